@@ -1,0 +1,11 @@
+//! Time, rates, sizes, seeded random streams and maths that gives the same bits on every machine.
+//! Nothing here knows about networks beyond "a number of bytes takes so long at a rate".
+
+pub mod math;
+mod random;
+mod rate;
+mod time;
+
+pub use random::{Distribution, Stream};
+pub use rate::{Bytes, Rate};
+pub use time::{Interval, Time};

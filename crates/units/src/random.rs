@@ -1,0 +1,114 @@
+//! One independent random stream per stochastic component, so that adding a component leaves every other
+//! draw as it was.
+
+use crate::math;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A random stream, seeded from the run's seed and the component's name.
+#[derive(Clone, Debug)]
+pub struct Stream(Xoshiro256PlusPlus);
+
+impl Stream {
+    /// The stream of the component `name` in the run with this seed.
+    pub fn new(run_seed: u64, name: &str) -> Self {
+        // FNV-1a over the name, then SplitMix64 (in `seed_from_u64`) over both: equal names give equal
+        // streams, names that differ anywhere give unrelated ones.
+        let hash =
+            name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        Stream(Xoshiro256PlusPlus::seed_from_u64(hash ^ run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    /// Uniform in [0, 1), with 53 random bits.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform in [low, high).
+    #[inline]
+    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit()
+    }
+
+    /// A whole number uniform in [0, n); 0 when n is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// Exponential with this mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * math::ln(1.0 - self.unit())
+    }
+
+    /// Pareto with this shape (tail index) and mean, shape > 1: least value mean (shape - 1) / shape.
+    pub fn pareto(&mut self, shape: f64, mean: f64) -> f64 {
+        let least = mean * (shape - 1.0) / shape;
+        least * math::pow(1.0 - self.unit(), -1.0 / shape)
+    }
+
+    /// The number of failures before the first success of trials that succeed with probability p in (0, 1].
+    pub fn geometric(&mut self, p: f64) -> u64 {
+        if p >= 1.0 {
+            return 0;
+        }
+        (math::ln(1.0 - self.unit()) / math::ln_1p(-p)) as u64
+    }
+}
+
+/// A quantity that is fixed, or drawn once per component.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    /// Always this value.
+    Fixed(f64),
+    /// Uniform between the two values.
+    Uniform(f64, f64),
+    /// Exponential with this mean.
+    Exponential(f64),
+}
+
+impl Distribution {
+    /// One draw. A fixed value takes nothing from the stream.
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        match *self {
+            Distribution::Fixed(x) => x,
+            Distribution::Uniform(a, b) => stream.uniform(a, b),
+            Distribution::Exponential(mean) => stream.exponential(mean),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean(n: u32, mut draw: impl FnMut() -> f64) -> f64 {
+        (0..n).map(|_| draw()).sum::<f64>() / f64::from(n)
+    }
+
+    #[test]
+    fn the_same_name_and_seed_give_the_same_stream_and_others_do_not() {
+        let draw = |seed, name| Stream::new(seed, name).unit();
+        assert_eq!(draw(1, "flow/1/start"), draw(1, "flow/1/start"));
+        assert_ne!(draw(1, "flow/1/start"), draw(2, "flow/1/start"));
+        assert_ne!(draw(1, "flow/1/start"), draw(1, "flow/2/start"));
+    }
+
+    #[test]
+    fn distributions_have_their_means() {
+        let mut s = Stream::new(7, "means");
+        assert!((mean(200_000, || s.exponential(3.0)) - 3.0).abs() < 0.03);
+        assert!((mean(200_000, || s.uniform(2.0, 4.0)) - 3.0).abs() < 0.01);
+        assert!((mean(200_000, || s.pareto(3.0, 6.0)) - 6.0).abs() < 0.1);
+        assert!((mean(200_000, || s.geometric(0.01) as f64) - 99.0).abs() < 1.0);
+        assert!((mean(200_000, || s.below(10) as f64) - 4.5).abs() < 0.03);
+    }
+
+    #[test]
+    fn pareto_tail_has_its_index() {
+        let mut s = Stream::new(7, "tail");
+        let least = 0.2 / 1.2;
+        let over = (0..200_000).filter(|_| s.pareto(1.2, 1.0) > 10.0 * least).count() as f64 / 200_000.0;
+        assert!((over - math::pow(10.0, -1.2)).abs() < 0.003, "{over}");
+    }
+}
