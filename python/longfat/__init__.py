@@ -1,0 +1,1 @@
+"""Longfat: a laboratory for congestion control on long fat networks."""
