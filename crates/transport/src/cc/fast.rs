@@ -1,5 +1,5 @@
-//! FAST TCP (Jin, Wei and Low 2004): once a round trip the window moves half-way to the one that keeps `alpha` of its
-//! own packets queued, judged by the queueing delay.
+//! FAST TCP (Jin, Wei and Low 2004): once a round trip the window moves half-way to the one that keeps `alpha`
+//! of its own packets queued, judged by the queueing delay.
 //!
 //! As Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM
 //! Transactions on Networking 15(5), 2007 (LLS below), section IV-E, writes it (`variant = "lls"`):
@@ -9,8 +9,8 @@
 //! Loss    : cwnd <- 0.5 cwnd
 //! ```
 //!
-//! Its fixed point, cwnd (1 - Tmin / T) = alpha, queues alpha packets a flow, as section V-D says of low rates; section
-//! V-A says alpha / 2 ("lls-half": alpha / 2 in the rule). The INFOCOM paper ("infocom"), every 20 ms:
+//! Its fixed point, cwnd (1 - Tmin / T) = alpha, queues alpha packets a flow; LLS's sections V-A and V-D say
+//! alpha / 2 ("lls-half": alpha / 2 in the rule). The INFOCOM paper ("infocom"), every 20 ms:
 //!
 //! ```text
 //! w <- min(2 w, (1 - gamma) w + gamma (baseRTT / RTT w + alpha))
@@ -19,11 +19,11 @@
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
 //! | `m0a`, `m1a`, `m2a` | 8, 20, 200 | packets | LLS, Table II | none |
-//! | `m0u`, `m1l`, `m1u`, `m2l` | 1500, 1250, 15000, 12500 | kB/s | LLS, Table II | the text says 200 above 1 Gbit/s: `m1u` = 125000 |
+//! | `m0u`, `m1l`, `m1u`, `m2l` | 1500, 1250, 15000, 12500 | kB/s | LLS, Table II | text: `m1u` = 125000 |
 //! | `packet_bytes` | 1500 | bytes | LLS's packets | needed to compare segments per second with kB/s |
 //! | `gamma` | 1/2 | | LLS ("/ 2") | INFOCOM: any value in (0, 1] |
-//! | `update_period` | 0.02 | s | INFOCOM prototype (Lopez Pacheco 2008, 2.4.4.1) | only in `infocom`; 0: once a round trip |
-//! | weight of a sample in T | min(3 / cwnd, 1/8) | | INFOCOM | LLS only says "average" |
+//! | `update_period` | 0.02 | s | INFOCOM (Lopez Pacheco 2008, 2.4.4.1) | `infocom` only; 0: a round trip |
+//! | weight of a sample in T | min(3 / cwnd, 1/8) | | see docs/models/fast.md | LLS only says "average" |
 //! | least window | 2 | segments | FAST module of ns-2 | not printed |
 //! | end of slow-start | own queue > alpha | packets | chosen here | see docs/models/fast.md |
 //! | pacing | cwnd / srtt, twice that in slow-start | | LLS: "rate pacing" | the rate is chosen here |
@@ -47,14 +47,14 @@ pub const ROW: Algorithm = Algorithm {
         Parameter::choice(
             "variant",
             &["lls", "lls-half", "infocom"],
-            "lls: the rule LLS 2007 print; lls-half: alpha / 2 in it, as their text says; infocom: the 2004 paper",
+            "lls: the rule that LLS 2007 prints; lls-half: with alpha / 2, as its text says; infocom: Jin 2004",
         ),
         Parameter::number(
             "alpha",
             0.0,
             (0.0, 1e6),
             "packets",
-            "packets to keep queued (INFOCOM: 20, 200, 500, 2000 at 100 Mbit/s, 1, 2.5, 10 Gbit/s); 0 switches",
+            "packets to keep queued, e.g. 20, 200, 500, 2000 at 0.1, 1, 2.5, 10 Gbit/s; 0 switches",
         ),
         Parameter::number("m0a", 8.0, PACKETS, "packets", "alpha at low throughput"),
         Parameter::number("m1a", 20.0, PACKETS, "packets", "alpha at medium throughput"),
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_literal_rule_queues_eight_twenty_and_two_hundred_packets() {
-        // LLS, V-D: 8 packets at 10 Mb/s and 20 at 100 Mb/s; V-A: alpha is 200 above
+        // LLS, V-D: alpha is 8 packets at 10 Mb/s and 20 at 100 Mb/s; V-A: 200 above
         for (rate_bps, base_s, alpha) in [(10e6, 0.082, 8.0), (100e6, 0.082, 20.0), (250e6, 0.042, 200.0)] {
             let queue = settled_queue(&mut fast(&[]), rate_bps, base_s);
             assert!((queue - alpha).abs() < 0.5, "{rate_bps}: {queue}");

@@ -1,5 +1,5 @@
-//! Round trips, counted by sequence numbers: one has passed when the first segment sent after its beginning is
-//! acknowledged. No clock granularity, no dependence on delayed acknowledgements.
+//! Round trips, counted by sequence numbers: one has passed when the first segment sent after its beginning
+//! is acknowledged. No clock granularity, no dependence on delayed acknowledgements.
 
 use super::Ack;
 use longfat_units::Time;
