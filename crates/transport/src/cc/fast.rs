@@ -1,4 +1,4 @@
-//! FAST TCP (Jin, Wei and Low 2004): once a round trip the window moves half-way to the one that keeps `alpha`
+//! FAST TCP (Jin, Wei and Low 2004): each round trip the window moves half-way to the one that keeps `alpha`
 //! of its own packets queued, judged by the queueing delay.
 //!
 //! As Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM
@@ -47,7 +47,7 @@ pub const ROW: Algorithm = Algorithm {
         Parameter::choice(
             "variant",
             &["lls", "lls-half", "infocom"],
-            "lls: the rule that LLS 2007 prints; lls-half: with alpha / 2, as its text says; infocom: Jin 2004",
+            "lls: the rule LLS 2007 prints; lls-half: with alpha / 2, as its text says; infocom: Jin 2004",
         ),
         Parameter::number(
             "alpha",

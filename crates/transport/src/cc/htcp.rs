@@ -1,5 +1,5 @@
-//! H-TCP (Shorten and Leith 2004): additive increase that grows with the time since the last congestion event,
-//! and a decrease that just empties the bottleneck's queue.
+//! H-TCP (Shorten and Leith 2004): additive increase that grows with the time since the last
+//! congestion event, and a decrease that just empties the bottleneck's queue.
 //!
 //! As Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM
 //! Transactions on Networking 15(5), 2007 (LLS below), section IV-C, writes it:
@@ -17,7 +17,7 @@
 //! |---|---|---|---|---|
 //! | `delta_l` (D_L) | 1 | s | LLS, Table II | none |
 //! | `delta_b` (D_B) | 0.2 | of B(k) | LLS, Table II; Linux (5 B within 4..6 of the last) | none |
-//! | linear, quadratic term of F | 10, 0.25 | 1/s, 1/s^2 | LLS, IV-C; Linux; FreeBSD | `draft`: 0.5 (docs/models) |
+//! | linear, quadratic term of F | 10, 0.25 | 1/s, 1/s^2 | LLS, IV-C; Linux; FreeBSD | `draft`: 0.5 |
 //! | `beta_min` | 0.5 | of cwnd | Linux | LLS prints no lower bound |
 //! | `beta_max` | 0.8 | of cwnd | LLS, IV-C; Linux (102/128) | none |
 //! | `rtt_reference` | 0.1 | s | Linux | LLS prints F Tmin without a unit |
