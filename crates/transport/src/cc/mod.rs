@@ -4,8 +4,11 @@
 
 mod parameters;
 pub mod registry;
+mod round;
 
 pub mod aimd;
+pub mod fast;
+pub mod htcp;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};

@@ -79,6 +79,8 @@ macro_rules! controllers {
 
 // One line a module with a single row; the standard family has four.
 controllers! {
+    Htcp(htcp::Htcp),
+    Fast(fast::Fast),
 }
 
 impl CongestionControl for Controller {
