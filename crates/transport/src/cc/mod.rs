@@ -6,6 +6,11 @@ mod parameters;
 pub mod registry;
 
 pub mod aimd;
+pub mod bic;
+pub mod hstcp;
+pub mod stcp;
+#[cfg(test)]
+mod testing;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};

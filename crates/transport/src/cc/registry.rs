@@ -79,6 +79,9 @@ macro_rules! controllers {
 
 // One line a module with a single row; the standard family has four.
 controllers! {
+    Hstcp(hstcp::Hstcp),
+    Stcp(stcp::Stcp),
+    Bic(bic::Bic),
 }
 
 impl CongestionControl for Controller {
