@@ -9,6 +9,11 @@ mod round;
 pub mod aimd;
 pub mod fast;
 pub mod htcp;
+pub mod bic;
+pub mod hstcp;
+pub mod stcp;
+#[cfg(test)]
+mod testing;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};
