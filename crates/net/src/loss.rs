@@ -109,8 +109,12 @@ mod tests {
 
     #[test]
     fn gilbert_elliott_loses_in_bursts_at_its_stationary_rate() {
-        let model =
-            LossModel::GilbertElliott { good_to_bad: 0.001, bad_to_good: 0.099, loss_good: 0.0, loss_bad: 0.5 };
+        let model = LossModel::GilbertElliott {
+            good_to_bad: 0.001,
+            bad_to_good: 0.099,
+            loss_good: 0.0,
+            loss_bad: 0.5,
+        };
         let lost = lost_of(4_000_000, model);
         // stationary probability of the bad state .01, half of its packets lost
         let rate = lost.len() as f64 / 4e6;

@@ -19,7 +19,12 @@ fn link(name: &str, rate_bps: f64, packets: u64) -> Value {
 
 fn plan(work: &str) -> Value {
     let (rate, buffer, duration, flows) = match work {
-        "w1" => (250e6, 175, 600.0, vec![flow("1", "hstcp", 0.042, 0.0, 1e9), flow("2", "hstcp", 0.042, 5.0, 1e9)]),
+        "w1" => (
+            250e6,
+            175,
+            600.0,
+            vec![flow("1", "hstcp", 0.042, 0.0, 1e9), flow("2", "hstcp", 0.042, 5.0, 1e9)],
+        ),
         "w2" => (1e9, 12500, 200.0, vec![flow("1", "hstcp", 0.2, 0.0, 1e10)]),
         _ => {
             let rtt = |i: u32| 0.02 + 0.18 * f64::from(i) / 199.0;
@@ -37,7 +42,8 @@ fn main() {
     for work in std::env::args().skip(1) {
         let plan = Plan::from_json(&plan(&work).to_string()).expect("a sound plan");
         let begun = std::time::Instant::now();
-        let done = Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run");
+        let done =
+            Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run");
         let spent = begun.elapsed();
         println!(
             "{work}: {:.1} ns/packet, {:.2} events/packet, {:.2} s, utilization {:.4}",
@@ -47,8 +53,16 @@ fn main() {
             done.summary.links[0].utilization
         );
         for f in done.summary.flows.iter().take(3) {
-            println!("  {} {:.2} Mbit/s cwnd {:.1} lost {} rexmit {} rto {} events {}", f.name, f.throughput_bps / 1e6,
-                f.cwnd_mean, f.packets_lost, f.retransmits, f.timeouts, f.congestion_events);
+            println!(
+                "  {} {:.2} Mbit/s cwnd {:.1} lost {} rexmit {} rto {} events {}",
+                f.name,
+                f.throughput_bps / 1e6,
+                f.cwnd_mean,
+                f.packets_lost,
+                f.retransmits,
+                f.timeouts,
+                f.congestion_events
+            );
         }
     }
 }

@@ -155,16 +155,19 @@ impl Simulation {
         Ok(run)
     }
 
-    fn add_named_flows(&mut self, custom: &mut dyn FnMut(&str) -> Option<Controller>) -> Result<(), PlanError> {
+    fn add_named_flows(
+        &mut self,
+        custom: &mut dyn FnMut(&str) -> Option<Controller>,
+    ) -> Result<(), PlanError> {
         for i in 0..self.plan.flows.len() {
             let planned = &self.plan.flows[i];
             let name = format!("flow/{}", planned.name);
-            let start = planned.start_s.distribution().draw(&mut Stream::new(self.plan.seed, &format!("{name}/start")));
-            let (controller, recovery) =
-                Flow::controller(&planned.connection, &mut || custom(&planned.name)).map_err(|e| PlanError {
-                    at: format!("flows[{i}].{}", e.at),
-                    what: e.what,
-                })?;
+            let start = planned
+                .start_s
+                .distribution()
+                .draw(&mut Stream::new(self.plan.seed, &format!("{name}/start")));
+            let (controller, recovery) = Flow::controller(&planned.connection, &mut || custom(&planned.name))
+                .map_err(|e| PlanError { at: format!("flows[{i}].{}", e.at), what: e.what })?;
             let new = NewFlow {
                 id: FlowId(i as u32),
                 stream_name: &name,

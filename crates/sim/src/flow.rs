@@ -134,7 +134,11 @@ impl Flow {
             initial_window: plan.initial_window,
             initial_ssthresh: plan.initial_ssthresh.unwrap_or(f64::INFINITY),
             max_window: plan.max_window.unwrap_or(f64::INFINITY),
-            max_ssthresh: if plan.slow_start == SlowStart::Limited { plan.max_ssthresh } else { f64::INFINITY },
+            max_ssthresh: if plan.slow_start == SlowStart::Limited {
+                plan.max_ssthresh
+            } else {
+                f64::INFINITY
+            },
             byte_counting: plan.byte_counting,
             recovery,
             reduction: match plan.recovery {
@@ -154,7 +158,9 @@ impl Flow {
         let losses = new
             .losses
             .into_iter()
-            .map(|(link, kind, model)| (link, kind, Loss::new(model, stream(&format!("loss/{link}/{kind:?}")))))
+            .map(|(link, kind, model)| {
+                (link, kind, Loss::new(model, stream(&format!("loss/{link}/{kind:?}"))))
+            })
             .collect();
         Ok(Flow {
             sender: Sender::new(sender, controller),
@@ -191,7 +197,8 @@ impl Flow {
     ) -> Result<(Controller, Recovery), PlanError> {
         let missing = |what: String| PlanError { at: "algorithm".to_owned(), what };
         let (controller, own) = if plan.algorithm == "custom" {
-            let made = custom().ok_or_else(|| missing("no algorithm was handed over for this flow".to_owned()))?;
+            let made =
+                custom().ok_or_else(|| missing("no algorithm was handed over for this flow".to_owned()))?;
             (made, Recovery::Sack)
         } else {
             let row = cc::find(&plan.algorithm)

@@ -283,7 +283,9 @@ impl LossPlan {
         let chances = match self {
             LossPlan::None => vec![],
             LossPlan::Random { probability } => vec![probability],
-            LossPlan::Every { packets } => return if packets >= 1 { Ok(()) } else { bad(at, "give 1 or more packets") },
+            LossPlan::Every { packets } => {
+                return if packets >= 1 { Ok(()) } else { bad(at, "give 1 or more packets") };
+            }
             LossPlan::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 vec![good_to_bad, bad_to_good, loss_good, loss_bad]
             }

@@ -35,7 +35,9 @@ impl Session {
 /// The sessions of all background sources.
 pub fn sessions(seed: u64, plans: &[BackgroundPlan]) -> Vec<Session> {
     let mut all = Vec::new();
-    for (group, BackgroundPlan::Web { name, sessions, gap_s, page_bytes, shape, .. }) in plans.iter().enumerate() {
+    for (group, BackgroundPlan::Web { name, sessions, gap_s, page_bytes, shape, .. }) in
+        plans.iter().enumerate()
+    {
         for i in 0..*sessions {
             let name = format!("background/{name}/{i}");
             let mut gaps = Stream::new(seed, &format!("{name}/gaps"));

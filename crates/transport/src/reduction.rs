@@ -46,7 +46,8 @@ impl Episode {
             }
             Reduction::Prr => {
                 self.delivered += newly;
-                let quota = proportional(self.delivered, self.sent, newly, self.outstanding, in_flight, w.ssthresh);
+                let quota =
+                    proportional(self.delivered, self.sent, newly, self.outstanding, in_flight, w.ssthresh);
                 w.cwnd = (in_flight + quota).max(1) as f64;
             }
         }

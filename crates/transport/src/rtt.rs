@@ -36,7 +36,8 @@ impl RttEstimator {
             self.rttvar = Interval::from_ns(rtt.as_ns() / 2);
         } else {
             let (s, r) = (self.srtt.as_ns(), rtt.as_ns());
-            self.rttvar = Interval::from_ns(self.rttvar.as_ns() - self.rttvar.as_ns() / 4 + s.abs_diff(r) / 4);
+            self.rttvar =
+                Interval::from_ns(self.rttvar.as_ns() - self.rttvar.as_ns() / 4 + s.abs_diff(r) / 4);
             self.srtt = Interval::from_ns(s - s / 8 + r / 8);
         }
         self.base = self.base.min(rtt);

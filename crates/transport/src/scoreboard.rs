@@ -356,10 +356,13 @@ mod tests {
 
         fn judge(&mut self) {
             for i in self.base..self.states.len() {
-                let above = |from: usize| self.states[from..].iter().filter(|&&s| s == State::Sacked).count() as u64;
+                let above =
+                    |from: usize| self.states[from..].iter().filter(|&&s| s == State::Sacked).count() as u64;
                 let lost = match self.states[i] {
                     State::Outstanding => above(i) >= DUP_THRESH,
-                    State::Retransmitted => above((self.marks[i] as usize).min(self.states.len())) >= DUP_THRESH,
+                    State::Retransmitted => {
+                        above((self.marks[i] as usize).min(self.states.len())) >= DUP_THRESH
+                    }
                     _ => false,
                 };
                 if lost {

@@ -268,7 +268,9 @@ impl Sender {
         self.account(now);
         match (packet.kind, self.phase) {
             (Kind::SynAck, Phase::SynSent) => self.connected(now, packet),
-            (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => self.on_ack(now, packet),
+            (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
+                self.on_ack(now, packet)
+            }
             _ => return,
         }
         self.transmit(now, out);
@@ -377,8 +379,7 @@ impl Sender {
         if cumulative > 0 {
             // the first of them was the hole, all others had been counted when their duplicates came
             let counted = self.duplicates.min(cumulative - 1);
-            self.duplicates =
-                if self.phase == Phase::Recovery { self.duplicates - counted } else { 0 };
+            self.duplicates = if self.phase == Phase::Recovery { self.duplicates - counted } else { 0 };
             cumulative - counted
         } else if same && self.next > self.board.base() && self.phase != Phase::Loss {
             self.duplicates += 1;

@@ -7,10 +7,10 @@ pub mod registry;
 mod round;
 
 pub mod aimd;
-pub mod fast;
-pub mod htcp;
 pub mod bic;
+pub mod fast;
 pub mod hstcp;
+pub mod htcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
