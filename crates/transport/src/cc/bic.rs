@@ -3,16 +3,17 @@
 //! As Li, Leith and Shorten (2007, section IV-D) write the authors' Linux patch:
 //! ```text
 //! Ack :  cwnd <- cwnd + f(d, cwnd) / cwnd,   d = (w1 - cwnd) / B     (per segment that counts)
-//! Loss:  w1 <- (1 + beta) / 2 cwnd  if cwnd < w1 (fast convergence), else cwnd;   w2 <- cwnd;   cwnd <- beta cwnd
+//! Loss:  w1 <- (1 + beta) / 2 cwnd  if cwnd < w1 (fast convergence), else cwnd
+//!        w2 <- cwnd;   cwnd <- beta cwnd
 //!        | B / sigma            d <= 1 and cwnd < w1, or w1 <= cwnd < w1 + B
 //! f =    | d                    1 < d <= S_max and cwnd < w1
 //!        | (cwnd - w1) / (B-1)  B <= cwnd - w1 < S_max (B - 1)
 //!        | S_max                otherwise
 //! ```
 //! The third branch is printed as w1 / (B-1), a jump by a third of the window: `variant = "literal"`. Up to
-//! Low_Window it is standard TCP. Before the first loss, and beyond w2 while the path looks under-used, cwnd grows by
-//! at least 5 % per round trip. The path looks under-used once the smoothed queueing delay has been below Low_Util
-//! of the range of delays seen for more than Util_Check.
+//! Low_Window it is standard TCP. Before the first loss, and beyond w2 while the path looks under-used, cwnd
+//! grows by at least 5 % per round trip. The path looks under-used once the smoothed queueing delay has been
+//! below Low_Util of the range of delays seen for more than Util_Check.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -51,12 +52,13 @@ const LINUX_S_MAX: f64 = 16.0;
 pub const ROW: Algorithm = Algorithm {
     name: "bic",
     aliases: &["bic-tcp", "bictcp"],
-    citation: "Xu, Harfoush, Rhee: Binary Increase Congestion Control for Fast Long-Distance Networks, IEEE INFOCOM 2004",
+    citation: "Xu, Harfoush, Rhee: Binary Increase Congestion Control for Fast Long-Distance Networks, IEEE \
+               INFOCOM 2004",
     parameters: &[
         Parameter::choice(
             "variant",
             &["corrected", "literal", "linux"],
-            "Li, Leith and Shorten's equations with their slip mended or as printed; or Linux's module in whole segments",
+            "the equations of Li, Leith and Shorten, their slip mended or as printed, or Linux's module",
         ),
         Parameter::choice(
             "fast_convergence",
@@ -98,7 +100,7 @@ pub const ROW: Algorithm = Algorithm {
             0.15,
             (0.0, 1.0),
             "of the delay range",
-            "queueing delay below which the path looks under-used; 0 turns the check off (not in variant linux)",
+            "queueing delay of an under-used path; 0 turns the check off (not in variant linux)",
         ),
         Parameter::number("util_check", 2.0, (0.0, 3600.0), "s", "how long it has to look so"),
     ],
@@ -183,7 +185,8 @@ struct Utilisation {
     check: Interval,
     least: Interval,
     greatest: Interval,
-    /// Delays count from here on; unset from a congestion event to the next acknowledgement that may grow the window.
+    /// Delays count from here on; unset from a congestion event to the next acknowledgement that may grow the
+    /// window.
     trusted_from: Option<Time>,
     low_since: Option<Time>,
     low: bool,
@@ -442,7 +445,7 @@ mod tests {
     #[test]
     fn linux_steps_by_at_most_16_segments_a_round_trip_and_counts_whole_ones() {
         let step = bic(&[("variant", "linux")]).step;
-        // 500 / 16 = 31.25; distance 25 -> 900 / 16 = 56.25; (1000 - 960) / 4 = 10; 990: distance 2; then 20 / 4 per segment
+        // greatest step 500 / 16 = 31.25; (1000 - 960) / 4 = 10; at 990 a distance of 2; then 20 / 4 per segment
         for (cwnd, count) in
             [(500.0, 31.0), (900.0, 56.0), (960.9, 96.0), (990.0, 495.0), (996.0, 4980.0), (1003.0, 5015.0)]
         {
@@ -468,7 +471,7 @@ mod tests {
         assert_eq!(c.step.per_round_trip(999.0, 1000.0), 0.01);
     }
 
-    /// Feeds delays of 100 ms and once 200 ms, then `smoothed_ms` for `seconds`; says whether the path looks under-used.
+    /// Feeds 100 ms and once 200 ms, then `smoothed_ms` for `seconds`: does the path look under-used?
     fn looks_under_used(c: &mut Bic, smoothed_ms: u64, seconds: u64) -> bool {
         let mut w = window(1500.0, 2.0);
         let ms = Interval::from_millis;

@@ -1,5 +1,5 @@
-//! Scalable TCP (Kelly, Computer Communication Review 33(2), 2003): multiplicative increase, so that the time to
-//! recover from a loss does not depend on the window.
+//! Scalable TCP (Kelly, Computer Communication Review 33(2), 2003): multiplicative increase, so that the time
+//! to recover from a loss does not depend on the window.
 //!
 //! ```text
 //! Ack :  cwnd <- cwnd + a               (per segment that counts)
@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn at_200_ms_a_loss_is_recovered_in_2_7_seconds_at_every_rate() {
-        // Kelly 2003, table of recovery times: the same 2.7 s from 10 Mbit/s (167 segments) to 10 Gbit/s (167000)
+        // Kelly 2003, table of recovery times: the same 2.7 s from 10 Mbit/s (167 segments) to 10 Gbit/s
+        // (167000)
         for before in [167.0, 16_700.0, 167_000.0] {
             let mut c = instance(&ROW, &[]);
             let mut w = window(before, 2.0);

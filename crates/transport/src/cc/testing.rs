@@ -1,4 +1,5 @@
-//! What the algorithms' unit tests share: events with plain values, and an ideal path that loses periodically.
+//! What the algorithms' unit tests share: events with plain values, and an ideal path that loses
+//! periodically.
 
 use super::registry::Algorithm;
 use super::{Ack, Cause, Congestion, CongestionControl, Controller, Value, Window};
