@@ -1,7 +1,7 @@
 """The one definition of a scenario: what a file may say, its defaults, and how problems with it are told.
 
-Attributes hold plain SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units. Nothing here
-knows how a scenario is run: `longfat.plan` turns it into numbers for the core.
+Attributes hold plain SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units.
+Nothing here knows how a scenario is run: `longfat.plan` turns it into numbers for the core.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
     MOST_FLOWS,
     Accepts,
+    AckTimeout,
     Algorithm,
     AlgorithmSpec,
     Buffer,
@@ -30,19 +31,23 @@ from longfat.fields import (
     Duration,
     Exponential,
     FlowCount,
+    Gap,
     Loss,
     Mss,
+    Page,
     Period,
     Queue,
     QueueSpec,
     RandomLoss,
     Rate,
+    RtoFloor,
     Rtt,
     Seed,
     Segments,
     SegmentsOrInfinite,
     Sessions,
     Shape,
+    Tick,
     Time,
     Transfer,
     least,
@@ -58,7 +63,7 @@ LEAST_ACCESS_BPS = 1e9
 ACCESS_FACTOR = 10.0
 
 LEAST_REVERSE_PACKETS = 1000
-"""The reverse path's buffer is the forward one's, but at least this, so that ACKs are not dropped by accident."""
+"""The reverse path's buffer is the forward one's, but at least this: ACKs are not dropped by accident."""
 
 LINKS = ("bottleneck", "reverse")
 """Of a dumbbell, in the plan's order."""
@@ -135,14 +140,14 @@ class Transport(_Part):
     slow_start: Literal["standard", "limited"] = "standard"
     max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
     delayed_ack: bool = True
-    delayed_ack_timeout: Time = 0.04  # Linux's least
+    delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
     byte_counting: bool = True
     sack: bool | None = None
     """None: as the algorithm has it in the registry."""
     recovery: Literal["rate-halving", "prr"] = "rate-halving"
-    host_tick: Time = 0.0
+    host_tick: Tick = 0.0
     """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
-    rto_min: Time = 0.2  # Linux; RFC 6298 has 1 s
+    rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
     ecn: bool = False
 
     @model_validator(mode="before")
@@ -201,9 +206,9 @@ class Background(Transport):
     """Drawn for each connection; the first flow's if not given."""
     sessions: Sessions = 50
     """Of each direction that is asked for."""
-    gap: Rtt = 1.0
+    gap: Gap = 1.0
     """Mean of the exponential time between a session's pages."""
-    page: Transfer = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
+    page: Page = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
     """Mean of the Pareto page size."""
     shape: Shape = 1.2  # Li, Leith, Shorten 2007
     direction: Literal["forward", "reverse", "both"] = "forward"
@@ -288,7 +293,7 @@ class Scenario(_Part):
                 )
             if buffer is not None and buffer.bdp is not None and self.buffer_rtt_s() == 0.0:
                 raise ValueError(
-                    f"bottleneck.{key} in BDP with an exponential rtt, which has no smallest value; give bottleneck.buffer_rtt"
+                    f"bottleneck.{key} in BDP, but an exponential rtt has no smallest value; give bottleneck.buffer_rtt"
                 )
         return self
 
@@ -388,6 +393,10 @@ class Scenario(_Part):
         for key, value in values.items():
             override(data, key, value, "scenario")
         return self.from_dict(data)
+
+    def after_warmup(self, warmup: str) -> Self:
+        """The same scenario with figures from `warmup` (a time with its unit) to the end."""
+        return self.with_values({"window": [warmup, TIME.write(self.duration)]})
 
     @classmethod
     def from_dict(
