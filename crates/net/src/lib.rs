@@ -1,1 +1,15 @@
-//! tbd
+//! Network elements: queues, routers, losses, delays. Plain state machines on any [`Packet`](longfat_wire::Packet):
+//! they are handed `now` and answer through a [`Sink`]; they own no clock, no socket, no thread.
+
+mod element;
+mod fifo;
+pub mod loss;
+mod occupancy;
+mod pipe;
+pub mod queue;
+
+pub use element::{Address, DropReason, Element, Sink};
+pub use fifo::ConstantFifo;
+pub use loss::{Loss, LossModel};
+pub use occupancy::Occupancy;
+pub use pipe::Pipe;

@@ -1,1 +1,175 @@
+//! The PyO3 adapter: hands plans to the simulator and results back. Errors are mapped here and nowhere else.
 
+mod algorithm;
+
+use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
+use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Value};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::json;
+
+pyo3::create_exception!(
+    _core,
+    AlgorithmError,
+    PyException,
+    "A user's own algorithm failed: (flow name, what it said)."
+);
+
+/// The one place where errors of the core become Python's.
+fn raise(error: RunError) -> PyErr {
+    match error {
+        RunError::Plan(e) => PyValueError::new_err(e.to_string()),
+        RunError::Algorithm { flow, reason } => AlgorithmError::new_err((flow, reason)),
+        RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
+    }
+}
+
+fn refuse(error: PlanError) -> PyErr {
+    raise(RunError::Plan(error))
+}
+
+/// simulate(plan_json, algorithms) -> dict
+///
+/// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is released while
+/// the core runs; Ctrl-C ends the run.
+#[pyfunction]
+fn simulate<'py>(
+    py: Python<'py>,
+    plan_json: &str,
+    algorithms: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let plan = Plan::from_json(plan_json).map_err(refuse)?;
+    let mut raised = None;
+    let run = Simulation::new(plan, &mut |flow: &str| {
+        let make = algorithms.get_item(flow).ok().flatten()?;
+        match make.call0() {
+            Ok(made) => Some(Controller::Custom(Box::new(algorithm::UserAlgorithm::new(made.unbind())))),
+            Err(error) => {
+                raised = Some((flow.to_owned(), algorithm::describe(py, &error)));
+                None
+            }
+        }
+    });
+    if let Some((flow, reason)) = raised {
+        return Err(raise(RunError::Algorithm { flow, reason }));
+    }
+    let run = run.map_err(refuse)?;
+    let mut signal = None;
+    let outcome = py.detach(|| {
+        run.run(&mut || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => true,
+            Err(error) => {
+                signal = Some(error);
+                false
+            }
+        })
+    });
+    match (signal, outcome) {
+        (Some(error), _) => Err(error),
+        (None, outcome) => to_dict(py, &outcome.map_err(raise)?),
+    }
+}
+
+fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    let mut summary =
+        serde_json::to_value(&outcome.summary).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    summary["events"] = outcome.events_handled.into();
+    result.set_item("summary", summary.to_string())?;
+    result.set_item("flows", named(py, &outcome.flows)?)?;
+    result.set_item("links", named(py, &outcome.links)?)?;
+    result.set_item("transfers", columns(py, &outcome.transfers)?)?;
+    let row = |e: &EventRow| (e.time_s, e.flow.clone(), e.what, e.cwnd);
+    result.set_item("events", outcome.events.iter().map(row).collect::<Vec<_>>())?;
+    Ok(result)
+}
+
+fn named<'py>(py: Python<'py>, all: &[(String, Series)]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, series) in all {
+        dict.set_item(name, columns(py, series)?)?;
+    }
+    Ok(dict)
+}
+
+/// Each column as the bytes of little-endian f64, which numpy reads without copying.
+fn columns<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in series.columns() {
+        let bytes = PyBytes::new_with(py, 8 * values.len(), |out| {
+            for (slot, value) in out.as_chunks_mut::<8>().0.iter_mut().zip(values) {
+                *slot = value.to_le_bytes();
+            }
+            Ok(())
+        })?;
+        dict.set_item(name, bytes)?;
+    }
+    Ok(dict)
+}
+
+fn parameter(p: &Parameter) -> serde_json::Value {
+    match p.kind {
+        Kind::Number { default, least, greatest } => {
+            json!({"name": p.name, "default": default, "unit": p.unit,
+            "meaning": p.meaning, "least": least, "greatest": greatest, "choices": null})
+        }
+        Kind::Choice(words) => {
+            json!({"name": p.name, "default": words[0], "unit": p.unit, "meaning": p.meaning,
+            "least": null, "greatest": null, "choices": words})
+        }
+    }
+}
+
+fn row(a: &Algorithm) -> serde_json::Value {
+    json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
+        "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "linux_module": a.linux_module, "live": false})
+}
+
+/// registry() -> str
+///
+/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}.
+#[pyfunction]
+fn registry() -> String {
+    let droptail = json!({"name": "droptail", "aliases": [], "citation": "first in, first out; a full queue drops what arrives",
+        "parameters": [], "linux_module": "pfifo", "live": false});
+    json!({"algorithms": cc::algorithms().map(row).collect::<Vec<_>>(), "queues": [droptail], "routers": []})
+        .to_string()
+}
+
+/// check_parameters(algorithm, parameters) -> None
+///
+/// Raises ValueError, one clear line, unless the algorithm takes these parameters.
+#[pyfunction]
+fn check_parameters(algorithm: &str, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
+    let row = cc::find(algorithm)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no algorithm {algorithm:?}")))?;
+    let mut given = Vec::new();
+    for (name, value) in parameters {
+        let value = match value.extract::<f64>() {
+            Ok(x) => Value::Number(x),
+            Err(_) => Value::Word(value.extract()?),
+        };
+        given.push((name.extract()?, value));
+    }
+    row.instance(&given).map(|_| ()).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// version() -> str
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("AlgorithmError", m.py().get_type::<AlgorithmError>())?;
+    m.add_function(wrap_pyfunction!(simulate, m)?)?;
+    m.add_function(wrap_pyfunction!(registry, m)?)?;
+    m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
+    m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_class::<algorithm::PyAck>()?;
+    m.add_class::<algorithm::PyCongestion>()?;
+    m.add_class::<algorithm::PyWindow>()
+}

@@ -2,3 +2,14 @@
 //! call is handed `now`, and answers what it wants sent and when it wants to be woken.
 
 pub mod cc;
+mod receiver;
+mod reduction;
+mod rtt;
+mod scoreboard;
+mod sender;
+
+pub use receiver::{Receiver, ReceiverConfig};
+pub use reduction::Reduction;
+pub use rtt::RttEstimator;
+pub use scoreboard::{DUP_THRESH, Scoreboard};
+pub use sender::{Happened, Sender, SenderConfig, SenderCounters};

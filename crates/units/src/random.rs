@@ -14,8 +14,9 @@ impl Stream {
     pub fn new(run_seed: u64, name: &str) -> Self {
         // FNV-1a over the name, then SplitMix64 (in `seed_from_u64`) over both: equal names give equal
         // streams, names that differ anywhere give unrelated ones.
-        let hash =
-            name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         Stream(Xoshiro256PlusPlus::seed_from_u64(hash ^ run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 

@@ -1,1 +1,68 @@
-//! tbd
+//! What travels: the [`Packet`] trait that network elements see, the simulator's packet, and explicit headers.
+
+mod explicit;
+mod sim_packet;
+
+pub use explicit::{Explicit, Xcp};
+pub use sim_packet::{Extra, SackBlocks, SimPacket};
+
+/// Which flow a packet belongs to: an index that is stable for the life of the flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId(pub u32);
+
+/// What a packet is for. Data and connection requests travel from sender to receiver, the others back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Payload.
+    Data,
+    /// A pure acknowledgement.
+    Ack,
+    /// Connection request.
+    Syn,
+    /// Answer to a connection request.
+    SynAck,
+    /// Sent by a network element to another one (XCP-i requests, probes).
+    Control,
+}
+
+impl Kind {
+    /// Whether it travels from the flow's sender to its receiver.
+    #[inline]
+    pub const fn is_forward(self) -> bool {
+        matches!(self, Kind::Data | Kind::Syn | Kind::Control)
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168; ECT(1) is not distinguished).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// The transport does not understand marks: congestion must drop.
+    #[default]
+    NotCapable,
+    /// The transport understands marks.
+    Capable,
+    /// Congestion was experienced.
+    Marked,
+}
+
+/// What a network element may know of a packet, simulated or real.
+pub trait Packet {
+    /// IP length in bytes.
+    fn bytes(&self) -> u32;
+    /// The flow it belongs to.
+    fn flow(&self) -> FlowId;
+    /// What it is for.
+    fn kind(&self) -> Kind;
+    /// Its ECN field.
+    fn ecn(&self) -> Ecn;
+    /// Sets its ECN field.
+    fn set_ecn(&mut self, ecn: Ecn);
+    /// Its IP time-to-live.
+    fn ttl(&self) -> u8;
+    /// Sets its IP time-to-live.
+    fn set_ttl(&mut self, ttl: u8);
+    /// Its explicit congestion header, if it carries one.
+    fn explicit(&self) -> Option<&Explicit>;
+    /// The same, to be changed on the way.
+    fn explicit_mut(&mut self) -> Option<&mut Explicit>;
+}

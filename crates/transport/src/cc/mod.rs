@@ -4,8 +4,16 @@
 
 mod parameters;
 pub mod registry;
+mod round;
 
 pub mod aimd;
+pub mod bic;
+pub mod fast;
+pub mod hstcp;
+pub mod htcp;
+pub mod stcp;
+#[cfg(test)]
+mod testing;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};

@@ -117,12 +117,14 @@ impl Parameters {
             };
             match (p.kind, asked) {
                 (Kind::Number { default, .. }, None) => Ok(Value::Number(default)),
-                (Kind::Number { least, greatest, .. }, Some(Value::Number(x))) if (least..=greatest).contains(x) => {
+                (Kind::Number { least, greatest, .. }, Some(Value::Number(x)))
+                    if (least..=greatest).contains(x) =>
+                {
                     Ok(Value::Number(*x))
                 }
-                (Kind::Number { least, greatest, .. }, Some(_)) => {
-                    Err(refused(format!("a number from {least} to {greatest} {}", p.unit).trim_end().to_owned()))
-                }
+                (Kind::Number { least, greatest, .. }, Some(_)) => Err(refused(
+                    format!("a number from {least} to {greatest} {}", p.unit).trim_end().to_owned(),
+                )),
                 (Kind::Choice(words), None) => Ok(Value::Word(words[0].to_owned())),
                 (Kind::Choice(words), Some(Value::Word(w))) if words.contains(&w.as_str()) => {
                     Ok(Value::Word(w.clone()))

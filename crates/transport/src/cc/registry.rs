@@ -79,6 +79,11 @@ macro_rules! controllers {
 
 // One line a module with a single row; the standard family has four.
 controllers! {
+    Hstcp(hstcp::Hstcp),
+    Stcp(stcp::Stcp),
+    Bic(bic::Bic),
+    Fast(fast::Fast),
+    Htcp(htcp::Htcp),
 }
 
 impl CongestionControl for Controller {

@@ -1,0 +1,48 @@
+# Thin: each recipe is a command that a person could type.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint docs clean
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
+
+help:
+	@echo "make setup   .venv with longfat in it"
+	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
+	@echo "make test    every test"
+	@echo "make lint    formatting, lints, types"
+	@echo "make docs    the Rust crates' documentation"
+
+setup: .venv/.core
+
+.venv/.requirements: requirements.lock
+	@command -v cargo >/dev/null || { echo "Longfat's core is built by cargo, which is not here; install Rust: https://rustup.rs" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Longfat needs Python 3.11 or newer; $(PYTHON) is older or missing" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "python3-venv is missing; on Debian: apt install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@touch $@
+
+.venv/.core: .venv/.requirements pyproject.toml $(RUST)
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+demo: setup
+	$(BIN)/longfat suite li2007 --quick --out out/demo
+
+test: setup
+	cargo test --workspace --quiet
+	$(BIN)/python -m pytest
+
+lint: .venv/.requirements
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs:
+	cargo doc --workspace --no-deps
+
+clean:
+	rm -rf .venv target out

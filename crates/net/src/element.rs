@@ -1,0 +1,47 @@
+//! What an element may do, and how it is driven.
+
+use longfat_units::Time;
+use longfat_wire::Packet;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DropReason {
+    /// The queue was full.
+    Full,
+    /// Active queue management chose to.
+    Early,
+    /// The path lost it (random, periodic or bursty loss).
+    Lost,
+}
+
+/// An addressable element: the router or queue of the link with this index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Address(pub u32);
+
+/// Where an element puts what it wants done.
+pub trait Sink<P> {
+    /// Pass the packet on to the element behind this one (for those that hold no queue).
+    fn forward(&mut self, packet: P);
+    /// Drop it: an arriving packet, one at the head, or one from anywhere in the queue.
+    fn drop(&mut self, packet: P, reason: DropReason);
+    /// A packet was marked (RFC 3168): counted here, changed by the element itself.
+    fn marked(&mut self);
+    /// Call `timer` at this time; replaces an earlier wish. [`Time::NEVER`] clears it.
+    fn set_timer(&mut self, at: Time);
+    /// Send a packet of the element's own to another element.
+    fn originate(&mut self, packet: P, to: Address);
+}
+
+/// A queue or a router in front of a link, driven by three calls.
+pub trait Element<P: Packet> {
+    /// A packet arrives.
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>);
+    /// The element's own timer fired.
+    fn timer(&mut self, _now: Time, _out: &mut dyn Sink<P>) {}
+    /// The link is free and asks for the next packet; the element may drop some on the way to it.
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P>;
+    /// Packets waiting.
+    fn packets(&self) -> u64;
+    /// Bytes waiting.
+    fn bytes(&self) -> u64;
+}

@@ -1,0 +1,281 @@
+//! A connection in the simulator: its two ends, the hosts' own links, and the stretches of path that only it uses.
+
+use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
+use longfat_net::{Loss, Pipe};
+use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::{self, Controller};
+use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig};
+use longfat_units::{Interval, Rate, Stream, Time};
+use longfat_wire::{FlowId, Kind, Packet, SimPacket};
+
+/// A host's own link: finite rate, room for everything. Data wait here when the host sends faster than its interface.
+#[derive(Clone, Debug)]
+pub struct Access {
+    rate: Rate,
+    free_at: Time,
+    last_size: (u32, Interval),
+}
+
+impl Access {
+    fn new(rate: Rate) -> Self {
+        Access { rate, free_at: Time::ZERO, last_size: (0, Interval::ZERO) }
+    }
+
+    /// When the last bit of a packet handed over now is on the wire.
+    #[inline]
+    pub fn depart(&mut self, now: Time, bytes: u32) -> Time {
+        if self.last_size.0 != bytes {
+            self.last_size = (bytes, self.rate.transmission(bytes));
+        }
+        self.free_at = self.free_at.max(now) + self.last_size.1;
+        self.free_at
+    }
+}
+
+/// Where a connection's packets go.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Links that data cross.
+    pub forward: Vec<usize>,
+    /// Links that acknowledgements cross.
+    pub reverse: Vec<usize>,
+    /// From the last link to the receiver.
+    pub forward_delay: Interval,
+    /// From the last link to the sender.
+    pub reverse_delay: Interval,
+}
+
+impl Route {
+    /// The links this kind of packet crosses.
+    #[inline]
+    pub fn path(&self, kind: Kind) -> &[usize] {
+        if kind.is_forward() { &self.forward } else { &self.reverse }
+    }
+}
+
+/// A connection in the simulator.
+pub struct Flow {
+    /// Sending end.
+    pub sender: Sender,
+    /// Receiving end.
+    pub receiver: Receiver,
+    /// Where packets go.
+    pub route: Route,
+    /// Loss processes on its way: link, whether for data, process. Mostly none.
+    pub losses: Vec<(usize, Kind, Loss)>,
+    /// The sender's own link, and what is on it.
+    pub access: Access,
+    /// From the sender to the first link.
+    pub to_link: Pipe<SimPacket>,
+    /// From the last link to the receiver.
+    pub to_receiver: Pipe<SimPacket>,
+    /// The receiver's own link.
+    pub ack_access: Access,
+    /// From the receiver to the first link back.
+    pub ack_to_link: Pipe<SimPacket>,
+    /// From the last link back to the sender.
+    pub to_sender: Pipe<SimPacket>,
+    /// When the connection is to be opened; never again once it is.
+    pub start_at: Time,
+    /// When the sender is to stop; never again once it has.
+    pub stop_at: Time,
+    /// When it was to start, for figures.
+    pub began: Time,
+    /// When everything was acknowledged.
+    pub completed: Option<Time>,
+    /// Two-way propagation delay.
+    pub rtt: Interval,
+    /// Its data packets that the network dropped.
+    pub packets_lost: u64,
+    /// Its data packets that reached the receiver.
+    pub packets_arrived: u64,
+    /// Its packets of all kinds that are neither at an end nor dropped.
+    pub under_way: u64,
+    /// Index of the background source it belongs to, and the transfer's size.
+    pub transfer: Option<(usize, u64)>,
+}
+
+/// What a new connection needs beside its plan.
+pub struct NewFlow<'a> {
+    /// Its index.
+    pub id: FlowId,
+    /// Names its random streams, e.g. `flow/1`.
+    pub stream_name: &'a str,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Payload to send; endless if `None`.
+    pub bytes: Option<u64>,
+    /// When it starts.
+    pub start: Time,
+    /// Loss models it meets: link, kind of packet, model.
+    pub losses: Vec<(usize, Kind, longfat_net::LossModel)>,
+    /// Propagation delay of the shared links on its way there, and back.
+    pub shared_delay: (Interval, Interval),
+}
+
+impl Flow {
+    /// A connection as planned, with this algorithm instance.
+    pub fn new(
+        plan: &ConnectionPlan,
+        controller: Controller,
+        recovery: Recovery,
+        new: NewFlow<'_>,
+    ) -> Result<Self, PlanError> {
+        let stream = |what: &str| Stream::new(new.seed, &format!("{}/{what}", new.stream_name));
+        let rtt = Interval::from_secs_f64(plan.rtt_s.distribution().draw(&mut stream("rtt")));
+        let one_way = Interval::from_ns(rtt.as_ns() / 2);
+        let host_tick = Interval::from_secs_f64(plan.host_tick_s);
+        let access = Access::new(rate("access_rate_bps", plan.access_rate_bps)?);
+        let sender = SenderConfig {
+            flow: new.id,
+            mss_bytes: plan.mss_bytes,
+            header_bytes: plan.header_bytes,
+            bytes: new.bytes,
+            initial_window: plan.initial_window,
+            initial_ssthresh: plan.initial_ssthresh.unwrap_or(f64::INFINITY),
+            max_window: plan.max_window.unwrap_or(f64::INFINITY),
+            max_ssthresh: if plan.slow_start == SlowStart::Limited {
+                plan.max_ssthresh
+            } else {
+                f64::INFINITY
+            },
+            byte_counting: plan.byte_counting,
+            recovery,
+            reduction: match plan.recovery {
+                ReductionPlan::RateHalving => Reduction::RateHalving,
+                ReductionPlan::Prr => Reduction::Prr,
+            },
+            host_tick,
+            tick_phase: Interval::from_ns(stream("tick").below(host_tick.as_ns())),
+            rto_min: Interval::from_secs_f64(plan.rto_min_s),
+            ecn: plan.ecn,
+        };
+        let receiver = ReceiverConfig {
+            flow: new.id,
+            delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
+            sack: recovery == Recovery::Sack,
+        };
+        let losses = new
+            .losses
+            .into_iter()
+            .map(|(link, kind, model)| {
+                (link, kind, Loss::new(model, stream(&format!("loss/{link}/{kind:?}"))))
+            })
+            .collect();
+        Ok(Flow {
+            sender: Sender::new(sender, controller),
+            receiver: Receiver::new(receiver),
+            route: Route {
+                forward: plan.forward.clone(),
+                reverse: plan.reverse.clone(),
+                forward_delay: one_way.saturating_sub(new.shared_delay.0),
+                reverse_delay: rtt.saturating_sub(one_way).saturating_sub(new.shared_delay.1),
+            },
+            losses,
+            ack_access: access.clone(),
+            access,
+            to_link: Pipe::default(),
+            to_receiver: Pipe::default(),
+            ack_to_link: Pipe::default(),
+            to_sender: Pipe::default(),
+            start_at: new.start,
+            stop_at: Time::NEVER,
+            began: new.start,
+            completed: None,
+            rtt,
+            packets_lost: 0,
+            packets_arrived: 0,
+            under_way: 0,
+            transfer: None,
+        })
+    }
+
+    /// The instance and the recovery that this plan asks for; `custom` makes a user's own algorithm.
+    pub fn controller(
+        plan: &ConnectionPlan,
+        custom: &mut dyn FnMut() -> Option<Controller>,
+    ) -> Result<(Controller, Recovery), PlanError> {
+        let missing = |what: String| PlanError { at: "algorithm".to_owned(), what };
+        let (controller, own) = if plan.algorithm == "custom" {
+            let made =
+                custom().ok_or_else(|| missing("no algorithm was handed over for this flow".to_owned()))?;
+            (made, Recovery::Sack)
+        } else {
+            let row = cc::find(&plan.algorithm)
+                .ok_or_else(|| missing(format!("there is no algorithm {:?}", plan.algorithm)))?;
+            (row.instance(&plan.values()).map_err(|e| missing(e.to_string()))?, row.recovery)
+        };
+        let recovery = match (plan.sack, own) {
+            (Some(true), _) => Recovery::Sack,
+            (Some(false), Recovery::Sack) => Recovery::NewReno,
+            _ => own,
+        };
+        Ok((controller, recovery))
+    }
+
+    /// When the receiver's next event is.
+    #[inline]
+    pub fn receiver_wake(&self) -> Time {
+        self.to_receiver.head().min(self.receiver.wake())
+    }
+
+    /// When the sender's next event is.
+    #[inline]
+    pub fn sender_wake(&self) -> Time {
+        self.to_sender.head().min(self.sender.wake()).min(self.start_at.min(self.stop_at))
+    }
+
+    /// The sender's next event: starts, stops, takes an acknowledgement, or its timer.
+    #[inline]
+    pub fn sender_event(&mut self, now: Time) {
+        let Flow { sender, access, to_link, under_way, .. } = self;
+        let mut out = |packet: SimPacket| {
+            *under_way += 1;
+            to_link.push(access.depart(now, packet.bytes()), packet);
+        };
+        if self.to_sender.head() <= now {
+            if let Some(packet) = self.to_sender.pop() {
+                *under_way -= 1;
+                sender.on_packet(now, &packet, &mut |p| {
+                    *under_way += 1;
+                    to_link.push(access.depart(now, p.bytes()), p);
+                });
+            }
+        } else if self.start_at <= now {
+            self.start_at = Time::NEVER;
+            sender.start(now, &mut out);
+        } else if self.stop_at <= now {
+            self.stop_at = Time::NEVER;
+            sender.stop();
+        } else {
+            sender.on_timer(now, &mut out);
+        }
+        if sender.is_done() && self.completed.is_none() {
+            self.completed = Some(now);
+        }
+    }
+
+    /// The receiver's next event: takes a packet, or its timer.
+    #[inline]
+    pub fn receiver_event(&mut self, now: Time) {
+        let answer = if self.to_receiver.head() <= now {
+            let Some(packet) = self.to_receiver.pop() else { return };
+            self.under_way -= 1;
+            self.packets_arrived += u64::from(packet.kind == Kind::Data);
+            self.receiver.on_packet(now, &packet)
+        } else {
+            self.receiver.on_timer(now)
+        };
+        if let Some(ack) = answer {
+            self.under_way += 1;
+            self.ack_to_link.push(self.ack_access.depart(now, ack.bytes()), ack);
+        }
+    }
+
+    /// Whether a loss process on this link takes this packet.
+    #[inline]
+    pub fn is_lost(&mut self, link: usize, kind: Kind) -> bool {
+        !self.losses.is_empty()
+            && self.losses.iter_mut().any(|(l, k, loss)| *l == link && *k == kind && loss.strikes())
+    }
+}

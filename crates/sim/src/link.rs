@@ -1,0 +1,266 @@
+//! A shared link: a queue, a transmitter, a stretch of propagation.
+
+use crate::plan::{LinkPlan, PlanError, QueuePlan, rate};
+use longfat_net::queue::{DropTail, Limit};
+use longfat_net::{Address, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink};
+use longfat_units::{Interval, Rate, Time};
+use longfat_wire::{Packet, SimPacket};
+
+/// Counters of one link, since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets that came to the link.
+    pub packets_in: u64,
+    /// Dropped by the queue.
+    pub packets_dropped: u64,
+    /// Marked by the queue.
+    pub packets_marked: u64,
+    /// Lost by the loss process before the queue.
+    pub packets_lost: u64,
+    /// Packets whose transmission has begun.
+    pub packets_out: u64,
+    /// Their IP bytes.
+    pub bytes_out: u64,
+}
+
+/// How packets get from the queue to the wire.
+enum Service {
+    /// Constant rate, drop-tail: departures are arithmetic.
+    Constant(ConstantFifo),
+    /// Any queue: the link asks for the next packet when it is free.
+    Plain(Box<Plain>),
+}
+
+struct Plain {
+    /// Elements in a row: what one forwards arrives at the next; the last holds the queue.
+    elements: Vec<Box<dyn Element<SimPacket> + Send>>,
+    rate: Rate,
+    busy_until: Time,
+    timer_at: Time,
+    occupancy: Occupancy,
+}
+
+/// What an element's call left: packets to drop, a timer.
+#[derive(Default)]
+struct Outcome {
+    dropped: Vec<SimPacket>,
+    marked: u64,
+    timer: Option<Time>,
+    forwarded: Vec<SimPacket>,
+    originated: Vec<(SimPacket, Address)>,
+}
+
+impl Sink<SimPacket> for Outcome {
+    fn forward(&mut self, packet: SimPacket) {
+        self.forwarded.push(packet);
+    }
+    fn drop(&mut self, packet: SimPacket, _reason: DropReason) {
+        self.dropped.push(packet);
+    }
+    fn marked(&mut self) {
+        self.marked += 1;
+    }
+    fn set_timer(&mut self, at: Time) {
+        self.timer = Some(at);
+    }
+    fn originate(&mut self, packet: SimPacket, to: Address) {
+        self.originated.push((packet, to));
+    }
+}
+
+/// A shared link.
+pub struct Link {
+    /// Its name in results.
+    pub name: String,
+    /// Transmission rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Interval,
+    /// What the queue holds.
+    pub limit: Limit,
+    /// Losses among data packets.
+    pub loss: LossModel,
+    /// Losses among acknowledgements.
+    pub ack_loss: LossModel,
+    /// Packets on their way to the next link of their path.
+    pub onward: Pipe<SimPacket>,
+    /// Messages of this link's elements on their way to those of another link.
+    pub control: Pipe<(SimPacket, Address)>,
+    /// Counters.
+    pub counters: LinkCounters,
+    service: Service,
+}
+
+impl Link {
+    /// A link as planned; `fast` allows the arithmetic form where the queue has one.
+    pub fn new(plan: &LinkPlan, fast: bool) -> Result<Self, PlanError> {
+        let rate = rate("links.rate_bps", plan.rate_bps)?;
+        let QueuePlan::Droptail { limit_packets, limit_bytes } = plan.queue;
+        let limit = match (limit_packets, limit_bytes) {
+            (Some(n), _) => Limit::Packets(n),
+            (None, n) => Limit::Bytes(n.unwrap_or(0)),
+        };
+        let service = if fast {
+            Service::Constant(ConstantFifo::new(rate, limit))
+        } else {
+            Service::Plain(Box::new(Plain {
+                elements: vec![Box::new(DropTail::new(limit))],
+                rate,
+                busy_until: Time::ZERO,
+                timer_at: Time::NEVER,
+                occupancy: Occupancy::default(),
+            }))
+        };
+        Ok(Link {
+            name: plan.name.clone(),
+            rate,
+            delay: Interval::from_secs_f64(plan.delay_s),
+            limit,
+            loss: plan.loss.model(),
+            ack_loss: plan.ack_loss.model(),
+            onward: Pipe::default(),
+            control: Pipe::default(),
+            counters: LinkCounters::default(),
+            service,
+        })
+    }
+
+    /// A packet arrives at the queue. `sent` is told of each packet whose transmission is now certain and when its last
+    /// bit is on the wire; `dropped` of each that is not to be.
+    #[inline]
+    pub fn arrive(
+        &mut self,
+        now: Time,
+        packet: SimPacket,
+        sent: &mut impl FnMut(SimPacket, Time),
+        dropped: &mut impl FnMut(SimPacket),
+    ) {
+        self.counters.packets_in += 1;
+        match &mut self.service {
+            Service::Constant(fifo) => match fifo.offer(now, packet.bytes()) {
+                Some(departure) => sent(packet, departure),
+                None => {
+                    self.counters.packets_dropped += 1;
+                    dropped(packet);
+                }
+            },
+            Service::Plain(plain) => {
+                let mut outcome = Outcome::default();
+                plain.pass(now, 0, packet, &mut outcome);
+                plain.serve(now, &mut outcome, &mut self.counters, sent);
+                self.carry_out(now, outcome, dropped);
+            }
+        }
+    }
+
+    /// The transmitter is free again, or an element's timer fired (plain form only).
+    pub fn on_timer(
+        &mut self,
+        now: Time,
+        sent: &mut impl FnMut(SimPacket, Time),
+        dropped: &mut impl FnMut(SimPacket),
+    ) {
+        if let Service::Plain(plain) = &mut self.service {
+            let mut outcome = Outcome::default();
+            plain.fire(now, &mut outcome);
+            plain.serve(now, &mut outcome, &mut self.counters, sent);
+            self.carry_out(now, outcome, dropped);
+        }
+    }
+
+    fn carry_out(&mut self, now: Time, outcome: Outcome, dropped: &mut impl FnMut(SimPacket)) {
+        self.counters.packets_marked += outcome.marked;
+        self.counters.packets_dropped += outcome.dropped.len() as u64;
+        outcome.dropped.into_iter().for_each(dropped);
+        for message in outcome.originated {
+            self.control.push(now + self.delay, message);
+        }
+    }
+
+    /// When [`Link::on_timer`] wants to be called.
+    #[inline]
+    pub fn wake(&self) -> Time {
+        match &self.service {
+            Service::Constant(_) => Time::NEVER,
+            Service::Plain(plain) => plain.wake(),
+        }
+    }
+
+    /// Brings counters and queue length up to `now`: the occupancy then, and the counters.
+    pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
+        match &mut self.service {
+            Service::Constant(fifo) => {
+                fifo.settle(now);
+                (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
+                (*fifo.occupancy(), self.counters)
+            }
+            Service::Plain(plain) => (plain.occupancy, self.counters),
+        }
+    }
+
+    /// Starts the figures of a window.
+    pub fn restart(&mut self, now: Time) {
+        match &mut self.service {
+            Service::Constant(fifo) => fifo.restart(now),
+            Service::Plain(plain) => plain.occupancy.restart(now),
+        }
+    }
+}
+
+impl Plain {
+    fn waiting(&self) -> (u64, u64) {
+        self.elements.iter().fold((0, 0), |(p, b), e| (p + e.packets(), b + e.bytes()))
+    }
+
+    fn wake(&self) -> Time {
+        let free = if self.waiting().0 > 0 { self.busy_until } else { Time::NEVER };
+        free.min(self.timer_at)
+    }
+
+    /// The packet arrives at element `first`, and at the next one if that forwards it, and so on.
+    fn pass(&mut self, now: Time, first: usize, packet: SimPacket, outcome: &mut Outcome) {
+        let mut ready = vec![packet];
+        for element in &mut self.elements[first..] {
+            for packet in ready.drain(..) {
+                element.arrive(now, packet, outcome);
+            }
+            ready.append(&mut outcome.forwarded);
+        }
+    }
+
+    fn fire(&mut self, now: Time, outcome: &mut Outcome) {
+        if now < self.timer_at {
+            return;
+        }
+        self.timer_at = Time::NEVER;
+        for i in 0..self.elements.len() {
+            self.elements[i].timer(now, outcome);
+            for packet in core::mem::take(&mut outcome.forwarded) {
+                self.pass(now, i + 1, packet, outcome);
+            }
+        }
+    }
+
+    /// Starts the next transmission if the link is free.
+    fn serve(
+        &mut self,
+        now: Time,
+        outcome: &mut Outcome,
+        counters: &mut LinkCounters,
+        sent: &mut impl FnMut(SimPacket, Time),
+    ) {
+        if self.busy_until <= now {
+            if let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome)) {
+                self.busy_until = now + self.rate.transmission(packet.bytes());
+                counters.packets_out += 1;
+                counters.bytes_out += u64::from(packet.bytes());
+                sent(packet, self.busy_until);
+            }
+        }
+        let (packets, bytes) = self.waiting();
+        self.occupancy.set(now, packets, bytes);
+        if let Some(at) = outcome.timer {
+            self.timer_at = at;
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
+//! come from anywhere.
+
+use longfat_net::LossModel;
+use longfat_transport::cc::{self, Value};
+use longfat_units::{Distribution, Rate};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Most long-lived flows in one run.
+pub const MOST_FLOWS: usize = 1_000_000;
+/// Longest run, seconds (about eleven days).
+pub const LONGEST_S: f64 = 1e6;
+
+/// A plan that cannot be run: what is wrong, and where.
+#[derive(Debug, Error, PartialEq)]
+#[error("{at}: {what}")]
+pub struct PlanError {
+    /// The key, e.g. `flows[0].rtt_s`.
+    pub at: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// A run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Simulated time, seconds.
+    pub duration_s: f64,
+    /// Figures are restricted to [from, to], seconds.
+    pub window_s: (f64, f64),
+    /// Shared links.
+    pub links: Vec<LinkPlan>,
+    /// Flows with series of their own.
+    pub flows: Vec<FlowPlan>,
+    /// Traffic that comes and goes.
+    pub background: Vec<BackgroundPlan>,
+    /// Sampling periods.
+    pub sample: SamplePlan,
+    /// Keep a log of losses, timeouts and recoveries.
+    pub events: bool,
+    /// Use the arithmetic form of constant-rate drop-tail queues; the plain form gives the same results.
+    pub fast: bool,
+}
+
+/// Sampling periods, seconds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SamplePlan {
+    /// Of flows.
+    pub flows_s: f64,
+    /// Of links.
+    pub links_s: f64,
+}
+
+/// A link that flows share.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkPlan {
+    /// Its name in results.
+    pub name: String,
+    /// bit/s.
+    pub rate_bps: f64,
+    /// Propagation delay, seconds; counts towards the round-trip time of flows that cross it.
+    pub delay_s: f64,
+    /// The queue before it.
+    pub queue: QueuePlan,
+    /// Losses among data packets that enter it.
+    pub loss: LossPlan,
+    /// Losses among acknowledgements that enter it.
+    pub ack_loss: LossPlan,
+}
+
+/// A queue discipline.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum QueuePlan {
+    /// First in, first out; exactly one of the limits is given.
+    Droptail {
+        /// Most packets waiting.
+        #[serde(default)]
+        limit_packets: Option<u64>,
+        /// Most bytes waiting.
+        #[serde(default)]
+        limit_bytes: Option<u64>,
+    },
+}
+
+/// A loss process.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the same fields as LossModel, documented there")]
+pub enum LossPlan {
+    None,
+    Random { probability: f64 },
+    Every { packets: u64 },
+    GilbertElliott { good_to_bad: f64, bad_to_good: f64, loss_good: f64, loss_bad: f64 },
+}
+
+/// A number, or how to draw it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum DistributionPlan {
+    /// Always this.
+    Fixed(f64),
+    /// Drawn once a flow (once a connection in the background).
+    Drawn(Drawn),
+}
+
+/// How a number is drawn.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drawn {
+    /// Uniform between two values.
+    Uniform(f64, f64),
+    /// Exponential with this mean.
+    Exponential(f64),
+}
+
+/// How slow-start grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum SlowStart {
+    Standard,
+    Limited,
+}
+
+/// How the window shrinks in SACK recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ReductionPlan {
+    RateHalving,
+    Prr,
+}
+
+/// A value of an algorithm's parameter.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ValuePlan {
+    Number(f64),
+    Word(String),
+}
+
+/// A connection's options: what flows and background connections have in common.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionPlan {
+    /// Name in the registry, or `custom`.
+    pub algorithm: String,
+    /// Parameters that differ from the registry's defaults.
+    pub parameters: BTreeMap<String, ValuePlan>,
+    /// Links that data cross, in order.
+    pub forward: Vec<usize>,
+    /// Links that acknowledgements cross, in order.
+    pub reverse: Vec<usize>,
+    /// Two-way propagation delay, seconds.
+    pub rtt_s: DistributionPlan,
+    /// Rate of the hosts' own links, bit/s.
+    pub access_rate_bps: f64,
+    /// Payload of a full segment.
+    pub mss_bytes: u32,
+    /// IP and TCP headers of a data packet.
+    pub header_bytes: u32,
+    /// Segments; unlimited if null.
+    pub initial_ssthresh: Option<f64>,
+    /// Segments.
+    pub initial_window: f64,
+    /// Segments; unlimited if null.
+    pub max_window: Option<f64>,
+    /// Standard or limited (RFC 3742).
+    pub slow_start: SlowStart,
+    /// Of limited slow-start, segments.
+    pub max_ssthresh: f64,
+    /// Acknowledge every second segment.
+    pub delayed_ack: bool,
+    /// A single segment is acknowledged after this long, seconds.
+    pub delayed_ack_timeout_s: f64,
+    /// RFC 3465.
+    pub byte_counting: bool,
+    /// Overrides the algorithm's own recovery; null keeps it.
+    pub sack: Option<bool>,
+    /// Rate halving or PRR.
+    pub recovery: ReductionPlan,
+    /// Host timer granularity, seconds; 0 for none.
+    pub host_tick_s: f64,
+    /// Floor of the retransmission timeout's margin, seconds.
+    pub rto_min_s: f64,
+    /// RFC 3168.
+    pub ecn: bool,
+}
+
+/// A flow with series of its own.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FlowPlan {
+    /// Its name in results; no two alike.
+    pub name: String,
+    /// When it starts, seconds.
+    pub start_s: DistributionPlan,
+    /// When it stops sending new data, seconds.
+    pub stop_s: Option<f64>,
+    /// Payload to send; endless if null.
+    pub bytes: Option<u64>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub connection: ConnectionPlan,
+}
+
+/// Traffic that comes and goes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum BackgroundPlan {
+    /// Web sessions of Li, Leith and Shorten: each asks for pages at exponential gaps; page sizes are Pareto.
+    Web {
+        /// Its name in results.
+        name: String,
+        /// Sessions at once.
+        sessions: u64,
+        /// Mean gap between two requests of a session, seconds.
+        gap_s: f64,
+        /// Mean page, bytes.
+        page_bytes: f64,
+        /// Pareto shape (tail index), above 1.
+        shape: f64,
+        /// The connections.
+        flow: ConnectionPlan,
+    },
+}
+
+fn bad<T>(at: impl Into<String>, what: impl Into<String>) -> Result<T, PlanError> {
+    Err(PlanError { at: at.into(), what: what.into() })
+}
+
+fn within(at: &str, x: f64, least: f64, greatest: f64) -> Result<f64, PlanError> {
+    if (least..=greatest).contains(&x) {
+        Ok(x)
+    } else {
+        bad(at, format!("{x} is not accepted; give a number from {least} to {greatest}"))
+    }
+}
+
+impl DistributionPlan {
+    /// The distribution to draw from.
+    pub fn distribution(self) -> Distribution {
+        match self {
+            DistributionPlan::Fixed(x) => Distribution::Fixed(x),
+            DistributionPlan::Drawn(Drawn::Uniform(a, b)) => Distribution::Uniform(a, b),
+            DistributionPlan::Drawn(Drawn::Exponential(mean)) => Distribution::Exponential(mean),
+        }
+    }
+
+    fn check(self, at: &str, greatest: f64) -> Result<(), PlanError> {
+        match self.distribution() {
+            Distribution::Fixed(x) | Distribution::Exponential(x) => within(at, x, 0.0, greatest).map(|_| ()),
+            Distribution::Uniform(a, b) => {
+                within(at, a, 0.0, greatest)?;
+                within(at, b, a, greatest).map(|_| ())
+            }
+        }
+    }
+}
+
+impl LossPlan {
+    /// The model it stands for.
+    pub const fn model(self) -> LossModel {
+        match self {
+            LossPlan::None => LossModel::None,
+            LossPlan::Random { probability } => LossModel::Random { probability },
+            LossPlan::Every { packets } => LossModel::Every { packets },
+            LossPlan::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad }
+            }
+        }
+    }
+
+    fn check(self, at: &str) -> Result<(), PlanError> {
+        let chances = match self {
+            LossPlan::None => vec![],
+            LossPlan::Random { probability } => vec![probability],
+            LossPlan::Every { packets } => {
+                return if packets >= 1 { Ok(()) } else { bad(at, "give 1 or more packets") };
+            }
+            LossPlan::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                vec![good_to_bad, bad_to_good, loss_good, loss_bad]
+            }
+        };
+        chances.into_iter().try_for_each(|p| within(at, p, 0.0, 1.0).map(|_| ()))
+    }
+}
+
+impl ConnectionPlan {
+    /// The parameters as the registry takes them.
+    pub fn values(&self) -> Vec<(String, Value)> {
+        let value = |v: &ValuePlan| match v {
+            ValuePlan::Number(x) => Value::Number(*x),
+            ValuePlan::Word(w) => Value::Word(w.clone()),
+        };
+        self.parameters.iter().map(|(n, v)| (n.clone(), value(v))).collect()
+    }
+
+    fn check(&self, at: &str, links: usize) -> Result<(), PlanError> {
+        let key = |name: &str| format!("{at}.{name}");
+        if self.algorithm != "custom" {
+            let Some(row) = cc::find(&self.algorithm) else {
+                return bad(key("algorithm"), format!("there is no algorithm {:?}", self.algorithm));
+            };
+            if let Err(e) = row.instance(&self.values()) {
+                return bad(key("parameters"), e.to_string());
+            }
+        }
+        for (name, path) in [("forward", &self.forward), ("reverse", &self.reverse)] {
+            if path.is_empty() || path.len() > 64 || path.iter().any(|&l| l >= links) {
+                return bad(key(name), format!("{path:?} must name 1 to 64 of the {links} links"));
+            }
+        }
+        self.rtt_s.check(&key("rtt_s"), 1000.0)?;
+        rate(&key("access_rate_bps"), self.access_rate_bps)?;
+        within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, 65_000.0)?;
+        within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
+        within(&key("initial_window"), self.initial_window, 1.0, 1e9)?;
+        within(&key("initial_ssthresh"), self.initial_ssthresh.unwrap_or(2.0), 1.0, 1e12)?;
+        within(&key("max_window"), self.max_window.unwrap_or(1.0), 1.0, 1e12)?;
+        within(&key("max_ssthresh"), self.max_ssthresh, 1.0, 1e12)?;
+        within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
+        within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
+        within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0).map(|_| ())
+    }
+}
+
+/// A checked rate.
+pub(crate) fn rate(at: &str, bps: f64) -> Result<Rate, PlanError> {
+    within(at, bps, 1.0, 1e15)?;
+    Rate::from_bps(bps).map_or_else(|| bad(at, format!("{bps} is no rate")), Ok)
+}
+
+impl Plan {
+    /// A plan from JSON; unknown keys and wrong types are refused.
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        let plan: Plan = serde_json::from_str(text).or_else(|e| bad("plan", e.to_string()))?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// Whether it can be run.
+    pub fn check(&self) -> Result<(), PlanError> {
+        within("duration_s", self.duration_s, 1e-9, LONGEST_S)?;
+        within("window_s[0]", self.window_s.0, 0.0, self.duration_s)?;
+        within("window_s[1]", self.window_s.1, self.window_s.0, self.duration_s)?;
+        within("sample.flows_s", self.sample.flows_s, 1e-6, LONGEST_S)?;
+        within("sample.links_s", self.sample.links_s, 1e-6, LONGEST_S)?;
+        if self.flows.len() > MOST_FLOWS {
+            return bad("flows", format!("{} are more than {MOST_FLOWS}", self.flows.len()));
+        }
+        for (i, link) in self.links.iter().enumerate() {
+            let at = format!("links[{i}]");
+            rate(&format!("{at}.rate_bps"), link.rate_bps)?;
+            within(&format!("{at}.delay_s"), link.delay_s, 0.0, 1000.0)?;
+            link.loss.check(&format!("{at}.loss"))?;
+            link.ack_loss.check(&format!("{at}.ack_loss"))?;
+            let QueuePlan::Droptail { limit_packets, limit_bytes } = link.queue;
+            match (limit_packets, limit_bytes) {
+                (Some(1..), None) | (None, Some(1..)) => {}
+                _ => return bad(format!("{at}.queue"), "give limit_packets or limit_bytes, 1 or more"),
+            }
+        }
+        let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
+            return bad("flows", format!("two are named {:?}", twice[0]));
+        }
+        for (i, flow) in self.flows.iter().enumerate() {
+            let at = format!("flows[{i}]");
+            flow.start_s.check(&format!("{at}.start_s"), LONGEST_S)?;
+            within(&format!("{at}.stop_s"), flow.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
+            if flow.bytes == Some(0) {
+                return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
+            }
+            flow.connection.check(&at, self.links.len())?;
+        }
+        for (i, BackgroundPlan::Web { sessions, gap_s, page_bytes, shape, flow, .. }) in
+            self.background.iter().enumerate()
+        {
+            let at = format!("background[{i}]");
+            within(&format!("{at}.sessions"), *sessions as f64, 0.0, 1e6)?;
+            within(&format!("{at}.gap_s"), *gap_s, 1e-6, LONGEST_S)?;
+            within(&format!("{at}.page_bytes"), *page_bytes, 1.0, 1e12)?;
+            within(&format!("{at}.shape"), *shape, 1.000_001, 100.0)?;
+            flow.check(&format!("{at}.flow"), self.links.len())?;
+        }
+        Ok(())
+    }
+}

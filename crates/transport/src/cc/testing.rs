@@ -1,0 +1,89 @@
+//! What the algorithms' unit tests share: events with plain values, and an ideal path that loses
+//! periodically.
+
+use super::registry::Algorithm;
+use super::{Ack, Cause, Congestion, CongestionControl, Controller, Value, Window};
+use longfat_units::{Interval, Time};
+
+const RTT: Interval = Interval::from_millis(100);
+
+/// An instance with these words set.
+pub fn instance(row: &Algorithm, words: &[(&str, &str)]) -> Controller {
+    let given: Vec<_> = words.iter().map(|(n, v)| ((*n).to_owned(), Value::Word((*v).to_owned()))).collect();
+    row.instance(&given).expect("declared parameters")
+}
+
+/// An instance with these numbers set.
+pub fn with_numbers(row: &Algorithm, numbers: &[(&str, f64)]) -> Controller {
+    let given: Vec<_> = numbers.iter().map(|(n, v)| ((*n).to_owned(), Value::Number(*v))).collect();
+    row.instance(&given).expect("declared parameters")
+}
+
+/// A window in segments, with standard slow-start.
+pub fn window(cwnd: f64, ssthresh: f64) -> Window {
+    Window { cwnd, ssthresh, max_ssthresh: f64::INFINITY }
+}
+
+/// An acknowledgement of `acked` segments at the beginning of time on an empty path of 100 ms.
+pub fn ack(acked: f64) -> Ack {
+    ack_at(Time::ZERO, acked, RTT)
+}
+
+/// An acknowledgement at `now` with this round-trip time, on a path of 100 ms.
+pub fn ack_at(now: Time, acked: f64, rtt: Interval) -> Ack {
+    Ack {
+        now,
+        acked,
+        newly_delivered: 1,
+        rtt: Some(rtt),
+        srtt: rtt,
+        base_rtt: RTT,
+        one_way_delay: None,
+        in_flight: 10.0,
+        delivered: 1,
+        next_segment: 12,
+        unacknowledged: 1,
+    }
+}
+
+/// A congestion event with this cause.
+pub fn congestion(cause: Cause) -> Congestion {
+    Congestion { cause, now: Time::ZERO, in_flight: 10.0, srtt: RTT, base_rtt: RTT }
+}
+
+/// A loss.
+pub fn loss() -> Congestion {
+    congestion(Cause::Loss)
+}
+
+/// One round trip: as many acknowledgements of one segment as the window had at its beginning.
+pub fn round_trip(c: &mut Controller, w: &mut Window) {
+    for _ in 0..w.cwnd as u64 {
+        c.on_ack(&ack(1.0), w);
+    }
+}
+
+/// What a window did between periodic losses.
+pub struct Sawtooth {
+    /// Mean window over time, in segments.
+    pub mean: f64,
+    /// Window before the last loss, in segments.
+    pub peak: f64,
+}
+
+/// A long connection that loses exactly every `packets`th packet, once it has settled.
+pub fn sawtooth(c: &mut Controller, packets: u32) -> Sawtooth {
+    let mut w = window(100.0, 2.0);
+    let mut result = Sawtooth { mean: 0.0, peak: 0.0 };
+    for _ in 0..60 {
+        let mut round_trips = 0.0;
+        for _ in 0..packets {
+            round_trips += 1.0 / w.cwnd;
+            c.on_ack(&ack(1.0), &mut w);
+        }
+        result = Sawtooth { mean: f64::from(packets) / round_trips, peak: w.cwnd };
+        c.on_congestion(&loss(), &mut w);
+        w.cwnd = w.ssthresh;
+    }
+    result
+}

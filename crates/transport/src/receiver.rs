@@ -1,0 +1,275 @@
+//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, ECN echo.
+//!
+//! | constant | value | source |
+//! |---|---|---|
+//! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
+//! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
+//! | acknowledgement size | 52 bytes and the SACK option | IP 20, TCP 20, timestamps 12 |
+
+use longfat_units::{Interval, Time};
+use longfat_wire::{Ecn, Extra, FlowId, Kind, SackBlocks, SimPacket};
+use std::collections::VecDeque;
+
+const QUICK_ACKS: u32 = 16;
+const ACK_BYTES: u32 = 52;
+const SYN_BYTES: u32 = 60;
+
+/// How a receiver acknowledges.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverConfig {
+    /// The flow whose data it takes.
+    pub flow: FlowId,
+    /// Acknowledge every second segment only, and the single one after this long; `None` acknowledges each.
+    pub delayed_ack: Option<Interval>,
+    /// Send SACK blocks.
+    pub sack: bool,
+}
+
+/// The receiver of one connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    /// The next segment expected in order.
+    next: u64,
+    /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
+    early: VecDeque<(u64, u64)>,
+    /// A segment of each of the last ranges that changed, latest first.
+    recent: [u64; SackBlocks::MOST],
+    unacknowledged: u32,
+    quick: u32,
+    deadline: Time,
+    /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
+    echo: Time,
+    echo_mark: bool,
+    /// IP bytes that arrived, duplicates included.
+    pub received_bytes: u64,
+    /// Segments that arrived a second time.
+    pub duplicates: u64,
+}
+
+impl Receiver {
+    /// A receiver that waits for a connection request.
+    pub fn new(config: ReceiverConfig) -> Self {
+        Receiver {
+            config,
+            next: 0,
+            early: VecDeque::new(),
+            recent: [u64::MAX; SackBlocks::MOST],
+            unacknowledged: 0,
+            quick: QUICK_ACKS,
+            deadline: Time::NEVER,
+            echo: Time::ZERO,
+            echo_mark: false,
+            received_bytes: 0,
+            duplicates: 0,
+        }
+    }
+
+    /// Segments handed to the application.
+    #[inline]
+    pub const fn delivered(&self) -> u64 {
+        self.next
+    }
+
+    /// When [`Receiver::on_timer`] wants to be called.
+    #[inline]
+    pub const fn wake(&self) -> Time {
+        self.deadline
+    }
+
+    /// A packet of the sender arrived; the answer, if one is due now.
+    #[inline]
+    pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
+        if packet.kind == Kind::Syn {
+            return Some(SimPacket::new(Kind::SynAck, self.config.flow, 0, SYN_BYTES, packet.stamp));
+        }
+        self.received_bytes += u64::from(packet.bytes);
+        // RFC 3168: echo a mark until the sender says it has reduced its window
+        self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
+        if self.unacknowledged == 0 {
+            self.echo = packet.stamp;
+        }
+        self.unacknowledged += 1;
+        let in_order = packet.seq == self.next;
+        let at_once = if in_order && self.early.is_empty() {
+            self.next += 1;
+            self.quick > 0 || self.echo_mark
+        } else {
+            self.reassemble(packet.seq);
+            // a gap, its repair, or a duplicate is reported at once (RFC 5681, section 4.2), with its own stamp
+            self.echo = packet.stamp;
+            true
+        };
+        if at_once || self.unacknowledged >= 2 || self.config.delayed_ack.is_none() {
+            self.quick = self.quick.saturating_sub(1);
+            return Some(self.acknowledge(now, packet.stamp));
+        }
+        self.deadline = self.config.delayed_ack.map_or(Time::NEVER, |wait| now + wait);
+        None
+    }
+
+    /// The delayed acknowledgement's timer.
+    pub fn on_timer(&mut self, now: Time) -> Option<SimPacket> {
+        (now >= self.deadline).then(|| self.acknowledge(now, self.echo))
+    }
+
+    fn reassemble(&mut self, seq: u64) {
+        let after = self.early.partition_point(|&(_, end)| end <= seq);
+        if seq < self.next || self.early.get(after).is_some_and(|&(start, _)| start <= seq) {
+            self.duplicates += 1;
+        } else if seq == self.next {
+            self.next += 1;
+            if self.early.front().is_some_and(|&(start, _)| start == self.next) {
+                if let Some((_, end)) = self.early.pop_front() {
+                    self.next = end;
+                }
+            }
+        } else {
+            self.insert(seq);
+        }
+        if seq >= self.next {
+            // latest range first; entries of the same range are left out when the blocks are written
+            self.recent.rotate_right(1);
+            self.recent[0] = seq;
+        }
+    }
+
+    fn insert(&mut self, seq: u64) {
+        let after = self.early.partition_point(|&(_, end)| end < seq);
+        let Some(range) = self.early.get_mut(after) else {
+            self.early.push_back((seq, seq + 1));
+            return;
+        };
+        if range.1 == seq {
+            range.1 += 1;
+            let end = range.1;
+            if let Some(&(start, next_end)) = self.early.get(after + 1) {
+                if start == end {
+                    self.early[after].1 = next_end;
+                    self.early.remove(after + 1);
+                }
+            }
+        } else if range.0 == seq + 1 {
+            range.0 = seq;
+        } else {
+            self.early.insert(after, (seq, seq + 1));
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, now: Time, trigger: Time) -> SimPacket {
+        self.unacknowledged = 0;
+        self.deadline = Time::NEVER;
+        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, ACK_BYTES, self.echo);
+        ack.one_way_delay_ns = now.since(trigger).as_ns().min(u64::from(u32::MAX)) as u32;
+        ack.ecn_flag = self.echo_mark;
+        if self.config.sack && !self.early.is_empty() {
+            let sack = self.sack_blocks();
+            ack.bytes += sack.header_bytes() as u16;
+            ack.extra = Some(Box::new(Extra { sack, explicit: None }));
+        }
+        ack
+    }
+
+    fn sack_blocks(&self) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        for seq in self.recent {
+            let at = self.early.partition_point(|&(_, end)| end <= seq);
+            if let Some(&(start, end)) = self.early.get(at) {
+                if start <= seq && blocks.iter().all(|(s, _)| s != start) {
+                    blocks.push(start, end);
+                }
+            }
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver(delayed: bool) -> Receiver {
+        let delayed_ack = delayed.then_some(Interval::from_millis(40));
+        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true })
+    }
+
+    fn data(seq: u64) -> SimPacket {
+        SimPacket::new(Kind::Data, FlowId(0), seq, 1500, Time::from_ns(seq))
+    }
+
+    fn arrivals(r: &mut Receiver, segments: impl IntoIterator<Item = u64>) -> Vec<SimPacket> {
+        segments.into_iter().filter_map(|s| r.on_packet(Time::from_ns(s + 1000), &data(s))).collect()
+    }
+
+    #[test]
+    fn the_first_sixteen_segments_are_acknowledged_at_once_and_then_every_second() {
+        let mut r = receiver(true);
+        let acks = arrivals(&mut r, 0..36);
+        assert_eq!(acks.len(), 16 + 10);
+        assert_eq!(acks.last().unwrap().seq, 36);
+        // the echo is the earlier segment of the pair
+        assert_eq!(acks.last().unwrap().stamp, Time::from_ns(34));
+    }
+
+    #[test]
+    fn a_single_segment_is_acknowledged_when_the_timer_fires() {
+        let mut r = receiver(true);
+        arrivals(&mut r, 0..17);
+        assert_eq!(r.wake(), Time::from_ns(1016) + Interval::from_millis(40));
+        assert_eq!(r.on_timer(r.wake()).unwrap().seq, 17);
+        assert_eq!(r.wake(), Time::NEVER);
+    }
+
+    #[test]
+    fn the_first_sack_block_holds_the_latest_arrival() {
+        let mut r = receiver(true);
+        arrivals(&mut r, 0..3);
+        let acks = arrivals(&mut r, [5, 8, 6, 11, 14]);
+        let blocks: Vec<Vec<_>> = acks.iter().map(|a| a.sack().iter().collect()).collect();
+        assert_eq!(blocks[0], [(5, 6)]);
+        assert_eq!(blocks[1], [(8, 9), (5, 6)]);
+        assert_eq!(blocks[2], [(5, 7), (8, 9)]);
+        assert_eq!(blocks[4], [(14, 15), (11, 12), (5, 7)]);
+        assert!(acks.iter().all(|a| a.seq == 3));
+        // the hole filled: everything up to the next one is acknowledged
+        assert_eq!(arrivals(&mut r, [3, 4]).last().unwrap().seq, 7);
+    }
+
+    #[test]
+    fn segments_that_come_twice_are_counted_and_acknowledged() {
+        let mut r = receiver(true);
+        arrivals(&mut r, [0, 1, 2, 4]);
+        assert_eq!(arrivals(&mut r, [1, 4]).len(), 2);
+        assert_eq!((r.duplicates, r.delivered()), (2, 3));
+    }
+
+    #[test]
+    fn a_mark_is_echoed_until_the_sender_has_reduced() {
+        let mut r = receiver(false);
+        let mut marked = data(0);
+        marked.ecn = Ecn::Marked;
+        assert!(r.on_packet(Time::ZERO, &marked).unwrap().ecn_flag);
+        assert!(r.on_packet(Time::ZERO, &data(1)).unwrap().ecn_flag);
+        let mut reduced = data(2);
+        reduced.ecn_flag = true;
+        assert!(!r.on_packet(Time::ZERO, &reduced).unwrap().ecn_flag);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_order_of_arrival_delivers_each_segment_once(order in proptest::collection::vec(0u64..60, 1..300)) {
+            let mut r = receiver(true);
+            arrivals(&mut r, order.iter().copied());
+            let mut seen: Vec<u64> = order.clone();
+            seen.sort_unstable();
+            seen.dedup();
+            let in_order = seen.iter().zip(0..).take_while(|&(&s, i)| s == i).count() as u64;
+            proptest::prop_assert_eq!(r.delivered(), in_order);
+            proptest::prop_assert_eq!(r.duplicates, (order.len() - seen.len()) as u64);
+            let early: u64 = r.early.iter().map(|&(a, b)| b - a).sum();
+            proptest::prop_assert_eq!(r.delivered() + early, seen.len() as u64);
+            proptest::prop_assert!(r.early.iter().zip(r.early.iter().skip(1)).all(|(a, b)| a.1 < b.0));
+        }
+    }
+}

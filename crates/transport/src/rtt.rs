@@ -1,0 +1,124 @@
+//! Round-trip time and retransmission timeout (RFC 6298).
+//!
+//! | constant | value | source | deviation |
+//! |---|---|---|---|
+//! | alpha, beta, K | 1/8, 1/4, 4 | RFC 6298, section 2 | none |
+//! | initial RTO | 1 s | RFC 6298, 2.1 | none |
+//! | floor | 200 ms | Linux TCP_RTO_MIN | bounds K RTTVAR, not the sum, as Linux does: with a sample from every acknowledgement RTTVAR goes to zero in steady flow, and a floor on the sum alone would then leave paths longer than the floor with no margin |
+//! | ceiling | 60 s | RFC 6298, 2.5 | none |
+
+use longfat_units::{Interval, Time};
+
+const INITIAL_RTO: Interval = Interval::from_millis(1000);
+const GREATEST_RTO: Interval = Interval::from_millis(60_000);
+
+/// The round-trip time estimator of one connection.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    srtt: Interval,
+    rttvar: Interval,
+    base: Interval,
+    floor: Interval,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    /// No sample yet; K RTTVAR never counts for less than `floor`.
+    pub const fn new(floor: Interval) -> Self {
+        RttEstimator { srtt: Interval::ZERO, rttvar: Interval::ZERO, base: Interval::MAX, floor, backoff: 0 }
+    }
+
+    /// A round trip took `rtt`; ends any backoff.
+    #[inline]
+    pub fn sample(&mut self, rtt: Interval) {
+        if self.srtt == Interval::ZERO {
+            self.srtt = rtt;
+            self.rttvar = Interval::from_ns(rtt.as_ns() / 2);
+        } else {
+            let (s, r) = (self.srtt.as_ns(), rtt.as_ns());
+            self.rttvar =
+                Interval::from_ns(self.rttvar.as_ns() - self.rttvar.as_ns() / 4 + s.abs_diff(r) / 4);
+            self.srtt = Interval::from_ns(s - s / 8 + r / 8);
+        }
+        self.base = self.base.min(rtt);
+        self.backoff = 0;
+    }
+
+    /// The smoothed round-trip time; zero before the first sample.
+    #[inline]
+    pub const fn srtt(&self) -> Interval {
+        self.srtt
+    }
+
+    /// The least round-trip time seen; [`Interval::MAX`] before the first sample.
+    #[inline]
+    pub const fn base(&self) -> Interval {
+        self.base
+    }
+
+    /// The retransmission timeout, backoff included.
+    #[inline]
+    pub fn rto(&self) -> Interval {
+        let plain = if self.srtt == Interval::ZERO {
+            INITIAL_RTO
+        } else {
+            self.srtt + Interval::from_ns(4 * self.rttvar.as_ns()).max(self.floor)
+        };
+        if self.backoff == 0 {
+            return plain.min(GREATEST_RTO);
+        }
+        Interval::from_ns(plain.as_ns().saturating_mul(1 << self.backoff.min(16))).min(GREATEST_RTO)
+    }
+
+    /// The timer expired: the next timeout is twice as long (RFC 6298, 5.5).
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// When a timer that is restarted now expires.
+    #[inline]
+    pub fn deadline(&self, now: Time) -> Time {
+        now + self.rto()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(x: f64) -> Interval {
+        Interval::from_secs_f64(x / 1000.0)
+    }
+
+    #[test]
+    fn first_and_second_sample_follow_rfc_6298() {
+        let mut r = RttEstimator::new(Interval::ZERO);
+        assert_eq!(r.rto(), ms(1000.0));
+        r.sample(ms(100.0));
+        // (2.2): SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR
+        assert_eq!((r.srtt(), r.rto()), (ms(100.0), ms(300.0)));
+        r.sample(ms(140.0));
+        // (2.3): RTTVAR = 3/4 50 + 1/4 |100 - 140| = 47.5, SRTT = 7/8 100 + 1/8 140 = 105
+        assert_eq!((r.srtt(), r.rto()), (ms(105.0), ms(295.0)));
+    }
+
+    #[test]
+    fn timeouts_double_until_a_sample_and_stop_at_a_minute() {
+        let mut r = RttEstimator::new(ms(200.0));
+        r.sample(ms(100.0));
+        let first = r.rto();
+        r.back_off();
+        assert_eq!(r.rto().as_ns(), 2 * first.as_ns());
+        (0..40).for_each(|_| r.back_off());
+        assert_eq!(r.rto(), ms(60_000.0));
+        r.sample(ms(100.0));
+        assert!(r.rto() <= first);
+    }
+
+    #[test]
+    fn the_floor_keeps_a_margin_above_a_steady_round_trip() {
+        let mut r = RttEstimator::new(ms(200.0));
+        (0..1000).for_each(|_| r.sample(ms(320.0)));
+        assert_eq!(r.rto(), ms(520.0));
+    }
+}

@@ -1,0 +1,430 @@
+//! What the sender knows of each segment between the cumulative acknowledgement and the highest it heard of (RFC 6675).
+//!
+//! Kept as runs of segments in the same state, so the work grows with the number of losses, never with the window.
+//! Without SACK the same board serves: losses are then marked by duplicate acknowledgements and timeouts alone.
+
+use std::collections::VecDeque;
+
+/// A segment is lost once this many above it have been selectively acknowledged (RFC 6675, DupThresh).
+pub const DUP_THRESH: u64 = 3;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Sent, not heard of.
+    Outstanding,
+    /// Selectively acknowledged.
+    Sacked,
+    /// Deemed lost, waits to be sent again.
+    Lost,
+    /// Sent again, not heard of since.
+    Retransmitted,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    end: u64,
+    state: State,
+}
+
+/// The scoreboard of one connection.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    /// First segment not cumulatively acknowledged.
+    base: u64,
+    /// Runs that cover [base, high); everything from `high` on is outstanding.
+    runs: VecDeque<Run>,
+    high: u64,
+    sacked: u64,
+    lost: u64,
+    /// No segment below this is outstanding without having been judged.
+    judged: u64,
+    /// No segment below this is lost.
+    first_lost: u64,
+    /// Segments sent again, in that order, each with the first new segment not sent at that time.
+    again: VecDeque<(u64, u64)>,
+}
+
+impl Scoreboard {
+    /// First segment not cumulatively acknowledged.
+    #[inline]
+    pub const fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Segments selectively acknowledged.
+    #[inline]
+    pub const fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Segments deemed lost and not yet sent again.
+    #[inline]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Nothing is known but what is outstanding.
+    #[inline]
+    pub fn is_clear(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Everything below `to` is acknowledged. Answers how many of those had not been known to have arrived.
+    #[inline]
+    pub fn advance(&mut self, to: u64) -> u64 {
+        if self.runs.is_empty() {
+            let newly = to - self.base;
+            self.base = to;
+            self.high = to;
+            return newly;
+        }
+        self.advance_runs(to)
+    }
+
+    fn advance_runs(&mut self, to: u64) -> u64 {
+        let mut newly = to - self.base;
+        while let Some(run) = self.runs.front() {
+            let covered = run.end.min(to) - self.base;
+            match run.state {
+                State::Sacked => {
+                    self.sacked -= covered;
+                    newly -= covered;
+                }
+                State::Lost => self.lost -= covered,
+                State::Outstanding | State::Retransmitted => {}
+            }
+            self.base += covered;
+            if self.base < run.end {
+                break;
+            }
+            self.runs.pop_front();
+        }
+        self.base = to;
+        self.high = self.high.max(to);
+        while self.again.front().is_some_and(|&(seq, _)| seq < to) {
+            self.again.pop_front();
+        }
+        newly
+    }
+
+    /// The receiver holds [start, end). Answers how many of those had not been known to have arrived.
+    pub fn sack(&mut self, start: u64, end: u64) -> u64 {
+        let start = start.max(self.base);
+        if start >= end {
+            return 0;
+        }
+        if let Some(run) = self.runs.get(self.index(start)) {
+            if run.state == State::Sacked && end <= run.end {
+                return 0; // an old block again: most are
+            }
+        }
+        self.cover(end);
+        self.change(start, end, |_| State::Sacked)
+    }
+
+    /// Segments with [`DUP_THRESH`] selectively acknowledged above them are lost, and so are retransmissions that
+    /// later segments have overtaken by as much. Answers how many were found.
+    pub fn judge(&mut self) -> u64 {
+        let before = self.lost;
+        let boundary = self.nth_highest_sacked(DUP_THRESH);
+        let from = self.judged.max(self.base);
+        if boundary > from {
+            self.change(from, boundary, |s| if s == State::Outstanding { State::Lost } else { s });
+            self.first_lost = self.first_lost.min(from);
+            self.judged = boundary;
+        }
+        while let Some(&(seq, mark)) = self.again.front() {
+            // `boundary` is the third highest: three at or above `mark` have arrived when it is not below it
+            if boundary < mark {
+                break;
+            }
+            self.again.pop_front();
+            if seq >= self.base {
+                self.change(seq, seq + 1, |s| if s == State::Retransmitted { State::Lost } else { s });
+                self.first_lost = self.first_lost.min(seq);
+            }
+        }
+        self.lost - before
+    }
+
+    /// Without SACK: this one segment is lost.
+    pub fn lose(&mut self, seq: u64) {
+        self.cover(seq + 1);
+        self.change(seq, seq + 1, |s| if s == State::Sacked { s } else { State::Lost });
+        self.first_lost = self.first_lost.min(seq);
+    }
+
+    /// After a timeout: whatever below `next` is not known to have arrived is lost.
+    pub fn lose_all(&mut self, next: u64) {
+        if next > self.base {
+            self.cover(next);
+            self.change(self.base, next, |s| if s == State::Sacked { s } else { State::Lost });
+            self.first_lost = self.base;
+            self.judged = next;
+        }
+        self.again.clear();
+    }
+
+    /// The timeout was spurious: what was deemed lost is outstanding after all.
+    pub fn forget_losses(&mut self) {
+        self.change(self.base, self.high, |s| if s == State::Sacked { s } else { State::Outstanding });
+        self.again.clear();
+        self.judged = self.base;
+    }
+
+    /// The first segment to be sent again, if any is.
+    pub fn next_lost(&mut self) -> Option<u64> {
+        if self.lost == 0 {
+            return None;
+        }
+        let from = self.first_lost.max(self.base);
+        let first = self.index(from);
+        let at = first + self.runs.iter().skip(first).position(|r| r.state == State::Lost)?;
+        self.first_lost = if at == first { from.max(self.start(at)) } else { self.start(at) };
+        Some(self.first_lost)
+    }
+
+    /// The lost segment `seq` has been sent again, when `next` was the first new segment not sent.
+    pub fn retransmitted(&mut self, seq: u64, next: u64) {
+        self.change(seq, seq + 1, |_| State::Retransmitted);
+        self.again.push_back((seq, next));
+        self.first_lost = seq + 1;
+    }
+
+    /// Index of the run that holds `seq`, or how many runs there are.
+    fn index(&self, seq: u64) -> usize {
+        self.runs.partition_point(|r| r.end <= seq)
+    }
+
+    fn start(&self, index: usize) -> u64 {
+        if index == 0 { self.base } else { self.runs[index - 1].end }
+    }
+
+    /// Makes the runs reach up to `end`.
+    fn cover(&mut self, end: u64) {
+        if self.runs.is_empty() {
+            self.high = self.base;
+        }
+        if end > self.high {
+            match self.runs.back_mut() {
+                Some(run) if run.state == State::Outstanding => run.end = end,
+                _ => self.runs.push_back(Run { end, state: State::Outstanding }),
+            }
+            self.high = end;
+        }
+    }
+
+    /// The segment below which `n` or more selectively acknowledged ones lie above: the n-th highest of them.
+    fn nth_highest_sacked(&self, n: u64) -> u64 {
+        let mut missing = n;
+        for (i, run) in self.runs.iter().enumerate().rev() {
+            if run.state == State::Sacked {
+                let length = run.end - self.start(i);
+                if length >= missing {
+                    return run.end - missing;
+                }
+                missing -= length;
+            }
+        }
+        self.base
+    }
+
+    /// Splits the run around `seq`, so that one starts there. Answers its index.
+    fn split(&mut self, seq: u64) -> usize {
+        let at = self.index(seq);
+        if at < self.runs.len() && self.start(at) < seq {
+            let state = self.runs[at].state;
+            self.runs.insert(at, Run { end: seq, state });
+            return at + 1;
+        }
+        at
+    }
+
+    /// Gives the segments of [start, end), all below `high`, new states; keeps the counts; joins runs that became
+    /// alike. Answers how many segments became selectively acknowledged.
+    fn change(&mut self, start: u64, end: u64, new: impl Fn(State) -> State) -> u64 {
+        let (start, end) = (start.max(self.base), end.min(self.high));
+        if start >= end {
+            return 0;
+        }
+        let first = self.split(start);
+        let last = self.split(end);
+        let mut newly = 0;
+        let mut from = start;
+        for i in first..last {
+            let run = self.runs[i];
+            let (state, length) = (new(run.state), run.end - from);
+            from = run.end;
+            if state == run.state {
+                continue;
+            }
+            match run.state {
+                State::Sacked => self.sacked -= length,
+                State::Lost => self.lost -= length,
+                State::Outstanding | State::Retransmitted => {}
+            }
+            match state {
+                State::Sacked => {
+                    self.sacked += length;
+                    newly += length;
+                }
+                State::Lost => self.lost += length,
+                State::Outstanding | State::Retransmitted => {}
+            }
+            self.runs[i].state = state;
+        }
+        // join backwards, so that indices yet to be visited stay valid
+        for i in (first.max(1)..(last + 1).min(self.runs.len())).rev() {
+            if self.runs[i].state == self.runs[i - 1].state {
+                self.runs.remove(i - 1);
+            }
+        }
+        newly
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn three_segments_above_a_hole_make_it_lost() {
+        let mut b = Scoreboard::default();
+        b.advance(10);
+        assert_eq!(b.sack(11, 13), 2);
+        assert_eq!(b.judge(), 0);
+        assert_eq!(b.sack(11, 14), 1);
+        assert_eq!(b.judge(), 1);
+        assert_eq!(b.next_lost(), Some(10));
+        b.retransmitted(10, 14);
+        assert_eq!((b.lost(), b.next_lost()), (0, None));
+        assert_eq!(b.advance(14), 1);
+        assert!(b.is_clear());
+    }
+
+    #[test]
+    fn holes_are_sent_again_in_order() {
+        let mut b = Scoreboard::default();
+        b.sack(2, 4);
+        b.sack(6, 7);
+        b.sack(9, 20);
+        assert_eq!(b.judge(), 2 + 2 + 2);
+        let mut order = vec![];
+        while let Some(seq) = b.next_lost() {
+            order.push(seq);
+            b.retransmitted(seq, 20);
+        }
+        assert_eq!(order, [0, 1, 4, 5, 7, 8]);
+    }
+
+    #[test]
+    fn a_retransmission_that_later_segments_overtake_is_lost_again() {
+        let mut b = Scoreboard::default();
+        b.sack(1, 5);
+        b.judge();
+        b.retransmitted(0, 8);
+        b.sack(1, 10);
+        assert_eq!(b.judge(), 0);
+        b.sack(1, 11);
+        assert_eq!(b.judge(), 1);
+        assert_eq!(b.next_lost(), Some(0));
+    }
+
+    #[test]
+    fn a_timeout_loses_all_that_has_not_arrived() {
+        let mut b = Scoreboard::default();
+        b.sack(3, 5);
+        b.lose_all(8);
+        assert_eq!((b.lost(), b.sacked()), (6, 2));
+        b.forget_losses();
+        assert_eq!((b.lost(), b.sacked()), (0, 2));
+    }
+
+    /// The same rules written segment by segment, without any run.
+    #[derive(Default)]
+    struct Plain {
+        states: Vec<State>,
+        marks: Vec<u64>,
+        base: usize,
+    }
+
+    impl Plain {
+        fn count(&self, s: State) -> u64 {
+            self.states[self.base..].iter().filter(|&&x| x == s).count() as u64
+        }
+
+        fn judge(&mut self) {
+            for i in self.base..self.states.len() {
+                let above =
+                    |from: usize| self.states[from..].iter().filter(|&&s| s == State::Sacked).count() as u64;
+                let lost = match self.states[i] {
+                    State::Outstanding => above(i) >= DUP_THRESH,
+                    State::Retransmitted => {
+                        above((self.marks[i] as usize).min(self.states.len())) >= DUP_THRESH
+                    }
+                    _ => false,
+                };
+                if lost {
+                    self.states[i] = State::Lost;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn runs_say_what_a_list_of_single_segments_says(
+            steps in proptest::collection::vec((0u8..10, 0u64..40, 1u64..6), 1..120)
+        ) {
+            const N: u64 = 48;
+            let mut board = Scoreboard::default();
+            let mut plain =
+                Plain { states: vec![State::Outstanding; N as usize], marks: vec![0; N as usize], base: 0 };
+            let mut next = 40;
+            for (what, at, length) in steps {
+                match what {
+                    0 => {
+                        let to = (plain.base as u64 + length).min(next);
+                        let known = plain.states[plain.base..to as usize]
+                            .iter().filter(|&&s| s == State::Sacked).count() as u64;
+                        prop_assert_eq!(board.advance(to), to - plain.base as u64 - known);
+                        plain.base = to as usize;
+                    }
+                    1..=5 => {
+                        let (start, end) = (at, (at + length).min(next));
+                        let mut newly = 0;
+                        for i in start.max(plain.base as u64)..end {
+                            newly += u64::from(plain.states[i as usize] != State::Sacked);
+                            plain.states[i as usize] = State::Sacked;
+                        }
+                        prop_assert_eq!(board.sack(start, end), newly);
+                        board.judge();
+                        plain.judge();
+                    }
+                    6 | 7 => {
+                        let first = (plain.base..N as usize).find(|&i| plain.states[i] == State::Lost);
+                        prop_assert_eq!(board.next_lost(), first.map(|i| i as u64));
+                        if let Some(i) = first {
+                            board.retransmitted(i as u64, next);
+                            plain.states[i] = State::Retransmitted;
+                            plain.marks[i] = next;
+                        }
+                    }
+                    8 => next = (next + 1).min(N),
+                    _ if length == 1 => {
+                        board.lose_all(next);
+                        for i in plain.base..next as usize {
+                            if plain.states[i] != State::Sacked {
+                                plain.states[i] = State::Lost;
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(board.sacked(), plain.count(State::Sacked));
+                prop_assert_eq!(board.lost(), plain.count(State::Lost));
+            }
+        }
+    }
+}

@@ -1,0 +1,637 @@
+//! The sending end of a TCP connection: what to send, when, and what acknowledgements and timeouts mean. One machine
+//! for every algorithm; the algorithm only moves the window.
+
+use crate::cc::registry::Recovery;
+use crate::cc::{Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Window};
+use crate::reduction::{Episode, Reduction};
+use crate::{DUP_THRESH, RttEstimator, Scoreboard};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
+
+const SYN_BYTES: u32 = 60;
+/// Most segments that one acknowledgement may count in slow-start: RFC 3465, section 2.2, L = 2, and 1 after a timeout.
+const SLOW_START_LIMIT: f64 = 2.0;
+
+/// How a sender behaves.
+#[derive(Clone, Debug)]
+pub struct SenderConfig {
+    /// The flow it sends.
+    pub flow: FlowId,
+    /// Payload of a full segment, bytes.
+    pub mss_bytes: u32,
+    /// IP and TCP headers of a data packet, bytes.
+    pub header_bytes: u32,
+    /// Payload to send, bytes; `None` never ends.
+    pub bytes: Option<u64>,
+    /// Initial window, segments.
+    pub initial_window: f64,
+    /// Initial slow-start threshold, segments; infinite unless set.
+    pub initial_ssthresh: f64,
+    /// The receiver's window, segments; infinite unless set.
+    pub max_window: f64,
+    /// `max_ssthresh` of limited slow-start (RFC 3742), segments; infinite for the standard one.
+    pub max_ssthresh: f64,
+    /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
+    pub byte_counting: bool,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// How the window shrinks in SACK recovery.
+    pub reduction: Reduction,
+    /// Data leave the host only at multiples of this (host timer granularity); zero for at once.
+    pub host_tick: Interval,
+    /// Where in the tick this host's multiples lie.
+    pub tick_phase: Interval,
+    /// Floor of the retransmission timeout's margin.
+    pub rto_min: Interval,
+    /// Negotiate ECN (RFC 3168).
+    pub ecn: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Idle,
+    SynSent,
+    Open,
+    /// The window shrinks after a mark; nothing was lost (Linux: CWR).
+    Reducing,
+    Recovery,
+    /// After a timeout, until what was outstanding then is acknowledged.
+    Loss,
+    Done,
+}
+
+/// Counters of one sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Data packets sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times the algorithm was told of congestion.
+    pub congestion_events: u64,
+    /// Timeouts found spurious and undone (RFC 3522, RFC 4015).
+    pub undone: u64,
+}
+
+/// Something worth a line in the event log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// The connection is open.
+    Connected,
+    /// Loss found, recovery begins.
+    Loss,
+    /// A mark was echoed.
+    Mark,
+    /// The retransmission timer expired.
+    Timeout,
+    /// Recovery ended.
+    Recovered,
+    /// A timeout was spurious.
+    Undone,
+    /// Everything was acknowledged.
+    Done,
+}
+
+/// A sender.
+pub struct Sender {
+    config: SenderConfig,
+    controller: Controller,
+    wants_samples: bool,
+    window: Window,
+    phase: Phase,
+    /// The next new segment.
+    next: u64,
+    /// One past the last segment; never reached by endless flows.
+    end: u64,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    /// Without SACK: duplicate acknowledgements, each of which says that a segment has left the path.
+    duplicates: u64,
+    recovery_point: u64,
+    /// The last episode was a timeout.
+    after_timeout: bool,
+    episode: Episode,
+    /// The next retransmission leaves whatever the window says (RFC 6675, step 4.3).
+    must_send: bool,
+    /// The window (not the application or the receiver) was what stopped the last transmission.
+    limited: bool,
+    /// Tell the receiver that the window was reduced after its echo (RFC 3168, CWR).
+    announce_reduction: bool,
+    /// Before the last timeout: the time of the first retransmission and the window, for the Eifel check.
+    before_timeout: Option<(Time, Window)>,
+    rto_at: Time,
+    send_at: Time,
+    timer_at: Time,
+    pace_at: Time,
+    cwnd_area: f64,
+    cwnd_since: Time,
+    counters: SenderCounters,
+    log: Option<Vec<(Time, Happened, f64)>>,
+    failure: Option<String>,
+}
+
+impl Sender {
+    /// A sender at rest; [`Sender::start`] opens the connection.
+    pub fn new(config: SenderConfig, controller: Controller) -> Self {
+        let end = config.bytes.map_or(u64::MAX, |b| b.div_ceil(u64::from(config.mss_bytes)).max(1));
+        let window = Window {
+            cwnd: config.initial_window.max(1.0),
+            ssthresh: config.initial_ssthresh,
+            max_ssthresh: config.max_ssthresh,
+        };
+        Sender {
+            wants_samples: controller.wants_samples(),
+            rtt: RttEstimator::new(config.rto_min),
+            config,
+            controller,
+            window,
+            phase: Phase::Idle,
+            next: 0,
+            end,
+            board: Scoreboard::default(),
+            duplicates: 0,
+            recovery_point: 0,
+            after_timeout: false,
+            episode: Episode::default(),
+            must_send: false,
+            limited: false,
+            announce_reduction: false,
+            before_timeout: None,
+            rto_at: Time::NEVER,
+            send_at: Time::NEVER,
+            timer_at: Time::NEVER,
+            pace_at: Time::ZERO,
+            cwnd_area: 0.0,
+            cwnd_since: Time::ZERO,
+            counters: SenderCounters::default(),
+            log: None,
+            failure: None,
+        }
+    }
+
+    /// Keeps a log of what happens, to be had by [`Sender::take_log`].
+    pub fn keep_log(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// What happened: when, what, and the window then.
+    pub fn take_log(&mut self) -> Vec<(Time, Happened, f64)> {
+        self.log.take().unwrap_or_default()
+    }
+
+    /// Opens the connection.
+    pub fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        self.phase = Phase::SynSent;
+        self.cwnd_since = now;
+        self.send_syn(now, out);
+    }
+
+    /// Sends nothing new from now on; what is outstanding is still repaired.
+    pub fn stop(&mut self) {
+        self.end = self.next;
+        if self.board.base() == self.end {
+            self.rto_at = Time::NEVER;
+            self.phase = Phase::Done;
+        }
+    }
+
+    fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        self.rto_at = self.rtt.deadline(now);
+        out(SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now));
+    }
+
+    /// When the sender next wants [`Sender::on_timer`].
+    #[inline]
+    pub fn wake(&self) -> Time {
+        self.rto_at.min(self.send_at).min(self.timer_at)
+    }
+
+    /// The window.
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The round-trip time estimator.
+    pub const fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Counters so far.
+    pub const fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// Payload bytes acknowledged in order.
+    pub fn acked_bytes(&self) -> u64 {
+        self.payload(self.board.base())
+    }
+
+    /// Whether everything there was to send has been acknowledged.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.phase == Phase::Done
+    }
+
+    /// Segments in flight (RFC 6675 "pipe").
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        let out = self.next - self.board.base();
+        out.saturating_sub(self.board.sacked() + self.board.lost() + self.duplicates)
+    }
+
+    /// The integral of cwnd over time since the start, segment seconds.
+    pub fn cwnd_integral(&self, now: Time) -> f64 {
+        self.cwnd_area + self.window.cwnd * now.since(self.cwnd_since).as_secs_f64()
+    }
+
+    /// The algorithm.
+    pub const fn controller(&self) -> &Controller {
+        &self.controller
+    }
+
+    /// Why the algorithm failed, if it did: it raised, or left a window below one segment. Taken once.
+    pub fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
+    /// Payload bytes of the first `segments` segments.
+    pub fn payload(&self, segments: u64) -> u64 {
+        let bytes = segments * u64::from(self.config.mss_bytes);
+        self.config.bytes.map_or(bytes, |most| bytes.min(most))
+    }
+
+    /// A packet from the receiver.
+    #[inline]
+    pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+        self.account(now);
+        match (packet.kind, self.phase) {
+            (Kind::SynAck, Phase::SynSent) => self.connected(now, packet),
+            (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
+                self.on_ack(now, packet)
+            }
+            _ => return,
+        }
+        self.transmit(now, out);
+    }
+
+    /// A time that [`Sender::wake`] asked for has come.
+    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        self.account(now);
+        if now >= self.rto_at {
+            if self.phase == Phase::SynSent {
+                self.rtt.back_off();
+                return self.send_syn(now, out);
+            }
+            self.on_timeout(now);
+        }
+        if now >= self.timer_at {
+            if matches!(self.phase, Phase::Open | Phase::Loss) {
+                self.controller.on_timer(now, &mut self.window);
+                self.check();
+            }
+            self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
+        }
+        self.transmit(now, out);
+    }
+
+    #[inline]
+    fn account(&mut self, now: Time) {
+        self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_secs_f64();
+        self.cwnd_since = now;
+    }
+
+    fn connected(&mut self, now: Time, packet: &SimPacket) {
+        self.phase = Phase::Open;
+        self.rto_at = Time::NEVER;
+        self.rtt.sample(now.since(packet.stamp));
+        self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
+        self.note(now, Happened::Connected);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, now: Time, packet: &SimPacket) {
+        let base = self.board.base();
+        let cumulative = packet.seq.saturating_sub(base);
+        let mut newly = 0;
+        let mut sample = None;
+        if cumulative > 0 {
+            newly = self.board.advance(packet.seq);
+            let rtt = now.since(packet.stamp);
+            self.rtt.sample(rtt);
+            sample = Some(rtt);
+            self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
+        }
+        let plain = packet.extra.is_none() && self.board.is_clear();
+        if self.config.recovery == Recovery::Sack {
+            for (start, end) in packet.sack().iter() {
+                newly += self.board.sack(start, end.min(self.next));
+            }
+        } else if !plain || self.duplicates > 0 || cumulative == 0 {
+            newly = self.count_duplicates(packet.seq == base, cumulative);
+        }
+        let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
+        if self.phase != Phase::Open || !plain || self.duplicates > 0 || packet.ecn_flag {
+            self.recover(now, packet, cumulative, newly);
+        }
+        let ack = Ack {
+            now,
+            acked: self.growth(cumulative),
+            newly_delivered: newly as u32,
+            rtt: sample,
+            srtt: self.rtt.srtt(),
+            base_rtt: self.rtt.base(),
+            one_way_delay: Some(Interval::from_ns(u64::from(packet.one_way_delay_ns))),
+            in_flight: self.in_flight() as f64,
+            delivered: self.board.base() + self.board.sacked(),
+            next_segment: self.next,
+            unacknowledged: self.board.base(),
+        };
+        if self.wants_samples {
+            self.controller.on_sample(&ack);
+        }
+        if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
+            self.controller.on_ack(&ack, &mut self.window);
+            self.check();
+        }
+        if self.board.base() == self.end {
+            self.phase = Phase::Done;
+            self.note(now, Happened::Done);
+        }
+    }
+
+    /// How much an acknowledgement of `cumulative` segments counts.
+    #[inline]
+    fn growth(&self, cumulative: u64) -> f64 {
+        if !self.config.byte_counting {
+            return 1.0;
+        }
+        let counted = cumulative as f64;
+        if !self.window.in_slow_start() {
+            return counted;
+        }
+        counted.min(if self.phase == Phase::Loss { 1.0 } else { SLOW_START_LIMIT })
+    }
+
+    /// Without SACK: duplicates stand for segments that have left the path. Answers how many did so now.
+    fn count_duplicates(&mut self, same: bool, cumulative: u64) -> u64 {
+        if cumulative > 0 {
+            // the first of them was the hole, all others had been counted when their duplicates came
+            let counted = self.duplicates.min(cumulative - 1);
+            self.duplicates = if self.phase == Phase::Recovery { self.duplicates - counted } else { 0 };
+            cumulative - counted
+        } else if same && self.next > self.board.base() && self.phase != Phase::Loss {
+            self.duplicates += 1;
+            1
+        } else {
+            0
+        }
+    }
+
+    /// Everything beyond an acknowledgement in steady flow.
+    fn recover(&mut self, now: Time, packet: &SimPacket, cumulative: u64, newly: u64) {
+        self.check_spurious(now, packet, cumulative);
+        let base = self.board.base();
+        if base >= self.recovery_point && !matches!(self.phase, Phase::Open) {
+            self.finish_recovery(now);
+        }
+        let found = match self.config.recovery {
+            Recovery::Sack => self.board.judge() > 0,
+            // RFC 6582, section 4: duplicates of what a timeout sent again are no sign of loss
+            _ => {
+                let suspect = self.after_timeout && base <= self.recovery_point;
+                self.duplicates == DUP_THRESH && cumulative == 0 && !suspect
+            }
+        };
+        match self.phase {
+            Phase::Open | Phase::Reducing if found => self.begin_recovery(now),
+            Phase::Open if packet.ecn_flag && self.config.ecn => self.begin_reduction(now),
+            Phase::Recovery if cumulative > 0 => self.partial_ack(now),
+            _ => {}
+        }
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.recovery == Recovery::Sack {
+            self.episode.step(self.config.reduction, newly, self.in_flight(), &mut self.window);
+        }
+    }
+
+    fn congestion(&mut self, now: Time, cause: Cause) {
+        let event = Congestion {
+            cause,
+            now,
+            in_flight: self.in_flight() as f64,
+            srtt: self.rtt.srtt(),
+            base_rtt: self.rtt.base(),
+        };
+        self.controller.on_congestion(&event, &mut self.window);
+        self.check();
+        self.window.ssthresh = self.window.ssthresh.max(LEAST_SSTHRESH);
+        self.counters.congestion_events += 1;
+    }
+
+    fn begin_recovery(&mut self, now: Time) {
+        self.note(now, Happened::Loss);
+        if self.config.recovery == Recovery::Tahoe {
+            self.congestion(now, Cause::Loss);
+            return self.restart();
+        }
+        if self.phase != Phase::Reducing {
+            self.congestion(now, Cause::Loss);
+            self.episode = Episode::new(self.next - self.board.base());
+        }
+        self.phase = Phase::Recovery;
+        self.after_timeout = false;
+        self.recovery_point = self.next;
+        self.must_send = true;
+        self.rto_at = self.rtt.deadline(now);
+        if self.config.recovery != Recovery::Sack {
+            self.board.lose(self.board.base());
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    fn begin_reduction(&mut self, now: Time) {
+        self.note(now, Happened::Mark);
+        self.congestion(now, Cause::Mark);
+        self.episode = Episode::new(self.next - self.board.base());
+        self.phase = Phase::Reducing;
+        self.recovery_point = self.next;
+        self.announce_reduction = true;
+        if self.config.recovery != Recovery::Sack {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// New data acknowledged, but not all that was outstanding when recovery began.
+    fn partial_ack(&mut self, now: Time) {
+        match self.config.recovery {
+            Recovery::Sack => {}
+            Recovery::Reno => self.finish_recovery(now),
+            Recovery::NewReno | Recovery::Tahoe => {
+                self.board.lose(self.board.base());
+                self.must_send = true;
+            }
+        }
+    }
+
+    fn finish_recovery(&mut self, now: Time) {
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
+            match self.config.recovery {
+                Recovery::Sack => Episode::end(self.config.reduction, &mut self.window),
+                // RFC 6582, step 3, full acknowledgements, option 1
+                _ => self.window.cwnd = self.window.ssthresh.min(self.in_flight().max(1) as f64 + 1.0),
+            }
+        }
+        self.phase = Phase::Open;
+        self.duplicates = 0;
+        self.must_send = false;
+        self.note(now, Happened::Recovered);
+        self.controller.on_recovered(now, &mut self.window);
+        self.check();
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.rto_at = Time::NEVER;
+        if self.next == self.board.base() {
+            return;
+        }
+        self.counters.timeouts += 1;
+        self.note(now, Happened::Timeout);
+        // Within an episode that has already reduced the window it is not reduced again (RFC 5681, section 3.1)
+        if matches!(self.phase, Phase::Open | Phase::Reducing) {
+            let before = self.window;
+            self.congestion(now, Cause::Timeout);
+            self.before_timeout = Some((now, before));
+        }
+        self.rtt.back_off();
+        self.restart();
+        self.rto_at = self.rtt.deadline(now);
+    }
+
+    /// Goes back to one segment; all that is not known to have arrived counts as lost.
+    fn restart(&mut self) {
+        self.phase = Phase::Loss;
+        self.window.cwnd = 1.0;
+        self.after_timeout = true;
+        self.duplicates = 0;
+        self.recovery_point = self.next;
+        self.board.lose_all(self.next);
+        self.must_send = true;
+    }
+
+    /// RFC 3522 (Eifel): the first acknowledgement after a timeout that echoes a stamp from before the retransmission
+    /// answers for the original; the timeout was spurious and its reduction is undone (RFC 4015).
+    fn check_spurious(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
+        if cumulative == 0 || self.phase != Phase::Loss {
+            return;
+        }
+        let Some((first_again, before)) = self.before_timeout.take() else { return };
+        if packet.stamp < first_again {
+            self.board.forget_losses();
+            self.phase = Phase::Open;
+            self.window = before;
+            self.counters.undone += 1;
+            self.note(now, Happened::Undone);
+            self.controller.on_undo(&mut self.window);
+            self.check();
+        }
+    }
+
+    /// Sends what the window, the pacing rate and the host's timer let go now.
+    #[inline]
+    fn transmit(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        if self.send_at != Time::NEVER && now < self.send_at {
+            return; // waits for a tick or its turn already
+        }
+        self.send_at = Time::NEVER;
+        if matches!(self.phase, Phase::Idle | Phase::SynSent | Phase::Done) {
+            return;
+        }
+        let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
+        let gap = pace.map_or(Interval::ZERO, |rate| Interval::from_secs_f64(1.0 / rate));
+        let tick = now.round_up(self.config.host_tick, self.config.tick_phase);
+        loop {
+            let lost = self.board.next_lost();
+            let beyond = (self.next - self.board.base()) as f64 >= self.config.max_window;
+            if lost.is_none() && (self.next >= self.end || beyond) {
+                self.limited = false;
+                return;
+            }
+            let forced = self.must_send && lost.is_some();
+            if !forced && (self.in_flight() + 1) as f64 > self.window.cwnd {
+                self.limited = true;
+                return;
+            }
+            let due = if pace.is_some() && !forced && self.pace_at > now {
+                self.pace_at.round_up(self.config.host_tick, self.config.tick_phase)
+            } else {
+                tick
+            };
+            if due > now {
+                self.limited |= pace.is_some();
+                self.send_at = due;
+                return;
+            }
+            if pace.is_some() {
+                // a host that wakes once a tick may catch up on what that tick kept it from sending
+                self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
+            }
+            self.must_send = false;
+            self.send(now, lost, out);
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
+        let seq = lost.unwrap_or(self.next);
+        let payload = if seq + 1 == self.end {
+            self.payload(self.end) - self.payload(seq)
+        } else {
+            u64::from(self.config.mss_bytes)
+        };
+        let mut packet =
+            SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
+        if self.config.ecn {
+            packet.ecn = if lost.is_none() { Ecn::Capable } else { Ecn::NotCapable };
+            packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
+        }
+        if lost.is_some() {
+            self.board.retransmitted(seq, self.next);
+            self.counters.retransmits += 1;
+        } else {
+            self.next += 1;
+        }
+        self.counters.packets_sent += 1;
+        self.episode.sent();
+        if self.rto_at == Time::NEVER {
+            self.rto_at = self.rtt.deadline(now);
+        }
+        out(packet);
+    }
+
+    /// The window an algorithm left must be a window.
+    #[inline]
+    fn check(&mut self) {
+        let sound = self.window.cwnd >= 1.0 && self.window.cwnd.is_finite() && self.window.ssthresh > 0.0;
+        if sound && !matches!(self.controller, Controller::Custom(_)) {
+            return;
+        }
+        let raised = self.controller.take_failure();
+        if sound && raised.is_none() {
+            return;
+        }
+        let unsound = format!(
+            "left cwnd = {}, ssthresh = {}: cwnd must be finite and at least 1, ssthresh above 0",
+            self.window.cwnd, self.window.ssthresh
+        );
+        self.failure.get_or_insert(raised.unwrap_or(unsound));
+        self.window.cwnd = 1.0;
+        self.window.ssthresh = LEAST_SSTHRESH;
+    }
+
+    fn note(&mut self, now: Time, what: Happened) {
+        if let Some(log) = &mut self.log {
+            log.push((now, what, self.window.cwnd));
+        }
+    }
+}

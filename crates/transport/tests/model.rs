@@ -1,0 +1,273 @@
+//! One model of a sender drives every registered algorithm, with its default parameters and with every word
+//! of its
+//! choices, through random legal sequences of events, and checks what must hold of any congestion control.
+
+use longfat_transport::cc::{
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Kind, LEAST_SSTHRESH, Value, Window,
+    algorithms,
+};
+use longfat_units::{Interval, Time};
+use proptest::prelude::*;
+
+/// What may happen to a sender. Fractions are of the greatest queueing delay.
+#[derive(Clone, Debug)]
+enum Event {
+    /// So many acknowledgements of `acked` segments each.
+    Acks {
+        times: u32,
+        acked: u32,
+        queue: f64,
+        measured: bool,
+    },
+    Congestion(Cause),
+    /// Every hole is filled: fast recovery ends.
+    Recovered,
+    /// The last congestion event turns out spurious.
+    Undo,
+    /// Nothing arrives for so long.
+    Pause {
+        ms: u64,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Path {
+    base_rtt_ms: u64,
+    greatest_queue_ms: u64,
+    cwnd: f64,
+    ssthresh: f64,
+    max_ssthresh: f64,
+}
+
+fn paths() -> impl Strategy<Value = Path> {
+    let thresholds = || prop_oneof![Just(f64::INFINITY), 2.0..20_000.0_f64];
+    (1..400_u64, 1..500_u64, 1.0..20_000.0_f64, thresholds(), prop_oneof![Just(f64::INFINITY), Just(100.0)])
+        .prop_map(|(base_rtt_ms, greatest_queue_ms, cwnd, ssthresh, max_ssthresh)| Path {
+            base_rtt_ms,
+            greatest_queue_ms,
+            cwnd,
+            ssthresh,
+            max_ssthresh,
+        })
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        8 => (1..200_u32, 1..=3_u32, 0.0..=1.0_f64, prop::bool::weighted(0.9))
+            .prop_map(|(times, acked, queue, measured)| Event::Acks { times, acked, queue, measured }),
+        2 => Just(Event::Congestion(Cause::Loss)),
+        1 => Just(Event::Congestion(Cause::Mark)),
+        1 => Just(Event::Congestion(Cause::Timeout)),
+        3 => Just(Event::Recovered),
+        1 => Just(Event::Undo),
+        1 => (1..5_000_u64).prop_map(|ms| Event::Pause { ms }),
+    ];
+    prop::collection::vec(event, 1..120)
+}
+
+/// The sender as an algorithm sees it.
+struct Sender {
+    control: Controller,
+    w: Window,
+    now: Time,
+    base_rtt: Interval,
+    greatest_queue: Interval,
+    srtt: Interval,
+    least_rtt: Interval,
+    delivered: u64,
+    recovering: bool,
+    /// The window before the last congestion event, while that can still be undone.
+    before: Option<Window>,
+    next_timer: Option<Time>,
+}
+
+impl Sender {
+    fn new(control: Controller, path: &Path) -> Self {
+        let base_rtt = Interval::from_millis(path.base_rtt_ms);
+        let next_timer = control.timer_period().map(|period| Time::ZERO + period);
+        Sender {
+            control,
+            w: Window { cwnd: path.cwnd, ssthresh: path.ssthresh, max_ssthresh: path.max_ssthresh },
+            now: Time::ZERO + base_rtt,
+            base_rtt,
+            greatest_queue: Interval::from_millis(path.greatest_queue_ms),
+            srtt: base_rtt,
+            least_rtt: base_rtt,
+            delivered: 0,
+            recovering: false,
+            before: None,
+            next_timer,
+        }
+    }
+
+    fn step(&mut self, event: &Event) {
+        match *event {
+            Event::Acks { times, acked, queue, measured } => {
+                for _ in 0..times {
+                    self.acknowledge(acked, queue, measured);
+                }
+            }
+            // one event per episode
+            Event::Congestion(cause) if !self.recovering || cause == Cause::Timeout => self.congestion(cause),
+            Event::Recovered if self.recovering => {
+                self.recovering = false;
+                self.before = None;
+                self.w.cwnd = self.w.ssthresh;
+                self.control.on_recovered(self.now, &mut self.w);
+                self.check("on_recovered");
+            }
+            Event::Undo => {
+                if let Some(before) = self.before.take() {
+                    self.recovering = false;
+                    self.w = before;
+                    self.control.on_undo(&mut self.w);
+                    self.check("on_undo");
+                }
+            }
+            Event::Pause { ms } => self.pass(Interval::from_millis(ms)),
+            _ => {}
+        }
+    }
+
+    /// Time goes on; timers fire.
+    fn pass(&mut self, span: Interval) {
+        let until = self.now + span;
+        while let (Some(at), Some(period)) =
+            (self.next_timer.filter(|at| *at <= until), self.control.timer_period())
+        {
+            assert!(period > Interval::ZERO, "a timer that never lets time pass");
+            if !self.recovering {
+                self.control.on_timer(at, &mut self.w);
+                self.check("on_timer");
+            }
+            self.next_timer = Some(at + period);
+        }
+        self.now = until;
+    }
+
+    fn acknowledge(&mut self, acked: u32, queue: f64, measured: bool) {
+        let rtt = self.base_rtt + self.greatest_queue.scale(queue);
+        self.pass(rtt.scale(1.0 / self.w.cwnd));
+        self.delivered += u64::from(acked);
+        if measured {
+            self.srtt = self.srtt.scale(0.875) + rtt.scale(0.125);
+            self.least_rtt = self.least_rtt.min(rtt);
+        }
+        let in_flight = self.w.cwnd.floor();
+        let ack = Ack {
+            now: self.now,
+            // in slow-start RFC 3465 counts at most two segments
+            acked: f64::from(if self.w.in_slow_start() { acked.min(2) } else { acked }),
+            newly_delivered: acked,
+            rtt: measured.then_some(rtt),
+            srtt: self.srtt,
+            base_rtt: self.least_rtt,
+            one_way_delay: measured.then(|| rtt.scale(0.5)),
+            in_flight,
+            delivered: self.delivered,
+            next_segment: self.delivered + in_flight as u64,
+            unacknowledged: self.delivered,
+        };
+        if self.control.wants_samples() {
+            self.control.on_sample(&ack);
+        }
+        if !self.recovering {
+            self.control.on_ack(&ack, &mut self.w);
+            self.check("on_ack");
+        }
+    }
+
+    fn congestion(&mut self, cause: Cause) {
+        let before = self.w;
+        let event = Congestion {
+            cause,
+            now: self.now,
+            in_flight: self.w.cwnd.floor(),
+            srtt: self.srtt,
+            base_rtt: self.least_rtt,
+        };
+        self.control.on_congestion(&event, &mut self.w);
+        self.check("on_congestion");
+        assert!(
+            self.w.ssthresh <= before.cwnd,
+            "{cause:?} at {} segments asks for {}",
+            before.cwnd,
+            self.w.ssthresh
+        );
+        assert!(self.w.cwnd <= before.cwnd, "{cause:?} raised cwnd from {} to {}", before.cwnd, self.w.cwnd);
+        self.w.ssthresh = self.w.ssthresh.max(LEAST_SSTHRESH);
+        self.before = (cause != Cause::Mark).then_some(before);
+        self.recovering = cause != Cause::Timeout;
+        if cause == Cause::Timeout {
+            self.w.cwnd = 1.0;
+        }
+    }
+
+    fn check(&self, after: &str) {
+        let Window { cwnd, ssthresh, .. } = self.w;
+        assert!(cwnd.is_finite() && cwnd >= 1.0, "{after}: cwnd is {cwnd}");
+        assert!(ssthresh > 0.0, "{after}: ssthresh is {ssthresh}");
+        if let Some(rate) = self.control.pacing_rate(&self.w, self.srtt) {
+            assert!(rate.is_finite() && rate > 0.0, "{after}: paces at {rate} segments per second");
+        }
+        let mut internals = Vec::new();
+        self.control.internals(&mut internals);
+        assert!(internals.iter().all(|(_, x)| !x.is_nan()), "{after}: {internals:?}");
+    }
+}
+
+/// The default parameters, then each word of each choice on its own.
+fn settings(row: &Algorithm) -> Vec<Vec<(String, Value)>> {
+    let words = row.parameters.iter().flat_map(|p| {
+        let words = if let Kind::Choice(words) = p.kind { words } else { &[] };
+        words.iter().skip(1).map(|word| vec![(p.name.to_owned(), Value::Word((*word).to_owned()))])
+    });
+    std::iter::once(Vec::new()).chain(words).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_algorithm_keeps_a_legal_window_through_any_legal_sequence(path in paths(), events in events()) {
+        for row in algorithms() {
+            for given in settings(row) {
+                let context = format!("{} with {given:?}", row.name);
+                let run = || {
+                    let mut sender = Sender::new(row.instance(&given).unwrap(), &path);
+                    events.iter().for_each(|event| sender.step(event));
+                    sender.w
+                };
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+                let reason = outcome.as_ref().err().map(|e| {
+                    e.downcast_ref::<String>().cloned().or_else(|| e.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+                });
+                prop_assert!(outcome.is_ok(), "{context}: {reason:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_instances_fed_alike_end_with_the_same_window() {
+    let path = Path {
+        base_rtt_ms: 42,
+        greatest_queue_ms: 20,
+        cwnd: 3.0,
+        ssthresh: f64::INFINITY,
+        max_ssthresh: f64::INFINITY,
+    };
+    let acks = |times, queue| Event::Acks { times, acked: 2, queue, measured: true };
+    let script =
+        [acks(400, 0.2), Event::Congestion(Cause::Loss), acks(50, 0.9), Event::Recovered, acks(3000, 0.5)];
+    for row in algorithms() {
+        for given in settings(row) {
+            let run = || {
+                let mut sender = Sender::new(row.instance(&given).unwrap(), &path);
+                script.iter().for_each(|event| sender.step(event));
+                sender.w
+            };
+            assert_eq!(run(), run(), "{} with {given:?}", row.name);
+        }
+    }
+}

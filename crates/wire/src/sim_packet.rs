@@ -1,0 +1,154 @@
+//! The simulator's packet: small and plain. What only some packets carry (SACK blocks, an explicit header) hangs
+//! from one pointer, so the others don't pay for it.
+
+use crate::{Ecn, Explicit, FlowId, Kind, Packet};
+use longfat_units::Time;
+
+/// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the one with the
+/// latest arrival first (RFC 2018). Timestamps leave room for three in the TCP header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlocks {
+    blocks: [(u64, u64); 3],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// Most blocks that one acknowledgement carries.
+    pub const MOST: usize = 3;
+
+    /// Adds a block; one beyond [`SackBlocks::MOST`] is left out.
+    pub fn push(&mut self, start: u64, end: u64) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = (start, end);
+            self.len += 1;
+        }
+    }
+
+    /// The blocks, latest arrival first.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.blocks.iter().take(usize::from(self.len)).copied()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes they take in the TCP header: 4 and 8 a block.
+    pub const fn header_bytes(&self) -> u32 {
+        if self.len == 0 { 0 } else { 4 + 8 * self.len as u32 }
+    }
+}
+
+/// What only some packets carry.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Extra {
+    /// Selective acknowledgements.
+    pub sack: SackBlocks,
+    /// Explicit congestion header.
+    pub explicit: Option<Explicit>,
+}
+
+/// A simulated TCP packet. Sequence numbers count segments, not bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SimPacket {
+    /// Data: the segment's number. Acknowledgement: the next segment expected.
+    pub seq: u64,
+    /// When it was sent; an acknowledgement echoes the stamp of the earliest segment it answers for (RFC 7323).
+    pub stamp: Time,
+    /// What only some packets carry.
+    pub extra: Option<Box<Extra>>,
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// Acknowledgement: one-way delay in ns of the segment that triggered it, at most 4.29 s.
+    pub one_way_delay_ns: u32,
+    /// IP length.
+    pub bytes: u16,
+    /// What it is for.
+    pub kind: Kind,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+    /// TCP's ECN-Echo (acknowledgements) or Congestion Window Reduced (data), RFC 3168.
+    pub ecn_flag: bool,
+    /// How many links of its path it has crossed.
+    pub hop: u8,
+    /// IP time-to-live.
+    pub ttl: u8,
+}
+
+impl SimPacket {
+    /// A packet with nothing but the essentials.
+    #[inline]
+    pub fn new(kind: Kind, flow: FlowId, seq: u64, bytes: u32, stamp: Time) -> Self {
+        SimPacket {
+            seq,
+            stamp,
+            extra: None,
+            flow,
+            one_way_delay_ns: 0,
+            bytes: bytes.min(u32::from(u16::MAX)) as u16,
+            kind,
+            ecn: Ecn::NotCapable,
+            ecn_flag: false,
+            hop: 0,
+            ttl: 64,
+        }
+    }
+
+    /// Its SACK blocks; none where it carries none.
+    #[inline]
+    pub fn sack(&self) -> SackBlocks {
+        self.extra.as_ref().map_or_else(SackBlocks::default, |e| e.sack)
+    }
+}
+
+impl Packet for SimPacket {
+    #[inline]
+    fn bytes(&self) -> u32 {
+        u32::from(self.bytes)
+    }
+    #[inline]
+    fn flow(&self) -> FlowId {
+        self.flow
+    }
+    #[inline]
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
+    }
+    fn ttl(&self) -> u8 {
+        self.ttl
+    }
+    fn set_ttl(&mut self, ttl: u8) {
+        self.ttl = ttl;
+    }
+    fn explicit(&self) -> Option<&Explicit> {
+        self.extra.as_ref().and_then(|e| e.explicit.as_ref())
+    }
+    fn explicit_mut(&mut self) -> Option<&mut Explicit> {
+        self.extra.as_mut().and_then(|e| e.explicit.as_mut())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_without_options_stays_small() {
+        assert!(size_of::<SimPacket>() <= 40, "{}", size_of::<SimPacket>());
+    }
+
+    #[test]
+    fn a_fourth_block_is_left_out() {
+        let mut sack = SackBlocks::default();
+        (0..4).for_each(|i| sack.push(10 * i, 10 * i + 1));
+        assert_eq!(sack.iter().collect::<Vec<_>>(), [(0, 1), (10, 11), (20, 21)]);
+        assert_eq!(sack.header_bytes(), 28);
+    }
+}

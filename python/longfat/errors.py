@@ -1,0 +1,53 @@
+"""Every error that Longfat raises on purpose, and the exit code that it stands for."""
+
+from __future__ import annotations
+
+
+class LongfatError(Exception):
+    """Base of all errors raised on purpose; `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class InputError(LongfatError, ValueError):
+    """What was asked for cannot be done as written: one clear line saying what would be accepted."""
+
+    exit_code = 2
+
+
+class ScenarioError(InputError):
+    """A scenario was refused. `problems` has one line each; `str()` is the first and the number of others."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__(problems)
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        others = len(self.problems) - 1
+        more = f" (and {others} more {'problem' if others == 1 else 'problems'})" if others else ""
+        return self.problems[0] + more
+
+
+class AlgorithmError(LongfatError):
+    """A user's own algorithm raised, or left a window that is not a number or below one segment.
+
+    Attributes:
+        flow: name of the flow that it drives.
+        details: what happened, with the algorithm's traceback if it raised.
+    """
+
+    def __init__(self, flow: str, details: str) -> None:
+        super().__init__(flow, details)
+        self.flow = flow
+        self.details = details
+
+    def __str__(self) -> str:
+        return f"the algorithm of flow {self.flow!r} failed:\n{self.details.rstrip()}"
+
+
+class WorkerError(LongfatError):
+    """A worker process ended before its run did (out of memory, killed)."""
+
+
+class ScenarioWarning(UserWarning):
+    """Something in a scenario is probably not meant, but can be run."""

@@ -1,0 +1,184 @@
+"""Scenario to plan: every quantity a plain number in SI units, defaults filled in, every flow its own entry.
+
+The plan is what the core runs (JSON); it knows no units, no files and no `count`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from longfat.fields import (
+    BufferSize,
+    Distribution,
+    EveryLoss,
+    Exponential,
+    GilbertElliott,
+    LossModel,
+    RandomLoss,
+    Uniform,
+)
+from longfat.scenario import HEADER_BYTES, LINKS, Background, Bottleneck, Flow, Scenario, Transport
+
+Plan = dict[str, Any]
+
+BOTTLENECK, REVERSE = range(len(LINKS))
+
+
+def build(scenario: Scenario, *, fast: bool = True) -> Plan:
+    """The plan of a scenario. Pure: the same scenario always gives the same plan.
+
+    Args:
+        scenario: what to run.
+        fast: let the core use its fused form of plain drop-tail links (identical results).
+    """
+    full = scenario.filled()
+    return {
+        "seed": full.seed,
+        "duration_s": full.duration,
+        "window_s": list(full.figures_window_s()),
+        "links": _links(full),
+        "flows": _flows(full),
+        "background": [entry for part in full.background for entry in _background(part, full.bottleneck)],
+        "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue},
+        "events": False,
+        "fast": fast,
+    }
+
+
+def _links(scenario: Scenario) -> list[Plan]:
+    bottleneck = scenario.bottleneck
+    reverse_rate = bottleneck.reverse_rate or bottleneck.rate
+    queue = {"kind": bottleneck.queue.kind, **bottleneck.queue.parameters}
+    # The RTT is propagation of the whole path, spread by the core: the links themselves add none.
+    return [
+        {
+            "name": LINKS[BOTTLENECK],
+            "rate_bps": bottleneck.rate,
+            "delay_s": 0.0,
+            "queue": queue | _limit(scenario, bottleneck.buffer, bottleneck.rate),
+            "loss": _loss(bottleneck.loss),
+            "ack_loss": _loss(RandomLoss(0.0)),
+        },
+        {
+            "name": LINKS[REVERSE],
+            "rate_bps": reverse_rate,
+            "delay_s": 0.0,
+            "queue": {"kind": "droptail"} | _limit(scenario, scenario.reverse_buffer(), reverse_rate),
+            "loss": _loss(RandomLoss(0.0)),
+            "ack_loss": _loss(bottleneck.ack_loss),
+        },
+    ]
+
+
+def _limit(scenario: Scenario, buffer: BufferSize, rate_bps: float) -> Plan:
+    """Whole packets that fit, at least one; a buffer written in bytes counts bytes."""
+    if buffer.bytes is not None:
+        return {"limit_bytes": buffer.bytes}
+    return {"limit_packets": max(1, math.floor(scenario.packets(buffer, rate_bps)))}
+
+
+def _loss(loss: LossModel) -> Plan:
+    match loss:
+        case RandomLoss(probability=0.0):
+            return {"kind": "none"}
+        case RandomLoss(probability):
+            return {"kind": "random", "probability": probability}
+        case EveryLoss(packets):
+            return {"kind": "every", "packets": packets}
+        case GilbertElliott():
+            return {"kind": "gilbert_elliott", **vars(loss)}
+
+
+def _drawn(value: Distribution) -> float | Plan:
+    match value:
+        case Uniform(low, high):
+            return {"uniform": [low, high]}
+        case Exponential(mean):
+            return {"exponential": mean}
+        case _:
+            return value
+
+
+def _later(start: Distribution, delay_s: float) -> Distribution:
+    match start:
+        case Uniform(low, high):
+            return Uniform(low + delay_s, high + delay_s)
+        case Exponential():
+            return start
+        case _:
+            return start + delay_s
+
+
+def _finite(segments: float) -> float | None:
+    return None if math.isinf(segments) else segments
+
+
+def _transport(part: Transport, bottleneck: Bottleneck, rtt: Distribution, direction: str) -> Plan:
+    path = ([BOTTLENECK], [REVERSE])
+    forward, reverse = path if direction == "forward" else path[::-1]
+    custom = part.algorithm.custom
+    return {
+        "algorithm": "custom" if custom else part.algorithm.name,
+        "parameters": {} if custom else part.algorithm.parameters,
+        "forward": forward,
+        "reverse": reverse,
+        "rtt_s": _drawn(rtt),
+        "access_rate_bps": bottleneck.access_rate,
+        "mss_bytes": int(part.mss),
+        "header_bytes": HEADER_BYTES,
+        "initial_ssthresh": _finite(part.initial_ssthresh),
+        "initial_window": part.initial_window,
+        "max_window": _finite(part.max_window),
+        "slow_start": part.slow_start,
+        "max_ssthresh": part.max_ssthresh,
+        "delayed_ack": part.delayed_ack,
+        "delayed_ack_timeout_s": part.delayed_ack_timeout,
+        "byte_counting": part.byte_counting,
+        "sack": part.sack,
+        "recovery": part.recovery,
+        "host_tick_s": part.host_tick,
+        "rto_min_s": part.rto_min,
+        "ecn": part.ecn,
+    }
+
+
+def _flows(scenario: Scenario) -> list[Plan]:
+    names = iter(scenario.flow_names())
+    return [
+        {
+            "name": next(names),
+            "start_s": _drawn(_later(flow.start, flow.stagger * i)),
+            "stop_s": flow.stop,
+            "bytes": None if flow.bytes is None else int(flow.bytes),
+            **_transport(flow, scenario.bottleneck, flow.rtt, flow.direction),
+        }
+        for flow in scenario.flow
+        for i in range(flow.count)
+    ]
+
+
+def flow_parts(scenario: Scenario) -> dict[str, Flow]:
+    """The part of the scenario behind each flow of the plan."""
+    parts = [flow for flow in scenario.flow for _ in range(flow.count)]
+    return dict(zip(scenario.flow_names(), parts, strict=True))
+
+
+def _background(part: Background, bottleneck: Bottleneck) -> list[Plan]:
+    """One entry a direction; traffic in both has the direction in its names."""
+    both = part.direction == "both"
+    entries = []
+    for direction in ("forward", "reverse") if both else (part.direction,):
+        rtt: Any = part.rtt  # filled in by now
+        entries.append(
+            {
+                "name": f"{part.name}-{direction}" if both else part.name,
+                "kind": part.kind,
+                "sessions": part.sessions,
+                "gap_s": part.gap,
+                "page_bytes": part.page,
+                "shape": part.shape,
+                "flow": _transport(part, bottleneck, rtt, direction),
+            }
+        )
+    return entries

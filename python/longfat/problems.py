@@ -1,0 +1,103 @@
+"""What pydantic found wrong, told as one line per problem: file, key, value, what would be accepted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from longfat.fields import Accepts
+from longfat.registry import suggestion
+
+_LONGEST_VALUE = 60
+
+
+def lines(error: ValidationError, model: type[BaseModel], source: str) -> list[str]:
+    """One line per problem of a model that was validated from `source`."""
+    return [f"{source}: {_line(detail, model)}" for detail in error.errors(include_url=False)]
+
+
+def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    location = detail["loc"]
+    path = ".".join(str(part) for part in location)
+    owner = _owner(model, location)
+    match detail["type"]:
+        case "missing":
+            return f"{path} is missing; accepted: {_accepted(owner, location[-1])}"
+        case "extra_forbidden":
+            known = [*owner.model_fields, *getattr(owner, "also_accepts", ())] if owner else []
+            return f"{path}: unknown key{suggestion(str(location[-1]), known)}; accepted: {', '.join(known)}"
+        case "value_error":
+            message = str(detail["ctx"]["error"])
+        case "literal_error":
+            message = "accepted: " + detail["ctx"]["expected"].replace("'", '"')
+        case "bool_type":
+            message = "accepted: true or false"
+        case "string_type":
+            message = "accepted: a text"
+        case "list_type":
+            message = f"accepted: a list of tables, [[{path}]]"
+        case "model_type" | "model_attributes_type":
+            message = f"accepted: a table, [{path}]"
+        case _:
+            message = detail["msg"]
+    value = detail["input"]
+    if (
+        isinstance(value, (dict, BaseModel))
+        and detail["type"] == "value_error"
+        and _is_table(model, location)
+    ):
+        return f"{path}: {message}" if path else message
+    return f"{path} = {_show(value)}: {message}"
+
+
+def _show(value: Any) -> str:
+    """Near to how a file has it."""
+    if isinstance(value, dict):
+        text = "{ " + ", ".join(f"{key} = {_show(item)}" for key, item in value.items()) + " }"
+    elif isinstance(value, float):
+        text = repr(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for argument in get_args(annotation) for model in _models(argument)]
+
+
+def _owner(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The model that holds the last part of a location."""
+    here: type[BaseModel] | None = model
+    for part in location[:-1]:
+        if isinstance(part, int):
+            continue
+        field = here.model_fields.get(part) if here else None
+        here = next(iter(_models(field.annotation)), None) if field else None
+    return here
+
+
+def _is_table(model: type[BaseModel], location: tuple[int | str, ...]) -> bool:
+    """Whether a location is a table of its own, and not a value that is written as one."""
+    if not location or isinstance(location[-1], int):
+        return True
+    owner = _owner(model, location)
+    field = owner.model_fields.get(location[-1]) if owner else None
+    return field is not None and bool(_models(field.annotation))
+
+
+def _accepted(owner: type[BaseModel] | None, key: int | str) -> str:
+    field = owner.model_fields.get(str(key)) if owner else None
+    if field is None:
+        return "a value"
+    for item in field.metadata:
+        if isinstance(item, Accepts):
+            return item.text
+    if _models(field.annotation):
+        return f"a table, [{key}]"
+    words = [f'"{word}"' for word in get_args(field.annotation)]
+    return " or ".join(words) or "a value"

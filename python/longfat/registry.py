@@ -1,0 +1,142 @@
+"""What the core offers: the rows of its algorithms, queues and routers, and checks of their parameters."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from functools import cache
+from typing import Any, Literal, TypedDict
+
+from longfat import _core
+from longfat.units import from_declared, to_declared
+
+Kind = Literal["algorithms", "queues", "routers"]
+
+LATER: dict[Kind, frozenset[str]] = {
+    "algorithms": frozenset(),
+    "queues": frozenset({"red", "choke", "blue", "sred", "codel", "fq_codel", "pie"}),
+    "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
+}
+"""Names that the scenario format knows already; refused as such until the registry has them."""
+
+BARE: dict[Kind, frozenset[str]] = {
+    "algorithms": frozenset({"segments", "packets"}),  # windows are counted in segments everywhere
+    "queues": frozenset(),  # a threshold may count packets or bytes
+    "routers": frozenset(),
+}
+"""Units that may be left out of a parameter."""
+
+
+class Parameter(TypedDict):
+    """One parameter of a row; numbers are in `unit`, `choices` is null for them."""
+
+    name: str
+    default: float | str
+    unit: str
+    meaning: str
+    least: float | None
+    greatest: float | None
+    choices: list[str] | None
+
+
+class Row(TypedDict):
+    """One algorithm, queue or router."""
+
+    name: str
+    aliases: list[str]
+    citation: str
+    parameters: list[Parameter]
+    linux_module: str | None
+    live: bool
+
+
+@cache
+def _registry() -> dict[Kind, list[Row]]:
+    registry: dict[Kind, list[Row]] = json.loads(_core.registry())
+    return registry
+
+
+def rows(kind: Kind) -> list[Row]:
+    """All rows of this kind."""
+    return _registry()[kind]
+
+
+def find(kind: Kind, name: str) -> Row:
+    """The row with this name or alias; ValueError suggests the nearest names."""
+    for row in rows(kind):
+        if name == row["name"] or name in row["aliases"]:
+            return row
+    one = kind.removesuffix("s")
+    article = "an" if one[0] == "a" else "a"
+    if name in LATER[kind]:
+        raise ValueError(f'the {one} "{name}" comes with a later version; accepted: {_names(kind)}')
+    raise ValueError(
+        f'"{name}" is not {article} {one}{suggestion(name, _all_names(kind))}; accepted: {_names(kind)}'
+    )
+
+
+def suggestion(word: str, known: list[str]) -> str:
+    """', did you mean "x"?' or nothing."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f', did you mean "{near[0]}"?' if near else ""
+
+
+def _all_names(kind: Kind) -> list[str]:
+    return [name for row in rows(kind) for name in (row["name"], *row["aliases"])]
+
+
+def _names(kind: Kind) -> str:
+    return ", ".join(f'"{row["name"]}"' for row in rows(kind)) or "none in this version"
+
+
+def check_parameters(kind: Kind, row: Row, given: dict[str, Any]) -> dict[str, float | str]:
+    """The given parameters in the row's units; ValueError says which is wrong and what is accepted."""
+    declared = {parameter["name"]: parameter for parameter in row["parameters"]}
+    checked: dict[str, float | str] = {}
+    for name, value in given.items():
+        parameter = declared.get(name)
+        if parameter is None:
+            known = ", ".join(declared) or "none"
+            raise ValueError(
+                f'{row["name"]} has no parameter "{name}"{suggestion(name, list(declared))}; it has: {known}'
+            )
+        checked[name] = _value(row, parameter, value, BARE[kind])
+    if kind == "algorithms":
+        _core.check_parameters(row["name"], checked)
+    return checked
+
+
+def _value(row: Row, parameter: Parameter, value: Any, bare: frozenset[str]) -> float | str:
+    name = f"{row['name']}.{parameter['name']}"
+    if parameter["choices"]:
+        word = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
+        if word not in parameter["choices"]:
+            choices = ", ".join(f'"{choice}"' for choice in parameter["choices"])
+            raise ValueError(f"{name} = {value!r}: accepted: {choices}")
+        return str(word)
+    try:
+        number = to_declared(value, parameter["unit"], bare)
+    except ValueError as error:
+        raise ValueError(f"{name} = {value!r}: {error}") from None
+    least, greatest = parameter["least"], parameter["greatest"]
+    if not (least is None or number >= least) or not (greatest is None or number <= greatest):
+        low, high = (from_declared(x, parameter["unit"], bare) for x in (least or 0.0, greatest or 0.0))
+        raise ValueError(f"{name} = {value!r}: accepted: from {low} to {high}")
+    return number
+
+
+def write_parameters(kind: Kind, row: Row, parameters: dict[str, float | str]) -> dict[str, float | str]:
+    """As a scenario file has them: with the units that it needs."""
+    units = {parameter["name"]: parameter["unit"] for parameter in row["parameters"]}
+    return {
+        name: value if isinstance(value, str) else from_declared(value, units[name], BARE[kind])
+        for name, value in parameters.items()
+    }
+
+
+def filled_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str]:
+    """With the default of every parameter that is not given."""
+    return {
+        parameter["name"]: parameters.get(parameter["name"], parameter["default"])
+        for parameter in row["parameters"]
+    }

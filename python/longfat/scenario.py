@@ -1,0 +1,484 @@
+"""The one definition of a scenario: what a file may say, its defaults, and how problems with it are told.
+
+Attributes hold plain SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units.
+Nothing here knows how a scenario is run: `longfat.plan` turns it into numbers for the core.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, ValidationError, model_validator
+
+from longfat import problems
+from longfat.errors import InputError, ScenarioError
+from longfat.fields import (
+    MOST_FLOWS,
+    Accepts,
+    AckTimeout,
+    Algorithm,
+    AlgorithmSpec,
+    Buffer,
+    BufferSize,
+    DrawnRtt,
+    DrawnTime,
+    Duration,
+    Exponential,
+    FlowCount,
+    Gap,
+    Loss,
+    Mss,
+    Page,
+    Period,
+    Queue,
+    QueueSpec,
+    RandomLoss,
+    Rate,
+    RtoFloor,
+    Rtt,
+    Seed,
+    Segments,
+    SegmentsOrInfinite,
+    Sessions,
+    Shape,
+    Tick,
+    Time,
+    Transfer,
+    least,
+    write_buffer,
+)
+from longfat.units import TIME
+
+HEADER_BYTES = 52
+"""IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
+
+LEAST_ACCESS_BPS = 1e9
+"""Access links are this fast, or `ACCESS_FACTOR` times the bottleneck where that is as fast itself."""
+ACCESS_FACTOR = 10.0
+
+LEAST_REVERSE_PACKETS = 1000
+"""The reverse path's buffer is the forward one's, but at least this: ACKs are not dropped by accident."""
+
+LINKS = ("bottleneck", "reverse")
+"""Of a dumbbell, in the plan's order."""
+
+MOST_SAMPLES = 20_000_000
+"""Of all flows or all links of a run: 1.6 GB of series."""
+
+Window = Annotated[
+    tuple[float, float],
+    PlainValidator(lambda value: _window(value)),
+    PlainSerializer(lambda value: [TIME.write(value[0]), TIME.write(value[1])]),
+    Accepts('two times such as ["100 s", "600 s"]'),
+]
+
+
+def _window(value: Any) -> tuple[float, float]:
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise ValueError('accepted: two times such as ["100 s", "600 s"]')
+    begin, end = map(TIME.parse, value)
+    if not 0.0 <= begin < end:
+        raise ValueError('accepted: two times, the lesser first, such as ["100 s", "600 s"]')
+    return begin, end
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
+
+
+class Bottleneck(_Part):
+    """A dumbbell's shared link with its queue, the way back, and the access links around it."""
+
+    rate: Rate
+    buffer: Buffer = BufferSize(bdp=1)  # type: ignore[arg-type]  # one BDP: Villamizar and Song, CCR 1994
+    buffer_rtt: Rtt | None = None
+    """The RTT of "% BDP"; the smallest RTT of a flow if not given."""
+    queue: Queue = QueueSpec("droptail")
+    loss: Loss = RandomLoss(0.0)
+    """Of data packets that enter the bottleneck."""
+    ack_loss: Loss = RandomLoss(0.0)
+    """Of ACKs that enter the reverse path."""
+    access_rate: Rate | None = None
+    reverse_rate: Rate | None = None
+    reverse_buffer: Buffer | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _routers_come_later(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "router" in data:
+            raise ValueError("`router` (explicit-rate routers) comes with a later version; leave it out")
+        return data
+
+    def filled(self) -> Self:
+        """With the values that follow from others written out."""
+        access = self.rate * ACCESS_FACTOR if self.rate >= LEAST_ACCESS_BPS else LEAST_ACCESS_BPS
+        return self.model_copy(
+            update={
+                "access_rate": self.access_rate or access,
+                "reverse_rate": self.reverse_rate or self.rate,
+            }
+        )
+
+
+class Transport(_Part):
+    """What the ends of a connection do; flows and background traffic share it."""
+
+    also_accepts: ClassVar[tuple[str, ...]] = ("variant",)
+
+    algorithm: Algorithm = AlgorithmSpec("sack")
+    mss: Mss = 1448.0
+    """Payload of a full segment; with the headers a packet of 1500 bytes of IP."""
+    initial_ssthresh: SegmentsOrInfinite = math.inf
+    initial_window: Segments = 3.0  # RFC 3390 for this segment size
+    max_window: SegmentsOrInfinite = math.inf
+    slow_start: Literal["standard", "limited"] = "standard"
+    max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
+    delayed_ack: bool = True
+    delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
+    byte_counting: bool = True
+    sack: bool | None = None
+    """None: as the algorithm has it in the registry."""
+    recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    host_tick: Tick = 0.0
+    """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
+    rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
+    ecn: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _variant_is_a_parameter(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or "variant" not in data:
+            return data
+        rest = {key: value for key, value in data.items() if key != "variant"}
+        algorithm = rest.get("algorithm", "sack")
+        table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
+        return rest | {"algorithm": {"variant": data["variant"]} | table}
+
+    @property
+    def packet_bytes(self) -> float:
+        """A full packet of IP."""
+        return self.mss + HEADER_BYTES
+
+
+class Flow(Transport):
+    """One flow, or `count` of them."""
+
+    name: str | None = None
+    """The running number if not given; with count > 1 followed by one."""
+    rtt: DrawnRtt
+    """Two-way propagation delay of the whole path."""
+    start: DrawnTime = 0.0
+    stop: Time | None = None
+    bytes: Transfer | None = None
+    """Payload after which it is complete; None: endless."""
+    count: FlowCount = 1
+    stagger: Time = 0.0
+    """The n-th of `count` starts n x stagger later than the first."""
+    direction: Literal["forward", "reverse"] = "forward"
+
+    @model_validator(mode="after")
+    def _times_fit(self) -> Self:
+        if self.stop is not None and self.stop <= least(self.start):
+            raise ValueError(f"stop = {TIME.write(self.stop)} is not after its start")
+        if self.stagger and isinstance(self.start, Exponential):
+            raise ValueError(
+                "stagger does not go with an exponential start; accepted: a fixed or uniform start"
+            )
+        if self.name is not None and not (
+            self.name.strip() and self.name.isprintable() and len(self.name) <= 100
+        ):
+            raise ValueError("name: accepted: 1 to 100 printable characters")
+        return self
+
+
+class Background(Transport):
+    """Traffic that comes and goes: sessions that fetch pages, each over a new connection."""
+
+    kind: Literal["web"]
+    name: str | None = None
+    rtt: DrawnRtt | None = None
+    """Drawn for each connection; the first flow's if not given."""
+    sessions: Sessions = 50
+    """Of each direction that is asked for."""
+    gap: Gap = 1.0
+    """Mean of the exponential time between a session's pages."""
+    page: Page = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
+    """Mean of the Pareto page size."""
+    shape: Shape = 1.2  # Li, Leith, Shorten 2007
+    direction: Literal["forward", "reverse", "both"] = "forward"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_kinds_come_later(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and data.get("kind") in ("surge", "short", "bulk", "onoff"):
+            raise ValueError(f'kind = "{data["kind"]}" comes with a later version; accepted: "web"')
+        return data
+
+    @model_validator(mode="after")
+    def _algorithm_is_known(self) -> Self:
+        if self.algorithm.custom:
+            raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
+        return self
+
+
+class Sample(_Part):
+    """How often series are sampled."""
+
+    cwnd: Period = 0.1
+    """Everything about flows."""
+    queue: Period = 0.1
+    """Everything about links."""
+
+
+class Scenario(_Part):
+    """A network, its flows and its traffic."""
+
+    title: str = ""
+    duration: Duration
+    seed: Seed = 1
+    window: Window | None = None
+    """Figures are restricted to it; the whole run if not given."""
+    bottleneck: Bottleneck
+    flow: list[Flow] = []
+    background: list[Background] = []
+    sample: Sample = Sample()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _other_topologies_come_later(cls, data: Any) -> Any:
+        for key in ("node", "link"):
+            if isinstance(data, Mapping) and key in data:
+                raise ValueError(
+                    f"[[{key}]] (anything but a dumbbell) comes with a later version; use [bottleneck]"
+                )
+        return data
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        if not self.flow and not self.background:
+            raise ValueError("nothing to send: give at least one [[flow]] or [[background]]")
+        if self.window is not None and self.window[1] > self.duration:
+            raise ValueError(f"window ends after the run's {TIME.write(self.duration)}")
+        number = sum(flow.count for flow in self.flow)
+        if number > MOST_FLOWS:
+            raise ValueError(f"{number} flows; accepted: up to {MOST_FLOWS}")
+        names = self.flow_names() + self.background_names()
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f'two flows or backgrounds are called "{twice}"; accepted: names that differ')
+        if not self.flow and any(background.rtt is None for background in self.background):
+            raise ValueError("background.rtt is missing; without a flow there is none to take it from")
+        for key, period, series in (
+            ("cwnd", self.sample.cwnd, number),
+            ("queue", self.sample.queue, len(LINKS)),
+        ):
+            if self.duration / period * series > MOST_SAMPLES:
+                least_period = self.duration * series / MOST_SAMPLES
+                raise ValueError(
+                    f'sample.{key} = "{TIME.write(period)}" gives more than {MOST_SAMPLES} samples; '
+                    f'accepted: from "{least_period:.2g} s"'
+                )
+        for key in ("buffer", "reverse_buffer"):
+            buffer = getattr(self.bottleneck, key)
+            if buffer is not None and buffer.bytes is not None and buffer.bytes < self.packet_bytes:
+                raise ValueError(
+                    f'bottleneck.{key} = "{buffer.bytes} B": less than a packet of {self.packet_bytes:g} B; '
+                    'accepted: "20 % BDP", "175 packets", "512 KiB" or "10 ms"'
+                )
+            if buffer is not None and buffer.bdp is not None and self.buffer_rtt_s() == 0.0:
+                raise ValueError(
+                    f"bottleneck.{key} in BDP, but an exponential rtt has no smallest value; give bottleneck.buffer_rtt"
+                )
+        return self
+
+    @property
+    def packet_bytes(self) -> float:
+        """The largest full packet of IP that a flow sends (of the background if there are no flows)."""
+        return max(part.packet_bytes for part in self.flow or self.background)
+
+    def flow_names(self) -> list[str]:
+        """Names of all flows, each of `count` its own: given ones, else running numbers from 1."""
+        names: list[str] = []
+        for flow in self.flow:
+            if flow.name is None:
+                names += [str(len(names) + i + 1) for i in range(flow.count)]
+            elif flow.count == 1:
+                names.append(flow.name)
+            else:
+                names += [f"{flow.name}-{i + 1}" for i in range(flow.count)]
+        return names
+
+    def background_names(self) -> list[str]:
+        """Names of the backgrounds: given ones, else kind and number."""
+        return [part.name or f"{part.kind}-{i + 1}" for i, part in enumerate(self.background)]
+
+    def buffer_rtt_s(self) -> float:
+        """The RTT of "% BDP": the one given, else the smallest that a flow can have."""
+        if self.bottleneck.buffer_rtt is not None:
+            return self.bottleneck.buffer_rtt
+        parts = self.flow or self.background
+        return min(least(part.rtt) for part in parts if part.rtt is not None)
+
+    def figures_window_s(self) -> tuple[float, float]:
+        """The window of the figures: the one given, else the whole run."""
+        return self.window or (0.0, self.duration)
+
+    def packets(self, buffer: BufferSize, rate_bps: float) -> Fraction:
+        """A buffer on a link of this rate, in full packets; not rounded."""
+        size = buffer.limit_bytes(rate_bps, self.buffer_rtt_s())
+        return Fraction(buffer.packets or 0) if size is None else size / Fraction(repr(self.packet_bytes))
+
+    def reverse_buffer(self) -> BufferSize:
+        """The reverse path's: the one given, else the forward one's but at least `LEAST_REVERSE_PACKETS`."""
+        if self.bottleneck.reverse_buffer is not None:
+            return self.bottleneck.reverse_buffer
+        forward = math.floor(self.packets(self.bottleneck.buffer, self.bottleneck.rate))
+        return BufferSize(packets=max(forward, LEAST_REVERSE_PACKETS))
+
+    def warnings(self) -> list[str]:
+        """What is probably not meant, but can be run."""
+        found = []
+        for key, rate in (("buffer", self.bottleneck.rate), ("reverse_buffer", self.bottleneck.reverse_rate)):
+            buffer = getattr(self.bottleneck, key)
+            if buffer is not None and self.packets(buffer, rate or self.bottleneck.rate) < 1:
+                share = float(self.packets(buffer, rate or self.bottleneck.rate))
+                found.append(
+                    f'bottleneck.{key} = "{write_buffer(buffer)}" is {share:.3g} packets; 1 packet is used'
+                )
+        for i, flow in enumerate(self.flow):
+            if least(flow.start) >= self.duration:
+                found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
+        return found
+
+    def filled(self) -> Self:
+        """The same scenario with every default written out, also those that follow from other values."""
+
+        def transport(part: Transport) -> dict[str, Any]:
+            return {"algorithm": part.algorithm.filled()}
+
+        first_rtt = self.flow[0].rtt if self.flow else None
+        bottleneck = self.bottleneck.filled().model_copy(update={"reverse_buffer": self.reverse_buffer()})
+        return self.model_copy(
+            update={
+                "window": self.figures_window_s(),
+                "bottleneck": bottleneck.model_copy(update={"buffer_rtt": self.buffer_rtt_s() or None}),
+                "flow": [flow.model_copy(update=transport(flow)) for flow in self.flow],
+                "background": [
+                    part.model_copy(
+                        update=transport(part)
+                        | {"name": name, "rtt": first_rtt if part.rtt is None else part.rtt}
+                    )
+                    for part, name in zip(self.background, self.background_names(), strict=True)
+                ],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `from_dict` reads back: texts with units, a user's own algorithm as it is."""
+        return self.model_dump(exclude_none=True)
+
+    def to_toml(self) -> str:
+        """What `from_toml` reads back."""
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True))
+
+    def with_values(self, values: Mapping[str, Any]) -> Self:
+        """The same scenario but for some dotted keys, list positions as numbers: {"flow.0.rtt": "82 ms"}."""
+        data = self.to_dict()
+        for key, value in values.items():
+            override(data, key, value, "scenario")
+        return self.from_dict(data)
+
+    def after_warmup(self, warmup: str) -> Self:
+        """The same scenario with figures from `warmup` (a time with its unit) to the end."""
+        return self.with_values({"window": [warmup, TIME.write(self.duration)]})
+
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, Any], *, source: str = "scenario", base: Path | None = None
+    ) -> Self:
+        """From nested tables as in a file. ScenarioError has one line per problem.
+
+        Args:
+            data: the tables.
+            source: what problems are told of, such as the file's name.
+            base: folder that "file.py:Class" is relative to; the current one by default.
+        """
+        try:
+            return cls.model_validate(data, context={"base": base or Path()})
+        except ValidationError as error:
+            raise ScenarioError(problems.lines(error, cls, source)) from None
+
+    @classmethod
+    def from_toml(
+        cls,
+        text: str,
+        *,
+        source: str = "scenario",
+        base: Path | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """From the text of a file; `overrides` are dotted keys with values that replace the text's."""
+        try:
+            data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ScenarioError([f"{source}: not TOML: {error}"]) from None
+        for key, value in (overrides or {}).items():
+            override(data, key, value, source)
+        return cls.from_dict(data, source=source, base=base)
+
+    @classmethod
+    def load(cls, path: str | Path, *, overrides: Mapping[str, Any] | None = None) -> Self:
+        """From a file; `overrides` as in `from_toml`."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+            raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
+        return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides)
+
+
+def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
+    """Sets a dotted key in nested tables; list positions are numbers. Missing tables are made."""
+    *parents, last = key.split(".")
+    here: Any = data
+    passed: list[str] = []
+    for part in parents:
+        if isinstance(here, list):
+            here = here[_position(here, part, passed, key, source)]
+        else:
+            here = here.setdefault(part, {})
+        passed.append(part)
+        if not isinstance(here, (dict, list)):
+            raise InputError(f"{source}: {key}: {'.'.join(passed)} is not a table; give it as a whole")
+    if isinstance(here, list):
+        here[_position(here, last, passed, key, source)] = value
+    else:
+        here[last] = value
+
+
+def _position(here: list[Any], part: str, passed: list[str], key: str, source: str) -> int:
+    if not part.isdecimal() or int(part) >= len(here):
+        positions = f"a position from 0 to {len(here) - 1}" if here else "nothing, it is empty"
+        raise InputError(
+            f"{source}: {key}: no {'.'.join([*passed, part])}; accepted after {'.'.join(passed)}: {positions}"
+        )
+    return int(part)
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """The key and the value of "key=value"; the value as TOML if it is, else as a text."""
+    key, equals, value = text.partition("=")
+    key, value = key.strip(), value.strip()
+    if not equals or not key or not value:
+        raise InputError(f'--set {text}: accepted: key=value such as "flow.0.rtt=82 ms"')
+    try:
+        parsed = tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return key, value
+    return key, parsed["value"] if parsed.keys() == {"value"} else value
