@@ -23,7 +23,7 @@ FINAL_S = 60.0
 STEP_SPAN_S = 10.0
 UNFAIR_SPAN_S = 100.0
 BURST_S = 1.0
-TRANSFER_COLUMNS = ("group", "start_s", "duration_s", "bytes")
+LEAST_TRANSFER_S = 1e-6
 HISTORY_S = 0.5
 """Sampling of the histories that are kept."""
 
@@ -62,7 +62,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     row["loss_ratio"] = metrics.loss_ratio(sum(flow["packets_lost"] for flow in flows), sent)
     row |= _link_figures(summary["links"][0], row["aggregate_bps"])
     row |= _background(summary.get("background", []), result, summary["links"][0]["rate_bps"])
-    row["packets"] = summary["packets"]
+    row["packets"] = summary["links"][0]["packets_in"]
     row["series"] = [_history(name, column) for name, column in zip(names, columns, strict=True)]
     return row
 
@@ -134,13 +134,15 @@ def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -
     A completed transfer's bytes are spread evenly over its time. The groups of traffic in both directions carry the
     direction in their names; what goes the other way is another link's load.
     """
-    forward = [index for index, group in enumerate(groups) if not group["name"].endswith("-reverse")]
+    forward = {group["name"]: group for group in groups if not group["name"].endswith("-reverse")}
     if not forward:
         return {}
-    columns = {name: np.asarray(result.transfers[name], dtype=np.float64) for name in TRANSFER_COLUMNS}
-    kept = np.isin(columns["group"], forward)
-    start, size = columns["start_s"][kept], columns["bytes"][kept]
-    duration = np.maximum(columns["duration_s"][kept], 1e-6)
+    transfers = result.transfers
+    kept = np.isin(np.asarray(transfers["name"].to_pylist(), dtype=object), list(forward))
+    start, duration, size = (
+        np.asarray(transfers[name], dtype=np.float64)[kept] for name in ("start_s", "duration_s", "bytes")
+    )
+    duration = np.maximum(duration, LEAST_TRANSFER_S)
     edges = np.arange(0.0, float((start + duration).max(initial=0.0)) + 2.0 * BURST_S, BURST_S)
     # A transfer's running total is a ramp; summed ramps, differenced on the grid, give the bytes of each second.
     total = np.zeros(edges.size)
@@ -151,7 +153,7 @@ def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -
         total[high:] += amount
     bursts = np.diff(total) * 8.0 / BURST_S
     return {
-        "background_share": sum(groups[index]["throughput_bps"] for index in forward) / rate_bps,
+        "background_share": sum(group["throughput_bps"] for group in forward.values()) / rate_bps,
         "background_peak_share": float(bursts.max(initial=0.0)) / rate_bps,
     }
 

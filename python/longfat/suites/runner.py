@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from longfat import plan, provenance
+from longfat import output, plan
 from longfat.claims import Claim, judge, tally, unmeasured
 from longfat.scenario import Scenario
 from longfat.simulate import run_many
@@ -124,7 +125,7 @@ def run_suite(
                 "status": status,
                 "order": [experiment.name for experiment in suite.experiments],
                 "performance": performance,
-                "provenance": provenance.collect(),
+                "provenance": output.provenance(sys.argv),
             },
         )
     from longfat import report
