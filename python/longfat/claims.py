@@ -114,7 +114,8 @@ def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
         "mode": mode,
         "note": " ".join(note for note in notes if note),
         "checks": [
-            {"text": check.text, "passed": check.passed, "measured": check.measured} for check in finding.checks
+            {"text": check.text, "passed": check.passed, "measured": check.measured}
+            for check in finding.checks
         ],
         "values": dict(finding.values),
     }
@@ -159,7 +160,9 @@ def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
     root = Path(directory)
     files = [*root.glob(LEDGER_FILE), *root.glob(f"*/{LEDGER_FILE}")]
     if not files:
-        raise InputError(f"{root}: no stored claims ({LEDGER_FILE}); accepted: a directory that `longfat suite` wrote")
+        raise InputError(
+            f"{root}: no stored claims ({LEDGER_FILE}); accepted: a directory that `longfat suite` wrote"
+        )
     rows: dict[str, dict[str, Any]] = {}
     for file in sorted(files, key=lambda path: (path.stat().st_mtime, str(path))):
         for row in read_ledger(file):

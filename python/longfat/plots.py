@@ -243,7 +243,9 @@ def _draw_legend(canvas: Drawing, axes: Iterable[Axes]) -> None:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if len(entries) > 1:
-        canvas.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=min(len(entries), 5))
+        canvas.legend(
+            entries.values(), entries.keys(), loc="outside lower center", ncols=min(len(entries), 5)
+        )
 
 
 def _bars(curve: Curve) -> list[float] | None:
@@ -259,7 +261,12 @@ def _any_positive(panel: Panel) -> bool:
 def _plotly_axis(label: str, log: bool, limits: tuple[float, float] | None) -> dict[str, Any]:
     axis: dict[str, Any] = {"title": {"text": label, "standoff": 6}, "automargin": True}
     if log:
-        axis |= {"type": "log", "exponentformat": "power", "dtick": 1, "minor": {"ticks": "outside", "ticklen": 3}}
+        axis |= {
+            "type": "log",
+            "exponentformat": "power",
+            "dtick": 1,
+            "minor": {"ticks": "outside", "ticklen": 3},
+        }
     else:
         axis["rangemode"] = "tozero"
     if limits:

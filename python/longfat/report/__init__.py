@@ -172,7 +172,13 @@ def _number(value: Any, digits: int = 4) -> str:
     """A figure for a table: a dash where there is none."""
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:.{digits}g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -67,7 +67,10 @@ class Figure:
 
 
 def points(
-    label: str, samples: Iterable[tuple[float, tuple[float, float]]], algorithm: str | None = None, stroke: int = 0
+    label: str,
+    samples: Iterable[tuple[float, tuple[float, float]]],
+    algorithm: str | None = None,
+    stroke: int = 0,
 ) -> Curve:
     """A measured curve from (x, (mean, standard error)), in the order of x."""
     ordered = sorted(samples, key=lambda sample: sample[0])

@@ -178,7 +178,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         ("F10", "F10-100"),
         rules.rtt_unfairness,
         settings=QUEUE_OF_LONG_RTT,
-        estimator=SHARED + " Lowest over both rates and all RTTs. Exponents: least squares on logarithms, all points "
+        estimator=SHARED
+        + " Lowest over both rates and all RTTs. Exponents: least squares on logarithms, all points "
         "with flow 2 nearer, against the ratio of mean measured RTTs.",
         values={"sack": 0.02, "htcp": 0.2, "hstcp": 0.003, "fast": 0.003},
     ),
@@ -236,7 +237,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "one flow, 250 Mbit/s, 162 ms, random loss",
         "standard TCP, Scalable-TCP and HS-TCP follow their theoretical response functions away from the mode switch",
         "Each point whose theoretical window is below 80 % of the BDP and not within a factor 3 of Low_Window: "
-        "measured within a factor 1.5 of theory (numbers chosen here for \"fairly good agreement\").",
+        'measured within a factor 1.5 of theory (numbers chosen here for "fairly good agreement").',
         ("F13",),
         rules.follows_theory,
         estimator="Mean over repeats of the throughput without the first 100 s, against window x 1500 bytes / 162 ms.",
@@ -252,7 +253,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "standard TCP does not converge at long RTT",
         "At 324 ms Scalable-TCP, HS-TCP and BIC-TCP need over 100 s or never converge, standard TCP never; H-TCP "
         "between 15 and 60 s at each RTT from 82 ms on, and at 324 ms at most twice its time at 82 ms; FAST-TCP the "
-        "smallest at more than half of the RTTs (numbers for \"levels off\" chosen here).",
+        'smallest at more than half of the RTTs (numbers for "levels off" chosen here).',
         ("F14",),
         rules.convergence_fast_link,
         estimator=CONVERGENCE,

@@ -46,7 +46,9 @@ REFILL_LOSS_EVERY = 56_000_000
 REFILL_DURATION_S = 1540.0
 
 
-def like_flows(mode: Mode, algorithms: Iterable[str] = ALGORITHMS, rtts_ms: Sequence[int] = RTTS_MS) -> list[Run]:
+def like_flows(
+    mode: Mode, algorithms: Iterable[str] = ALGORITHMS, rtts_ms: Sequence[int] = RTTS_MS
+) -> list[Run]:
     """Two flows of one algorithm with one RTT (Figs. 3 and 14, III-E-ii)."""
     return [
         pair(mode, rate, (name, rtt), (name, rtt), repeat, {"algorithm": name, "rtt_ms": rtt})
@@ -95,7 +97,9 @@ def table_runs(mode: Mode) -> list[Run]:
             change={"table": table},
             sample=FINE_SAMPLE,
         )
-        for table in (("nearest", "interpolated") if mode == "quick" else ("nearest", "interpolated", "exact"))
+        for table in (
+            ("nearest", "interpolated") if mode == "quick" else ("nearest", "interpolated", "exact")
+        )
         for repeat in range(2 if mode == "quick" else REPEATS_FULL)
     ]
 
@@ -227,7 +231,13 @@ def refill_runs(mode: Mode) -> list[Run]:
 
 
 def unlike(
-    mode: Mode, rate_mbps: int, name: str, rtt_ms: int, repeat: int, queue_percent: int = 20, sessions: int = 0
+    mode: Mode,
+    rate_mbps: int,
+    name: str,
+    rtt_ms: int,
+    repeat: int,
+    queue_percent: int = 20,
+    sessions: int = 0,
 ) -> Run:
     """One run of Figs. 10 and 15."""
     return pair(
@@ -342,6 +352,10 @@ EXPERIMENTS = (
     Experiment("F15", "Fig. 15", "RTT unfairness under web traffic", web_runs, figures.web),
     Experiment("E2", "III-E-ii", "Efficiency and RTT", like_flows, figures.efficiency_rtt),
     Experiment(
-        "C2", "III-D", "Backward compatibility at unlike RTTs", against_standard_unlike, figures.compatibility_unlike
+        "C2",
+        "III-D",
+        "Backward compatibility at unlike RTTs",
+        against_standard_unlike,
+        figures.compatibility_unlike,
     ),
 )

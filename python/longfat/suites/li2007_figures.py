@@ -83,7 +83,8 @@ def table_histories(runs: Runs, mode: Mode) -> Figure:
         "Fig. 7",
         "HS-TCP: the table's granularity",
         "250 Mbit/s, 42 ms, queue 20 % BDP. Left: cwnd; right: the decrease factor of each backoff, read off the "
-        "history (after / before). The paper: lasting unfairness with the nearest-neighbour table." + _repeats(runs),
+        "history (after / before). The paper: lasting unfairness with the nearest-neighbour table."
+        + _repeats(runs),
         tuple(panels),
     )
 
@@ -144,7 +145,9 @@ def compatibility_unlike(runs: Runs, mode: Mode) -> Figure:
         "III-D",
         f"Standard TCP at {LONG_RTT_MS} ms joined by a new protocol at another RTT",
         f"Throughput of standard TCP ({LONG_RTT_MS} ms) over that of the new protocol. Queue 20 % of standard TCP's "
-        "BDP, no web traffic." + _repeats(runs) + " The paper describes this test and prints no figure of it.",
+        "BDP, no web traffic."
+        + _repeats(runs)
+        + " The paper describes this test and prints no figure of it.",
         _standard_panels(runs, RTT_2_AXIS),
     )
 
@@ -361,9 +364,7 @@ def _standard_panels(runs: Runs, x_label: str) -> tuple[Panel, ...]:
             f"{rate} Mbit/s",
             x_label,
             RATIO_AXIS + " (standard / new)",
-            _by_algorithm(
-                runs.where(rate_mbps=rate), "rtt_ms", "first_to_second", least=FINEST_RATIO
-            ),
+            _by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "first_to_second", least=FINEST_RATIO),
             y_log=True,
         )
         for rate in runs.distinct("rate_mbps")
@@ -401,7 +402,13 @@ def _aimd_panel(table: str, run: dict[str, Any]) -> Panel:
                 number - 1,
             )
         )
-    return Panel(f"decrease factor, table: {table}", "time, s", "cwnd after / before", tuple(curves), y_range=(0.3, 1.0))
+    return Panel(
+        f"decrease factor, table: {table}",
+        "time, s",
+        "cwnd after / before",
+        tuple(curves),
+        y_range=(0.3, 1.0),
+    )
 
 
 def _by_algorithm(

@@ -58,9 +58,7 @@ def fair_to_five_percent(data: Data) -> Finding:
     for name in ("sack", "htcp"):
         for rate, rtt in _places(runs.where(algorithm=name)):
             mean, error = runs.where(algorithm=name, rate_mbps=rate, rtt_ms=rtt).mean_stderr("ratio")
-            checks.append(
-                _at_least(f"{TITLES[name]}, {rate} Mbit/s, {rtt} ms: ratio", mean, FAIR, error)
-            )
+            checks.append(_at_least(f"{TITLES[name]}, {rate} Mbit/s, {rtt} ms: ratio", mean, FAIR, error))
     worst = {name: _least(runs.where(algorithm=name), "ratio") for name in ("sack", "htcp")}
     held = sum(check.passed is True for check in checks)
     return Finding(
@@ -90,7 +88,9 @@ def stcp_does_not_converge(data: Data) -> Finding:
     """LLS-F4."""
     runs = data["F4"]
     ratios = {rtt: runs.where(rtt_ms=rtt, variant="as measured").mean("final_ratio") for rtt in (42, 162)}
-    checks = tuple(_below(f"{rtt} ms: ratio of the last 60 s", ratio, CONVERGED) for rtt, ratio in ratios.items())
+    checks = tuple(
+        _below(f"{rtt} ms: ratio of the last 60 s", ratio, CONVERGED) for rtt, ratio in ratios.items()
+    )
     measured = ", ".join(f"{rtt} ms {ratio:.2f}" for rtt, ratio in ratios.items())
     return Finding(checks, f"ratio of the last 60 s: {measured}", {"final_ratio": _keyed(ratios)})
 
@@ -134,7 +134,9 @@ def fast_locks_in(data: Data) -> Finding:
         f"a backoff every {_seconds(epochs[0])} and {_seconds(epochs[1])}; largest change of cwnd in 10 s "
         f"{100 * step:.0f} %; lowest ratio over 100 s {locked:.2f}",
         {"epoch_s": epochs, "largest_step": step, "least_100s_ratio": locked},
-        _half_alpha(runs, "lowest ratio over 100 s", lambda some: [float(some.values("least_100s_ratio").min())]),
+        _half_alpha(
+            runs, "lowest ratio over 100 s", lambda some: [float(some.values("least_100s_ratio").min())]
+        ),
     )
 
 
@@ -187,7 +189,9 @@ def htcp_shares_equally(data: Data) -> Finding:
     """LLS-F9."""
     runs = data["F9"]
     ratios = {rtt: runs.where(rtt_ms=rtt, variant="as measured").mean("late_ratio") for rtt in (42, 162, 324)}
-    checks = tuple(_at_least(f"{rtt} ms: ratio of the later half", ratio, FAIR) for rtt, ratio in ratios.items())
+    checks = tuple(
+        _at_least(f"{rtt} ms: ratio of the later half", ratio, FAIR) for rtt, ratio in ratios.items()
+    )
     measured = ", ".join(f"{rtt} ms {ratio:.3f}" for rtt, ratio in ratios.items())
     return Finding(checks, f"ratio of the later half: {measured}", {"late_ratio": _keyed(ratios)})
 
@@ -224,7 +228,9 @@ def least_compatible(data: Data) -> Finding:
     checks = []
     means: dict[int, dict[str, float]] = {}
     for rate in (LOW_MBPS, HIGH_MBPS):
-        means[rate] = {name: _mean_over_rtts(runs.where(algorithm=name, rate_mbps=rate), "ratio") for name in NEW}
+        means[rate] = {
+            name: _mean_over_rtts(runs.where(algorithm=name, rate_mbps=rate), "ratio") for name in NEW
+        }
         two_least = sorted(means[rate], key=means[rate].__getitem__)[:2]
         for name in ("stcp", "fast"):
             checks.append(
@@ -289,7 +295,9 @@ def small_queues_collapse(data: Data) -> Finding:
             f"{collapse['fast']:g} % against {max(others):g} %",
         )
     ]
-    checks += [_at_least(f"{TITLES[name]}: loss at 1 % over 20 % BDP", loss[name], 30.0) for name in ALGORITHMS]
+    checks += [
+        _at_least(f"{TITLES[name]}: loss at 1 % over 20 % BDP", loss[name], 30.0) for name in ALGORITHMS
+    ]
     return Finding(
         tuple(checks),
         f"largest collapsing queue, % BDP: {_listed(collapse, digits=0)}; loss rises by a factor of "
@@ -310,7 +318,8 @@ def report_efficiency(data: Data) -> Finding:
             lost[name] = {str(rtt): at.where(rtt_ms=rtt).mean("loss_ratio") for rtt in at.distinct("rtt_ms")}
         values[f"{rate} Mbit/s"] = {"utilization": used, "loss_ratio": lost}
         spans = (
-            f"{TITLES[name]} {min(used[name].values()):.2f}..{max(used[name].values()):.2f}" for name in ALGORITHMS
+            f"{TITLES[name]} {min(used[name].values()):.2f}..{max(used[name].values()):.2f}"
+            for name in ALGORITHMS
         )
         lines.append(f"used of {rate} Mbit/s: {', '.join(spans)}")
     return Finding((), "; ".join(lines), values, "The paper prints no figure of this test: reported.")
@@ -325,7 +334,9 @@ def report_compatibility(data: Data) -> Finding:
         found = {}
         for name in NEW:
             at = runs.where(algorithm=name, rate_mbps=rate)
-            found[name] = {str(rtt): at.where(rtt_ms=rtt).mean("first_to_second") for rtt in at.distinct("rtt_ms")}
+            found[name] = {
+                str(rtt): at.where(rtt_ms=rtt).mean("first_to_second") for rtt in at.distinct("rtt_ms")
+            }
         values[f"{rate} Mbit/s"] = found
         spans = (
             f"{TITLES[name]} {min(ratios.values()):.3f}..{max(ratios.values()):.3f}"
@@ -370,7 +381,11 @@ def convergence_fast_link(data: Data) -> Finding:
     times = {name: _times_by_rtt(runs.where(algorithm=name)) for name in ALGORITHMS}
     longest = max(times["htcp"])
     checks = [
-        Check(f"{TITLES[name]} at {longest} ms: over 100 s or never", times[name][longest] > 100.0, _seconds(times[name][longest]))
+        Check(
+            f"{TITLES[name]} at {longest} ms: over 100 s or never",
+            times[name][longest] > 100.0,
+            _seconds(times[name][longest]),
+        )
         for name in ("stcp", "hstcp", "bic")
     ]
     level = {rtt: value for rtt, value in times["htcp"].items() if rtt >= 82}
@@ -388,7 +403,9 @@ def convergence_fast_link(data: Data) -> Finding:
             f"at {len(smallest)} of {len(times['fast'])}",
         ),
         Check(
-            f"standard TCP at {longest} ms: never", times["sack"][longest] == NEVER, _seconds(times["sack"][longest])
+            f"standard TCP at {longest} ms: never",
+            times["sack"][longest] == NEVER,
+            _seconds(times["sack"][longest]),
         ),
     ]
     own = {name: _times_by_rtt(runs.where(algorithm=name), "convergence_own_s") for name in ALGORITHMS}
@@ -461,9 +478,7 @@ def _places(runs: Runs) -> Iterable[tuple[int, int]]:
 
 
 def _least(runs: Runs, figure: str) -> float:
-    return min(
-        runs.where(rate_mbps=rate, rtt_ms=rtt).mean(figure) for rate, rtt in _places(runs)
-    )
+    return min(runs.where(rate_mbps=rate, rtt_ms=rtt).mean(figure) for rate, rtt in _places(runs))
 
 
 def _mean_unfairness(runs: Runs, name: str) -> float:
@@ -558,12 +573,16 @@ def _below(text: str, value: float, bound: float) -> Check:
 
 
 def _between(text: str, value: float, least: float, most: float) -> Check:
-    return Check(f"{text} between {least:g} and {most:g}", _told(least <= value <= most, value), _number(value))
+    return Check(
+        f"{text} between {least:g} and {most:g}", _told(least <= value <= most, value), _number(value)
+    )
 
 
 def _within_factor(text: str, value: float, reference: float, factor: float) -> Check:
     held = reference / factor <= value <= reference * factor
-    return Check(f"{text} within a factor {factor:g} of {reference:.3g}", _told(held, value, reference), _number(value))
+    return Check(
+        f"{text} within a factor {factor:g} of {reference:.3g}", _told(held, value, reference), _number(value)
+    )
 
 
 def _told(held: bool, *values: float) -> bool | None:

@@ -10,7 +10,9 @@ from longfat import theory
 from longfat.claims import CHOSEN_HERE, Setting
 from longfat.suites.suite import PACKET_BITS, Mode
 
-PAPER = "Li, Leith, Shorten: Experimental Evaluation of TCP Protocols for High-Speed Networks, IEEE/ACM ToN 2007"
+PAPER = (
+    "Li, Leith, Shorten: Experimental Evaluation of TCP Protocols for High-Speed Networks, IEEE/ACM ToN 2007"
+)
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "sack": {"name": "sack"},
@@ -24,7 +26,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "sigma": 20,
         "beta": 0.8,
         "low_util": 0.15,
-        "util_check": 2,
+        "util_check": "2 s",
         "low_window": 14,
     },
     "fast": {
@@ -38,7 +40,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "m1u": 15000,
         "m2l": 12500,
     },
-    "htcp": {"name": "htcp", "variant": "paper", "delta_l": 1, "delta_b": 0.2},
+    "htcp": {"name": "htcp", "variant": "paper", "delta_l": "1 s", "delta_b": 0.2},
 }
 """Table II, and what the text says of the implementations. Standard TCP is called sack, as it runs with SACK."""
 
@@ -90,7 +92,9 @@ COMMON_SETTINGS = (
     Setting("HS-TCP table", "nearest neighbour", "V-A, on Fig. 7"),
     Setting("BIC variant", "corrected: (cwnd - w1)/(B - 1) where the paper prints w1/(B - 1)", CHOSEN_HERE),
     Setting("FAST variant", "the printed rule; alpha 200 above m1u = 120 Mbit/s", "IV-E, Table II"),
-    Setting("duration", "600 s; standard TCP 20 congestion epochs, at most 3600 s", "IV-F; epochs " + CHOSEN_HERE),
+    Setting(
+        "duration", "600 s; standard TCP 20 congestion epochs, at most 3600 s", "IV-F; epochs " + CHOSEN_HERE
+    ),
     Setting("initial window, ssthresh", "3 segments, none", CHOSEN_HERE),
     Setting("reverse path", "as fast as the forward one, at least 1000 packets of queue", CHOSEN_HERE),
     Setting(

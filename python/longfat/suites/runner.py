@@ -110,7 +110,12 @@ def run_suite(
     finally:
         # Also when it is interrupted: what has finished is judged, and can be read.
         wall_s = time.perf_counter() - started
-        performance = {"wall_s": wall_s, "packets": packets, "packets_per_s": packets / wall_s, "runs": len(works)}
+        performance = {
+            "wall_s": wall_s,
+            "packets": packets,
+            "packets_per_s": packets / wall_s,
+            "runs": len(works),
+        }
         ledger = _judge(claims, collected, mode)
         stored = store.merge_ledger(directory, suite.name, ledger)
         summary = [_brief(experiment, grids, collected) for experiment in experiments]

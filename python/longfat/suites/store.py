@@ -35,7 +35,9 @@ def prepare(out: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise InputError(f"--out {out}: {error.strerror}; accepted: a directory that can be written") from None
+        raise InputError(
+            f"--out {out}: {error.strerror}; accepted: a directory that can be written"
+        ) from None
 
 
 def write_json(path: Path, document: Any) -> None:
@@ -111,7 +113,9 @@ def read_suite(out: Path) -> dict[str, Any]:
         if not isinstance(document, dict):
             raise TypeError
     except FileNotFoundError:
-        raise InputError(f"{out}: no stored suite ({SUITE_FILE}); accepted: what `longfat suite` wrote") from None
+        raise InputError(
+            f"{out}: no stored suite ({SUITE_FILE}); accepted: what `longfat suite` wrote"
+        ) from None
     except (OSError, ValueError, TypeError):
         raise InputError(f"{path}: not a stored suite") from None
     return document
