@@ -124,6 +124,8 @@ impl Flow {
         let stream = |what: &str| Stream::new(new.seed, &format!("{}/{what}", new.stream_name));
         let rtt = Interval::from_secs_f64(plan.rtt_s.distribution().draw(&mut stream("rtt")));
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
+        let remaining =
+            |all: Interval, shared: Interval| all.saturating_sub(shared).max(Interval::from_ns(1));
         let host_tick = Interval::from_secs_f64(plan.host_tick_s);
         let access = Access::new(rate("access_rate_bps", plan.access_rate_bps)?);
         let sender = SenderConfig {
@@ -168,8 +170,8 @@ impl Flow {
             route: Route {
                 forward: plan.forward.clone(),
                 reverse: plan.reverse.clone(),
-                forward_delay: one_way.saturating_sub(new.shared_delay.0),
-                reverse_delay: rtt.saturating_sub(one_way).saturating_sub(new.shared_delay.1),
+                forward_delay: remaining(one_way, new.shared_delay.0),
+                reverse_delay: remaining(rtt.saturating_sub(one_way), new.shared_delay.1),
             },
             losses,
             ack_access: access.clone(),
@@ -270,6 +272,13 @@ impl Flow {
             self.under_way += 1;
             self.ack_to_link.push(self.ack_access.depart(now, ack.bytes()), ack);
         }
+    }
+
+    /// A packet of this flow was dropped.
+    #[inline]
+    pub fn drop(&mut self, kind: Kind) {
+        self.packets_lost += u64::from(kind == Kind::Data);
+        self.under_way -= 1;
     }
 
     /// Whether a loss process on this link takes this packet.
