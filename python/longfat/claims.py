@@ -1,13 +1,14 @@
 """The ledger: published claims as data, and what was measured of them.
 
-A claim is written down before anything is measured: its setting, the published value, every setting with its source
-(or that it was chosen here), the estimator, and a rule a machine can check. The rule is a list of checks; a claim's
-verdict follows from them in one place, `verdict`, for every claim of every suite.
+A claim is written down before anything is measured: its setting, the published value, every setting with its
+source (or that it was chosen here), the estimator, and a rule a machine can check. The rule is a list of
+checks; a claim's verdict follows from them in one place, `verdict`, for every claim of every suite.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +41,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Check:
-    """One part of a claim's rule: what has to hold, whether it does (None: it cannot be told), and what was seen."""
+    """One part of a claim's rule: what has to hold, whether it does (None: cannot be told), what was seen."""
 
     text: str
     passed: bool | None
@@ -49,7 +50,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was measured of a claim: the checks, one line for the table, the numbers behind it, and a remark."""
+    """What was measured of a claim: checks, one line for the table, the numbers behind it, a remark."""
 
     checks: tuple[Check, ...]
     measured: str
@@ -85,8 +86,8 @@ class Claim(Generic[Data]):
 def verdict(checks: Sequence[Check]) -> Verdict:
     """All checks hold: reproduced; at least half of the decided ones: partly; fewer: not reproduced.
 
-    A check that cannot be told from the repeats at hand keeps a claim from being called reproduced: it is then
-    undecidable, as is a claim of which no check could be decided.
+    A check that cannot be told from the repeats at hand keeps a claim from being called reproduced: it is
+    then undecidable, as is a claim of which no check could be decided.
     """
     decided = [check.passed for check in checks if check.passed is not None]
     if not decided:
@@ -97,7 +98,7 @@ def verdict(checks: Sequence[Check]) -> Verdict:
 
 
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
-    """The ledger row of a claim. Missing data gives "not measured"; a quick run's verdict is marked indicative."""
+    """The ledger row of a claim. Without data "not measured"; a quick run's verdict is indicative."""
     try:
         finding = claim.find(data)
     except Missing as missing:
@@ -117,7 +118,7 @@ def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
             {"text": check.text, "passed": check.passed, "measured": check.measured}
             for check in finding.checks
         ],
-        "values": dict(finding.values),
+        "values": finite(dict(finding.values)),
     }
 
 
@@ -150,6 +151,15 @@ def _published(claim: Claim[Any]) -> dict[str, Any]:
         "rule": claim.rule,
         "experiments": list(claim.experiments),
     }
+
+
+def finite(value: Any) -> Any:
+    """The same nested value with None for numbers that are not finite: JSON has no others."""
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:

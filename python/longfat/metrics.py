@@ -1,11 +1,12 @@
 """Metrics: pure functions on numpy arrays, each with its source.
 
-Times are seconds, rates bit/s, counters cumulative bytes sampled at ``time_s``. A metric that is not defined for its
-input (nobody delivered anything, a window without samples) is NaN; a time that was never reached is None.
-Nothing here knows of scenarios, files or plots, so the simulator's workers can import it at no cost.
+Times are seconds, rates bit/s, counters cumulative bytes sampled at ``time_s``. A metric that is not defined
+for its input (nobody delivered anything, a window without samples) is NaN; a time that was never reached is
+None. Nothing here knows of scenarios, files or plots, so the simulator's workers can import it at no cost.
 
-Sources: LLS is Li, Leith, Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM ToN
-2007; HA is Ha et al., PFLDnet 2006; LOP is Lopez Pacheco's thesis, 2008; RFC 5166 names the metrics in general.
+Sources: LLS is Li, Leith, Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks",
+IEEE/ACM ToN 2007; HA is Ha et al., PFLDnet 2006; LOP is Lopez Pacheco's thesis, 2008; RFC 5166 names the
+metrics in general.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ HA_SHARE = 0.8
 
 
 def throughput_bps(time_s: ArrayLike, delivered_bytes: ArrayLike, window_s: tuple[float, float]) -> float:
-    """Average rate over a window (LLS eq. 1 over a finite time): bytes delivered in it, times 8, over its length.
+    """Average rate over a window (LLS eq. 1 over a finite time): 8 x bytes delivered in it over its length.
 
-    The counter is interpolated at the window's ends. Given payload bytes that reached the application the same
-    quotient is the goodput (RFC 5166, 2.1.1).
+    The counter is interpolated at the window's ends. Given payload bytes that reached the application the
+    same quotient is the goodput (RFC 5166, 2.1.1).
     """
     begin, end = window_s
     time = _array(time_s)
@@ -78,9 +79,10 @@ def convergence_time_s(
 ) -> float | None:
     """LLS III-A: the epsilon-convergence time of a flow that started at ``start_s``.
 
-    The time after its start until its short-term average throughput first comes within a factor epsilon of its own
-    long-term average (over the rest of the samples). A new flow starts at zero, so this is the first time at or
-    above epsilon times the average; that it may diverge again later is not seen, as LLS V-F says of its own figure.
+    The time after its start until its short-term average throughput first comes within a factor epsilon of
+    its own long-term average (over the rest of the samples). A new flow starts at zero, so this is the first
+    time at or above epsilon times the average; that it may diverge again later is not seen, as LLS V-F says
+    of its own figure.
     """
     time = _array(time_s)
     counter = _array(delivered_bytes)
@@ -104,8 +106,8 @@ def convergence_80_s(
 ) -> float | None:
     """HA: the time after its start until the second flow runs at 80 % of the first one's rate.
 
-    Both rates are LLS's short-term averages (eq. 2). This is also the "80 % fairness ratio" in the caption of LLS
-    Fig. 14, whose missing points are the runs in which it is never reached.
+    Both rates are LLS's short-term averages (eq. 2). This is also the "80 % fairness ratio" in the caption of
+    LLS Fig. 14, whose missing points are the runs in which it is never reached.
     """
     time = _array(time_s)
     grid, first = short_term_throughput_bps(time, delivered_first, rtt_s)
@@ -156,7 +158,7 @@ def mean_std(values: ArrayLike) -> tuple[float, float]:
 
 
 def mean_stderr(values: ArrayLike) -> tuple[float, float]:
-    """Arithmetic mean over repeats and its standard error s / sqrt(n), as LLS IV-F; NaN error for one repeat."""
+    """Mean over repeats and its standard error s / sqrt(n), as LLS IV-F; NaN error for one repeat."""
     x = _array(values)
     if not x.size:
         return math.nan, math.nan
@@ -167,8 +169,8 @@ def mean_stderr(values: ArrayLike) -> tuple[float, float]:
 def backoffs(time_s: ArrayLike, cwnd: ArrayLike, least: float = 0.03) -> tuple[Array, Array, Array]:
     """Multiplicative decreases seen in a sampled cwnd: (time of the low point, cwnd before, cwnd after).
 
-    Consecutive falling samples are one backoff, since rate halving takes a round-trip time to get there; falls by
-    less than ``least`` of the window are no backoff.
+    Consecutive falling samples are one backoff, since rate halving takes a round-trip time to get there;
+    falls by less than ``least`` of the window are no backoff.
     """
     time = _array(time_s)
     window = _array(cwnd)
@@ -183,7 +185,7 @@ def backoffs(time_s: ArrayLike, cwnd: ArrayLike, least: float = 0.03) -> tuple[A
 
 
 def largest_step(time_s: ArrayLike, values: ArrayLike, span_s: float) -> float:
-    """Largest relative change between the means of two neighbouring spans: max |b - a| / max(a, b), in 0..1."""
+    """Largest relative change between means of neighbouring spans: max |b - a| / max(a, b), in 0..1."""
     time = _array(time_s)
     series = _array(values)
     if time.size < 2 or time[-1] - time[0] < 2.0 * span_s:
@@ -198,7 +200,7 @@ def largest_step(time_s: ArrayLike, values: ArrayLike, span_s: float) -> float:
 def least_windowed_ratio(
     time_s: ArrayLike, delivered: Sequence[ArrayLike], window_s: tuple[float, float], span_s: float
 ) -> float:
-    """Least throughput ratio over consecutive spans of ``span_s`` in a window: how unfair it gets for that long."""
+    """Least throughput ratio over consecutive spans of ``span_s``: how unfair it gets for that long."""
     begin, end = window_s
     spans = int((end - begin) // span_s)
     ratios = []

@@ -1,7 +1,7 @@
 """How figures look: for papers through matplotlib (PDF, SVG, PNG), for the interactive page through plotly.
 
-Colours are Okabe and Ito's, which readers with any colour vision tell apart; an algorithm has the same colour and
-marker everywhere. Error bars are standard errors; broken thin lines are theory.
+Colours are Okabe and Ito's, which readers with any colour vision tell apart; an algorithm has the same colour
+and marker everywhere. Error bars are standard errors; broken thin lines are theory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ HISTORY_INCHES = 1.7
 FORMATS = ("pdf", "svg", "png")
 DPI = 150
 
-STYLE = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 8,
     "axes.titlesize": 8,
@@ -107,7 +107,7 @@ def save(figure: Figure, directory: Path, formats: Iterable[str] = FORMATS) -> l
 
 
 def plotly_figure(figure: Figure) -> dict[str, Any]:
-    """A figure as plotly's data and layout, for the page's script to draw; colours of the page are left to it."""
+    """A figure as plotly's data and layout; the page's script draws it and adds the page's colours."""
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
     traces: list[dict[str, Any]] = []
@@ -158,7 +158,7 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
 
 
 def plot_cwnd(result: Any, *, names: Sequence[str] | None = None) -> Drawing:
-    """cwnd over time of a Result's flows (all, or those named), as a matplotlib figure."""
+    """Draws cwnd over time of a Result's flows (all, or those named), as a matplotlib figure."""
     algorithms = {flow["name"]: flow["algorithm"] for flow in result.summary["flows"]}
     wanted = list(algorithms) if names is None else list(names)
     return draw(cwnd_figure([(name, algorithms[name], result.flow(name)) for name in wanted], _title(result)))
@@ -187,7 +187,7 @@ def cwnd_figure(flows: Iterable[tuple[str, str, Any]], title: str = "Congestion 
 
 
 def colour(curve: Curve) -> str:
-    """The colour of a curve: its algorithm's; later flows of a history in their own, so that a pair can be told."""
+    """A curve's colour: its algorithm's; later flows of a history differ, so that a pair can be told."""
     own = COLOURS.get(curve.algorithm or "")
     if own is None:
         return SPARE_COLOURS[curve.stroke % len(SPARE_COLOURS)]

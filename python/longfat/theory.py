@@ -1,4 +1,4 @@
-"""What theory says: response functions, AIMD's utilisation and RTT unfairness, with sources. Windows in packets.
+"""What theory says: response functions, AIMD's utilisation, RTT unfairness. Windows in packets.
 
 A response function gives the mean congestion window of one flow that loses each packet with probability p.
 """
@@ -31,7 +31,7 @@ def standard_window(loss: float, *, byte_counting: bool = True) -> float:
 
 
 def hstcp_low_p(low_window: float) -> float:
-    """Loss probability at which standard TCP has ``low_window``: where HighSpeed TCP takes over (RFC 3649, 5)."""
+    """Loss at which standard TCP has ``low_window``: where HighSpeed TCP takes over (RFC 3649, 5)."""
     return STANDARD_LOW_P_CONSTANT / low_window**2
 
 
@@ -52,7 +52,7 @@ def hstcp_window(
     low_p: float = HSTCP_LOW_P,
     high_p: float = HSTCP_HIGH_P,
 ) -> float:
-    """HighSpeed TCP (RFC 3649, section 5): Low_Window (p / Low_P)^S, about .12 / p^.835; standard TCP above Low_P."""
+    """HighSpeed TCP (RFC 3649, 5): Low_Window (p / Low_P)^S, about .12 / p^.835; standard above Low_P."""
     if loss >= low_p:
         return standard_window(loss)
     return float(low_window * (loss / low_p) ** hstcp_exponent(low_window, high_window, low_p, high_p))
@@ -73,11 +73,11 @@ def throughput_bps(window_packets: float, rtt_s: float, packet_bytes: float = 15
 
 
 def sawtooth_utilization(queue_bdp: float, backoff: float = 0.5) -> float:
-    """Utilisation of one AIMD flow on a drop-tail link with a queue of ``queue_bdp`` bandwidth-delay products.
+    """Utilisation of one AIMD flow on a drop-tail link whose queue holds ``queue_bdp`` BDPs.
 
-    The window goes from backoff (1 + q) to (1 + q) BDP, one step a round. A round takes one propagation RTT while the
-    pipe is not full and window / rate once it is; with q = 0 and halving the link is used to 3/4 (Appenzeller,
-    Keslassy, McKeown 2004 derive q = 1 for full use).
+    The window goes from backoff (1 + q) to (1 + q) BDP, one step a round. A round takes one propagation RTT
+    while the pipe is not full and window / rate once it is; with q = 0 and halving the link is used to 3/4
+    (Appenzeller, Keslassy, McKeown 2004 derive q = 1 for full use).
     """
     top = 1.0 + queue_bdp
     bottom = backoff * top
@@ -91,10 +91,10 @@ def sawtooth_utilization(queue_bdp: float, backoff: float = 0.5) -> float:
 def rtt_unfairness(rtt_long_s: float, rtt_short_s: float, exponent: float = 2.0) -> float:
     """Throughput of the long-RTT flow over that of the short one: (short / long)^exponent.
 
-    2 for AIMD flows whose losses are synchronised: windows go as 1/RTT and rates as window/RTT (Shorten, Wirth, Leith
-    2006; LLS V-B); 1 for H-TCP's RTT scaling; 1/(1 - d) for a loss law c/p^d (LOP 2.4).
+    2 for AIMD flows whose losses are synchronised: windows go as 1/RTT and rates as window/RTT (Shorten,
+    Wirth, Leith 2006; LLS V-B); 1 for H-TCP's RTT scaling; 1/(1 - d) for a loss law c/p^d (LOP 2.4).
     """
-    return (rtt_short_s / rtt_long_s) ** exponent
+    return math.pow(rtt_short_s / rtt_long_s, exponent)
 
 
 RESPONSE_FUNCTIONS: dict[str, Callable[[float], float]] = {

@@ -1,7 +1,7 @@
 """The report: one self-contained page, and figures for papers, rebuilt from stored results alone.
 
-`build` takes a directory that `longfat suite` or `longfat run --out` wrote. The page works offline: the script that
-draws its figures is in it.
+`build` takes a directory that `longfat suite` or `longfat run --out` wrote. The page works offline: the
+script that draws its figures is in it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _run_page(root: Path) -> Path:
 
 
 def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
-    """cwnd of every flow and queue of every link, of the first seed if there are several."""
+    """Draws cwnd of every flow and queue of every link, of the first seed if there are several."""
     found = []
     flows = (summary["runs"][0] if "runs" in summary else summary)["flows"]
     algorithms = {flow["name"]: flow["algorithm"] for flow in flows}

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from longfat.claims import finite
+
 Kind = Literal["points", "line", "theory"]
 """Measured points joined by a line with error bars; a plain history; a line that theory draws."""
 
@@ -45,7 +47,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its experiment's name, the figure of the paper that it mirrors, and its panels in reading order."""
+    """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order."""
 
     name: str
     mirrors: str
@@ -56,7 +58,7 @@ class Figure:
 
     def to_json(self) -> dict[str, Any]:
         """The figure as JSON values; NaN becomes null, since JSON has none."""
-        document: dict[str, Any] = _clean(asdict(self))
+        document: dict[str, Any] = finite(asdict(self))
         return document
 
     @classmethod
@@ -110,13 +112,3 @@ def _curve(document: dict[str, Any]) -> Curve:
 
 def _floats(values: Iterable[float | None]) -> tuple[float, ...]:
     return tuple(math.nan if value is None else float(value) for value in values)
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _clean(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

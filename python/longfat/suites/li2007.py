@@ -1,7 +1,7 @@
 """Li, Leith, Shorten 2007: "Experimental Evaluation of TCP Protocols for High-Speed Networks".
 
-Two long-lived flows on a dumbbell, one flow under random loss, and web traffic beside them: Figs. 1 and 3 to 15, and
-two tests that the paper describes without a figure.
+Two long-lived flows on a dumbbell, one flow under random loss, and web traffic beside them: Figs. 1 and 3 to
+15, and two tests that the paper describes without a figure.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def like_flows(
 def histories(
     algorithm: str, rtts_ms: Sequence[int], variants: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Callable[[Mode], list[Run]]:
-    """The runs of Fig. 3 whose cwnd histories the paper shows (Figs. 4 to 9), and its algorithm's ``variants``."""
+    """The runs of Fig. 3 whose histories the paper shows (Figs. 4 to 9), and its ``variants``."""
 
     def runs(mode: Mode) -> list[Run]:
         labelled = {"as measured": {}, **(variants or {})}

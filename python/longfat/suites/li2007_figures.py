@@ -29,10 +29,13 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
         "F3",
         "Fig. 3",
         "Two like flows: ratio of throughputs",
-        "Least over greatest throughput of two flows with the same algorithm and RTT. Queue 20 % BDP, no web traffic."
+        "Least over greatest throughput of two flows with the same algorithm and RTT. Queue 20 % BDP, no "
+        "web traffic."
         + _repeats(runs)
-        + " The paper: standard TCP and H-TCP within 5 %, Scalable-TCP and FAST-TCP notably unfair, HS-TCP and "
-        "BIC-TCP to a lesser degree.",
+        + (
+            " The paper: standard TCP and H-TCP within 5 %, Scalable-TCP and FAST-TCP notably unfair, "
+            "HS-TCP and BIC-TCP to a lesser degree."
+        ),
         tuple(
             Panel(
                 f"{rate} Mbit/s",
@@ -82,8 +85,8 @@ def table_histories(runs: Runs, mode: Mode) -> Figure:
         "F7",
         "Fig. 7",
         "HS-TCP: the table's granularity",
-        "250 Mbit/s, 42 ms, queue 20 % BDP. Left: cwnd; right: the decrease factor of each backoff, read off the "
-        "history (after / before). The paper: lasting unfairness with the nearest-neighbour table."
+        "250 Mbit/s, 42 ms, queue 20 % BDP. Left: cwnd; right: the decrease factor of each backoff, read "
+        "off the history (after / before). The paper: lasting unfairness with the nearest-neighbour table."
         + _repeats(runs),
         tuple(panels),
     )
@@ -115,10 +118,14 @@ def rtt_unfairness(name: str, queue_percent: int) -> Callable[[Runs, Mode], Figu
             name,
             "Fig. 10" if queue_percent == 20 else f"Fig. 10 at {queue_percent} % BDP",
             f"Unlike RTTs: ratio of throughputs, queue {queue_percent} % BDP",
-            f"Flow 1 at {LONG_RTT_MS} ms, flow 2 nearer; queue {queue_percent} % of flow 1's BDP, no web traffic. "
-            "Broken lines: theory for synchronised losses (square of the RTT ratio, the ratio itself for H-TCP)."
+            f"Flow 1 at {LONG_RTT_MS} ms, flow 2 nearer; queue {queue_percent} % of flow 1's BDP, no web "
+            "traffic. Broken lines: theory for synchronised losses (square of the RTT ratio, the ratio "
+            "itself for H-TCP)."
             + _repeats(runs)
-            + " The paper's lowest ratios: standard .02, H-TCP .2, HS-TCP and FAST-TCP .003, Scalable-TCP below.",
+            + (
+                " The paper's lowest ratios: standard .02, H-TCP .2, HS-TCP and FAST-TCP .003, "
+                "Scalable-TCP below."
+            ),
             tuple(panels),
         )
 
@@ -144,8 +151,8 @@ def compatibility_unlike(runs: Runs, mode: Mode) -> Figure:
         "C2",
         "III-D",
         f"Standard TCP at {LONG_RTT_MS} ms joined by a new protocol at another RTT",
-        f"Throughput of standard TCP ({LONG_RTT_MS} ms) over that of the new protocol. Queue 20 % of standard TCP's "
-        "BDP, no web traffic."
+        f"Throughput of standard TCP ({LONG_RTT_MS} ms) over that of the new protocol. Queue 20 % of "
+        "standard TCP's BDP, no web traffic."
         + _repeats(runs)
         + " The paper describes this test and prints no figure of it.",
         _standard_panels(runs, RTT_2_AXIS),
@@ -198,9 +205,8 @@ def response(runs: Runs, mode: Mode) -> Figure:
         "F13",
         "Fig. 13",
         "Response functions",
-        "One flow, 250 Mbit/s, 162 ms, random loss of data packets; without the first 100 s. Broken lines: theory."
-        + _repeats(runs)
-        + " The paper: fairly good agreement away from the mode switch.",
+        "One flow, 250 Mbit/s, 162 ms, random loss of data packets; without the first 100 s. Broken lines: "
+        "theory." + _repeats(runs) + " The paper: fairly good agreement away from the mode switch.",
         (
             Panel(
                 "250 Mbit/s, 162 ms",
@@ -236,10 +242,14 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
         "F14",
         "Fig. 14",
         "80 % convergence time after the start of a second flow",
-        "Short-term averages over about 100 RTT (eq. 2); points are missing where most repeats do not converge "
-        "within 600 s. Above: the fairness ratio of the figure's caption; below: the definition of III-A."
+        "Short-term averages over about 100 RTT (eq. 2); points are missing where most repeats do not "
+        "converge within 600 s. Above: the fairness ratio of the figure's caption; below: the definition "
+        "of III-A."
         + _repeats(runs)
-        + " The paper: Scalable-TCP, HS-TCP, BIC-TCP over 100 s or never, H-TCP about 30 s, FAST-TCP the least.",
+        + (
+            " The paper: Scalable-TCP, HS-TCP, BIC-TCP over 100 s or never, H-TCP about 30 s, FAST-TCP the "
+            "least."
+        ),
         tuple(panels),
     )
 
@@ -319,9 +329,9 @@ def refill(runs: Runs, mode: Mode) -> Figure:
         "F1",
         "Fig. 1",
         "One loss on a long fat pipe",
-        "One standard flow, 1 Gbit/s, 100 ms, delayed ACK without byte counting, held at a window of one BDP (8333 "
-        "packets) until one packet is lost. The paper: BDP about 8000 packets, about 8000 RTTs (800 s) to refill; its "
-        "own path averaged 218 Mbit/s over 1200 s.",
+        "One standard flow, 1 Gbit/s, 100 ms, delayed ACK without byte counting, held at a window of one "
+        "BDP (8333 packets) until one packet is lost. The paper: BDP about 8000 packets, about 8000 RTTs "
+        "(800 s) to refill; its own path averaged 218 Mbit/s over 1200 s.",
         (
             Panel(
                 "Congestion window",
@@ -461,6 +471,6 @@ def _variants(runs: Runs) -> str:
 
 
 def _thinned(time: Any, values: Any, most: int = 1500) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """At most about ``most`` samples of a history: more than a figure can show, and what keeps the page small."""
+    """At most about ``most`` samples of a history: as many as a figure can show, and a page can hold."""
     stride = max(1, math.ceil(len(time) / most))
     return tuple(float(t) for t in time[::stride]), tuple(round(float(v), 3) for v in values[::stride])

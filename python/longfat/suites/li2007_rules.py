@@ -1,4 +1,4 @@
-"""How each LLS claim is judged: a `Finding` from the data. The words of each rule stand in `li2007_claims`."""
+"""How each LLS claim is judged: a `Finding` from the data. Each rule's words stand in `li2007_claims`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from longfat import metrics, theory
 from longfat.claims import Check, Finding, Missing
+from longfat.suites.checks import above, at_least, at_most, below, between, within_factor
 from longfat.suites.li2007_experiments import (
     HIGH_MBPS,
     LOW_MBPS,
@@ -42,11 +43,12 @@ def refill(data: Data) -> Finding:
     mean = metrics.throughput_bps(time, received, (float(low_s[0]), float(time[-1])))
     return Finding(
         (
-            _within_factor("refill, RTTs", rtts, 8000.0, 1.1),
-            _within_factor("refill, s", refill_s, 800.0, 1.1),
-            _within_factor("mean rate, Mbit/s", mean / 1e6, 218.0, 1.2),
+            within_factor("refill, RTTs", rtts, 8000.0, 1.1),
+            within_factor("refill, s", refill_s, 800.0, 1.1),
+            within_factor("mean rate, Mbit/s", mean / 1e6, 218.0, 1.2),
         ),
-        f"refill {rtts:.0f} RTT, {refill_s:.0f} s; mean {mean / 1e6:.0f} Mbit/s over {time[-1] - low_s[0]:.0f} s",
+        f"refill {rtts:.0f} RTT, {refill_s:.0f} s; mean {mean / 1e6:.0f} Mbit/s over "
+        f"{time[-1] - low_s[0]:.0f} s",
         {"refill_rtts": rtts, "refill_s": refill_s, "mean_bps": mean, "window_packets": float(before[0])},
     )
 
@@ -58,7 +60,7 @@ def fair_to_five_percent(data: Data) -> Finding:
     for name in ("sack", "htcp"):
         for rate, rtt in _places(runs.where(algorithm=name)):
             mean, error = runs.where(algorithm=name, rate_mbps=rate, rtt_ms=rtt).mean_stderr("ratio")
-            checks.append(_at_least(f"{TITLES[name]}, {rate} Mbit/s, {rtt} ms: ratio", mean, FAIR, error))
+            checks.append(at_least(f"{TITLES[name]}, {rate} Mbit/s, {rtt} ms: ratio", mean, FAIR, error))
     worst = {name: _least(runs.where(algorithm=name), "ratio") for name in ("sack", "htcp")}
     held = sum(check.passed is True for check in checks)
     return Finding(
@@ -74,10 +76,10 @@ def degrees_of_unfairness(data: Data) -> Finding:
     runs = data["F3"]
     unfair = {name: _mean_unfairness(runs, name) for name in ALGORITHMS}
     checks = [
-        _above(f"{TITLES[name]}: unfairness", unfair[name], 0.05) for name in ("stcp", "fast", "hstcp", "bic")
+        above(f"{TITLES[name]}: unfairness", unfair[name], 0.05) for name in ("stcp", "fast", "hstcp", "bic")
     ]
     checks += [
-        _above(f"{TITLES[worse]} less fair than {TITLES[better]}", unfair[worse], unfair[better])
+        above(f"{TITLES[worse]} less fair than {TITLES[better]}", unfair[worse], unfair[better])
         for worse in ("stcp", "fast")
         for better in ("hstcp", "bic")
     ]
@@ -89,7 +91,7 @@ def stcp_does_not_converge(data: Data) -> Finding:
     runs = data["F4"]
     ratios = {rtt: runs.where(rtt_ms=rtt, variant="as measured").mean("final_ratio") for rtt in (42, 162)}
     checks = tuple(
-        _below(f"{rtt} ms: ratio of the last 60 s", ratio, CONVERGED) for rtt, ratio in ratios.items()
+        below(f"{rtt} ms: ratio of the last 60 s", ratio, CONVERGED) for rtt, ratio in ratios.items()
     )
     measured = ", ".join(f"{rtt} ms {ratio:.2f}" for rtt, ratio in ratios.items())
     return Finding(checks, f"ratio of the last 60 s: {measured}", {"final_ratio": _keyed(ratios)})
@@ -102,13 +104,13 @@ def fast_varies_rapidly(data: Data) -> Finding:
     checks = []
     epochs, covs = _epochs(at), [at.mean(f"late_cwnd_cov_{number}") for number in (1, 2)]
     for number, (epoch, cov) in enumerate(zip(epochs, covs, strict=True), start=1):
-        checks.append(_below(f"flow {number}: seconds between backoffs", epoch, 100 * 0.042))
-        checks.append(_at_least(f"flow {number}: CoV of cwnd", cov, 0.1))
+        checks.append(below(f"flow {number}: seconds between backoffs", epoch, 100 * 0.042))
+        checks.append(at_least(f"flow {number}: CoV of cwnd", cov, 0.1))
     queue = at.mean("queue_limit_packets")
     return Finding(
         tuple(checks),
-        f"queue {queue:.0f} packets; a backoff every {_seconds(epochs[0])} and {_seconds(epochs[1])}; CoV of cwnd "
-        f"{covs[0]:.2f} and {covs[1]:.2f}",
+        f"queue {queue:.0f} packets; a backoff every {_seconds(epochs[0])} and {_seconds(epochs[1])}; CoV "
+        f"of cwnd {covs[0]:.2f} and {covs[1]:.2f}",
         {"epoch_s": epochs, "cwnd_cov": covs, "queue_limit_packets": queue},
         _half_alpha(runs, "a backoff every", _epochs),
     )
@@ -123,11 +125,11 @@ def fast_locks_in(data: Data) -> Finding:
     locked = float(at.values("least_100s_ratio").min())
     checks = (
         *(
-            _at_least(f"flow {number}: seconds between backoffs", epoch, 100 * 0.162)
+            at_least(f"flow {number}: seconds between backoffs", epoch, 100 * 0.162)
             for number, epoch in enumerate(epochs, start=1)
         ),
-        _above("largest change between 10 s means of cwnd", step, 0.3),
-        _below("lowest ratio over 100 s", locked, 0.5),
+        above("largest change between 10 s means of cwnd", step, 0.3),
+        below("lowest ratio over 100 s", locked, 0.5),
     )
     return Finding(
         checks,
@@ -160,7 +162,7 @@ def table_granularity(data: Data) -> Finding:
     difference, error = unfair["nearest"] - unfair["interpolated"], math.hypot(*errors)
     smaller = None if abs(difference) <= error else difference > 0.0
     checks = (
-        _above("unfairness with the nearest-neighbour table", unfair["nearest"], 0.05),
+        above("unfairness with the nearest-neighbour table", unfair["nearest"], 0.05),
         Check("smaller when interpolated", smaller, f"difference {difference:.3f} ± {error:.3f}"),
     )
     return Finding(checks, "unfairness of the later half: " + _listed(unfair, {}, 3), {"unfairness": unfair})
@@ -174,7 +176,7 @@ def bic_slows_down(data: Data) -> Finding:
     checks = (
         _later(times, 42, 162),
         _later(times, 162, 324),
-        _below("324 ms: ratio of the last 60 s", final, CONVERGED),
+        below("324 ms: ratio of the last 60 s", final, CONVERGED),
     )
     printed = _history_times(runs, "as printed") if runs.has(variant="as printed") else {}
     return Finding(
@@ -190,7 +192,7 @@ def htcp_shares_equally(data: Data) -> Finding:
     runs = data["F9"]
     ratios = {rtt: runs.where(rtt_ms=rtt, variant="as measured").mean("late_ratio") for rtt in (42, 162, 324)}
     checks = tuple(
-        _at_least(f"{rtt} ms: ratio of the later half", ratio, FAIR) for rtt, ratio in ratios.items()
+        at_least(f"{rtt} ms: ratio of the later half", ratio, FAIR) for rtt, ratio in ratios.items()
     )
     measured = ", ".join(f"{rtt} ms {ratio:.3f}" for rtt, ratio in ratios.items())
     return Finding(checks, f"ratio of the later half: {measured}", {"late_ratio": _keyed(ratios)})
@@ -204,15 +206,15 @@ def rtt_unfairness(data: Data) -> Finding:
     deep = {name: _least(large.where(algorithm=name), "first_to_second") for name in ALGORITHMS}
     others = [deep[name] for name in ALGORITHMS if name not in ("sack", "htcp")]
     checks = (
-        _within_factor("standard TCP: lowest ratio", lowest["sack"], 0.02, 2.0),
-        _within_factor("H-TCP: lowest ratio", lowest["htcp"], 0.2, 2.0),
-        _within_factor("HS-TCP: lowest ratio", lowest["hstcp"], 0.003, 3.0),
-        _within_factor("FAST-TCP: lowest ratio", lowest["fast"], 0.003, 3.0),
-        _below("Scalable-TCP: lowest ratio", lowest["stcp"], min(lowest["hstcp"], lowest["fast"])),
-        _between("H-TCP: exponent", exponents["htcp"], 0.7, 1.3),
-        _between("standard TCP: exponent", exponents["sack"], 1.6, 2.4),
-        _above("100 % BDP: H-TCP's lowest above standard TCP's", deep["htcp"], deep["sack"]),
-        _above("100 % BDP: standard TCP's lowest above all others'", deep["sack"], max(others)),
+        within_factor("standard TCP: lowest ratio", lowest["sack"], 0.02, 2.0),
+        within_factor("H-TCP: lowest ratio", lowest["htcp"], 0.2, 2.0),
+        within_factor("HS-TCP: lowest ratio", lowest["hstcp"], 0.003, 3.0),
+        within_factor("FAST-TCP: lowest ratio", lowest["fast"], 0.003, 3.0),
+        below("Scalable-TCP: lowest ratio", lowest["stcp"], min(lowest["hstcp"], lowest["fast"])),
+        between("H-TCP: exponent", exponents["htcp"], 0.7, 1.3),
+        between("standard TCP: exponent", exponents["sack"], 1.6, 2.4),
+        above("100 % BDP: H-TCP's lowest above standard TCP's", deep["htcp"], deep["sack"]),
+        above("100 % BDP: standard TCP's lowest above all others'", deep["sack"], max(others)),
     )
     return Finding(
         checks,
@@ -284,7 +286,7 @@ def small_queues_collapse(data: Data) -> Finding:
     loss = {name: _loss_rise(runs.where(algorithm=name)) for name in ALGORITHMS}
     others = [collapse[name] for name in ALGORITHMS if name != "fast"]
     checks = [
-        _between(f"{TITLES[name]}: largest collapsing queue, % BDP", collapse[name], 1.0, 3.0)
+        between(f"{TITLES[name]}: largest collapsing queue, % BDP", collapse[name], 1.0, 3.0)
         for name in ALGORITHMS
         if name != "fast"
     ]
@@ -296,7 +298,7 @@ def small_queues_collapse(data: Data) -> Finding:
         )
     ]
     checks += [
-        _at_least(f"{TITLES[name]}: loss at 1 % over 20 % BDP", loss[name], 30.0) for name in ALGORITHMS
+        at_least(f"{TITLES[name]}: loss at 1 % over 20 % BDP", loss[name], 30.0) for name in ALGORITHMS
     ]
     return Finding(
         tuple(checks),
@@ -364,7 +366,7 @@ def follows_theory(data: Data) -> Finding:
             measured = at.where(loss=loss).mean("settled_throughput_1_bps")
             ratios[f"{name} at {loss:g}"] = measured / expected
             checks.append(
-                _within_factor(f"{TITLES[name]}, loss {loss:g}: Mbit/s", measured / 1e6, expected / 1e6, 1.5)
+                within_factor(f"{TITLES[name]}, loss {loss:g}: Mbit/s", measured / 1e6, expected / 1e6, 1.5)
             )
     held = sum(check.passed is True for check in checks)
     spread = f"{min(ratios.values()):.2f}..{max(ratios.values()):.2f}" if ratios else "none"
@@ -389,8 +391,8 @@ def convergence_fast_link(data: Data) -> Finding:
         for name in ("stcp", "hstcp", "bic")
     ]
     level = {rtt: value for rtt, value in times["htcp"].items() if rtt >= 82}
-    checks += [_between(f"H-TCP at {rtt} ms, s", value, 15.0, 60.0) for rtt, value in level.items()]
-    checks.append(_at_most(f"H-TCP at {longest} ms against 82 ms, s", level[longest], 2.0 * level[82]))
+    checks += [between(f"H-TCP at {rtt} ms, s", value, 15.0, 60.0) for rtt, value in level.items()]
+    checks.append(at_most(f"H-TCP at {longest} ms against 82 ms, s", level[longest], 2.0 * level[82]))
     smallest = [
         rtt
         for rtt in times["fast"]
@@ -428,7 +430,7 @@ def convergence_slow_link(data: Data) -> Finding:
         value = htcp[rtt]
         known = value < NEVER and expected < NEVER
         checks.append(
-            _within_factor(f"{rtt} ms: H-TCP's time, s", value, expected, 2.0)
+            within_factor(f"{rtt} ms: H-TCP's time, s", value, expected, 2.0)
             if known
             else Check(
                 f"{rtt} ms: H-TCP within a factor 2",
@@ -455,18 +457,19 @@ def web_changes_little(data: Data) -> Finding:
                 loaded = at.where(rtt_ms=rtt, sessions=sessions).mean("first_to_second")
                 text = f"{TITLES[name]}, {rtt} ms, {sessions} sessions: ratio"
                 factors[f"{name} at {rtt} ms, {sessions} sessions"] = loaded / quiet
-                checks.append(_within_factor(text, loaded, quiet, 1.5))
+                checks.append(within_factor(text, loaded, quiet, 1.5))
     busiest = runs.where(sessions=50)
     load, peak = busiest.mean("background_share"), busiest.mean("background_peak_share")
     held = sum(check.passed is True for check in checks)
     points = len(checks)
     checks += [
-        _between("mean load of 50 sessions, % of the link", 100 * load, 1.0, 2.0),
-        _between("greatest load over 1 s, % of the link", 100 * peak, 5.0, 20.0),
+        between("mean load of 50 sessions, % of the link", 100 * load, 1.0, 2.0),
+        between("greatest load over 1 s, % of the link", 100 * peak, 5.0, 20.0),
     ]
     return Finding(
         tuple(checks),
-        f"{held} of {points} ratios within a factor 1.5; 50 sessions load {100 * load:.1f} %, bursts {100 * peak:.0f} %",
+        f"{held} of {points} ratios within a factor 1.5; 50 sessions load {100 * load:.1f} %, bursts "
+        f"{100 * peak:.0f} %",
         {"factor": factors, "load_share": load, "burst_share": peak},
     )
 
@@ -554,44 +557,6 @@ def _later(times: dict[int, float], near: int, far: int) -> Check:
         None if both_never else times[far] > times[near],
         f"{_seconds(times[far])} against {_seconds(times[near])}",
     )
-
-
-def _at_least(text: str, value: float, least: float, error: float = math.nan) -> Check:
-    return Check(f"{text} at least {least:g}", _told(value >= least, value), _number(value, error))
-
-
-def _at_most(text: str, value: float, most: float) -> Check:
-    return Check(f"{text} at most {most:.3g}", _told(value <= most, value), _number(value))
-
-
-def _above(text: str, value: float, bound: float) -> Check:
-    return Check(f"{text} above {bound:.3g}", _told(value > bound, value, bound), _number(value))
-
-
-def _below(text: str, value: float, bound: float) -> Check:
-    return Check(f"{text} below {bound:.3g}", _told(value < bound, value, bound), _number(value))
-
-
-def _between(text: str, value: float, least: float, most: float) -> Check:
-    return Check(
-        f"{text} between {least:g} and {most:g}", _told(least <= value <= most, value), _number(value)
-    )
-
-
-def _within_factor(text: str, value: float, reference: float, factor: float) -> Check:
-    held = reference / factor <= value <= reference * factor
-    return Check(
-        f"{text} within a factor {factor:g} of {reference:.3g}", _told(held, value, reference), _number(value)
-    )
-
-
-def _told(held: bool, *values: float) -> bool | None:
-    """Whether a check holds; None when a value that it needs is not a number."""
-    return None if any(math.isnan(value) for value in values) else bool(held)
-
-
-def _number(value: float, error: float = math.nan) -> str:
-    return f"{value:.3g}" if math.isnan(error) else f"{value:.3g} ± {error:.2g}"
 
 
 def _seconds(value: float) -> str:

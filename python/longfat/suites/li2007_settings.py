@@ -35,14 +35,14 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "m0a": 8,
         "m1a": 20,
         "m2a": 200,
-        "m0u": 1500,
-        "m1l": 1250,
-        "m1u": 15000,
-        "m2l": 12500,
+        "m0u": "1500 kB/s",
+        "m1l": "1250 kB/s",
+        "m1u": "15000 kB/s",
+        "m2l": "12500 kB/s",
     },
     "htcp": {"name": "htcp", "variant": "paper", "delta_l": "1 s", "delta_b": 0.2},
 }
-"""Table II, and what the text says of the implementations. Standard TCP is called sack, as it runs with SACK."""
+"""Table II, and what the text says of the implementations. Standard TCP is "sack": it runs with SACK."""
 
 TITLES = {
     "sack": "Standard TCP",
@@ -71,7 +71,7 @@ SESSIONS = (0, 10, 20, 30, 40, 50)
 DURATION_S = 600.0
 LONGEST_S: dict[Mode, float] = {"quick": 1200.0, "full": 3600.0}
 EPOCHS = 20
-"""Standard TCP runs for this many of its congestion epochs, between ten minutes and the longest time of the mode."""
+"""Standard TCP runs for this many of its congestion epochs, from ten minutes to the mode's longest time."""
 
 REPEATS_FULL = 5
 SECOND_START = {"uniform": ["20 s", "80 s"]}
@@ -136,7 +136,8 @@ def duration_s(
 ) -> float:
     """How long a test runs: 600 s, and with standard TCP `EPOCHS` of its epochs, in whole minutes.
 
-    An epoch is that of flows which share the link equally and back off together: half the window, one packet a round.
+    An epoch is that of flows which share the link equally and back off together: half the window, one packet
+    a round.
     """
     if "sack" not in algorithms:
         return DURATION_S

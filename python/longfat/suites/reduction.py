@@ -1,4 +1,4 @@
-"""What is kept of one run of long-lived flows on a dumbbell: computed in the worker, small enough to send back.
+"""What is kept of a run of long-lived flows on a dumbbell: computed in the worker, small to send back.
 
 Every figure is taken over a window that it names:
 ``shared``   from the last flow's start to the end of the run,
@@ -28,7 +28,7 @@ HISTORY_S = 0.5
 """Sampling of the histories that are kept."""
 
 CONVERGENCE_LIMIT_S = 600.0
-"""LLS Fig. 14: convergence is looked for over the ten minutes of the test; a longer run does not prolong it."""
+"""LLS Fig. 14: convergence is looked for over the test's ten minutes; a longer run changes nothing."""
 
 Array = NDArray[np.float64]
 
@@ -129,10 +129,10 @@ def _link_figures(link: Mapping[str, Any], aggregate_bps: float) -> dict[str, An
 
 
 def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -> dict[str, Any]:
-    """Mean load of the forward background on the link, and its greatest over a second, as shares of the capacity.
+    """Mean load of the forward background, and its greatest over a second, as shares of the capacity.
 
-    A completed transfer's bytes are spread evenly over its time. The groups of traffic in both directions carry the
-    direction in their names; what goes the other way is another link's load.
+    A completed transfer's bytes are spread evenly over its time. The groups of traffic in both directions
+    carry the direction in their names; what goes the other way is another link's load.
     """
     forward = {group["name"]: group for group in groups if not group["name"].endswith("-reverse")}
     if not forward:
@@ -144,7 +144,8 @@ def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -
     )
     duration = np.maximum(duration, LEAST_TRANSFER_S)
     edges = np.arange(0.0, float((start + duration).max(initial=0.0)) + 2.0 * BURST_S, BURST_S)
-    # A transfer's running total is a ramp; summed ramps, differenced on the grid, give the bytes of each second.
+    # A transfer's running total is a ramp; summed ramps, differenced on the grid, give the bytes of each
+    # second.
     total = np.zeros(edges.size)
     for begin, length, amount in zip(start, duration, size, strict=True):
         low = int(begin // BURST_S)

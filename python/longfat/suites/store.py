@@ -4,7 +4,8 @@ suite.json                  the suite, its mode, where and how it ran, its exper
 claims.json                 the ledger
 experiments/NAME.json       title, number of runs and the figure of an experiment, as data
 experiments/NAME.parquet    a row a run: coordinates and figures
-experiments/NAME.series.parquet   histories of cwnd and received bytes, long form, where the experiment keeps them
+experiments/NAME.series.parquet   histories of cwnd and received bytes, long form, where the experiment keeps
+them
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def series_table(runs: Runs) -> pa.Table:
 
 
 def merge_ledger(out: Path, suite: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Adds rows to the ledger in a directory, so that `--only` renews some and keeps the others; returns all."""
+    """Adds rows to a directory's ledger, so that `--only` renews some and keeps the others; returns all."""
     path = out / LEDGER_FILE
     merged = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
     for row in rows:

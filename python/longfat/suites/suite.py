@@ -1,4 +1,4 @@
-"""What a suite is: experiments (runs and a figure each) and claims about their data. No plotting, no running here."""
+"""What a suite is: experiments (runs and a figure each) and claims. No plotting, no running here."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ PACKET_BITS = 12_000.0
 class Run:
     """One run: where it lies in the experiment's grid, its scenario, and the work it is expected to be.
 
-    ``document`` is a scenario as a file would hold it; ``packets`` an estimate of its data packets, used to start
-    long runs first and to show progress, never for a result.
+    ``document`` is a scenario as a file would hold it; ``packets`` an estimate of its data packets, used to
+    start long runs first and to show progress, never for a result.
     """
 
     coordinates: Mapping[str, Coordinate]
@@ -66,8 +66,9 @@ class Suite:
     def select(self, only: Iterable[str]) -> tuple[tuple[Experiment, ...], tuple[Claim[Data], ...]]:
         """The experiments and claims that ``only`` names (all, if it names none), in the suite's order.
 
-        Accepted, in any case and with or without the paper's prefix: a claim's id (brings the experiments it needs) or
-        an experiment's name (brings the claims that need nothing else). Raises `InputError` for anything else.
+        Accepted, in any case and with or without the paper's prefix: a claim's id (brings the experiments it
+        needs) or an experiment's name (brings the claims that need nothing else). Raises `InputError` for
+        anything else.
         """
         names: set[str] = set()
         identifiers: set[str] = set()
