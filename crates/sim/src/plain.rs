@@ -125,8 +125,8 @@ impl Driver<'_> {
         }
         match self.run.links[index].offer(now, u32::from(packet.bytes)) {
             Some(Some(departure)) => {
-                let reached = self.run.pass_on(index, packet, departure);
-                self.reach(reached);
+                let reached = self.run.pass_on(index, packet, departure, false);
+                self.reach(&reached);
             }
             Some(None) => self.run.flows[packet.flow.0 as usize].drop(packet.kind),
             None => self.run.links[index].arrive(now, packet),
@@ -136,8 +136,8 @@ impl Driver<'_> {
 
     /// A link has acted: takes away what it let go, and plans its next events.
     fn settle(&mut self, index: usize) {
-        for reached in self.run.clear_link(index) {
-            self.reach(Some(reached));
+        for reached in self.run.clear_link(index, false) {
+            self.reach(&reached);
         }
         let (link, links) = (&self.run.links[index], self.run.links.len());
         self.agenda.set(FIRST_LINK + index, link.wake());
@@ -145,9 +145,9 @@ impl Driver<'_> {
         self.agenda.set(FIRST_LINK + 2 * links + index, link.control_head());
     }
 
-    fn reach(&mut self, reached: Option<Reached>) {
-        if let Some(Reached::Receiver(flow, _) | Reached::Sender(flow, _)) = reached {
-            self.plan_flow(flow);
+    fn reach(&mut self, reached: &Reached) {
+        if let Reached::Receiver(flow, _) | Reached::Sender(flow, _) = reached {
+            self.plan_flow(*flow);
         }
     }
 }

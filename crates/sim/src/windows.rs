@@ -6,6 +6,10 @@
 //! without a scheduler. Then each link takes what the hosts (and other links) have sent it in the window, merged in
 //! the canonical order (time, source), which is the order in which the plain driver would have brought it.
 //!
+//! A receiver of a lasting flow need not even wait for the next window: only its own packets and timer move it, so it
+//! deals with each packet as soon as the link knows when that will arrive, and notes how it looked at the times of
+//! samples that its clock passes.
+//!
 //! Windows also end where samples are taken, so that samples see the same state in both drivers.
 
 use crate::simulation::{EVENTS_PER_POLL, Reached, RunError, Simulation};
@@ -246,9 +250,8 @@ impl Driver<'_> {
         }
         match self.run.links[index].offer(now, u32::from(packet.bytes)) {
             Some(Some(departure)) => {
-                if let Some(reached) = self.run.pass_on(index, packet, departure) {
-                    self.reach(reached);
-                }
+                let reached = self.run.pass_on(index, packet, departure, true);
+                self.reach(&reached);
             }
             Some(None) => self.run.flows[packet.flow.0 as usize].drop(packet.kind),
             None => {
@@ -259,15 +262,23 @@ impl Driver<'_> {
     }
 
     fn clear(&mut self, index: usize) {
-        for reached in self.run.clear_link(index) {
-            self.reach(reached);
+        for reached in self.run.clear_link(index, true) {
+            self.reach(&reached);
         }
     }
 
     #[inline]
-    fn reach(&mut self, reached: Reached) {
-        if let Reached::Receiver(flow, at) | Reached::Sender(flow, at) = reached {
-            self.wake[flow] = self.wake[flow].min(at);
+    fn reach(&mut self, reached: &Reached) {
+        match *reached {
+            Reached::Nobody => {}
+            Reached::Receiver(flow, at) | Reached::Sender(flow, at) => {
+                self.wake[flow] = self.wake[flow].min(at)
+            }
+            Reached::Ahead(index) => {
+                let flow = &self.run.flows[index];
+                self.wake[index] = self.wake[index].min(flow.receiver.wake());
+                self.heads[index][1] = flow.ack_to_link.head();
+            }
         }
     }
 }

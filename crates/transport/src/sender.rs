@@ -125,6 +125,7 @@ pub struct Sender {
     send_at: Time,
     timer_at: Time,
     pace_at: Time,
+    /// Integral of cwnd over time, segment ns.
     cwnd_area: f64,
     cwnd_since: Time,
     counters: SenderCounters,
@@ -243,7 +244,7 @@ impl Sender {
 
     /// The integral of cwnd over time since the start, segment seconds.
     pub fn cwnd_integral(&self, now: Time) -> f64 {
-        self.cwnd_area + self.window.cwnd * now.since(self.cwnd_since).as_secs_f64()
+        (self.cwnd_area + self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64) / 1e9
     }
 
     /// The algorithm.
@@ -298,7 +299,7 @@ impl Sender {
 
     #[inline]
     fn account(&mut self, now: Time) {
-        self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_secs_f64();
+        self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64;
         self.cwnd_since = now;
     }
 
