@@ -131,15 +131,20 @@ impl Link {
         })
     }
 
-    /// The arithmetic form's answer to a packet of `bytes`: when its last bit is on the wire, or `Some(None)` if it is
-    /// dropped. `None` where the queue has no such form; then [`Link::arrive`] it is.
+    /// Whether departures are arithmetic; then packets go through [`Link::offer`], else through [`Link::arrive`].
     #[inline]
-    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Option<Time>> {
+    pub const fn is_constant(&self) -> bool {
+        matches!(self.service, Service::Constant(_))
+    }
+
+    /// The arithmetic form's answer to a packet of `bytes`: when its last bit is on the wire; `None` if it is dropped.
+    #[inline(always)]
+    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
         let Service::Constant(fifo) = &mut self.service else { return None };
         self.counters.packets_in += 1;
         let departure = fifo.offer(now, bytes);
         self.counters.packets_dropped += u64::from(departure.is_none());
-        Some(departure)
+        departure
     }
 
     /// A packet arrives at the elements (plain form). What departs or is dropped is left in [`Link::departed`] and

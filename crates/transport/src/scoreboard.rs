@@ -173,10 +173,12 @@ impl Scoreboard {
     }
 
     /// The first segment to be sent again, if any is.
+    #[inline]
     pub fn next_lost(&mut self) -> Option<u64> {
-        if self.lost == 0 {
-            return None;
-        }
+        if self.lost == 0 { None } else { self.find_lost() }
+    }
+
+    fn find_lost(&mut self) -> Option<u64> {
         let from = self.first_lost.max(self.base);
         let first = self.index(from);
         let at = first + self.runs.iter().skip(first).position(|r| r.state == State::Lost)?;
