@@ -1,4 +1,5 @@
 //! Runs the reference work W1, W2 or W3 once and prints what a packet cost.
+#![expect(clippy::expect_used, reason = "a benchmark may panic")]
 
 use longfat_sim::{Plan, Simulation};
 use serde_json::{Value, json};

@@ -270,11 +270,11 @@ impl Plain {
     /// Starts the next transmission if the link is free: the packet, and when its last bit is on the wire.
     fn serve(&mut self, now: Time, outcome: &mut Outcome) -> Option<(SimPacket, Time)> {
         let mut sent = None;
-        if self.busy_until <= now {
-            if let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome)) {
-                self.busy_until = now + self.rate.transmission(packet.bytes());
-                sent = Some((packet, self.busy_until));
-            }
+        if self.busy_until <= now
+            && let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome))
+        {
+            self.busy_until = now + self.rate.transmission(packet.bytes());
+            sent = Some((packet, self.busy_until));
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);

@@ -113,10 +113,11 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
-        if let Some(run) = self.runs.get(self.index(start)) {
-            if run.state == State::Sacked && end <= run.end {
-                return 0; // an old block again: most are
-            }
+        if let Some(run) = self.runs.get(self.index(start))
+            && run.state == State::Sacked
+            && end <= run.end
+        {
+            return 0; // an old block again: most are
         }
         self.cover(end);
         self.change(start, end, |_| State::Sacked)
