@@ -1,6 +1,8 @@
 import json
 import math
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -195,3 +197,11 @@ def test_asking_for_what_is_not_there_names_what_is(result: Result) -> None:
 def test_a_bad_scenario_among_many_is_refused() -> None:
     with pytest.raises(InputError, match=r"flow\.0\.rtt is missing"):
         dict(longfat.run_many([scenario(), table(flow=[{}])], jobs=2))
+
+
+def test_the_example_script_prints_a_line_for_each_setting() -> None:
+    script = ROOT / "examples" / "compare_algorithms.py"
+    ran = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert [line.split()[0] for line in ran.stdout.splitlines()[::2]] == ["sack", "hstcp", "stcp", "htcp"]

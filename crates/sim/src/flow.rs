@@ -47,6 +47,12 @@ pub struct Route {
 }
 
 impl Route {
+    /// Whether this kind of packet crosses a single link.
+    #[inline]
+    pub fn is_single(&self, kind: Kind) -> bool {
+        self.path(kind).len() == 1
+    }
+
     /// The links this kind of packet crosses.
     #[inline]
     pub fn path(&self, kind: Kind) -> &[usize] {
@@ -315,6 +321,18 @@ impl Flow {
             }
         } else if let Some(ack) = self.receiver.on_timer(now) {
             self.answer(now, ack);
+        }
+    }
+
+    /// A packet whose last bit leaves its last link, and the propagation of that, at `at`: puts it on its way to its end.
+    #[inline(always)]
+    pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
+        if !packet.kind.is_forward() {
+            self.to_sender.push(at + self.route.reverse_delay, packet);
+        } else if ahead && self.transfer.is_none() {
+            self.receive_ahead(at + self.route.forward_delay, &packet);
+        } else {
+            self.to_receiver.push(at + self.route.forward_delay, packet);
         }
     }
 

@@ -80,18 +80,6 @@ pub struct Outcome {
     pub events_handled: u64,
 }
 
-/// Who has something new to wait for.
-pub(crate) enum Reached {
-    /// Nobody: others come first, or the next link finds it itself.
-    Nobody,
-    /// This flow's receiver, at this time.
-    Receiver(usize, Time),
-    /// This flow's sender, at this time.
-    Sender(usize, Time),
-    /// This flow's receiver has dealt with it ahead of time.
-    Ahead(usize),
-}
-
 /// A run in progress.
 pub struct Simulation {
     plan: Plan,
@@ -262,16 +250,15 @@ impl Simulation {
         true
     }
 
-    /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers whose pipe was
-    /// empty before. With `ahead`, receivers of lasting flows take it at once.
-    #[inline]
+    /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers the flow whose
+    /// end it is on the way to. With `ahead`, receivers of lasting flows take it at once.
     pub(crate) fn pass_on(
         &mut self,
         index: usize,
         mut packet: SimPacket,
         departure: Time,
         ahead: bool,
-    ) -> Reached {
+    ) -> Option<usize> {
         let link = &mut self.links[index];
         let at = departure + link.delay;
         let id = packet.flow.0 as usize;
@@ -279,43 +266,42 @@ impl Simulation {
         if let Some(&next) = flow.route.path(packet.kind).get(usize::from(packet.hop) + 1) {
             packet.hop += 1;
             outlet(&mut link.onward, next).push(at, packet);
-            return Reached::Nobody;
+            return None;
         }
-        if !packet.kind.is_forward() {
-            let at = at + flow.route.reverse_delay;
-            return if flow.to_sender.push(at, packet) { Reached::Sender(id, at) } else { Reached::Nobody };
-        }
-        let at = at + flow.route.forward_delay;
-        if ahead && flow.transfer.is_none() {
-            flow.receive_ahead(at, &packet);
-            return Reached::Ahead(id);
-        }
-        if flow.to_receiver.push(at, packet) { Reached::Receiver(id, at) } else { Reached::Nobody }
+        flow.pass_on(packet, at, ahead);
+        Some(id)
     }
 
-    /// What a link in plain form has let depart or dropped goes where it goes.
-    pub(crate) fn clear_link(&mut self, index: usize, ahead: bool) -> Vec<Reached> {
+    /// What a link in plain form has let depart or dropped goes where it goes; the flows whose ends it is on the way to.
+    pub(crate) fn clear_link(&mut self, index: usize, ahead: bool) -> Vec<usize> {
         for packet in core::mem::take(&mut self.links[index].dropped) {
             self.flows[packet.flow.0 as usize].drop(packet.kind);
         }
         let departed = core::mem::take(&mut self.links[index].departed);
         departed
             .into_iter()
-            .map(|(packet, departure)| self.pass_on(index, packet, departure, ahead))
+            .filter_map(|(packet, departure)| self.pass_on(index, packet, departure, ahead))
             .collect()
     }
 
     /// After a sender's event: whether its algorithm failed, or its transfer is complete.
     #[inline]
     pub(crate) fn after_sender(&mut self, now: Time, index: usize) -> Result<(), RunError> {
-        let flow = &mut self.flows[index];
-        if let Some(reason) = flow.sender.take_failure() {
-            return Err(RunError::Algorithm { flow: self.plan.flows[index].name.clone(), reason });
+        let flow = &self.flows[index];
+        if flow.sender.has_failed() {
+            return Err(self.failure(index));
         }
         if flow.completed.is_some() && flow.transfer.is_some() {
             self.complete(now, index);
         }
         Ok(())
+    }
+
+    #[cold]
+    fn failure(&mut self, index: usize) -> RunError {
+        let reason = self.flows[index].sender.take_failure().unwrap_or_default();
+        let flow = self.plan.flows.get(index).map_or_else(String::new, |f| f.name.clone());
+        RunError::Algorithm { flow, reason }
     }
 
     /// A session asks for its next page: a new connection. Answers its place.
