@@ -282,6 +282,7 @@ impl Sender {
         if now >= self.rto_at {
             if self.phase == Phase::SynSent {
                 self.rtt.back_off();
+                self.window.cwnd = 1.0; // RFC 5681, section 3.1: a lost request leaves an initial window of one
                 return self.send_syn(now, out);
             }
             self.on_timeout(now);
