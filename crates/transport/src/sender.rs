@@ -183,6 +183,9 @@ impl Sender {
 
     /// Opens the connection.
     pub fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        if self.phase == Phase::Done {
+            return; // stopped before it began
+        }
         self.phase = Phase::SynSent;
         self.cwnd_since = now;
         self.send_syn(now, out);
@@ -292,7 +295,8 @@ impl Sender {
                 self.controller.on_timer(now, &mut self.window);
                 self.check();
             }
-            self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
+            let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
+            self.timer_at = period.map_or(Time::NEVER, |p| now + p);
         }
         self.transmit(now, out);
     }
