@@ -117,7 +117,7 @@ pub struct Sender {
     must_send: bool,
     /// The window (not the application or the receiver) was what stopped the last transmission.
     limited: bool,
-    /// Tell the receiver that the window was reduced after its echo (RFC 3168, CWR).
+    /// Tell the receiver that the window was reduced, for whatever reason (RFC 3168, CWR).
     announce_reduction: bool,
     /// Before the last timeout: the time of the first retransmission and the window, for the Eifel check.
     before_timeout: Option<(Time, Window)>,
@@ -411,7 +411,10 @@ impl Sender {
         };
         match self.phase {
             Phase::Open | Phase::Reducing if found => self.begin_recovery(now),
-            Phase::Open if packet.ecn_flag && self.config.ecn => self.begin_reduction(now),
+            // the echo goes on until the announcement of the last reduction, above the recovery point, has arrived
+            Phase::Open if packet.ecn_flag && self.config.ecn && base > self.recovery_point => {
+                self.begin_reduction(now);
+            }
             Phase::Recovery if cumulative > 0 => self.partial_ack(now),
             _ => {}
         }
@@ -432,6 +435,7 @@ impl Sender {
         self.check();
         self.window.ssthresh = self.window.ssthresh.max(LEAST_SSTHRESH);
         self.counters.congestion_events += 1;
+        self.announce_reduction = true;
     }
 
     fn begin_recovery(&mut self, now: Time) {
@@ -461,7 +465,6 @@ impl Sender {
         self.episode = Episode::new(self.next - self.board.base());
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
-        self.announce_reduction = true;
         if self.config.recovery != Recovery::Sack {
             self.window.cwnd = self.window.ssthresh;
         }
@@ -597,8 +600,11 @@ impl Sender {
         let mut packet =
             SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
         if self.config.ecn {
-            packet.ecn = if lost.is_none() { Ecn::Capable } else { Ecn::NotCapable };
-            packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
+            // RFC 3168, 6.1.2 and 6.1.5: only new data are capable of marks and announce reductions
+            if lost.is_none() {
+                packet.ecn = Ecn::Capable;
+                packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
+            }
         }
         if lost.is_some() {
             self.board.retransmitted(seq, self.next);
