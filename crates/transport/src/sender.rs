@@ -398,11 +398,13 @@ impl Sender {
     fn recover(&mut self, now: Time, packet: &SimPacket, cumulative: u64, newly: u64) {
         self.check_spurious(now, packet, cumulative);
         let base = self.board.base();
-        if base >= self.recovery_point && !matches!(self.phase, Phase::Open) {
+        let ended = base >= self.recovery_point && !matches!(self.phase, Phase::Open);
+        if ended {
             self.finish_recovery(now);
         }
         let found = match self.config.recovery {
-            Recovery::Sack => self.board.judge() > 0,
+            // a hole above the recovery point, found and perhaps repaired before, is an event of its own
+            Recovery::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()),
             // RFC 6582, section 4: duplicates of what a timeout sent again are no sign of loss
             _ => {
                 let suspect = self.after_timeout && base <= self.recovery_point;
