@@ -387,6 +387,10 @@ impl Sender {
             self.duplicates = if self.phase == Phase::Recovery { self.duplicates - counted } else { 0 };
             cumulative - counted
         } else if same && self.next > self.board.base() && self.phase != Phase::Loss {
+            // outside of recovery each lets a segment go (RFC 3042), but only until there are enough for a loss
+            if self.phase != Phase::Recovery && self.duplicates == DUP_THRESH {
+                return 0;
+            }
             self.duplicates += 1;
             1
         } else {
@@ -442,6 +446,7 @@ impl Sender {
 
     fn begin_recovery(&mut self, now: Time) {
         self.note(now, Happened::Loss);
+        self.rto_at = self.rtt.deadline(now);
         if self.config.recovery == Recovery::Tahoe {
             self.congestion(now, Cause::Loss);
             return self.restart();
@@ -454,7 +459,6 @@ impl Sender {
         self.after_timeout = false;
         self.recovery_point = self.next;
         self.must_send = true;
-        self.rto_at = self.rtt.deadline(now);
         if self.config.recovery != Recovery::Sack {
             self.board.lose(self.board.base());
             self.window.cwnd = self.window.ssthresh;
@@ -485,12 +489,16 @@ impl Sender {
     }
 
     fn finish_recovery(&mut self, now: Time) {
-        if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
-            match self.config.recovery {
-                Recovery::Sack => Episode::end(self.config.reduction, &mut self.window),
-                // RFC 6582, step 3, full acknowledgements, option 1
-                _ => self.window.cwnd = self.window.ssthresh.min(self.in_flight().max(1) as f64 + 1.0),
+        match (self.phase, self.config.recovery) {
+            (Phase::Recovery | Phase::Reducing, Recovery::Sack) => {
+                Episode::end(self.config.reduction, &mut self.window);
             }
+            // RFC 6582, step 3, full acknowledgements, option 1
+            (Phase::Recovery, Recovery::NewReno) => {
+                self.window.cwnd = self.window.ssthresh.min(self.in_flight().max(1) as f64 + 1.0);
+            }
+            // RFC 5681, section 3.2, step 6: the window is at ssthresh since recovery began
+            _ => {}
         }
         self.phase = Phase::Open;
         self.duplicates = 0;
@@ -507,7 +515,8 @@ impl Sender {
         }
         self.counters.timeouts += 1;
         self.note(now, Happened::Timeout);
-        // Within an episode that has already reduced the window it is not reduced again (RFC 5681, section 3.1)
+        // Within an episode that has already found a loss ssthresh is held (RFC 5681, section 3.1, for timeouts in a
+        // row; Linux for a timeout in recovery too)
         if matches!(self.phase, Phase::Open | Phase::Reducing) {
             let before = self.window;
             self.congestion(now, Cause::Timeout);
