@@ -9,7 +9,7 @@ use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
 
 const SYN_BYTES: u32 = 60;
-/// Most segments that one acknowledgement may count in slow-start: RFC 3465, section 2.2, L = 2, and 1 after a timeout.
+/// Most segments that one acknowledgement may count in slow-start: RFC 3465, section 2.2, L = 2; after a timeout 1.
 const SLOW_START_LIMIT: f64 = 2.0;
 
 /// How a sender behaves.
@@ -337,12 +337,13 @@ impl Sender {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
+        let acked = self.growth(cumulative);
         if self.phase != Phase::Open || !plain || self.duplicates > 0 || packet.ecn_flag {
             self.recover(now, packet, cumulative, newly);
         }
         let ack = Ack {
             now,
-            acked: self.growth(cumulative),
+            acked,
             newly_delivered: newly as u32,
             rtt: sample,
             srtt: self.rtt.srtt(),
@@ -372,11 +373,14 @@ impl Sender {
         if !self.config.byte_counting {
             return 1.0;
         }
-        let counted = cumulative as f64;
-        if !self.window.in_slow_start() {
-            return counted;
-        }
-        counted.min(if self.phase == Phase::Loss { 1.0 } else { SLOW_START_LIMIT })
+        let most = match self.phase {
+            // such acknowledgements cover much that had arrived before
+            Phase::Loss => 1.0,
+            _ if self.window.in_slow_start() => SLOW_START_LIMIT,
+            // RFC 3465, section 2.1: a window acknowledged is one segment more, however few acknowledgements say so
+            _ => self.window.cwnd,
+        };
+        (cumulative as f64).min(most)
     }
 
     /// Without SACK: duplicates stand for segments that have left the path. Answers how many did so now.
