@@ -94,6 +94,8 @@ pub struct Path {
     loses_ack: Box<dyn FnMut(Time, &SimPacket) -> bool>,
     under_way: BTreeMap<(Time, u64), SimPacket>,
     order: u64,
+    /// When the last packet on its way to the receiver gets there: none overtakes another.
+    last_arrival: Time,
 }
 
 impl Path {
@@ -114,6 +116,7 @@ impl Path {
             loses_ack: Box::new(|_, _| false),
             under_way: BTreeMap::new(),
             order: 0,
+            last_arrival: Time::ZERO,
         }
     }
 
@@ -173,7 +176,8 @@ impl Path {
                     packet.ecn = Ecn::Marked;
                 }
                 let arrival = self.now + ms(RTT_MS / 2) + (self.delays)(&sent);
-                self.enqueue(arrival, packet);
+                self.last_arrival = self.last_arrival.max(arrival);
+                self.enqueue(self.last_arrival, packet);
             }
             self.sent.push(sent);
         }

@@ -55,15 +55,16 @@ fn three_duplicates_are_needed() {
 #[test]
 fn rate_halving_sends_one_segment_for_two_that_arrived_until_the_window_has_reached_ssthresh() {
     let mut path = Path::new(steady(40.0), constant()).losing_once(&[80]).start();
-    path.run_to(at_ms(RTT_MS * 6));
+    path.run_to(at_ms(RTT_MS * 10));
     let log = path.log();
     let (found, _) = when(&log, Happened::Loss);
     let (ended, cwnd) = when(&log, Happened::Recovered);
     assert_eq!(cwnd, 20.0);
     assert_eq!(ended.since(found), ms(RTT_MS));
-    // 39 of the flight arrived: half as many left, the retransmission among them
+    // 39 of the flight arrived: two segments for the first two (RFC 3042), the retransmission for the third, then one
+    // for every other
     let sent = path.data_between(found, ended).count();
-    assert!((19..=20).contains(&sent), "{sent}");
+    assert_eq!(sent, 2 + 1 + 36 / 2);
     assert_eq!(path.flights(8)[6..], [20, 20]);
 }
 
@@ -73,7 +74,7 @@ fn proportional_reduction_sends_ssthresh_segments_in_the_round_trip_of_recovery(
     for (ssthresh_of_cwnd, expected) in [(0.5, 20), (0.7, 28), (0.875, 35)] {
         let prr = SenderConfig { reduction: Reduction::Prr, ..steady(40.0) };
         let mut path = Path::new(prr, backing_off(ssthresh_of_cwnd)).losing_once(&[80]).start();
-        path.run_to(at_ms(RTT_MS * 6));
+        path.run_to(at_ms(RTT_MS * 10));
         let log = path.log();
         let (found, _) = when(&log, Happened::Loss);
         let (ended, cwnd) = when(&log, Happened::Recovered);
@@ -154,10 +155,12 @@ fn tahoe_goes_back_to_one_segment_and_slow_starts() {
     assert!(before >= 20.0, "{before}");
     let c = path.counters();
     assert_eq!((c.congestion_events, c.timeouts), (1, 0));
-    // its one retransmission fills the hole; from then on one, two, four... segments each round trip up to half
-    let counts: Vec<_> = (0..5)
+    // its one retransmission fills the hole (the first two duplicates had let new segments go: RFC 3042); from then on
+    // the window doubles each round trip up to half of what it was
+    let mut counts: Vec<_> = (0..5)
         .map(|i| path.data_between(found + ms(RTT_MS * i), found + ms(RTT_MS * (i + 1))).count())
         .collect();
+    counts[0] -= 2;
     assert_eq!(counts[..4], [1, 2, 4, 8], "{counts:?}");
     assert!((10..=12).contains(&counts[4]), "{counts:?}");
 }
@@ -190,7 +193,7 @@ fn sack_finds_a_lost_retransmission_without_a_timeout() {
 #[test]
 fn without_sack_a_lost_retransmission_takes_a_timeout() {
     for recovery in [Recovery::NewReno, Recovery::Reno, Recovery::Tahoe] {
-        let mut path = Path::new(with(recovery, 40.0), constant())
+        let mut path = Path::new(with(recovery, 40.0), standard())
             .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 80 && s.earlier < 2)
             .start();
         path.run_to(at_ms(RTT_MS * 40));
@@ -212,19 +215,27 @@ fn a_loss_among_what_was_sent_in_recovery_is_an_event_of_its_own() {
     assert_eq!(first_recovery, Some(at_ms(400)), "segment 125 left in the first recovery");
     let c = path.counters();
     assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (2, 3, 0));
-    assert_eq!(path.cwnd(), 10.0);
+    // halved twice; the first recovery may end a segment or two below its target, for what is in flight bounds it
+    assert!((9.0..=10.0).contains(&path.cwnd()), "{}", path.cwnd());
 }
 
 #[test]
 fn duplicates_of_what_a_timeout_sent_again_are_no_loss() {
-    // RFC 6582, section 3.2 step 1 and section 4: the retransmissions that were not needed come back as duplicates
-    let mut path = Path::new(with(Recovery::NewReno, 20.0), constant())
-        .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 40 && s.earlier == 0)
-        .losing_acks(|now, p| p.kind == Kind::Ack && (at_ms(350)..at_ms(700)).contains(&now))
+    // RFC 6582, section 3.2 step 1 and section 4. Every other of the first half of the flight that leaves at 300 ms is
+    // lost, and so is what the receiver says of it: the sender goes back, and much of what it sends again had arrived.
+    let mut path = Path::new(with(Recovery::NewReno, 40.0), standard())
+        .losing(|s| {
+            let seq = s.packet.seq;
+            s.packet.kind == Kind::Data && s.earlier == 0 && (80..96).contains(&seq) && seq % 2 == 0
+        })
+        .losing_acks(|now, p| p.kind == Kind::Ack && (at_ms(350)..at_ms(640)).contains(&now))
         .start();
     path.run_to(at_ms(RTT_MS * 40));
     let c = path.counters();
+    assert!(path.receiver.duplicates >= 3, "{}", path.receiver.duplicates);
+    let lost = 8;
     assert_eq!((c.timeouts, c.congestion_events), (1, 1), "{c:?}");
+    assert_eq!(c.retransmits, lost + path.receiver.duplicates);
 }
 
 #[test]
