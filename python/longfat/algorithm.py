@@ -14,8 +14,8 @@ flow. All windows are in segments, all times in seconds::
             window.ssthresh = window.cwnd / 2
 
 Use it as `algorithm = "my_reno.py:MyReno"` in a scenario file (relative to that file), or hand over the class
-itself from Python. `algorithm = { name = "my_reno.py:MyReno", gain = 2 }` calls `MyReno(gain=2)`. The shared sender
-does everything else: it finds losses, retransmits and recovers, as it does for the native algorithms.
+itself from Python. `algorithm = { name = "my_reno.py:MyReno", gain = 2 }` calls `MyReno(gain=2)`. The shared
+sender does everything else: it finds losses, retransmits and recovers, as it does for the native algorithms.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ class Algorithm(Protocol):
         """New data was acknowledged outside of recovery while the window was limiting: move `window.cwnd`."""
 
     def on_congestion(self, event: Congestion, window: Window) -> None:
-        """The window has to shrink: set `window.ssthresh` to where recovery leads it; `window.cwnd` is as before."""
+        """The window has to shrink: set `window.ssthresh`, to which recovery leads `window.cwnd`."""
 
 
 def maker(flow: str, spec: AlgorithmSpec) -> Callable[[], Any]:
-    """What makes this flow's own algorithm. AlgorithmError if its file raises, InputError if it is not there."""
+    """What makes this flow's algorithm. AlgorithmError if its file raises, InputError if there is none."""
     factory = spec.factory or _load(flow, spec.name)
     return functools.partial(factory, **spec.parameters) if spec.parameters else factory
 

@@ -212,6 +212,9 @@ def _main() -> int:
         app(standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return InputError.exit_code
     except click.ClickException as error:
         click.echo(f"error: {error.format_message()}", err=True)
         return InputError.exit_code

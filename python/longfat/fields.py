@@ -17,6 +17,8 @@ from longfat import registry
 from longfat.units import RATE, SIZE, TIME, Dimension, packets, split, to_float
 
 RATES_BPS = (1e3, 1e13)
+ACCESS_RATES_BPS = (1e3, 1e14)
+"""Room for ten times the fastest bottleneck."""
 DURATIONS_S = (1e-3, 1e6)
 TIMES_S = (0.0, DURATIONS_S[1])
 RTTS_S = (1e-6, 1e3)
@@ -74,18 +76,21 @@ Transfer = Annotated[float, _quantity(SIZE, TRANSFER_BYTES), PlainSerializer(SIZ
 Page = Annotated[float, _quantity(SIZE, PAGE_BYTES), PlainSerializer(SIZE.write), _SIZE_SUCH_AS]
 
 
-def _rate(value: Any) -> float:
-    if isinstance(value, dict):
-        raise ValueError(
-            "rates that vary (sine, steps, trace) come with a later version; "
-            f"accepted: a constant rate such as {RATE.accepted}"
-        )
-    return _in_range(RATE.parse(value), RATES_BPS, RATE.write)
+def _rate(limits: tuple[float, float]) -> PlainValidator:
+    def check(value: Any) -> float:
+        if isinstance(value, dict):
+            raise ValueError(
+                "rates that vary (sine, steps, trace) come with a later version; "
+                f"accepted: a constant rate such as {RATE.accepted}"
+            )
+        return _in_range(RATE.parse(value), limits, RATE.write)
+
+    return PlainValidator(check)
 
 
-Rate = Annotated[
-    float, PlainValidator(_rate), PlainSerializer(RATE.write), Accepts(f"a rate such as {RATE.accepted}")
-]
+_RATE_SUCH_AS = Accepts(f"a rate such as {RATE.accepted}")
+Rate = Annotated[float, _rate(RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
+AccessRate = Annotated[float, _rate(ACCESS_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 
 
 def _number(limits: tuple[float, float], accepted: str) -> PlainValidator:
@@ -279,7 +284,7 @@ def _loss(value: Any) -> LossModel:
         known = set(GilbertElliott.__dataclass_fields__)
         if not {"good_to_bad", "bad_to_good"} <= set(given) <= known:
             raise ValueError(
-                "gilbert_elliott takes good_to_bad and bad_to_good, and perhaps loss_good (0) and loss_bad (1)"
+                "gilbert_elliott takes good_to_bad, bad_to_good and perhaps loss_good (0), loss_bad (1)"
             )
         return GilbertElliott(
             **{key: plain_number(p, (0.0, 1.0), f"{_PROBABILITY} as {key}") for key, p in given.items()}
@@ -309,7 +314,7 @@ Loss = Annotated[
 
 @dataclass(frozen=True)
 class BufferSize:
-    """Room for waiting packets, as written: packets, bytes, seconds at the link's rate, or part of the BDP."""
+    """Room for waiting packets as written: packets, bytes, seconds at the link's rate or part of the BDP."""
 
     packets: int | None = None
     bytes: int | None = None

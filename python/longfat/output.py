@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,21 +34,26 @@ def folder(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_dir():
         raise InputError(f"--out {path}: is a file; accepted: a folder, made if it is not there")
     made = [parent for parent in (path, *path.parents) if not parent.exists()]
+    draft: Path | None = None
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
-    except OSError as error:
-        raise InputError(f"--out {path}: {error.strerror}; accepted: a folder that can be written") from None
-    try:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
+        except OSError as error:
+            raise InputError(
+                f"--out {path}: {error.strerror}; accepted: a folder that can be written"
+            ) from None
         yield draft
         for file in sorted(draft.iterdir()):
             os.replace(file, path / file.name)
+        draft.rmdir()
     except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        for parent in made:
-            parent.rmdir()
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+        with suppress(OSError):
+            for parent in made:
+                parent.rmdir()
         raise
-    draft.rmdir()
 
 
 def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[str], into: Path) -> None:

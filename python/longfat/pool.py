@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
@@ -107,6 +108,7 @@ def _serve(connection: Connection[Any, Any], function: Callable[[Any], Any]) -> 
     """A worker's life: tasks in, values or exceptions out, until None or the end of the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
             message = connection.recv()
@@ -118,6 +120,14 @@ def _serve(connection: Connection[Any, Any], function: Callable[[Any], Any]) -> 
             connection.send_bytes(_answer(function, *message))
         except (BrokenPipeError, ConnectionResetError):
             return
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot end its workers; a run that would take minutes more ends here."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _answer(function: Callable[[Any], Any], position: int, task: Any) -> Any:

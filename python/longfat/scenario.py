@@ -19,8 +19,10 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, Val
 from longfat import problems
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
+    BUFFER_PACKETS,
     MOST_FLOWS,
     Accepts,
+    AccessRate,
     AckTimeout,
     Algorithm,
     AlgorithmSpec,
@@ -104,7 +106,7 @@ class Bottleneck(_Part):
     """Of data packets that enter the bottleneck."""
     ack_loss: Loss = RandomLoss(0.0)
     """Of ACKs that enter the reverse path."""
-    access_rate: Rate | None = None
+    access_rate: AccessRate | None = None
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer | None = None
 
@@ -284,18 +286,26 @@ class Scenario(_Part):
                     f'sample.{key} = "{TIME.write(period)}" gives more than {MOST_SAMPLES} samples; '
                     f'accepted: from "{least_period:.2g} s"'
                 )
-        for key in ("buffer", "reverse_buffer"):
+        for key, rate in (("buffer", self.bottleneck.rate), ("reverse_buffer", self.bottleneck.reverse_rate)):
             buffer = getattr(self.bottleneck, key)
-            if buffer is not None and buffer.bytes is not None and buffer.bytes < self.packet_bytes:
-                raise ValueError(
-                    f'bottleneck.{key} = "{buffer.bytes} B": less than a packet of {self.packet_bytes:g} B; '
-                    'accepted: "20 % BDP", "175 packets", "512 KiB" or "10 ms"'
-                )
-            if buffer is not None and buffer.bdp is not None and self.buffer_rtt_s() == 0.0:
-                raise ValueError(
-                    f"bottleneck.{key} in BDP, but an exponential rtt has no smallest value; give bottleneck.buffer_rtt"
-                )
+            if buffer is not None:
+                self._check_buffer(f"bottleneck.{key}", buffer, rate or self.bottleneck.rate)
         return self
+
+    def _check_buffer(self, key: str, buffer: BufferSize, rate_bps: float) -> None:
+        if buffer.bytes is not None and buffer.bytes < self.packet_bytes:
+            raise ValueError(
+                f'{key} = "{buffer.bytes} B": less than a packet of {self.packet_bytes:g} B; '
+                'accepted: "20 % BDP", "175 packets", "512 KiB" or "10 ms"'
+            )
+        if buffer.bdp is not None and self.buffer_rtt_s() == 0.0:
+            raise ValueError(f"{key} in BDP: an exponential rtt has no least one; give bottleneck.buffer_rtt")
+        number = self.packets(buffer, rate_bps)
+        if number > BUFFER_PACKETS[1]:
+            raise ValueError(
+                f'{key} = "{write_buffer(buffer)}" is {float(number):.3g} packets; '
+                f"accepted: up to {BUFFER_PACKETS[1]:g}"
+            )
 
     @property
     def packet_bytes(self) -> float:

@@ -96,7 +96,7 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
             _count(link["queue_max_packets"]),
             _count(link["queue_limit_packets"]),
         )
-    shown = [flows, links]
+    shown = [flows, links] if summary["flows"] else [links]
     if summary["background"]:
         background = _table(
             "Background", "name", "transfers", "completed", "throughput Mbit/s", "packets", "lost"

@@ -36,6 +36,12 @@ impl<P> Pipe<P> {
         self.under_way.pop_front().map(|(_, packet)| packet)
     }
 
+    /// When each packet under way arrives, in order.
+    #[inline]
+    pub fn times(&self) -> impl Iterator<Item = Time> + '_ {
+        self.under_way.iter().map(|&(at, _)| at)
+    }
+
     /// How many packets are under way.
     pub fn len(&self) -> usize {
         self.under_way.len()

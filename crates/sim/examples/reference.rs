@@ -1,4 +1,5 @@
 //! Runs the reference work W1, W2 or W3 once and prints what a packet cost.
+#![expect(clippy::expect_used, reason = "a benchmark may panic")]
 
 use longfat_sim::{Plan, Simulation};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ fn link(name: &str, rate_bps: f64, packets: u64) -> Value {
         "queue": {"kind": "droptail", "limit_packets": packets}, "loss": {"kind": "none"}, "ack_loss": {"kind": "none"}})
 }
 
-fn plan(work: &str) -> Value {
+fn plan(work: &str, shorter: Option<f64>) -> Value {
     let (rate, buffer, duration, flows) = match work {
         "w1" => (
             250e6,
@@ -31,6 +32,7 @@ fn plan(work: &str) -> Value {
             (1e9, 8333, 60.0, (0..200).map(|i| flow(&i.to_string(), "newreno", rtt(i), 0.0, 1e10)).collect())
         }
     };
+    let duration = shorter.unwrap_or(duration);
     json!({"seed": 1, "duration_s": duration, "window_s": [0.0, duration],
         "links": [link("bottleneck", rate, buffer), link("reverse", rate, buffer)],
         "flows": flows, "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false,
@@ -40,7 +42,10 @@ fn plan(work: &str) -> Value {
 #[expect(clippy::disallowed_types, reason = "a benchmark looks at the clock")]
 fn main() {
     for work in std::env::args().skip(1) {
-        let plan = Plan::from_json(&plan(&work).to_string()).expect("a sound plan");
+        // W1, or W1:20 for its first 20 seconds
+        let (work, shorter) =
+            work.split_once(':').map_or((work.as_str(), None), |(w, s)| (w, s.parse().ok()));
+        let plan = Plan::from_json(&plan(work, shorter).to_string()).expect("a sound plan");
         let begun = std::time::Instant::now();
         let done =
             Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run");

@@ -1,15 +1,17 @@
 //! Runs a [`Plan`] in virtual time.
 
 mod agenda;
-mod engine;
 mod figures;
 mod flow;
 mod link;
+mod plain;
 mod plan;
 mod series;
+mod simulation;
+mod windows;
 mod workload;
 
-pub use engine::{Outcome, RunError, Simulation};
 pub use figures::{BackgroundFigures, FlowFigures, LinkFigures, Summary};
 pub use plan::*;
 pub use series::{EventRow, Series};
+pub use simulation::{Outcome, RunError, Simulation};

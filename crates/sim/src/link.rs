@@ -82,10 +82,14 @@ pub struct Link {
     pub loss: LossModel,
     /// Losses among acknowledgements.
     pub ack_loss: LossModel,
-    /// Packets on their way to the next link of their path.
-    pub onward: Pipe<SimPacket>,
-    /// Messages of this link's elements on their way to those of another link.
-    pub control: Pipe<(SimPacket, Address)>,
+    /// Packets on their way to the next link of their path, by that link.
+    pub onward: Vec<(usize, Pipe<SimPacket>)>,
+    /// Messages of this link's elements on their way to those of other links, by link.
+    pub control: Vec<(usize, Pipe<SimPacket>)>,
+    /// Plain form: packets whose transmission has begun, with the time of their last bit; to be taken away.
+    pub departed: Vec<(SimPacket, Time)>,
+    /// Plain form: packets dropped; to be taken away.
+    pub dropped: Vec<SimPacket>,
     /// Counters.
     pub counters: LinkCounters,
     service: Service,
@@ -118,62 +122,63 @@ impl Link {
             limit,
             loss: plan.loss.model(),
             ack_loss: plan.ack_loss.model(),
-            onward: Pipe::default(),
-            control: Pipe::default(),
+            onward: Vec::new(),
+            control: Vec::new(),
+            departed: Vec::new(),
+            dropped: Vec::new(),
             counters: LinkCounters::default(),
             service,
         })
     }
 
-    /// A packet arrives at the queue. `sent` is told of each packet whose transmission is now certain and when its last
-    /// bit is on the wire; `dropped` of each that is not to be.
+    /// Whether departures are arithmetic; then packets go through [`Link::offer`], else through [`Link::arrive`].
     #[inline]
-    pub fn arrive(
-        &mut self,
-        now: Time,
-        packet: SimPacket,
-        sent: &mut impl FnMut(SimPacket, Time),
-        dropped: &mut impl FnMut(SimPacket),
-    ) {
+    pub const fn is_constant(&self) -> bool {
+        matches!(self.service, Service::Constant(_))
+    }
+
+    /// The arithmetic form's answer to a packet of `bytes`: when its last bit is on the wire; `None` if it is dropped.
+    #[inline(always)]
+    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        let Service::Constant(fifo) = &mut self.service else { return None };
         self.counters.packets_in += 1;
-        match &mut self.service {
-            Service::Constant(fifo) => match fifo.offer(now, packet.bytes()) {
-                Some(departure) => sent(packet, departure),
-                None => {
-                    self.counters.packets_dropped += 1;
-                    dropped(packet);
-                }
-            },
-            Service::Plain(plain) => {
-                let mut outcome = Outcome::default();
-                plain.pass(now, 0, packet, &mut outcome);
-                plain.serve(now, &mut outcome, &mut self.counters, sent);
-                self.carry_out(now, outcome, dropped);
-            }
+        let departure = fifo.offer(now, bytes);
+        self.counters.packets_dropped += u64::from(departure.is_none());
+        departure
+    }
+
+    /// A packet arrives at the elements (plain form). What departs or is dropped is left in [`Link::departed`] and
+    /// [`Link::dropped`].
+    pub fn arrive(&mut self, now: Time, packet: SimPacket) {
+        self.counters.packets_in += 1;
+        if let Service::Plain(plain) = &mut self.service {
+            let mut outcome = Outcome::default();
+            plain.pass(now, 0, packet, &mut outcome);
+            self.carry_out(now, outcome);
         }
     }
 
-    /// The transmitter is free again, or an element's timer fired (plain form only).
-    pub fn on_timer(
-        &mut self,
-        now: Time,
-        sent: &mut impl FnMut(SimPacket, Time),
-        dropped: &mut impl FnMut(SimPacket),
-    ) {
+    /// The transmitter is free again, or an element's timer fired (plain form).
+    pub fn on_timer(&mut self, now: Time) {
         if let Service::Plain(plain) = &mut self.service {
             let mut outcome = Outcome::default();
             plain.fire(now, &mut outcome);
-            plain.serve(now, &mut outcome, &mut self.counters, sent);
-            self.carry_out(now, outcome, dropped);
+            self.carry_out(now, outcome);
         }
     }
 
-    fn carry_out(&mut self, now: Time, outcome: Outcome, dropped: &mut impl FnMut(SimPacket)) {
+    fn carry_out(&mut self, now: Time, mut outcome: Outcome) {
+        let Service::Plain(plain) = &mut self.service else { return };
+        if let Some((packet, departure)) = plain.serve(now, &mut outcome) {
+            self.counters.packets_out += 1;
+            self.counters.bytes_out += u64::from(packet.bytes());
+            self.departed.push((packet, departure));
+        }
         self.counters.packets_marked += outcome.marked;
         self.counters.packets_dropped += outcome.dropped.len() as u64;
-        outcome.dropped.into_iter().for_each(dropped);
-        for message in outcome.originated {
-            self.control.push(now + self.delay, message);
+        self.dropped.append(&mut outcome.dropped);
+        for (packet, to) in outcome.originated {
+            outlet(&mut self.control, to.0 as usize).push(now + self.delay, packet);
         }
     }
 
@@ -198,6 +203,18 @@ impl Link {
         }
     }
 
+    /// When the first packet reaches the link after this one.
+    #[inline]
+    pub fn onward_head(&self) -> Time {
+        self.onward.iter().fold(Time::NEVER, |a, (_, pipe)| a.min(pipe.head()))
+    }
+
+    /// When the first message reaches another link.
+    #[inline]
+    pub fn control_head(&self) -> Time {
+        self.control.iter().fold(Time::NEVER, |a, (_, pipe)| a.min(pipe.head()))
+    }
+
     /// Starts the figures of a window.
     pub fn restart(&mut self, now: Time) {
         match &mut self.service {
@@ -205,6 +222,15 @@ impl Link {
             Service::Plain(plain) => plain.occupancy.restart(now),
         }
     }
+}
+
+/// The stretch that leads to link `to`; new if there is none yet.
+pub fn outlet(outlets: &mut Vec<(usize, Pipe<SimPacket>)>, to: usize) -> &mut Pipe<SimPacket> {
+    let at = outlets.iter().position(|(link, _)| *link == to).unwrap_or_else(|| {
+        outlets.push((to, Pipe::default()));
+        outlets.len() - 1
+    });
+    &mut outlets[at].1
 }
 
 impl Plain {
@@ -241,26 +267,20 @@ impl Plain {
         }
     }
 
-    /// Starts the next transmission if the link is free.
-    fn serve(
-        &mut self,
-        now: Time,
-        outcome: &mut Outcome,
-        counters: &mut LinkCounters,
-        sent: &mut impl FnMut(SimPacket, Time),
-    ) {
-        if self.busy_until <= now {
-            if let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome)) {
-                self.busy_until = now + self.rate.transmission(packet.bytes());
-                counters.packets_out += 1;
-                counters.bytes_out += u64::from(packet.bytes());
-                sent(packet, self.busy_until);
-            }
+    /// Starts the next transmission if the link is free: the packet, and when its last bit is on the wire.
+    fn serve(&mut self, now: Time, outcome: &mut Outcome) -> Option<(SimPacket, Time)> {
+        let mut sent = None;
+        if self.busy_until <= now
+            && let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome))
+        {
+            self.busy_until = now + self.rate.transmission(packet.bytes());
+            sent = Some((packet, self.busy_until));
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);
         if let Some(at) = outcome.timer {
             self.timer_at = at;
         }
+        sent
     }
 }

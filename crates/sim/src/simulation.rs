@@ -1,13 +1,11 @@
-//! The loop: takes the earliest event off the agenda, lets its element act, plans what follows.
+//! A run: its links, flows and sessions, what is sampled on the way, and what it gives in the end.
 //!
-//! Slots of the agenda, in the canonical order of events at the same time: probes, link transmitters, links' onward
-//! stretches, their elements' messages, background sessions, then four a flow: what the sender put on its own link,
-//! the receiver, what the receiver put on its link, the sender.
+//! Two drivers move it through time: [`crate::windows`] in batches, and [`crate::plain`] event by event. They give
+//! the same bytes; a test says so.
 
-use crate::agenda::Agenda;
 use crate::figures::{BackgroundFigures, FlowMark, SampleMean, Summary, flow_figures, link_figures};
-use crate::flow::{Flow, NewFlow};
-use crate::link::{Link, LinkCounters};
+use crate::flow::{Checks, Flow, NewFlow};
+use crate::link::{Link, LinkCounters, outlet};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
 use crate::workload::{Session, connection, sessions};
@@ -44,13 +42,7 @@ const LINK_COLUMNS: &[&str] = &[
 const TRANSFER_COLUMNS: &[&str] = &["group", "start_s", "duration_s", "bytes"];
 
 /// Events between two looks at whether the run is still wanted.
-const EVENTS_PER_POLL: u64 = 1 << 16;
-
-const FLOW_PROBE: usize = 0;
-const LINK_PROBE: usize = 1;
-const WINDOW_MARK: usize = 2;
-const FIRST_LINK: usize = 3;
-const SLOTS_PER_FLOW: usize = 4;
+pub(crate) const EVENTS_PER_POLL: u64 = 1 << 16;
 
 /// Why a run ended early.
 #[derive(Debug, Error)]
@@ -91,10 +83,9 @@ pub struct Outcome {
 /// A run in progress.
 pub struct Simulation {
     plan: Plan,
-    agenda: Agenda,
-    links: Vec<Link>,
-    sessions: Vec<Session>,
-    flows: Vec<Flow>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) flows: Vec<Flow>,
     /// Background connections' places that are free again.
     vacant: Vec<usize>,
     /// Background connections that are complete but still have packets under way.
@@ -102,14 +93,21 @@ pub struct Simulation {
     flow_series: Vec<Series>,
     srtt: Vec<SampleMean>,
     link_series: Vec<Series>,
-    transfers: Series,
+    /// Completed background connections: when, place, row of `transfers`.
+    transfers: Vec<(Time, usize, [f64; 4])>,
     background: Vec<BackgroundFigures>,
     background_bytes: Vec<u64>,
-    end: Time,
+    pub(crate) end: Time,
     window: (Time, Time),
+    flow_samples: u64,
+    link_samples: u64,
+    next_flow_sample: Time,
+    next_link_sample: Time,
+    next_mark: Time,
+    /// Shortest time in which anything that leaves a link can reach a host or another link.
+    pub(crate) lookahead: Interval,
     at_window: Option<(Vec<FlowMark>, Vec<LinkCounters>)>,
     figures: Option<Summary>,
-    first_flow_slot: usize,
 }
 
 impl Simulation {
@@ -118,15 +116,12 @@ impl Simulation {
         plan.check()?;
         let links = plan.links.iter().map(|l| Link::new(l, plan.fast)).collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(plan.seed, &plan.background);
-        let first_flow_slot = FIRST_LINK + 3 * links.len() + sessions.len();
-        let agenda = Agenda::new(first_flow_slot + SLOTS_PER_FLOW * plan.flows.len());
         let background = plan
             .background
             .iter()
             .map(|b| BackgroundFigures { name: connection(b).0.to_owned(), ..Default::default() })
             .collect();
         let mut run = Simulation {
-            agenda,
             sessions,
             flows: Vec::with_capacity(plan.flows.len()),
             vacant: Vec::new(),
@@ -134,7 +129,7 @@ impl Simulation {
             flow_series: vec![Series::new(FLOW_COLUMNS); plan.flows.len()],
             srtt: vec![SampleMean::default(); plan.flows.len()],
             link_series: vec![Series::new(LINK_COLUMNS); links.len()],
-            transfers: Series::new(TRANSFER_COLUMNS),
+            transfers: Vec::new(),
             background,
             background_bytes: vec![0; plan.background.len()],
             links,
@@ -142,16 +137,15 @@ impl Simulation {
             window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
             at_window: None,
             figures: None,
-            first_flow_slot,
+            flow_samples: 0,
+            link_samples: 0,
+            next_flow_sample: Time::ZERO,
+            next_link_sample: Time::ZERO,
+            next_mark: Time::from_secs_f64(plan.window_s.0),
+            lookahead: Interval::MAX,
             plan,
         };
         run.add_named_flows(custom)?;
-        run.agenda.set(FLOW_PROBE, Time::ZERO);
-        run.agenda.set(LINK_PROBE, Time::ZERO);
-        run.agenda.set(WINDOW_MARK, run.window.0);
-        for (i, session) in run.sessions.iter().enumerate() {
-            run.agenda.set(FIRST_LINK + 3 * run.links.len() + i, session.next_at);
-        }
         Ok(run)
     }
 
@@ -176,16 +170,21 @@ impl Simulation {
                 start: Time::from_secs_f64(start),
                 losses: self.losses(&planned.connection),
                 shared_delay: self.shared_delay(&planned.connection),
+                checks: self.checks(),
             };
             let mut flow = Flow::new(&planned.connection, controller, recovery, new)?;
             flow.stop_at = planned.stop_s.map_or(Time::NEVER, Time::from_secs_f64);
             if self.plan.events {
                 flow.sender.keep_log();
             }
-            self.agenda.set(self.first_flow_slot + SLOTS_PER_FLOW * i + 3, flow.sender_wake());
+            self.look_ahead(&flow);
             self.flows.push(flow);
         }
         Ok(())
+    }
+
+    fn checks(&self) -> Checks {
+        Checks { period_s: self.plan.sample.flows_s, window: self.window }
     }
 
     fn losses(&self, plan: &ConnectionPlan) -> Vec<(usize, Kind, LossModel)> {
@@ -201,175 +200,115 @@ impl Simulation {
 
     /// Runs to the end. `wanted` is asked now and then whether to go on.
     pub fn run(mut self, wanted: &mut dyn FnMut() -> bool) -> Result<Outcome, RunError> {
-        let mut events: u64 = 0;
-        loop {
-            let (now, slot) = self.agenda.first();
-            if now > self.end {
-                break;
-            }
-            events += 1;
-            if events % EVENTS_PER_POLL == 0 && !wanted() {
-                return Err(RunError::Interrupted);
-            }
-            if slot >= self.first_flow_slot {
-                let index = slot - self.first_flow_slot;
-                self.flow_event(now, index / SLOTS_PER_FLOW, index % SLOTS_PER_FLOW)?;
-            } else {
-                self.other_event(now, slot)?;
-            }
-        }
+        let events = if self.plan.fast && self.lookahead > Interval::ZERO {
+            crate::windows::drive(&mut self, wanted)?
+        } else {
+            crate::plain::drive(&mut self, wanted)?
+        };
         self.finish(events)
     }
 
-    #[inline]
-    fn flow_event(&mut self, now: Time, index: usize, part: usize) -> Result<(), RunError> {
-        let slot = self.first_flow_slot + SLOTS_PER_FLOW * index;
-        let flow = &mut self.flows[index];
-        match part {
-            0 | 2 => {
-                let pipe = if part == 0 { &mut flow.to_link } else { &mut flow.ack_to_link };
-                let packet = pipe.pop();
-                self.agenda.set(slot + part, pipe.head());
-                if let Some(packet) = packet {
-                    let link = flow.route.path(packet.kind)[0];
-                    self.enter(now, link, packet);
-                }
-            }
-            1 => {
-                let idle = flow.ack_to_link.is_empty();
-                flow.receiver_event(now);
-                self.agenda.set(slot + 1, flow.receiver_wake());
-                if idle && !flow.ack_to_link.is_empty() {
-                    self.agenda.set(slot + 2, flow.ack_to_link.head());
-                }
-            }
-            _ => {
-                let idle = flow.to_link.is_empty();
-                flow.sender_event(now);
-                self.agenda.set(slot + 3, flow.sender_wake());
-                if idle && !flow.to_link.is_empty() {
-                    self.agenda.set(slot, flow.to_link.head());
-                }
-                if let Some(reason) = flow.sender.take_failure() {
-                    return Err(RunError::Algorithm { flow: self.plan.flows[index].name.clone(), reason });
-                }
-                if flow.completed.is_some() && flow.transfer.is_some() {
-                    self.complete(now, index);
-                }
-            }
+    /// Nothing that leaves a link on this flow's way arrives anywhere sooner than this.
+    fn look_ahead(&mut self, flow: &Flow) {
+        let route = &flow.route;
+        let mut least = self.lookahead.min(route.forward_delay).min(route.reverse_delay);
+        for path in [&route.forward, &route.reverse] {
+            // all links of a path but the last lead to another link
+            least = path.iter().rev().skip(1).fold(least, |d, &l| d.min(self.links[l].delay));
         }
-        Ok(())
+        self.lookahead = least;
     }
 
-    fn other_event(&mut self, now: Time, slot: usize) -> Result<(), RunError> {
-        match slot {
-            FLOW_PROBE => self.sample_flows(now),
-            LINK_PROBE => self.sample_links(now),
-            WINDOW_MARK => self.mark_window(now),
-            _ => {
-                let (index, links) = (slot - FIRST_LINK, self.links.len());
-                match index / links.max(1) {
-                    0 => self.link_timer(now, index),
-                    1 => {
-                        let link = &mut self.links[index - links];
-                        let packet = link.onward.pop();
-                        self.agenda.set(slot, link.onward.head());
-                        if let Some(packet) = packet {
-                            let path = self.flows[packet.flow.0 as usize].route.path(packet.kind);
-                            let next = path[usize::from(packet.hop)];
-                            self.enter(now, next, packet);
-                        }
-                    }
-                    2 => {
-                        let link = &mut self.links[index - 2 * links];
-                        let message = link.control.pop();
-                        self.agenda.set(slot, link.control.head());
-                        if let Some((packet, to)) = message {
-                            self.enter(now, to.0 as usize, packet);
-                        }
-                    }
-                    _ => self.request(now, index - 3 * links)?,
-                }
-            }
-        }
-        Ok(())
+    /// When the next sample or window mark is due.
+    pub(crate) fn next_probe(&self) -> Time {
+        self.next_flow_sample.min(self.next_link_sample).min(self.next_mark)
     }
 
-    /// A packet comes to a link.
+    /// Takes the samples and marks due at `now`, before anything else happens then.
+    pub(crate) fn probe(&mut self, now: Time) {
+        if self.next_flow_sample <= now {
+            self.sample_flows(now);
+            self.leave();
+        }
+        if self.next_link_sample <= now {
+            self.sample_links(now);
+        }
+        while self.next_mark <= now {
+            self.mark_window(now);
+        }
+    }
+
+    /// Whether a loss process takes this packet on its way into a link; counted if so.
     #[inline]
-    fn enter(&mut self, now: Time, index: usize, packet: SimPacket) {
+    pub(crate) fn loses(&mut self, index: usize, packet: &SimPacket) -> bool {
         let flow = &mut self.flows[packet.flow.0 as usize];
-        if flow.is_lost(index, packet.kind) {
-            self.links[index].counters.packets_lost += 1;
-            flow.packets_lost += u64::from(packet.kind == Kind::Data);
-            flow.under_way -= 1;
-            return;
+        if !flow.is_lost(index, packet.kind) {
+            return false;
         }
-        self.at_link(now, index, Some(packet));
+        self.links[index].counters.packets_lost += 1;
+        flow.drop(packet.kind);
+        true
     }
 
-    fn link_timer(&mut self, now: Time, index: usize) {
-        self.at_link(now, index, None);
-    }
-
-    /// Lets a link take a packet, or its timer, and passes on what it sends.
-    #[inline]
-    fn at_link(&mut self, now: Time, index: usize, packet: Option<SimPacket>) {
-        let Simulation { links, flows, agenda, first_flow_slot, .. } = self;
-        let count = links.len();
-        let link = &mut links[index];
-        let delay = link.delay;
-        // the onward pipe is part of the link; packets for it are kept aside until the link has acted
-        let mut onward: Option<(Time, SimPacket)> = None;
-        let mut sent = |mut packet: SimPacket, departure: Time| {
-            let id = packet.flow.0 as usize;
-            let flow = &mut flows[id];
+    /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers the flow whose
+    /// end it is on the way to. With `ahead`, receivers of lasting flows take it at once.
+    pub(crate) fn pass_on(
+        &mut self,
+        index: usize,
+        mut packet: SimPacket,
+        departure: Time,
+        ahead: bool,
+    ) -> Option<usize> {
+        let link = &mut self.links[index];
+        let at = departure + link.delay;
+        let id = packet.flow.0 as usize;
+        let flow = &mut self.flows[id];
+        if let Some(&next) = flow.route.path(packet.kind).get(usize::from(packet.hop) + 1) {
             packet.hop += 1;
-            if usize::from(packet.hop) < flow.route.path(packet.kind).len() {
-                onward = Some((departure + delay, packet));
-                return;
-            }
-            let slot = *first_flow_slot + SLOTS_PER_FLOW * id;
-            if packet.kind.is_forward() {
-                if flow.to_receiver.push(departure + delay + flow.route.forward_delay, packet) {
-                    agenda.set(slot + 1, flow.receiver_wake());
-                }
-            } else if flow.to_sender.push(departure + delay + flow.route.reverse_delay, packet) {
-                agenda.set(slot + 3, flow.sender_wake());
-            }
-        };
-        let mut lost: Vec<SimPacket> = Vec::new();
-        let mut dropped = |packet: SimPacket| lost.push(packet);
-        match packet {
-            Some(packet) => link.arrive(now, packet, &mut sent, &mut dropped),
-            None => link.on_timer(now, &mut sent, &mut dropped),
+            outlet(&mut link.onward, next).push(at, packet);
+            return None;
         }
-        if let Some((at, packet)) = onward {
-            if link.onward.push(at, packet) {
-                agenda.set(FIRST_LINK + count + index, at);
-            }
-        }
-        let (wake, message) = (link.wake(), link.control.head());
-        if agenda.get(FIRST_LINK + index) != wake {
-            agenda.set(FIRST_LINK + index, wake);
-        }
-        if message != Time::NEVER {
-            agenda.set(FIRST_LINK + 2 * count + index, message);
-        }
-        for packet in lost {
-            let flow = &mut flows[packet.flow.0 as usize];
-            flow.packets_lost += u64::from(packet.kind == Kind::Data);
-            flow.under_way -= 1;
-        }
+        flow.pass_on(packet, at, ahead);
+        Some(id)
     }
 
-    /// A session asks for its next page: a new connection.
-    fn request(&mut self, now: Time, index: usize) -> Result<(), RunError> {
+    /// What a link in plain form has let depart or dropped goes where it goes; the flows whose ends it is on the way to.
+    pub(crate) fn clear_link(&mut self, index: usize, ahead: bool) -> Vec<usize> {
+        for packet in core::mem::take(&mut self.links[index].dropped) {
+            self.flows[packet.flow.0 as usize].drop(packet.kind);
+        }
+        let departed = core::mem::take(&mut self.links[index].departed);
+        departed
+            .into_iter()
+            .filter_map(|(packet, departure)| self.pass_on(index, packet, departure, ahead))
+            .collect()
+    }
+
+    /// After a sender's event: whether its algorithm failed, or its transfer is complete.
+    #[inline]
+    pub(crate) fn after_sender(&mut self, now: Time, index: usize) -> Result<(), RunError> {
+        let flow = &self.flows[index];
+        if flow.sender.has_failed() {
+            return Err(self.failure(index));
+        }
+        if flow.completed.is_some() && flow.transfer.is_some() {
+            self.complete(now, index);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn failure(&mut self, index: usize) -> RunError {
+        let reason = self.flows[index].sender.take_failure().unwrap_or_default();
+        let flow = self.plan.flows.get(index).map_or_else(String::new, |f| f.name.clone());
+        RunError::Algorithm { flow, reason }
+    }
+
+    /// A session asks for its next page: a new connection. Answers its place.
+    pub(crate) fn request(&mut self, now: Time, index: usize) -> Result<usize, RunError> {
         let session = &mut self.sessions[index];
         let bytes = session.take_page(now);
-        self.agenda.set(FIRST_LINK + 3 * self.links.len() + index, session.next_at);
         let (group, name) = (session.group, format!("{}/{}", session.name, session.pages));
-        self.leave();
         let (_, planned) = connection(&self.plan.background[group]);
         let (controller, recovery) = Flow::controller(planned, &mut || None)?;
         let place = self.vacant.pop().unwrap_or(self.flows.len());
@@ -381,19 +320,18 @@ impl Simulation {
             start: now,
             losses: self.losses(planned),
             shared_delay: self.shared_delay(planned),
+            checks: self.checks(),
         };
         let mut flow = Flow::new(planned, controller, recovery, new)?;
         flow.transfer = Some((group, bytes));
         self.background[group].transfers_started += 1;
-        let slot = self.first_flow_slot + SLOTS_PER_FLOW * place;
-        self.agenda.reserve(slot + SLOTS_PER_FLOW);
-        self.agenda.set(slot + 3, flow.sender_wake());
+        self.look_ahead(&flow);
         if place == self.flows.len() {
             self.flows.push(flow);
         } else {
             self.flows[place] = flow;
         }
-        Ok(())
+        Ok(place)
     }
 
     /// A background connection has sent all it had.
@@ -401,7 +339,7 @@ impl Simulation {
         let flow = &mut self.flows[index];
         let Some((group, bytes)) = flow.transfer.take() else { return };
         let duration = now.since(flow.began).as_secs_f64();
-        self.transfers.push(&[group as f64, flow.began.as_secs_f64(), duration, bytes as f64]);
+        self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes as f64]));
         self.background[group].transfers_completed += 1;
         self.tally(group, index);
         self.leaving.push(index);
@@ -416,7 +354,8 @@ impl Simulation {
         self.background_bytes[group] += flow.receiver.received_bytes;
     }
 
-    /// Frees the places of complete connections that have nothing under way any more.
+    /// Frees the places of complete connections that have nothing under way any more. Done at samples only, when
+    /// both drivers have handled the same events, so that both give new connections the same places.
     fn leave(&mut self) {
         let Simulation { leaving, vacant, flows, .. } = self;
         leaving.retain(|&i| {
@@ -430,8 +369,9 @@ impl Simulation {
 
     fn sample_flows(&mut self, now: Time) {
         let in_window = (self.window.0..=self.window.1).contains(&now);
-        for ((flow, series), srtt) in self.flows.iter().zip(&mut self.flow_series).zip(&mut self.srtt) {
-            let (sender, receiver) = (&flow.sender, &flow.receiver);
+        for ((flow, series), srtt) in self.flows.iter_mut().zip(&mut self.flow_series).zip(&mut self.srtt) {
+            let receiver = flow.receiver_at(now);
+            let sender = &flow.sender;
             let rtt_s = sender.rtt().srtt().as_secs_f64();
             if in_window && rtt_s > 0.0 && flow.completed.is_none() {
                 srtt.add(rtt_s);
@@ -442,15 +382,15 @@ impl Simulation {
                 sender.window().ssthresh,
                 rtt_s,
                 sender.acked_bytes() as f64,
-                sender.payload(receiver.delivered()) as f64,
+                sender.payload(receiver.delivered) as f64,
                 receiver.received_bytes as f64,
                 sender.counters().packets_sent as f64,
                 flow.packets_lost as f64,
                 sender.counters().retransmits as f64,
             ]);
         }
-        let row = self.flow_series.first().map_or(0, |s| s.columns()[0].1.len());
-        self.agenda.set(FLOW_PROBE, grid(row as u64, self.plan.sample.flows_s, now));
+        self.flow_samples += 1;
+        self.next_flow_sample = self.checks().grid(self.flow_samples).max(now + Interval::from_ns(1));
     }
 
     fn sample_links(&mut self, now: Time) {
@@ -468,20 +408,21 @@ impl Simulation {
                 c.bytes_out as f64,
             ]);
         }
-        let row = self.link_series.first().map_or(0, |s| s.columns()[0].1.len());
-        self.agenda.set(LINK_PROBE, grid(row as u64, self.plan.sample.links_s, now));
+        self.link_samples += 1;
+        self.next_link_sample = grid(self.link_samples, self.plan.sample.links_s, now);
     }
 
     /// The window of figures begins or ends.
     fn mark_window(&mut self, now: Time) {
         if self.at_window.is_none() {
-            let flows = self.flows.iter().take(self.plan.flows.len()).map(|f| FlowMark::of(f, now)).collect();
+            let flows =
+                self.flows.iter_mut().take(self.plan.flows.len()).map(|f| FlowMark::of(f, now)).collect();
             let links = self.links.iter_mut().map(|l| l.settle(now).1).collect();
             self.links.iter_mut().for_each(|l| l.restart(now));
             self.at_window = Some((flows, links));
-            self.agenda.set(WINDOW_MARK, self.window.1);
+            self.next_mark = self.window.1;
         } else {
-            self.agenda.set(WINDOW_MARK, Time::NEVER);
+            self.next_mark = Time::NEVER;
             self.figures = Some(self.take_figures(now));
         }
     }
@@ -489,7 +430,7 @@ impl Simulation {
     fn take_figures(&mut self, now: Time) -> Summary {
         let (flow_marks, link_marks) = self.at_window.clone().unwrap_or_default();
         let from = self.window.0;
-        let flows = (self.flows.iter().zip(&self.plan.flows).zip(flow_marks).zip(&self.srtt))
+        let flows = (self.flows.iter_mut().zip(&self.plan.flows).zip(flow_marks).zip(&self.srtt))
             .map(|(((flow, planned), before), &srtt)| {
                 let after = (now, FlowMark::of(flow, now));
                 flow_figures(flow, &planned.name, &planned.connection.algorithm, (from, before), after, srtt)
@@ -520,6 +461,9 @@ impl Simulation {
             figures.throughput_bps = 8.0 * *bytes as f64 / self.plan.duration_s;
         }
         summary.background = self.background;
+        let mut transfers = Series::new(TRANSFER_COLUMNS);
+        self.transfers.sort_by_key(|&(at, place, _)| (at, place));
+        self.transfers.iter().for_each(|(_, _, row)| transfers.push(row));
         let names = self.plan.flows.iter().map(|f| f.name.clone());
         let mut events: Vec<EventRow> = Vec::new();
         for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
@@ -535,7 +479,7 @@ impl Simulation {
             summary,
             flows: names.zip(self.flow_series).collect(),
             links: self.links.iter().map(|l| l.name.clone()).zip(self.link_series).collect(),
-            transfers: self.transfers,
+            transfers,
             events,
             events_handled,
         })

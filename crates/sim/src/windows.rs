@@ -1,0 +1,289 @@
+//! The fast driver: moves the run through time in windows instead of single events.
+//!
+//! Whatever leaves a link reaches a host or another link only after some propagation delay; the least of those is the
+//! lookahead L. So everything that hosts do in [t, t + L) follows from what is already on its way to them, and no
+//! host's doings in that window depend on another's: each can be run through the window on its own, in a tight loop,
+//! without a scheduler. Then each link takes what the hosts (and other links) have sent it in the window, merged in
+//! the canonical order (time, source), which is the order in which the plain driver would have brought it.
+//!
+//! A receiver of a lasting flow need not even wait for the next window: only its own packets and timer move it, so it
+//! deals with each packet as soon as the link knows when that will arrive, and notes how it looked at the times of
+//! samples that its clock passes.
+//!
+//! Windows also end where samples are taken, so that samples see the same state in both drivers.
+
+use crate::simulation::{EVENTS_PER_POLL, RunError, Simulation};
+use longfat_net::Pipe;
+use longfat_units::{Interval, Time};
+use longfat_wire::SimPacket;
+
+/// Longest window, in packets of 1500 bytes on the fastest link: what a window puts aside should stay in the cache.
+const PACKETS_PER_WINDOW: u32 = 512;
+/// Bits of an arrival's key that hold its source; the time since the window's beginning has the others.
+const SOURCE_BITS: u32 = 24;
+
+/// Where packets for links come from. The order of the variants is the canonical one.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Stretch number `.1` behind link `.0`.
+    Onward(usize, usize),
+    /// Messages of the elements of link `.0`, to its `.1`-th correspondent.
+    Control(usize, usize),
+    /// What the sender of this flow has put on its own link.
+    Data(usize),
+    /// What the receiver of this flow has put on its own link.
+    Acks(usize),
+}
+
+struct Driver<'a> {
+    run: &'a mut Simulation,
+    longest: Interval,
+    /// Of each flow: when its sender or receiver has something to do next.
+    wake: Vec<Time>,
+    /// Of each flow: when its first data packet and its first acknowledgement arrive at a link.
+    heads: Vec<[Time; 2]>,
+    /// Of each link: the sources with packets for it in this window.
+    active: Vec<Vec<Source>>,
+    /// Keys of this window's arrivals at one link.
+    arrivals: Vec<u64>,
+    next_request: Time,
+    events: u64,
+}
+
+/// Runs to the end; answers how many events there were.
+pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u64, RunError> {
+    let fastest = run.links.iter().map(|l| l.rate).max();
+    let mut driver = Driver {
+        longest: fastest.map_or(Interval::MAX, |r| r.transmission(1500 * PACKETS_PER_WINDOW)),
+        wake: Vec::new(),
+        heads: Vec::new(),
+        active: vec![Vec::new(); run.links.len()],
+        arrivals: Vec::new(),
+        next_request: run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER),
+        events: 0,
+        run,
+    };
+    for i in 0..driver.run.flows.len() {
+        driver.admit(i);
+    }
+    let mut polled = 0;
+    loop {
+        let probe = driver.run.next_probe();
+        let now = driver.next_event().min(probe);
+        if now > driver.run.end {
+            return Ok(driver.events);
+        }
+        if now == probe {
+            driver.run.probe(now);
+            continue;
+        }
+        if driver.events - polled >= EVENTS_PER_POLL {
+            polled = driver.events;
+            if !wanted() {
+                return Err(RunError::Interrupted);
+            }
+        }
+        let span = driver.run.lookahead.min(driver.longest);
+        driver.window(now, (now + span).min(probe).min(driver.run.end + Interval::from_ns(1)))?;
+    }
+}
+
+impl Driver<'_> {
+    fn next_event(&self) -> Time {
+        let hosts = self.wake.iter().fold(self.next_request, |a, &b| a.min(b));
+        let access = self.heads.iter().fold(hosts, |a, b| a.min(b[0]).min(b[1]));
+        self.run.links.iter().fold(access, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
+    }
+
+    /// A connection has been put in this place.
+    fn admit(&mut self, place: usize) {
+        if place == self.wake.len() {
+            self.wake.push(Time::NEVER);
+            self.heads.push([Time::NEVER; 2]);
+        }
+        let flow = &self.run.flows[place];
+        self.wake[place] = flow.sender_wake().min(flow.receiver_wake());
+    }
+
+    fn window(&mut self, from: Time, until: Time) -> Result<(), RunError> {
+        let until = self.requests(from, until)?;
+        for index in 0..self.wake.len() {
+            if self.wake[index] < until {
+                self.hosts(index, until)?;
+            }
+        }
+        self.assign(until);
+        for index in 0..self.run.links.len() {
+            self.link(index, from, until);
+        }
+        Ok(())
+    }
+
+    /// Connections that sessions open in this window. One with a shorter way than any before shortens the window.
+    fn requests(&mut self, from: Time, mut until: Time) -> Result<Time, RunError> {
+        while self.next_request < until {
+            let now = self.next_request;
+            for index in 0..self.run.sessions.len() {
+                if self.run.sessions[index].next_at == now {
+                    let place = self.run.request(now, index)?;
+                    self.admit(place);
+                    self.events += 1;
+                }
+            }
+            until = until.min(from + self.run.lookahead);
+            self.next_request = self.run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER);
+        }
+        Ok(until)
+    }
+
+    /// Both ends of a flow go through the window, each on its own.
+    fn hosts(&mut self, index: usize, until: Time) -> Result<(), RunError> {
+        let flow = &mut self.run.flows[index];
+        loop {
+            let now = flow.receiver_wake();
+            if now >= until {
+                break;
+            }
+            flow.receiver_event(now);
+            self.events += 1;
+        }
+        loop {
+            let now = self.run.flows[index].sender_wake();
+            if now >= until {
+                break;
+            }
+            self.run.flows[index].sender_event(now);
+            self.run.after_sender(now, index)?;
+            self.events += 1;
+        }
+        self.look_at(index);
+        Ok(())
+    }
+
+    /// Finds out which sources have something for which link before `until`.
+    fn assign(&mut self, until: Time) {
+        let Driver { run, active, heads, .. } = self;
+        for (i, link) in run.links.iter().enumerate() {
+            for (k, (to, _)) in link.onward.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
+                active[*to].push(Source::Onward(i, k));
+            }
+        }
+        for (i, link) in run.links.iter().enumerate() {
+            for (k, (to, _)) in link.control.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
+                active[*to].push(Source::Control(i, k));
+            }
+        }
+        for (i, [data, acks]) in heads.iter().enumerate() {
+            if *data < until {
+                active[run.flows[i].route.forward[0]].push(Source::Data(i));
+            }
+            if *acks < until {
+                active[run.flows[i].route.reverse[0]].push(Source::Acks(i));
+            }
+        }
+    }
+
+    /// A link goes through the window.
+    fn link(&mut self, index: usize, from: Time, until: Time) {
+        let sources = core::mem::take(&mut self.active[index]);
+        let mut arrivals = core::mem::take(&mut self.arrivals);
+        arrivals.clear();
+        for (i, &source) in sources.iter().enumerate() {
+            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
+            arrivals.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
+        }
+        if sources.len() > 1 {
+            arrivals.sort(); // stable: finds the runs that each source's arrivals are
+        }
+        for &key in &arrivals {
+            let now = from + Interval::from_ns(key >> SOURCE_BITS);
+            let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+            let Simulation { links, flows, .. } = &mut *self.run;
+            let link = &mut links[index];
+            // the common case, straight through: a host's packet, a constant-rate FIFO, no further link
+            if let (true, Source::Data(i) | Source::Acks(i)) = (link.is_constant(), source) {
+                let flow = &mut flows[i];
+                let pipe =
+                    if matches!(source, Source::Data(_)) { &mut flow.to_link } else { &mut flow.ack_to_link };
+                let Some(packet) = pipe.pop() else { continue };
+                if flow.route.is_single(packet.kind) && flow.losses.is_empty() {
+                    match link.offer(now, u32::from(packet.bytes)) {
+                        Some(departure) => flow.pass_on(packet, departure + link.delay, true),
+                        None => flow.drop(packet.kind),
+                    }
+                } else {
+                    self.enter(now, index, packet);
+                }
+            } else {
+                self.link_timers(index, now, true);
+                if let Some(packet) = self.pipe(source).pop() {
+                    self.enter(now, index, packet);
+                }
+            }
+        }
+        self.link_timers(index, until, false);
+        self.events += arrivals.len() as u64;
+        for &source in &sources {
+            if let Source::Data(i) | Source::Acks(i) = source {
+                self.look_at(i);
+            }
+        }
+        self.active[index] = sources;
+        self.active[index].clear();
+        self.arrivals = arrivals;
+    }
+
+    #[inline]
+    fn pipe(&mut self, source: Source) -> &mut Pipe<SimPacket> {
+        match source {
+            Source::Onward(link, k) => &mut self.run.links[link].onward[k].1,
+            Source::Control(link, k) => &mut self.run.links[link].control[k].1,
+            Source::Data(flow) => &mut self.run.flows[flow].to_link,
+            Source::Acks(flow) => &mut self.run.flows[flow].ack_to_link,
+        }
+    }
+
+    /// The link's own events before `until`, or up to it: they come before arrivals at the same time.
+    #[inline]
+    fn link_timers(&mut self, index: usize, until: Time, inclusive: bool) {
+        loop {
+            let now = self.run.links[index].wake();
+            if now > until || (now == until && !inclusive) || now == Time::NEVER {
+                return;
+            }
+            self.run.links[index].on_timer(now);
+            self.events += 1;
+            self.clear(index);
+        }
+    }
+
+    /// A packet comes to a link.
+    fn enter(&mut self, now: Time, index: usize, packet: SimPacket) {
+        if self.run.loses(index, &packet) {
+            return;
+        }
+        let link = &mut self.run.links[index];
+        if !link.is_constant() {
+            link.arrive(now, packet);
+            self.clear(index);
+        } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
+            self.run.pass_on(index, packet, departure, true);
+        } else {
+            self.run.flows[packet.flow.0 as usize].drop(packet.kind);
+        }
+    }
+
+    fn clear(&mut self, index: usize) {
+        for flow in self.run.clear_link(index, true) {
+            self.look_at(flow);
+        }
+    }
+
+    /// Notes when a flow has something to do next.
+    #[inline]
+    fn look_at(&mut self, index: usize) {
+        let flow = &self.run.flows[index];
+        self.wake[index] = flow.sender_wake().min(flow.receiver_wake());
+        self.heads[index] = [flow.to_link.head(), flow.ack_to_link.head()];
+    }
+}
