@@ -45,6 +45,8 @@ WIDTH_INCHES = 7.0
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
+PLAIN_TICKS = (0.1, 1000.0)
+"""Values of a logarithmic axis that are written as they are, not as powers of ten."""
 FORMATS = ("pdf", "svg", "png")
 DPI = 150
 
@@ -224,6 +226,8 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
             )
     if panel.x_log:
         axis.set_xscale("log")
+        if all(PLAIN_TICKS[0] <= x <= PLAIN_TICKS[1] for curve in panel.curves for x in curve.x):
+            axis.xaxis.set_major_formatter("{x:g}")
     if panel.y_log and _any_positive(panel):
         axis.set_yscale("log")
     if panel.x_range:
