@@ -9,6 +9,11 @@ use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 use std::collections::VecDeque;
 
+/// How far a host's clock may be off, either way: 50 ppm, the usual tolerance of the quartz in a PC (chosen here). Two
+/// hosts whose ticks kept the same distance for ever would meet the queue in the same order at every overflow, and one
+/// of them would take all the losses; no two real clocks do that.
+const CLOCK_TOLERANCE: f64 = 50e-6;
+
 /// A host's own link: finite rate, room for everything. Data wait here when the host sends faster than its interface.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -178,7 +183,10 @@ impl Flow {
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
         let remaining =
             |all: Interval, shared: Interval| all.saturating_sub(shared).max(Interval::from_ns(1));
+        let mut clock = stream("tick");
         let host_tick = Interval::from_secs_f64(plan.host_tick_s);
+        let tick_phase = Interval::from_ns(clock.below(host_tick.as_ns()));
+        let host_tick = host_tick.scale(1.0 + clock.uniform(-CLOCK_TOLERANCE, CLOCK_TOLERANCE));
         let access = Access::new(rate("access_rate_bps", plan.access_rate_bps)?);
         let sender = SenderConfig {
             flow: new.id,
@@ -200,7 +208,7 @@ impl Flow {
                 ReductionPlan::Prr => Reduction::Prr,
             },
             host_tick,
-            tick_phase: Interval::from_ns(stream("tick").below(host_tick.as_ns())),
+            tick_phase,
             rto_min: Interval::from_secs_f64(plan.rto_min_s),
             ecn: plan.ecn,
         };
