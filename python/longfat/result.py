@@ -152,7 +152,8 @@ class Result:
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """`flows`, `links` or `transfers` as a pandas frame."""
-        return getattr(self, table).to_pandas()
+        frame: pandas.DataFrame = getattr(self, table).to_pandas()
+        return frame
 
     def to_polars(self, table: str = "flows") -> polars.DataFrame:
         """`flows`, `links` or `transfers` as a polars frame."""
