@@ -15,7 +15,7 @@ fn pair(rate_bps: f64, rtts_s: (f64, f64), share: f64, seconds: f64) -> [FlowFig
     let flows = vec![one("1", rtts_s.0, 0.0), one("2", rtts_s.1, 1.3)];
     let bottleneck = link(rate_bps, (share * bdp_packets(rate_bps, rtts_s.0)).round() as u64, lossless());
     let done = run(&plan(bottleneck, flows, vec![], (100.0, 100.0 + seconds)));
-    done.summary.flows.try_into().unwrap()
+    done.summary.flows.try_into().unwrap_or_else(|_| panic!("two flows were planned"))
 }
 
 fn ratio(flows: &[FlowFigures; 2], figure: fn(&FlowFigures) -> f64) -> f64 {

@@ -1,6 +1,7 @@
 //! Plans for the theory tests: a dumbbell of two links, and connections across it.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use longfat_sim::{Outcome, Plan, Simulation};
 use serde_json::{Value, json};
@@ -55,8 +56,8 @@ pub fn plan(
 }
 
 pub fn run(plan: &Value) -> Outcome {
-    let plan = Plan::from_json(&plan.to_string()).unwrap();
-    Simulation::new(plan, &mut |_| None).unwrap().run(&mut || true).unwrap()
+    let plan = Plan::from_json(&plan.to_string()).expect("a sound plan");
+    Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run")
 }
 
 /// Bandwidth-delay product in full packets.
