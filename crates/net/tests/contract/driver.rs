@@ -63,6 +63,9 @@ struct Link<P> {
 /// Packets on their way to a link: when, to which, what.
 pub type Arrivals<P> = Vec<(Time, usize, P)>;
 
+/// What lies behind the links: told when a packet's last bit has left which link, answers with packets for links.
+pub type Beyond<'a, P> = &'a mut dyn FnMut(Time, usize, P, &mut Arrivals<P>);
+
 /// All links and what happens to them.
 pub struct World<P> {
     links: Vec<Link<P>>,
@@ -117,9 +120,8 @@ impl<P: Packet + Clone> World<P> {
         self.plan(at, Event::Arrive(link, packet));
     }
 
-    /// Runs until nothing happens any more or `end`. `arrived` takes what a link has put on the wire, when its last
-    /// bit leaves, and answers with packets for links.
-    pub fn run(&mut self, end: Time, arrived: &mut dyn FnMut(Time, usize, P, &mut Arrivals<P>)) {
+    /// Runs until nothing happens any more or `end`.
+    pub fn run(&mut self, end: Time, beyond: Beyond<'_, P>) {
         while let Some((&(now, _), _)) = self.agenda.first_key_value() {
             if now > end {
                 return;
@@ -147,7 +149,7 @@ impl<P: Packet + Clone> World<P> {
                     link
                 }
             };
-            self.serve(now, link, arrived);
+            self.serve(now, link, beyond);
             self.most_waiting = self.most_waiting.max(self.waiting().0);
         }
     }
@@ -231,7 +233,7 @@ impl<P: Packet + Clone> World<P> {
     }
 
     /// Starts the next transmission if the link is free.
-    fn serve(&mut self, now: Time, link: usize, arrived: &mut dyn FnMut(Time, usize, P, &mut Arrivals<P>)) {
+    fn serve(&mut self, now: Time, link: usize, beyond: Beyond<'_, P>) {
         let last = self.links[link].elements.len() - 1;
         if self.links[link].busy {
             return;
@@ -244,7 +246,7 @@ impl<P: Packet + Clone> World<P> {
         self.plan(departure, Event::Free(link));
         self.left.push((departure, Left::Sent(packet.clone())));
         let mut arrivals = Vec::new();
-        arrived(departure, link, packet, &mut arrivals);
+        beyond(departure, link, packet, &mut arrivals);
         arrivals.into_iter().for_each(|(at, to, packet)| self.send(at, to, packet));
     }
 }

@@ -141,10 +141,11 @@ impl<P: Mail, Q: Element<P>> Element<P> for Router<Q> {
             }
             None => {}
         }
-        if packet.ttl() != packet.own_ttl() && self.stretch == Stretch::Unknown {
-            if let Some(whom) = packet.last_router() {
-                self.ask(now, whom, 1, out);
-            }
+        if packet.ttl() != packet.own_ttl()
+            && self.stretch == Stretch::Unknown
+            && let Some(whom) = packet.last_router()
+        {
+            self.ask(now, whom, 1, out);
         }
         let ttl = packet.ttl().saturating_sub(1);
         packet.set_ttl(ttl);

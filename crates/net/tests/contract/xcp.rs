@@ -85,12 +85,12 @@ impl<P: Packet, Q: Element<P>> Element<P> for XcpRouter<Q> {
         let bytes = f64::from(packet.bytes());
         self.sums.bytes += bytes;
         self.least_bytes = self.least_bytes.min(self.queue.bytes() as f64);
-        if let Some(Explicit::Xcp(header)) = packet.explicit() {
-            if header.rtt_s > 0.0 {
-                self.sums.carried += bytes;
-                self.sums.by_window += header.rtt_s * bytes / header.cwnd_bytes;
-                self.sums.rtt_by_window += header.rtt_s * header.rtt_s * bytes / header.cwnd_bytes;
-            }
+        if let Some(Explicit::Xcp(header)) = packet.explicit()
+            && header.rtt_s > 0.0
+        {
+            self.sums.carried += bytes;
+            self.sums.by_window += header.rtt_s * bytes / header.cwnd_bytes;
+            self.sums.rtt_by_window += header.rtt_s * header.rtt_s * bytes / header.cwnd_bytes;
         }
         self.queue.arrive(now, packet, out);
     }
@@ -113,12 +113,12 @@ impl<P: Packet, Q: Element<P>> Element<P> for XcpRouter<Q> {
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         let mut packet = self.queue.next(now, out)?;
         let bytes = f64::from(packet.bytes());
-        if let Some(Explicit::Xcp(header)) = packet.explicit_mut() {
-            if header.rtt_s > 0.0 {
-                let positive = self.gain.0 * header.rtt_s * header.rtt_s * bytes / header.cwnd_bytes;
-                let negative = self.gain.1 * header.rtt_s * bytes;
-                header.feedback_bytes = header.feedback_bytes.min(positive - negative);
-            }
+        if let Some(Explicit::Xcp(header)) = packet.explicit_mut()
+            && header.rtt_s > 0.0
+        {
+            let positive = self.gain.0 * header.rtt_s * header.rtt_s * bytes / header.cwnd_bytes;
+            let negative = self.gain.1 * header.rtt_s * bytes;
+            header.feedback_bytes = header.feedback_bytes.min(positive - negative);
         }
         Some(packet)
     }
@@ -166,10 +166,10 @@ impl Sender {
     fn acknowledged(&mut self, departure: Time, packet: &SimPacket, out: &mut Arrivals<SimPacket>) {
         let now = departure + self.base_rtt;
         let sample_s = now.since(packet.stamp).as_secs_f64();
-        if let Some(Explicit::Xcp(header)) = packet.explicit() {
-            if header.rtt_s > 0.0 {
-                self.cwnd_bytes = (self.cwnd_bytes + header.feedback_bytes).max(PACKET_BYTES);
-            }
+        if let Some(Explicit::Xcp(header)) = packet.explicit()
+            && header.rtt_s > 0.0
+        {
+            self.cwnd_bytes = (self.cwnd_bytes + header.feedback_bytes).max(PACKET_BYTES);
         }
         self.rtt_s = if self.rtt_s == 0.0 { sample_s } else { 0.875 * self.rtt_s + 0.125 * sample_s };
         self.in_flight -= PACKET_BYTES;
