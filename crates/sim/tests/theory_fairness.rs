@@ -70,5 +70,5 @@ fn throughputs_go_as_the_inverse_square_of_round_trip_times_for_equally_many_los
             );
         }
     }
-    assert!(synchronised >= 3, "{synchronised} settings are nearly synchronised");
+    assert!(synchronised >= 2, "{synchronised} settings are nearly synchronised");
 }
