@@ -24,7 +24,7 @@ setup: .venv/.core
 	@touch $@
 
 .venv/.core: .venv/.requirements pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 demo: setup

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 class AlgorithmError(Exception):
-    """A user's algorithm raised, or left a cwnd that is not a number or below 1; args: (flow name, details)."""
+    """A user's algorithm raised, or left a cwnd that is no number or below 1; args: (flow name, details)."""
 
 def simulate(plan_json: str, algorithms: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
     """Runs a plan (see `longfat.plan`) and returns its summary and series.
 
-    `algorithms` maps the names of flows whose algorithm is "custom" to makers of it. The GIL is released meanwhile,
-    and signals are polled. Raises ValueError for a bad plan, AlgorithmError, KeyboardInterrupt.
+    `algorithms` maps the names of flows whose algorithm is "custom" to makers of it. The GIL is released
+    meanwhile, and signals are polled. Raises ValueError for a bad plan, AlgorithmError, KeyboardInterrupt.
 
-    Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns}, where
-    columns map a quantity to its little-endian f64 samples as bytes.
+    Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
+    where columns map a quantity to its little-endian f64 samples as bytes.
     """
 
 def registry() -> str:

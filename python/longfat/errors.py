@@ -16,7 +16,7 @@ class InputError(LongfatError, ValueError):
 
 
 class ScenarioError(InputError):
-    """A scenario was refused. `problems` has one line per problem; `str()` is the first and the number of others."""
+    """A scenario was refused. `problems` has one line each; `str()` is the first and the number of others."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__(problems)

@@ -1,4 +1,4 @@
-"""The values of scenario keys: how each is read, checked and written. Limits are constants here, each once."""
+"""The values of scenario keys: how each is read, checked and written. Limits are constants, each once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,20 @@ from longfat import registry
 from longfat.units import RATE, SIZE, TIME, Dimension, packets, split, to_float
 
 RATES_BPS = (1e3, 1e13)
-DURATIONS_S = (1e-3, 1e7)
+ACCESS_RATES_BPS = (1e3, 1e14)
+"""Room for ten times the fastest bottleneck."""
+DURATIONS_S = (1e-3, 1e6)
 TIMES_S = (0.0, DURATIONS_S[1])
 RTTS_S = (1e-6, 1e3)
 SAMPLES_S = (1e-6, 1e6)
+TICKS_S = (0.0, 10.0)
+ACK_TIMEOUTS_S = (1e-6, 10.0)
+RTO_FLOORS_S = (0.0, 60.0)
+GAPS_S = (1e-6, DURATIONS_S[1])
 MSS_BYTES = (64, 65_483)
 """The greatest leaves room for the headers in an IP packet of 65535 bytes."""
 TRANSFER_BYTES = (1, 1e15)
+PAGE_BYTES = (1, 1e12)
 BUFFER_PACKETS = (1, 10**9)
 BUFFER_BDPS = 10_000
 WINDOWS_SEGMENTS = (1.0, 1e9)
@@ -52,37 +59,38 @@ def _quantity(dimension: Dimension, limits: tuple[float, float]) -> PlainValidat
     return PlainValidator(check)
 
 
-Duration = Annotated[
-    float, _quantity(TIME, DURATIONS_S), PlainSerializer(TIME.write), Accepts('a time such as "600 s"')
-]
-Time = Annotated[
-    float, _quantity(TIME, TIMES_S), PlainSerializer(TIME.write), Accepts('a time such as "5 s"')
-]
-Rtt = Annotated[
-    float, _quantity(TIME, RTTS_S), PlainSerializer(TIME.write), Accepts('a time such as "42 ms"')
-]
-Period = Annotated[
-    float, _quantity(TIME, SAMPLES_S), PlainSerializer(TIME.write), Accepts('a time such as "0.1 s"')
-]
+_TIME_SUCH_AS = Accepts('a time such as "5 s"')
+Duration = Annotated[float, _quantity(TIME, DURATIONS_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
+Time = Annotated[float, _quantity(TIME, TIMES_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
+Rtt = Annotated[float, _quantity(TIME, RTTS_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
+Period = Annotated[float, _quantity(TIME, SAMPLES_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
+Tick = Annotated[float, _quantity(TIME, TICKS_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
+AckTimeout = Annotated[float, _quantity(TIME, ACK_TIMEOUTS_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
+RtoFloor = Annotated[float, _quantity(TIME, RTO_FLOORS_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
+Gap = Annotated[float, _quantity(TIME, GAPS_S), PlainSerializer(TIME.write), _TIME_SUCH_AS]
 Mss = Annotated[
     float, _quantity(SIZE, MSS_BYTES), PlainSerializer(SIZE.write), Accepts('a size such as "1448 B"')
 ]
-Transfer = Annotated[
-    float, _quantity(SIZE, TRANSFER_BYTES), PlainSerializer(SIZE.write), Accepts('a size such as "10 MB"')
-]
+_SIZE_SUCH_AS = Accepts('a size such as "10 MB"')
+Transfer = Annotated[float, _quantity(SIZE, TRANSFER_BYTES), PlainSerializer(SIZE.write), _SIZE_SUCH_AS]
+Page = Annotated[float, _quantity(SIZE, PAGE_BYTES), PlainSerializer(SIZE.write), _SIZE_SUCH_AS]
 
 
-def _rate(value: Any) -> float:
-    if isinstance(value, dict):
-        raise ValueError(
-            f"rates that vary (sine, steps, trace) come with a later version; accepted: a constant rate such as {RATE.accepted}"
-        )
-    return _in_range(RATE.parse(value), RATES_BPS, RATE.write)
+def _rate(limits: tuple[float, float]) -> PlainValidator:
+    def check(value: Any) -> float:
+        if isinstance(value, dict):
+            raise ValueError(
+                "rates that vary (sine, steps, trace) come with a later version; "
+                f"accepted: a constant rate such as {RATE.accepted}"
+            )
+        return _in_range(RATE.parse(value), limits, RATE.write)
+
+    return PlainValidator(check)
 
 
-Rate = Annotated[
-    float, PlainValidator(_rate), PlainSerializer(RATE.write), Accepts(f"a rate such as {RATE.accepted}")
-]
+_RATE_SUCH_AS = Accepts(f"a rate such as {RATE.accepted}")
+Rate = Annotated[float, _rate(RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
+AccessRate = Annotated[float, _rate(ACCESS_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 
 
 def _number(limits: tuple[float, float], accepted: str) -> PlainValidator:
@@ -179,7 +187,7 @@ def least(value: Distribution) -> float:
 
 
 def _distribution(limits: tuple[float, float]) -> PlainValidator:
-    accepted = 'accepted: a time such as "42 ms", { uniform = ["0 s", "40 s"] } or { exponential = "40 ms" } with one key'
+    accepted = 'accepted: a time such as "42 ms", { uniform = ["0 s", "40 s"] } or { exponential = "40 ms" }'
 
     def time(value: Any) -> float:
         return _in_range(TIME.parse(value), limits, TIME.write)
@@ -276,8 +284,7 @@ def _loss(value: Any) -> LossModel:
         known = set(GilbertElliott.__dataclass_fields__)
         if not {"good_to_bad", "bad_to_good"} <= set(given) <= known:
             raise ValueError(
-                "gilbert_elliott takes good_to_bad and bad_to_good, and perhaps loss_good (0) and loss_bad (1): "
-                "probabilities per packet"
+                "gilbert_elliott takes good_to_bad, bad_to_good and perhaps loss_good (0), loss_bad (1)"
             )
         return GilbertElliott(
             **{key: plain_number(p, (0.0, 1.0), f"{_PROBABILITY} as {key}") for key, p in given.items()}
@@ -307,7 +314,7 @@ Loss = Annotated[
 
 @dataclass(frozen=True)
 class BufferSize:
-    """Room for waiting packets, as written: packets, bytes, seconds at the link's rate, or a share of the BDP."""
+    """Room for waiting packets as written: packets, bytes, seconds at the link's rate or part of the BDP."""
 
     packets: int | None = None
     bytes: int | None = None
@@ -421,8 +428,8 @@ Queue = Annotated[QueueSpec, PlainValidator(_queue), PlainSerializer(_write_queu
 class AlgorithmSpec:
     """A congestion control: a row of the registry with the parameters given, or a user's own.
 
-    A user's own is a class or zero-argument callable (`factory`), or "file.py:Class" (`name`); its parameters are
-    handed to the constructor as keyword arguments.
+    A user's own is a class or zero-argument callable (`factory`), or "file.py:Class" (`name`); its parameters
+    are handed to the constructor as keyword arguments.
     """
 
     name: str
@@ -467,7 +474,7 @@ def _algorithm(value: Any, info: ValidationInfo) -> AlgorithmSpec:
 
 
 def callable_name(factory: Callable[..., Any]) -> str:
-    """ "file.py:Class" of a class or function, as far as Python knows its file."""
+    """The "file.py:Class" of a class or function, as far as Python knows its file."""
     code = getattr(factory, "__code__", None)
     module = sys.modules.get(getattr(factory, "__module__", ""), None)
     file = code.co_filename if code else getattr(module, "__file__", None)

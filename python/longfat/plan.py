@@ -1,4 +1,4 @@
-"""Scenario to plan: every quantity a plain number in SI units, every default filled in, every flow its own entry.
+"""Scenario to plan: every quantity a plain number in SI units, defaults filled in, every flow its own entry.
 
 The plan is what the core runs (JSON); it knows no units, no files and no `count`.
 """

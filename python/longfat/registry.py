@@ -1,4 +1,4 @@
-"""What the core offers: the rows of its algorithms, queues and routers, and the checks of their parameters."""
+"""What the core offers: the rows of its algorithms, queues and routers, and checks of their parameters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BARE: dict[Kind, frozenset[str]] = {
 
 
 class Parameter(TypedDict):
-    """One parameter of a row; numbers are in `unit`, `choices` is empty for them."""
+    """One parameter of a row; numbers are in `unit`, `choices` is null for them."""
 
     name: str
     default: float | str
@@ -36,7 +36,7 @@ class Parameter(TypedDict):
     meaning: str
     least: float | None
     greatest: float | None
-    choices: list[str]
+    choices: list[str] | None
 
 
 class Row(TypedDict):
@@ -90,7 +90,7 @@ def _names(kind: Kind) -> str:
 
 
 def check_parameters(kind: Kind, row: Row, given: dict[str, Any]) -> dict[str, float | str]:
-    """The given parameters in the row's units; ValueError says in one line which is wrong and what is accepted."""
+    """The given parameters in the row's units; ValueError says which is wrong and what is accepted."""
     declared = {parameter["name"]: parameter for parameter in row["parameters"]}
     checked: dict[str, float | str] = {}
     for name, value in given.items():

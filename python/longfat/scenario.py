@@ -1,7 +1,7 @@
 """The one definition of a scenario: what a file may say, its defaults, and how problems with it are told.
 
-Attributes hold plain SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units. Nothing here
-knows how a scenario is run: `longfat.plan` turns it into numbers for the core.
+Attributes hold plain SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units.
+Nothing here knows how a scenario is run: `longfat.plan` turns it into numbers for the core.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, Val
 from longfat import problems
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
+    BUFFER_PACKETS,
     MOST_FLOWS,
     Accepts,
+    AccessRate,
+    AckTimeout,
     Algorithm,
     AlgorithmSpec,
     Buffer,
@@ -30,19 +33,23 @@ from longfat.fields import (
     Duration,
     Exponential,
     FlowCount,
+    Gap,
     Loss,
     Mss,
+    Page,
     Period,
     Queue,
     QueueSpec,
     RandomLoss,
     Rate,
+    RtoFloor,
     Rtt,
     Seed,
     Segments,
     SegmentsOrInfinite,
     Sessions,
     Shape,
+    Tick,
     Time,
     Transfer,
     least,
@@ -58,7 +65,7 @@ LEAST_ACCESS_BPS = 1e9
 ACCESS_FACTOR = 10.0
 
 LEAST_REVERSE_PACKETS = 1000
-"""The reverse path's buffer is the forward one's, but at least this, so that ACKs are not dropped by accident."""
+"""The reverse path's buffer is the forward one's, but at least this: ACKs are not dropped by accident."""
 
 LINKS = ("bottleneck", "reverse")
 """Of a dumbbell, in the plan's order."""
@@ -99,7 +106,7 @@ class Bottleneck(_Part):
     """Of data packets that enter the bottleneck."""
     ack_loss: Loss = RandomLoss(0.0)
     """Of ACKs that enter the reverse path."""
-    access_rate: Rate | None = None
+    access_rate: AccessRate | None = None
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer | None = None
 
@@ -135,14 +142,14 @@ class Transport(_Part):
     slow_start: Literal["standard", "limited"] = "standard"
     max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
     delayed_ack: bool = True
-    delayed_ack_timeout: Time = 0.04  # Linux's least
+    delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
     byte_counting: bool = True
     sack: bool | None = None
     """None: as the algorithm has it in the registry."""
     recovery: Literal["rate-halving", "prr"] = "rate-halving"
-    host_tick: Time = 0.0
+    host_tick: Tick = 0.0
     """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
-    rto_min: Time = 0.2  # Linux; RFC 6298 has 1 s
+    rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
     ecn: bool = False
 
     @model_validator(mode="before")
@@ -201,9 +208,9 @@ class Background(Transport):
     """Drawn for each connection; the first flow's if not given."""
     sessions: Sessions = 50
     """Of each direction that is asked for."""
-    gap: Rtt = 1.0
+    gap: Gap = 1.0
     """Mean of the exponential time between a session's pages."""
-    page: Transfer = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
+    page: Page = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
     """Mean of the Pareto page size."""
     shape: Shape = 1.2  # Li, Leith, Shorten 2007
     direction: Literal["forward", "reverse", "both"] = "forward"
@@ -279,18 +286,26 @@ class Scenario(_Part):
                     f'sample.{key} = "{TIME.write(period)}" gives more than {MOST_SAMPLES} samples; '
                     f'accepted: from "{least_period:.2g} s"'
                 )
-        for key in ("buffer", "reverse_buffer"):
+        for key, rate in (("buffer", self.bottleneck.rate), ("reverse_buffer", self.bottleneck.reverse_rate)):
             buffer = getattr(self.bottleneck, key)
-            if buffer is not None and buffer.bytes is not None and buffer.bytes < self.packet_bytes:
-                raise ValueError(
-                    f'bottleneck.{key} = "{buffer.bytes} B": less than a packet of {self.packet_bytes:g} B; '
-                    'accepted: "20 % BDP", "175 packets", "512 KiB" or "10 ms"'
-                )
-            if buffer is not None and buffer.bdp is not None and self.buffer_rtt_s() == 0.0:
-                raise ValueError(
-                    f"bottleneck.{key} in BDP with an exponential rtt, which has no smallest value; give bottleneck.buffer_rtt"
-                )
+            if buffer is not None:
+                self._check_buffer(f"bottleneck.{key}", buffer, rate or self.bottleneck.rate)
         return self
+
+    def _check_buffer(self, key: str, buffer: BufferSize, rate_bps: float) -> None:
+        if buffer.bytes is not None and buffer.bytes < self.packet_bytes:
+            raise ValueError(
+                f'{key} = "{buffer.bytes} B": less than a packet of {self.packet_bytes:g} B; '
+                'accepted: "20 % BDP", "175 packets", "512 KiB" or "10 ms"'
+            )
+        if buffer.bdp is not None and self.buffer_rtt_s() == 0.0:
+            raise ValueError(f"{key} in BDP: an exponential rtt has no least one; give bottleneck.buffer_rtt")
+        number = self.packets(buffer, rate_bps)
+        if number > BUFFER_PACKETS[1]:
+            raise ValueError(
+                f'{key} = "{write_buffer(buffer)}" is {float(number):.3g} packets; '
+                f"accepted: up to {BUFFER_PACKETS[1]:g}"
+            )
 
     @property
     def packet_bytes(self) -> float:
@@ -388,6 +403,10 @@ class Scenario(_Part):
         for key, value in values.items():
             override(data, key, value, "scenario")
         return self.from_dict(data)
+
+    def after_warmup(self, warmup: str) -> Self:
+        """The same scenario with figures from `warmup` (a time with its unit) to the end."""
+        return self.with_values({"window": [warmup, TIME.write(self.duration)]})
 
     @classmethod
     def from_dict(

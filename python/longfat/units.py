@@ -1,8 +1,8 @@
 """Quantities as people write them ("250 Mbit/s", "42 ms", "512 KiB") to plain SI floats, exactly, and back.
 
-Decimal prefixes are powers of ten and binary ones (KiB, MiB...) powers of 1024, as IEC 80000-13 has them. Parsing
-goes through fractions, so "0.1 ms" is the float nearest to 1/10000, and what `Dimension.write` gives is read
-back as the same float.
+Decimal prefixes are powers of ten and binary ones (KiB, MiB...) powers of 1024, as IEC 80000-13 has them.
+Parsing goes through fractions, so "0.1 ms" is the float nearest to 1/10000, and what `Dimension.write` gives
+is read back as the same float.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Dimension:
     name: str
     units: Mapping[str, Fraction]
     written: tuple[str, ...]
-    """Units that `write` chooses from, powers of ten of each other, growing after the first, which zero has."""
+    """Units that `write` chooses from, powers of ten, growing after the first, which zero has."""
     example: str
 
     @property

@@ -40,7 +40,7 @@ impl ConstantFifo {
     }
 
     /// Lets everything leave the queue whose transmission has started by `now`.
-    #[inline]
+    #[inline(always)]
     pub fn settle(&mut self, now: Time) {
         while let Some(&(start, bytes)) = self.waiting.front() {
             if start > now {
@@ -54,7 +54,7 @@ impl ConstantFifo {
     }
 
     /// A packet of `bytes` arrives: when its last bit will be on the wire, or `None` if there is no room for it.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.settle(now);
         if self.last_size.0 != bytes {

@@ -19,9 +19,8 @@ impl Occupancy {
     #[inline]
     fn integrate(&mut self, now: Time) {
         let span = u128::from(now.since(self.last).as_ns());
-        let packets = u128::from(self.packets);
-        self.area += packets * span;
-        self.square_area += packets * packets * span;
+        self.area += u128::from(self.packets) * span;
+        self.square_area += u128::from(self.packets * self.packets) * span; // 64 bits hold the square of any queue
         self.last = now;
     }
 

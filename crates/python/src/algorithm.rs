@@ -93,7 +93,9 @@ impl UserAlgorithm {
 pub fn describe(py: Python<'_>, error: &PyErr) -> String {
     let lines = py
         .import("traceback")
-        .and_then(|m| m.call_method1("format_exception", (error.value(py),)))
+        .and_then(|m| {
+            m.call_method1("format_exception", (error.get_type(py), error.value(py), error.traceback(py)))
+        })
         .and_then(|lines| lines.extract::<Vec<String>>());
     lines.map_or_else(|_| error.to_string(), |l| l.concat().trim_end().to_owned())
 }

@@ -118,13 +118,14 @@ pub struct FlowMark {
 
 impl FlowMark {
     /// The counters now.
-    pub fn of(flow: &Flow, now: Time) -> Self {
+    pub fn of(flow: &mut Flow, now: Time) -> Self {
         let end = flow.completed.unwrap_or(now).min(now);
+        let receiver = flow.receiver_at(now);
         FlowMark {
             sender: *flow.sender.counters(),
-            received_bytes: flow.receiver.received_bytes,
-            delivered_bytes: flow.sender.payload(flow.receiver.delivered()),
-            duplicates: flow.receiver.duplicates,
+            received_bytes: receiver.received_bytes,
+            delivered_bytes: flow.sender.payload(receiver.delivered),
+            duplicates: receiver.duplicates,
             packets_lost: flow.packets_lost,
             cwnd_area: flow.sender.cwnd_integral(end),
         }

@@ -7,6 +7,12 @@ use longfat_transport::cc::{self, Controller};
 use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig};
 use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
+use std::collections::VecDeque;
+
+/// How far a host's clock may be off, either way: 50 ppm, the usual tolerance of the quartz in a PC (chosen here). Two
+/// hosts whose ticks kept the same distance for ever would meet the queue in the same order at every overflow, and one
+/// of them would take all the losses; no two real clocks do that.
+const CLOCK_TOLERANCE: f64 = 50e-6;
 
 /// A host's own link: finite rate, room for everything. Data wait here when the host sends faster than its interface.
 #[derive(Clone, Debug)]
@@ -46,11 +52,54 @@ pub struct Route {
 }
 
 impl Route {
+    /// Whether this kind of packet crosses a single link.
+    #[inline]
+    pub fn is_single(&self, kind: Kind) -> bool {
+        self.path(kind).len() == 1
+    }
+
     /// The links this kind of packet crosses.
     #[inline]
     pub fn path(&self, kind: Kind) -> &[usize] {
         if kind.is_forward() { &self.forward } else { &self.reverse }
     }
+}
+
+/// Times at which samples look at receivers: a grid, and the ends of the window of figures.
+#[derive(Clone, Copy, Debug)]
+pub struct Checks {
+    /// Period of the grid, seconds.
+    pub period_s: f64,
+    /// The window of figures.
+    pub window: (Time, Time),
+}
+
+impl Checks {
+    /// The time of sample number `row`.
+    pub fn grid(&self, row: u64) -> Time {
+        Time::from_secs_f64(row as f64 * self.period_s)
+    }
+
+    /// The first of them after `now`.
+    fn after(&self, now: Time) -> Time {
+        let mut row = (now.as_secs_f64() / self.period_s) as u64;
+        while self.grid(row) <= now {
+            row += 1;
+        }
+        let marks = [self.window.0, self.window.1].into_iter().filter(|&mark| mark > now);
+        marks.fold(self.grid(row), Time::min)
+    }
+}
+
+/// What has reached a receiver at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReceiverMark {
+    /// IP bytes, duplicates included.
+    pub received_bytes: u64,
+    /// Segments handed to the application.
+    pub delivered: u64,
+    /// Segments that arrived a second time.
+    pub duplicates: u64,
 }
 
 /// A connection in the simulator.
@@ -89,6 +138,12 @@ pub struct Flow {
     pub packets_lost: u64,
     /// Its data packets that reached the receiver.
     pub packets_arrived: u64,
+    /// When samples will look at the receiver.
+    checks: Checks,
+    /// The next such time, for a receiver that runs ahead.
+    next_check: Time,
+    /// What a receiver that runs ahead looked like when its clock passed those times.
+    passed: VecDeque<(Time, ReceiverMark)>,
     /// Its packets of all kinds that are neither at an end nor dropped.
     pub under_way: u64,
     /// Index of the background source it belongs to, and the transfer's size.
@@ -111,6 +166,8 @@ pub struct NewFlow<'a> {
     pub losses: Vec<(usize, Kind, longfat_net::LossModel)>,
     /// Propagation delay of the shared links on its way there, and back.
     pub shared_delay: (Interval, Interval),
+    /// When samples will look at the receiver.
+    pub checks: Checks,
 }
 
 impl Flow {
@@ -126,7 +183,10 @@ impl Flow {
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
         let remaining =
             |all: Interval, shared: Interval| all.saturating_sub(shared).max(Interval::from_ns(1));
+        let mut clock = stream("tick");
         let host_tick = Interval::from_secs_f64(plan.host_tick_s);
+        let tick_phase = Interval::from_ns(clock.below(host_tick.as_ns()));
+        let host_tick = host_tick.scale(1.0 + clock.uniform(-CLOCK_TOLERANCE, CLOCK_TOLERANCE));
         let access = Access::new(rate("access_rate_bps", plan.access_rate_bps)?);
         let sender = SenderConfig {
             flow: new.id,
@@ -148,7 +208,7 @@ impl Flow {
                 ReductionPlan::Prr => Reduction::Prr,
             },
             host_tick,
-            tick_phase: Interval::from_ns(stream("tick").below(host_tick.as_ns())),
+            tick_phase,
             rto_min: Interval::from_secs_f64(plan.rto_min_s),
             ecn: plan.ecn,
         };
@@ -187,6 +247,9 @@ impl Flow {
             rtt,
             packets_lost: 0,
             packets_arrived: 0,
+            checks: new.checks,
+            next_check: Time::ZERO,
+            passed: VecDeque::new(),
             under_way: 0,
             transfer: None,
         })
@@ -260,17 +323,81 @@ impl Flow {
     /// The receiver's next event: takes a packet, or its timer.
     #[inline]
     pub fn receiver_event(&mut self, now: Time) {
-        let answer = if self.to_receiver.head() <= now {
-            let Some(packet) = self.to_receiver.pop() else { return };
-            self.under_way -= 1;
-            self.packets_arrived += u64::from(packet.kind == Kind::Data);
-            self.receiver.on_packet(now, &packet)
+        if self.to_receiver.head() <= now {
+            if let Some(packet) = self.to_receiver.pop() {
+                self.receive(now, &packet);
+            }
+        } else if let Some(ack) = self.receiver.on_timer(now) {
+            self.answer(now, ack);
+        }
+    }
+
+    /// A packet whose last bit leaves its last link, and the propagation of that, at `at`: puts it on its way to its end.
+    #[inline(always)]
+    pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
+        if !packet.kind.is_forward() {
+            self.to_sender.push(at + self.route.reverse_delay, packet);
+        } else if ahead && self.transfer.is_none() {
+            self.receive_ahead(at + self.route.forward_delay, &packet);
         } else {
-            self.receiver.on_timer(now)
-        };
-        if let Some(ack) = answer {
-            self.under_way += 1;
-            self.ack_to_link.push(self.ack_access.depart(now, ack.bytes()), ack);
+            self.to_receiver.push(at + self.route.forward_delay, packet);
+        }
+    }
+
+    /// A packet that will reach the receiver at `at` is dealt with now. Allowed when all that come before it have been:
+    /// nothing but its own packets and timer moves a receiver, so it may run ahead of everything else.
+    #[inline]
+    pub fn receive_ahead(&mut self, at: Time, packet: &SimPacket) {
+        let timer = self.receiver.wake();
+        if timer < at {
+            self.note_passed(timer);
+            self.receiver_event(timer);
+        }
+        if at >= self.next_check {
+            self.note_passed(at);
+        }
+        self.receive(at, packet);
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &SimPacket) {
+        self.under_way -= 1;
+        self.packets_arrived += u64::from(packet.kind == Kind::Data);
+        if let Some(ack) = self.receiver.on_packet(now, packet) {
+            self.answer(now, ack);
+        }
+    }
+
+    #[inline]
+    fn answer(&mut self, now: Time, ack: SimPacket) {
+        self.under_way += 1;
+        self.ack_to_link.push(self.ack_access.depart(now, ack.bytes()), ack);
+    }
+
+    /// The receiver's clock passes on to `at`: notes how it looks at all checks on the way.
+    fn note_passed(&mut self, at: Time) {
+        while self.next_check <= at {
+            self.passed.push_back((self.next_check, self.receiver_now()));
+            self.next_check = self.checks.after(self.next_check);
+        }
+    }
+
+    fn receiver_now(&self) -> ReceiverMark {
+        ReceiverMark {
+            received_bytes: self.receiver.received_bytes,
+            delivered: self.receiver.delivered(),
+            duplicates: self.receiver.duplicates,
+        }
+    }
+
+    /// What has reached the receiver before `now`, a time of the checks.
+    pub fn receiver_at(&mut self, now: Time) -> ReceiverMark {
+        while self.passed.front().is_some_and(|&(at, _)| at < now) {
+            self.passed.pop_front();
+        }
+        match self.passed.front() {
+            Some(&(at, mark)) if at == now => mark,
+            _ => self.receiver_now(),
         }
     }
 

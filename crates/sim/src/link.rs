@@ -131,15 +131,20 @@ impl Link {
         })
     }
 
-    /// The arithmetic form's answer to a packet of `bytes`: when its last bit is on the wire, or `Some(None)` if it is
-    /// dropped. `None` where the queue has no such form; then [`Link::arrive`] it is.
+    /// Whether departures are arithmetic; then packets go through [`Link::offer`], else through [`Link::arrive`].
     #[inline]
-    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Option<Time>> {
+    pub const fn is_constant(&self) -> bool {
+        matches!(self.service, Service::Constant(_))
+    }
+
+    /// The arithmetic form's answer to a packet of `bytes`: when its last bit is on the wire; `None` if it is dropped.
+    #[inline(always)]
+    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
         let Service::Constant(fifo) = &mut self.service else { return None };
         self.counters.packets_in += 1;
         let departure = fifo.offer(now, bytes);
         self.counters.packets_dropped += u64::from(departure.is_none());
-        Some(departure)
+        departure
     }
 
     /// A packet arrives at the elements (plain form). What departs or is dropped is left in [`Link::departed`] and
@@ -265,11 +270,11 @@ impl Plain {
     /// Starts the next transmission if the link is free: the packet, and when its last bit is on the wire.
     fn serve(&mut self, now: Time, outcome: &mut Outcome) -> Option<(SimPacket, Time)> {
         let mut sent = None;
-        if self.busy_until <= now {
-            if let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome)) {
-                self.busy_until = now + self.rate.transmission(packet.bytes());
-                sent = Some((packet, self.busy_until));
-            }
+        if self.busy_until <= now
+            && let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome))
+        {
+            self.busy_until = now + self.rate.transmission(packet.bytes());
+            sent = Some((packet, self.busy_until));
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);

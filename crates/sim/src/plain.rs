@@ -6,7 +6,7 @@
 //! the receiver, what the receiver put on its link, the sender.
 
 use crate::agenda::Agenda;
-use crate::simulation::{EVENTS_PER_POLL, Reached, RunError, Simulation};
+use crate::simulation::{EVENTS_PER_POLL, RunError, Simulation};
 use longfat_net::Pipe;
 use longfat_units::Time;
 use longfat_wire::SimPacket;
@@ -123,32 +123,28 @@ impl Driver<'_> {
         if self.run.loses(index, &packet) {
             return;
         }
-        match self.run.links[index].offer(now, u32::from(packet.bytes)) {
-            Some(Some(departure)) => {
-                let reached = self.run.pass_on(index, packet, departure);
-                self.reach(reached);
+        let link = &mut self.run.links[index];
+        if !link.is_constant() {
+            link.arrive(now, packet);
+        } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
+            if let Some(flow) = self.run.pass_on(index, packet, departure, false) {
+                self.plan_flow(flow);
             }
-            Some(None) => self.run.flows[packet.flow.0 as usize].drop(packet.kind),
-            None => self.run.links[index].arrive(now, packet),
+        } else {
+            self.run.flows[packet.flow.0 as usize].drop(packet.kind);
         }
         self.settle(index);
     }
 
     /// A link has acted: takes away what it let go, and plans its next events.
     fn settle(&mut self, index: usize) {
-        for reached in self.run.clear_link(index) {
-            self.reach(Some(reached));
+        for flow in self.run.clear_link(index, false) {
+            self.plan_flow(flow);
         }
         let (link, links) = (&self.run.links[index], self.run.links.len());
         self.agenda.set(FIRST_LINK + index, link.wake());
         self.agenda.set(FIRST_LINK + links + index, link.onward_head());
         self.agenda.set(FIRST_LINK + 2 * links + index, link.control_head());
-    }
-
-    fn reach(&mut self, reached: Option<Reached>) {
-        if let Some(Reached::Receiver(flow, _) | Reached::Sender(flow, _)) = reached {
-            self.plan_flow(flow);
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! the same bytes; a test says so.
 
 use crate::figures::{BackgroundFigures, FlowMark, SampleMean, Summary, flow_figures, link_figures};
-use crate::flow::{Flow, NewFlow};
+use crate::flow::{Checks, Flow, NewFlow};
 use crate::link::{Link, LinkCounters, outlet};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
@@ -78,16 +78,6 @@ pub struct Outcome {
     pub events: Vec<EventRow>,
     /// How many events the scheduler handled: a matter of speed, not of results.
     pub events_handled: u64,
-}
-
-/// A pipe that held nothing has got a packet, which arrives at the given time.
-pub(crate) enum Reached {
-    /// This flow's receiver.
-    Receiver(usize, Time),
-    /// This flow's sender.
-    Sender(usize, Time),
-    /// The link after this one.
-    Link,
 }
 
 /// A run in progress.
@@ -180,6 +170,7 @@ impl Simulation {
                 start: Time::from_secs_f64(start),
                 losses: self.losses(&planned.connection),
                 shared_delay: self.shared_delay(&planned.connection),
+                checks: self.checks(),
             };
             let mut flow = Flow::new(&planned.connection, controller, recovery, new)?;
             flow.stop_at = planned.stop_s.map_or(Time::NEVER, Time::from_secs_f64);
@@ -190,6 +181,10 @@ impl Simulation {
             self.flows.push(flow);
         }
         Ok(())
+    }
+
+    fn checks(&self) -> Checks {
+        Checks { period_s: self.plan.sample.flows_s, window: self.window }
     }
 
     fn losses(&self, plan: &ConnectionPlan) -> Vec<(usize, Kind, LossModel)> {
@@ -255,55 +250,58 @@ impl Simulation {
         true
     }
 
-    /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers the flow and
-    /// side whose pipe was empty before.
-    #[inline]
+    /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers the flow whose
+    /// end it is on the way to. With `ahead`, receivers of lasting flows take it at once.
     pub(crate) fn pass_on(
         &mut self,
         index: usize,
         mut packet: SimPacket,
         departure: Time,
-    ) -> Option<Reached> {
+        ahead: bool,
+    ) -> Option<usize> {
         let link = &mut self.links[index];
         let at = departure + link.delay;
         let id = packet.flow.0 as usize;
         let flow = &mut self.flows[id];
-        packet.hop += 1;
-        if let Some(&next) = flow.route.path(packet.kind).get(usize::from(packet.hop)) {
-            return outlet(&mut link.onward, next).push(at, packet).then_some(Reached::Link);
+        if let Some(&next) = flow.route.path(packet.kind).get(usize::from(packet.hop) + 1) {
+            packet.hop += 1;
+            outlet(&mut link.onward, next).push(at, packet);
+            return None;
         }
-        if packet.kind.is_forward() {
-            let at = at + flow.route.forward_delay;
-            flow.to_receiver.push(at, packet).then_some(Reached::Receiver(id, at))
-        } else {
-            let at = at + flow.route.reverse_delay;
-            flow.to_sender.push(at, packet).then_some(Reached::Sender(id, at))
-        }
+        flow.pass_on(packet, at, ahead);
+        Some(id)
     }
 
-    /// What a link in plain form has let depart or dropped goes where it goes.
-    pub(crate) fn clear_link(&mut self, index: usize) -> Vec<Reached> {
+    /// What a link in plain form has let depart or dropped goes where it goes; the flows whose ends it is on the way to.
+    pub(crate) fn clear_link(&mut self, index: usize, ahead: bool) -> Vec<usize> {
         for packet in core::mem::take(&mut self.links[index].dropped) {
             self.flows[packet.flow.0 as usize].drop(packet.kind);
         }
         let departed = core::mem::take(&mut self.links[index].departed);
         departed
             .into_iter()
-            .filter_map(|(packet, departure)| self.pass_on(index, packet, departure))
+            .filter_map(|(packet, departure)| self.pass_on(index, packet, departure, ahead))
             .collect()
     }
 
     /// After a sender's event: whether its algorithm failed, or its transfer is complete.
     #[inline]
     pub(crate) fn after_sender(&mut self, now: Time, index: usize) -> Result<(), RunError> {
-        let flow = &mut self.flows[index];
-        if let Some(reason) = flow.sender.take_failure() {
-            return Err(RunError::Algorithm { flow: self.plan.flows[index].name.clone(), reason });
+        let flow = &self.flows[index];
+        if flow.sender.has_failed() {
+            return Err(self.failure(index));
         }
         if flow.completed.is_some() && flow.transfer.is_some() {
             self.complete(now, index);
         }
         Ok(())
+    }
+
+    #[cold]
+    fn failure(&mut self, index: usize) -> RunError {
+        let reason = self.flows[index].sender.take_failure().unwrap_or_default();
+        let flow = self.plan.flows.get(index).map_or_else(String::new, |f| f.name.clone());
+        RunError::Algorithm { flow, reason }
     }
 
     /// A session asks for its next page: a new connection. Answers its place.
@@ -322,6 +320,7 @@ impl Simulation {
             start: now,
             losses: self.losses(planned),
             shared_delay: self.shared_delay(planned),
+            checks: self.checks(),
         };
         let mut flow = Flow::new(planned, controller, recovery, new)?;
         flow.transfer = Some((group, bytes));
@@ -370,8 +369,9 @@ impl Simulation {
 
     fn sample_flows(&mut self, now: Time) {
         let in_window = (self.window.0..=self.window.1).contains(&now);
-        for ((flow, series), srtt) in self.flows.iter().zip(&mut self.flow_series).zip(&mut self.srtt) {
-            let (sender, receiver) = (&flow.sender, &flow.receiver);
+        for ((flow, series), srtt) in self.flows.iter_mut().zip(&mut self.flow_series).zip(&mut self.srtt) {
+            let receiver = flow.receiver_at(now);
+            let sender = &flow.sender;
             let rtt_s = sender.rtt().srtt().as_secs_f64();
             if in_window && rtt_s > 0.0 && flow.completed.is_none() {
                 srtt.add(rtt_s);
@@ -382,7 +382,7 @@ impl Simulation {
                 sender.window().ssthresh,
                 rtt_s,
                 sender.acked_bytes() as f64,
-                sender.payload(receiver.delivered()) as f64,
+                sender.payload(receiver.delivered) as f64,
                 receiver.received_bytes as f64,
                 sender.counters().packets_sent as f64,
                 flow.packets_lost as f64,
@@ -390,7 +390,7 @@ impl Simulation {
             ]);
         }
         self.flow_samples += 1;
-        self.next_flow_sample = grid(self.flow_samples, self.plan.sample.flows_s, now);
+        self.next_flow_sample = self.checks().grid(self.flow_samples).max(now + Interval::from_ns(1));
     }
 
     fn sample_links(&mut self, now: Time) {
@@ -415,7 +415,8 @@ impl Simulation {
     /// The window of figures begins or ends.
     fn mark_window(&mut self, now: Time) {
         if self.at_window.is_none() {
-            let flows = self.flows.iter().take(self.plan.flows.len()).map(|f| FlowMark::of(f, now)).collect();
+            let flows =
+                self.flows.iter_mut().take(self.plan.flows.len()).map(|f| FlowMark::of(f, now)).collect();
             let links = self.links.iter_mut().map(|l| l.settle(now).1).collect();
             self.links.iter_mut().for_each(|l| l.restart(now));
             self.at_window = Some((flows, links));
@@ -429,7 +430,7 @@ impl Simulation {
     fn take_figures(&mut self, now: Time) -> Summary {
         let (flow_marks, link_marks) = self.at_window.clone().unwrap_or_default();
         let from = self.window.0;
-        let flows = (self.flows.iter().zip(&self.plan.flows).zip(flow_marks).zip(&self.srtt))
+        let flows = (self.flows.iter_mut().zip(&self.plan.flows).zip(flow_marks).zip(&self.srtt))
             .map(|(((flow, planned), before), &srtt)| {
                 let after = (now, FlowMark::of(flow, now));
                 flow_figures(flow, &planned.name, &planned.connection.algorithm, (from, before), after, srtt)

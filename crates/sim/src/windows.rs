@@ -6,9 +6,13 @@
 //! without a scheduler. Then each link takes what the hosts (and other links) have sent it in the window, merged in
 //! the canonical order (time, source), which is the order in which the plain driver would have brought it.
 //!
+//! A receiver of a lasting flow need not even wait for the next window: only its own packets and timer move it, so it
+//! deals with each packet as soon as the link knows when that will arrive, and notes how it looked at the times of
+//! samples that its clock passes.
+//!
 //! Windows also end where samples are taken, so that samples see the same state in both drivers.
 
-use crate::simulation::{EVENTS_PER_POLL, Reached, RunError, Simulation};
+use crate::simulation::{EVENTS_PER_POLL, RunError, Simulation};
 use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
@@ -152,9 +156,7 @@ impl Driver<'_> {
             self.run.after_sender(now, index)?;
             self.events += 1;
         }
-        let flow = &self.run.flows[index];
-        self.wake[index] = flow.sender_wake().min(flow.receiver_wake());
-        self.heads[index] = [flow.to_link.head(), flow.ack_to_link.head()];
+        self.look_at(index);
         Ok(())
     }
 
@@ -195,18 +197,35 @@ impl Driver<'_> {
         }
         for &key in &arrivals {
             let now = from + Interval::from_ns(key >> SOURCE_BITS);
-            self.link_timers(index, now, true);
-            if let Some(packet) = self.pipe(sources[(key & ((1 << SOURCE_BITS) - 1)) as usize]).pop() {
-                self.enter(now, index, packet);
+            let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+            let Simulation { links, flows, .. } = &mut *self.run;
+            let link = &mut links[index];
+            // the common case, straight through: a host's packet, a constant-rate FIFO, no further link
+            if let (true, Source::Data(i) | Source::Acks(i)) = (link.is_constant(), source) {
+                let flow = &mut flows[i];
+                let pipe =
+                    if matches!(source, Source::Data(_)) { &mut flow.to_link } else { &mut flow.ack_to_link };
+                let Some(packet) = pipe.pop() else { continue };
+                if flow.route.is_single(packet.kind) && flow.losses.is_empty() {
+                    match link.offer(now, u32::from(packet.bytes)) {
+                        Some(departure) => flow.pass_on(packet, departure + link.delay, true),
+                        None => flow.drop(packet.kind),
+                    }
+                } else {
+                    self.enter(now, index, packet);
+                }
+            } else {
+                self.link_timers(index, now, true);
+                if let Some(packet) = self.pipe(source).pop() {
+                    self.enter(now, index, packet);
+                }
             }
         }
         self.link_timers(index, until, false);
         self.events += arrivals.len() as u64;
         for &source in &sources {
-            match source {
-                Source::Data(i) => self.heads[i][0] = self.run.flows[i].to_link.head(),
-                Source::Acks(i) => self.heads[i][1] = self.run.flows[i].ack_to_link.head(),
-                Source::Onward(..) | Source::Control(..) => {}
+            if let Source::Data(i) | Source::Acks(i) = source {
+                self.look_at(i);
             }
         }
         self.active[index] = sources;
@@ -239,35 +258,32 @@ impl Driver<'_> {
     }
 
     /// A packet comes to a link.
-    #[inline]
     fn enter(&mut self, now: Time, index: usize, packet: SimPacket) {
         if self.run.loses(index, &packet) {
             return;
         }
-        match self.run.links[index].offer(now, u32::from(packet.bytes)) {
-            Some(Some(departure)) => {
-                if let Some(reached) = self.run.pass_on(index, packet, departure) {
-                    self.reach(reached);
-                }
-            }
-            Some(None) => self.run.flows[packet.flow.0 as usize].drop(packet.kind),
-            None => {
-                self.run.links[index].arrive(now, packet);
-                self.clear(index);
-            }
+        let link = &mut self.run.links[index];
+        if !link.is_constant() {
+            link.arrive(now, packet);
+            self.clear(index);
+        } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
+            self.run.pass_on(index, packet, departure, true);
+        } else {
+            self.run.flows[packet.flow.0 as usize].drop(packet.kind);
         }
     }
 
     fn clear(&mut self, index: usize) {
-        for reached in self.run.clear_link(index) {
-            self.reach(reached);
+        for flow in self.run.clear_link(index, true) {
+            self.look_at(flow);
         }
     }
 
+    /// Notes when a flow has something to do next.
     #[inline]
-    fn reach(&mut self, reached: Reached) {
-        if let Reached::Receiver(flow, at) | Reached::Sender(flow, at) = reached {
-            self.wake[flow] = self.wake[flow].min(at);
-        }
+    fn look_at(&mut self, index: usize) {
+        let flow = &self.run.flows[index];
+        self.wake[index] = flow.sender_wake().min(flow.receiver_wake());
+        self.heads[index] = [flow.to_link.head(), flow.ack_to_link.head()];
     }
 }

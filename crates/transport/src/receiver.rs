@@ -119,10 +119,10 @@ impl Receiver {
             self.duplicates += 1;
         } else if seq == self.next {
             self.next += 1;
-            if self.early.front().is_some_and(|&(start, _)| start == self.next) {
-                if let Some((_, end)) = self.early.pop_front() {
-                    self.next = end;
-                }
+            if self.early.front().is_some_and(|&(start, _)| start == self.next)
+                && let Some((_, end)) = self.early.pop_front()
+            {
+                self.next = end;
             }
         } else {
             self.insert(seq);
@@ -143,11 +143,11 @@ impl Receiver {
         if range.1 == seq {
             range.1 += 1;
             let end = range.1;
-            if let Some(&(start, next_end)) = self.early.get(after + 1) {
-                if start == end {
-                    self.early[after].1 = next_end;
-                    self.early.remove(after + 1);
-                }
+            if let Some(&(start, next_end)) = self.early.get(after + 1)
+                && start == end
+            {
+                self.early[after].1 = next_end;
+                self.early.remove(after + 1);
             }
         } else if range.0 == seq + 1 {
             range.0 = seq;
@@ -175,10 +175,11 @@ impl Receiver {
         let mut blocks = SackBlocks::default();
         for seq in self.recent {
             let at = self.early.partition_point(|&(_, end)| end <= seq);
-            if let Some(&(start, end)) = self.early.get(at) {
-                if start <= seq && blocks.iter().all(|(s, _)| s != start) {
-                    blocks.push(start, end);
-                }
+            if let Some(&(start, end)) = self.early.get(at)
+                && start <= seq
+                && blocks.iter().all(|(s, _)| s != start)
+            {
+                blocks.push(start, end);
             }
         }
         blocks

@@ -113,10 +113,11 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
-        if let Some(run) = self.runs.get(self.index(start)) {
-            if run.state == State::Sacked && end <= run.end {
-                return 0; // an old block again: most are
-            }
+        if let Some(run) = self.runs.get(self.index(start))
+            && run.state == State::Sacked
+            && end <= run.end
+        {
+            return 0; // an old block again: most are
         }
         self.cover(end);
         self.change(start, end, |_| State::Sacked)
@@ -173,10 +174,12 @@ impl Scoreboard {
     }
 
     /// The first segment to be sent again, if any is.
+    #[inline]
     pub fn next_lost(&mut self) -> Option<u64> {
-        if self.lost == 0 {
-            return None;
-        }
+        if self.lost == 0 { None } else { self.find_lost() }
+    }
+
+    fn find_lost(&mut self) -> Option<u64> {
         let from = self.first_lost.max(self.base);
         let first = self.index(from);
         let at = first + self.runs.iter().skip(first).position(|r| r.state == State::Lost)?;

@@ -9,6 +9,8 @@ use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
 
 const SYN_BYTES: u32 = 60;
+/// More segments than any window has room for.
+const MOST_SEGMENTS: f64 = 1e15;
 /// Most segments that one acknowledgement may count in slow-start: RFC 3465, section 2.2, L = 2, and 1 after a timeout.
 const SLOW_START_LIMIT: f64 = 2.0;
 
@@ -99,6 +101,8 @@ pub struct Sender {
     config: SenderConfig,
     controller: Controller,
     wants_samples: bool,
+    /// The receiver's window, whole segments.
+    receiver_window: u64,
     window: Window,
     phase: Phase,
     /// The next new segment.
@@ -125,6 +129,7 @@ pub struct Sender {
     send_at: Time,
     timer_at: Time,
     pace_at: Time,
+    /// Integral of cwnd over time, segment ns.
     cwnd_area: f64,
     cwnd_since: Time,
     counters: SenderCounters,
@@ -143,6 +148,7 @@ impl Sender {
         };
         Sender {
             wants_samples: controller.wants_samples(),
+            receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(config.rto_min),
             config,
             controller,
@@ -243,12 +249,18 @@ impl Sender {
 
     /// The integral of cwnd over time since the start, segment seconds.
     pub fn cwnd_integral(&self, now: Time) -> f64 {
-        self.cwnd_area + self.window.cwnd * now.since(self.cwnd_since).as_secs_f64()
+        (self.cwnd_area + self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64) / 1e9
     }
 
     /// The algorithm.
     pub const fn controller(&self) -> &Controller {
         &self.controller
+    }
+
+    /// Whether the algorithm failed.
+    #[inline]
+    pub const fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     /// Why the algorithm failed, if it did: it raised, or left a window below one segment. Taken once.
@@ -298,7 +310,7 @@ impl Sender {
 
     #[inline]
     fn account(&mut self, now: Time) {
-        self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_secs_f64();
+        self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64;
         self.cwnd_since = now;
     }
 
@@ -550,15 +562,17 @@ impl Sender {
         let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
         let gap = pace.map_or(Interval::ZERO, |rate| Interval::from_secs_f64(1.0 / rate));
         let tick = now.round_up(self.config.host_tick, self.config.tick_phase);
+        let allowed = self.window.cwnd.min(MOST_SEGMENTS) as i64 as u64; // signed: one instruction on most machines
+        let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
+        let mut in_flight = self.in_flight();
         loop {
             let lost = self.board.next_lost();
-            let beyond = (self.next - self.board.base()) as f64 >= self.config.max_window;
-            if lost.is_none() && (self.next >= self.end || beyond) {
+            if lost.is_none() && self.next >= edge {
                 self.limited = false;
                 return;
             }
             let forced = self.must_send && lost.is_some();
-            if !forced && (self.in_flight() + 1) as f64 > self.window.cwnd {
+            if !forced && in_flight >= allowed {
                 self.limited = true;
                 return;
             }
@@ -577,6 +591,7 @@ impl Sender {
                 self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
             }
             self.must_send = false;
+            in_flight += 1;
             self.send(now, lost, out);
         }
     }
@@ -610,12 +625,15 @@ impl Sender {
     }
 
     /// The window an algorithm left must be a window.
-    #[inline]
+    #[inline(always)]
     fn check(&mut self) {
-        let sound = self.window.cwnd >= 1.0 && self.window.cwnd.is_finite() && self.window.ssthresh > 0.0;
-        if sound && !matches!(self.controller, Controller::Custom(_)) {
-            return;
+        let sound = self.window.cwnd >= 1.0 && self.window.cwnd < f64::INFINITY && self.window.ssthresh > 0.0;
+        if !sound || matches!(self.controller, Controller::Custom(_)) {
+            self.look_for_failure(sound);
         }
+    }
+
+    fn look_for_failure(&mut self, sound: bool) {
         let raised = self.controller.take_failure();
         if sound && raised.is_none() {
             return;

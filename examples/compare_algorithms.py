@@ -1,0 +1,42 @@
+"""Utilisation and fairness of two like flows for several algorithms and RTTs, over all processors.
+
+Run it: python examples/compare_algorithms.py
+"""
+
+from longfat import Result, Scenario, run_many
+
+BASE = Scenario.from_dict(
+    {
+        "duration": "120 s",
+        "window": ["20 s", "120 s"],
+        "bottleneck": {"rate": "100 Mbit/s", "buffer": "20 % BDP"},
+        "flow": [
+            {"algorithm": "sack", "rtt": "42 ms"},
+            {"algorithm": "sack", "rtt": "42 ms", "start": "5 s"},
+        ],
+    }
+)
+
+
+def figures(result: Result) -> tuple[float, float]:
+    """Applied in the worker, so that only two numbers travel."""
+    return result.summary["links"][0]["utilization"], result.summary["metrics"]["jain"]
+
+
+def main() -> None:
+    """Print one line a setting."""
+    settings = [(name, rtt) for name in ("sack", "hstcp", "stcp", "htcp") for rtt in ("42 ms", "162 ms")]
+    scenarios = [
+        BASE.with_values(
+            {"flow.0.algorithm": name, "flow.1.algorithm": name, "flow.0.rtt": rtt, "flow.1.rtt": rtt}
+        )
+        for name, rtt in settings
+    ]
+    measured = dict(run_many(scenarios, reduce=figures))
+    for i, (name, rtt) in enumerate(settings):
+        utilization, jain = measured[i]
+        print(f"{name:6} {rtt:>7}  utilisation {utilization:.3f}  Jain's index {jain:.3f}")
+
+
+if __name__ == "__main__":
+    main()

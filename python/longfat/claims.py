@@ -1,0 +1,219 @@
+"""The ledger: published claims as data, and what was measured of them.
+
+A claim is written down before anything is measured: its setting, the published value, every setting with its
+source (or that it was chosen here), the estimator, and a rule a machine can check. The rule is a list of
+checks; a claim's verdict follows from them in one place, `verdict`, for every claim of every suite.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+from longfat.errors import InputError
+
+Verdict = Literal["reproduced", "partly", "not reproduced", "undecidable", "not measured"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+CHOSEN_HERE = "chosen here"
+"""The source of a setting that the paper leaves open."""
+
+PARTLY_SHARE = 0.5
+"""A claim holds partly when at least this share of its decided checks does."""
+
+LEDGER_FILE = "claims.json"
+
+Data = TypeVar("Data")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of an experiment: its name, its value as text, and where the value comes from."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """One part of a claim's rule: what has to hold, whether it does (None: cannot be told), what was seen."""
+
+    text: str
+    passed: bool | None
+    measured: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was measured of a claim: checks, one line for the table, the numbers behind it, a remark."""
+
+    checks: tuple[Check, ...]
+    measured: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+class Missing(Exception):  # noqa: N818 - the absence of data is an answer here, not an error
+    """Raised by a claim's finding when a run that it needs is not there."""
+
+
+@dataclass(frozen=True)
+class Claim(Generic[Data]):
+    """One published claim. ``find`` turns a suite's data into a `Finding`.
+
+    ``reports`` marks a claim that prints no value to compare with: it is reported, and stays undecidable.
+    """
+
+    id: str
+    paper: str
+    setting: str
+    published: str
+    settings: tuple[Setting, ...]
+    estimator: str
+    rule: str
+    experiments: tuple[str, ...]
+    find: Callable[[Data], Finding]
+    published_values: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+    reports: bool = False
+
+
+def verdict(checks: Sequence[Check]) -> Verdict:
+    """All checks hold: reproduced; at least half of the decided ones: partly; fewer: not reproduced.
+
+    A check that cannot be told from the repeats at hand keeps a claim from being called reproduced: it is
+    then undecidable, as is a claim of which no check could be decided.
+    """
+    decided = [check.passed for check in checks if check.passed is not None]
+    if not decided:
+        return "undecidable"
+    if all(decided):
+        return "reproduced" if len(decided) == len(checks) else "undecidable"
+    return "partly" if sum(decided) >= PARTLY_SHARE * len(decided) else "not reproduced"
+
+
+def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
+    """The ledger row of a claim. Without data "not measured"; a quick run's verdict is indicative."""
+    try:
+        finding = claim.find(data)
+    except Missing as missing:
+        return unmeasured(claim, mode, note=str(missing))
+    ruling: Verdict = "undecidable" if claim.reports else verdict(finding.checks)
+    notes = [claim.note, finding.note]
+    if mode != "full":
+        notes.append("Indicative: short list of points, few repeats.")
+    return {
+        **_published(claim),
+        "measured": finding.measured,
+        "verdict": ruling,
+        "indicative": mode != "full",
+        "mode": mode,
+        "note": " ".join(note for note in notes if note),
+        "checks": [
+            {"text": check.text, "passed": check.passed, "measured": check.measured}
+            for check in finding.checks
+        ],
+        "values": finite(dict(finding.values)),
+    }
+
+
+def unmeasured(claim: Claim[Any], mode: str, note: str = "") -> dict[str, Any]:
+    """The ledger row of a claim whose runs are not there."""
+    return {
+        **_published(claim),
+        "measured": "",
+        "verdict": "not measured",
+        "indicative": False,
+        "mode": mode,
+        "note": " ".join(text for text in (claim.note, note) if text),
+        "checks": [],
+        "values": {},
+    }
+
+
+def _published(claim: Claim[Any]) -> dict[str, Any]:
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "setting": claim.setting,
+        "published": claim.published,
+        "published_values": dict(claim.published_values),
+        "settings": [
+            {"name": setting.name, "value": setting.value, "source": setting.source}
+            for setting in claim.settings
+        ],
+        "estimator": claim.estimator,
+        "rule": claim.rule,
+        "experiments": list(claim.experiments),
+    }
+
+
+def finite(value: Any) -> Any:
+    """The same nested value with None for numbers that are not finite: JSON has no others."""
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
+    """Every ledger row stored in a directory or one level of directories below it, in the order of the ids.
+
+    Of two rows with one id the later file's counts. Raises `InputError` when there is no ledger.
+    """
+    root = Path(directory)
+    files = [*root.glob(LEDGER_FILE), *root.glob(f"*/{LEDGER_FILE}")]
+    if not files:
+        raise InputError(
+            f"{root}: no stored claims ({LEDGER_FILE}); accepted: a directory that `longfat suite` wrote"
+        )
+    rows: dict[str, dict[str, Any]] = {}
+    for file in sorted(files, key=lambda path: (path.stat().st_mtime, str(path))):
+        for row in read_ledger(file):
+            rows[str(row["id"])] = row
+    return [rows[key] for key in sorted(rows, key=natural_order)]
+
+
+def read_ledger(file: Path) -> list[dict[str, Any]]:
+    """The rows of one ledger file; `InputError` when it is damaged."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        rows = document["claims"]
+        if not all(isinstance(row, dict) and row.get("verdict") in VERDICTS and "id" in row for row in rows):
+            raise TypeError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{file}: not a claims ledger") from None
+    return list(rows)
+
+
+def natural_order(identifier: str) -> list[tuple[int, int, str]]:
+    """A sort key by which LLS-F3a comes before LLS-F10."""
+    key: list[tuple[int, int, str]] = []
+    digits = text = ""
+    for character in identifier:
+        if character.isdigit():
+            if text:
+                key.append((1, 0, text))
+                text = ""
+            digits += character
+        else:
+            if digits:
+                key.append((0, int(digits), ""))
+                digits = ""
+            text += character
+    key.append((0, int(digits), "") if digits else (1, 0, text))
+    return key
+
+
+def tally(rows: Iterable[Mapping[str, Any]]) -> dict[Verdict, int]:
+    """How many rows have each verdict."""
+    counts: dict[Verdict, int] = dict.fromkeys(VERDICTS, 0)
+    for row in rows:
+        counts[row["verdict"]] += 1
+    return counts

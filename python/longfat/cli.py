@@ -1,0 +1,234 @@
+"""`longfat ...`: parse, call, print. Exit codes: 0 done, 1 a run or check failed, 2 bad input, 130 Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from longfat.errors import InputError, LongfatError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from longfat.registry import Kind
+    from longfat.scenario import Scenario
+
+INTERRUPTED = 130
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="longfat", prog_name="longfat")
+def app() -> None:
+    """A laboratory for congestion control on long fat networks."""
+
+
+@app.command()
+@click.argument("file")
+@click.option(
+    "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
+)
+@click.option("--seed", type=int, help="Instead of the scenario's.")
+@click.option("--repeats", type=click.IntRange(1, 10_000), default=1, help="Runs, with seeds counting up.")
+@click.option("--backend", type=click.Choice(["sim", "live"]), default="sim", show_default=True)
+@click.option("--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure.")
+@click.option("--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".')
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write summary, series and provenance."
+)
+@as_json
+def run(
+    file: str,
+    changes: tuple[str, ...],
+    seed: int | None,
+    repeats: int,
+    backend: str,
+    warmup: str | None,
+    window: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario FILE; - is standard input."""
+    from longfat import output, result, simulate, tables
+
+    if backend == "live":
+        raise InputError('--backend live comes with a later version; accepted: "sim"')
+    scenario = _scenario(file, changes, seed, warmup, window)
+    for line in scenario.warnings():
+        click.echo(f"warning: {line}", err=True)
+
+    def once() -> tuple[list[result.Result], dict[str, Any]]:
+        if repeats == 1:
+            results = [simulate.run(scenario)]
+            return results, results[0].summary
+        results = simulate.repeats(scenario, repeats)
+        return results, result.aggregate([each.summary for each in results])
+
+    if out is None:
+        _, summary = once()
+    else:
+        with output.folder(out) as draft:
+            results, summary = once()
+            output.write(results, summary, sys.argv, draft)
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    console = _console()
+    tables.print_summary(console, scenario, summary if repeats == 1 else summary["mean"])
+    if repeats > 1:
+        console.print(f"Means over {repeats} runs; --json has each, and standard errors.", style="dim")
+    if out is not None:
+        console.print(f"Written to {out}", markup=False)
+
+
+def _scenario(
+    file: str, changes: tuple[str, ...], seed: int | None, warmup: str | None, window: str | None
+) -> Scenario:
+    from longfat.scenario import Scenario, parse_override
+
+    overrides: dict[str, Any] = dict(map(parse_override, changes))
+    if seed is not None:
+        overrides["seed"] = seed
+    if window is not None:
+        overrides["window"] = [part.strip() for part in window.split(",")]
+    if file == "-":
+        scenario = Scenario.from_toml(sys.stdin.read(), source="standard input", overrides=overrides)
+    else:
+        scenario = Scenario.load(file, overrides=overrides)
+    if warmup is not None:
+        if window is not None:
+            raise InputError("--warmup and --window: accepted: one of them")
+        scenario = scenario.after_warmup(warmup)
+    return scenario
+
+
+@app.command()
+@click.argument("name")
+@click.option("--quick/--full", default=True, help="A few points and runs, or the paper's own.")
+@click.option("--only", multiple=True, metavar="ID", help="A claim, figure or experiment.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Results and report; out/NAME by default."
+)
+@as_json
+def suite(
+    name: str, quick: bool, only: tuple[str, ...], jobs: int | None, out: Path | None, as_json: bool
+) -> None:
+    """Run the published experiments of a paper and check its claims."""
+    from longfat import suites
+
+    outcome = suites.run_suite(
+        suites.get(name),
+        mode="quick" if quick else "full",
+        only=list(only),
+        jobs=jobs,
+        out=out or Path("out") / name,
+        console=_console(stderr=as_json),
+    )
+    if as_json:
+        click.echo(json.dumps(outcome.to_json()))
+
+
+@app.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("out"), metavar="[DIR]")
+@as_json
+def claims(folder: Path, as_json: bool) -> None:
+    """The ledger of claims from stored results under DIR, out by default."""
+    from longfat import claims
+
+    ledger = claims.load_ledgers(folder)
+    if as_json:
+        click.echo(json.dumps(ledger))
+        return
+    from longfat.suites.runner import claims_table
+
+    _console().print(claims_table(ledger))
+
+
+def _rows(kind: Kind, as_json: bool) -> None:
+    from longfat import registry
+
+    rows = registry.rows(kind)
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    from longfat import tables
+
+    tables.print_rows(_console(), kind.capitalize(), rows)
+
+
+@app.command()
+@as_json
+def algorithms(as_json: bool) -> None:
+    """The congestion control algorithms and their parameters."""
+    _rows("algorithms", as_json)
+
+
+@app.command()
+@as_json
+def queues(as_json: bool) -> None:
+    """The queueing disciplines and their parameters."""
+    _rows("queues", as_json)
+
+
+@app.command()
+@as_json
+def routers(as_json: bool) -> None:
+    """The explicit-rate routers and their parameters."""
+    _rows("routers", as_json)
+
+
+@app.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def report(folder: Path) -> None:
+    """Build index.html and figures again from the results in DIR."""
+    from longfat import report
+
+    click.echo(report.build(folder))
+
+
+def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = 160  # into a pipe or a file: no reason to break lines at 80
+    return console
+
+
+def main() -> None:
+    """The one way out."""
+    sys.exit(_main())
+
+
+def _main() -> int:
+    try:
+        app(standalone_mode=False)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return InputError.exit_code
+    except click.ClickException as error:
+        click.echo(f"error: {error.format_message()}", err=True)
+        return InputError.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except LongfatError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # so that the flush at exit has somewhere to go
+        return LongfatError.exit_code
+    except OSError as error:
+        click.echo(f"error: {error}", err=True)
+        return LongfatError.exit_code
+    return 0

@@ -1,0 +1,245 @@
+"""Metrics: pure functions on numpy arrays, each with its source.
+
+Times are seconds, rates bit/s, counters cumulative bytes sampled at ``time_s``. A metric that is not defined
+for its input (nobody delivered anything, a window without samples) is NaN; a time that was never reached is
+None. Nothing here knows of scenarios, files or plots, so the simulator's workers can import it at no cost.
+
+Sources: LLS is Li, Leith, Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks",
+IEEE/ACM ToN 2007; HA is Ha et al., PFLDnet 2006; LOP is Lopez Pacheco's thesis, 2008; RFC 5166 names the
+metrics in general.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+LLS_SAMPLING_S = 0.1
+"""Sampling interval delta of LLS eq. (2)."""
+
+LLS_AVERAGING_RTTS = 100.0
+"""LLS III-A: lambda is chosen so that the average reaches back over about this many round-trip times."""
+
+LLS_EPSILON = 0.8
+"""LLS III-A: the factor of the 80 % convergence time."""
+
+HA_SHARE = 0.8
+"""HA: the second flow has converged once it reaches this share of the first one's rate."""
+
+
+def throughput_bps(time_s: ArrayLike, delivered_bytes: ArrayLike, window_s: tuple[float, float]) -> float:
+    """Average rate over a window (LLS eq. 1 over a finite time): 8 x bytes delivered in it over its length.
+
+    The counter is interpolated at the window's ends. Given payload bytes that reached the application the
+    same quotient is the goodput (RFC 5166, 2.1.1).
+    """
+    begin, end = window_s
+    time = _array(time_s)
+    counter = _array(delivered_bytes)
+    if time.size < 2 or not end > begin:
+        return math.nan
+    low, high = np.interp([begin, end], time, counter)
+    return float(8.0 * (high - low) / (end - begin))
+
+
+def short_term_throughput_bps(
+    time_s: ArrayLike, delivered_bytes: ArrayLike, rtt_s: float, sampling_s: float = LLS_SAMPLING_S
+) -> tuple[Array, Array]:
+    """Short-term average throughput, LLS eq. (2), on a grid of ``sampling_s``: (times, bit/s).
+
+    The average fades with lambda = delta / (100 RTT) and starts at zero, as a flow does.
+    """
+    time = _array(time_s)
+    counter = _array(delivered_bytes)
+    if time.size < 2:
+        return np.empty(0), np.empty(0)
+    steps = max(1, round((time[-1] - time[0]) / sampling_s))
+    grid = time[0] + sampling_s * np.arange(steps + 1)
+    rates = np.diff(np.interp(grid, time, counter)) * (8.0 / sampling_s)
+    weight = min(1.0, sampling_s / (LLS_AVERAGING_RTTS * rtt_s))
+    average = np.empty(steps + 1)
+    average[0] = value = 0.0
+    for index, rate in enumerate(rates.tolist(), start=1):
+        value += weight * (rate - value)
+        average[index] = value
+    return grid, average
+
+
+def convergence_time_s(
+    time_s: ArrayLike,
+    delivered_bytes: ArrayLike,
+    start_s: float,
+    rtt_s: float,
+    epsilon: float = LLS_EPSILON,
+) -> float | None:
+    """LLS III-A: the epsilon-convergence time of a flow that started at ``start_s``.
+
+    The time after its start until its short-term average throughput first comes within a factor epsilon of
+    its own long-term average (over the rest of the samples). A new flow starts at zero, so this is the first
+    time at or above epsilon times the average; that it may diverge again later is not seen, as LLS V-F says
+    of its own figure.
+    """
+    time = _array(time_s)
+    counter = _array(delivered_bytes)
+    time, counter = _since(time, counter, start_s)
+    if time.size < 2:
+        return None
+    mean = throughput_bps(time, counter, (float(time[0]), float(time[-1])))
+    if not mean > 0.0:
+        return None
+    grid, average = short_term_throughput_bps(time, counter, rtt_s)
+    return _first(grid, average >= epsilon * mean, start_s)
+
+
+def convergence_80_s(
+    time_s: ArrayLike,
+    delivered_first: ArrayLike,
+    delivered_second: ArrayLike,
+    start_second_s: float,
+    rtt_s: float,
+    share: float = HA_SHARE,
+) -> float | None:
+    """HA: the time after its start until the second flow runs at 80 % of the first one's rate.
+
+    Both rates are LLS's short-term averages (eq. 2). This is also the "80 % fairness ratio" in the caption of
+    LLS Fig. 14, whose missing points are the runs in which it is never reached.
+    """
+    time = _array(time_s)
+    grid, first = short_term_throughput_bps(time, delivered_first, rtt_s)
+    _, second = short_term_throughput_bps(time, delivered_second, rtt_s)
+    reached = (grid > start_second_s) & (second > 0.0) & (second >= share * first)
+    return _first(grid, reached, start_second_s)
+
+
+def jain(rates: ArrayLike) -> float:
+    """Jain's fairness index (Jain, Chiu, Hawe 1984; RFC 5166, 2.3.1): (sum x)^2 / (n sum x^2), in 1/n..1."""
+    x = _array(rates)
+    squares = float(x.size * np.sum(x * x))
+    return float(np.sum(x)) ** 2 / squares if squares > 0.0 else math.nan
+
+
+def throughput_ratio(rates: ArrayLike) -> float:
+    """Least over greatest throughput (LLS Figs. 3, 10, 11, 15): 1 is equal sharing, 0 starvation."""
+    x = _array(rates)
+    return float(x.min() / x.max()) if x.size and x.max() > 0.0 else math.nan
+
+
+def utilization(capacity_bps: float, delivered_bps: float) -> float:
+    """Share of a link's capacity that was used (LLS III-E)."""
+    return delivered_bps / capacity_bps if capacity_bps > 0.0 else math.nan
+
+
+def inefficiency(capacity_bps: float, delivered_bps: float) -> float:
+    """LOP eq. (3.5): 1 - delivered / available, both over the same time."""
+    return 1.0 - utilization(capacity_bps, delivered_bps)
+
+
+def loss_ratio(lost: float, sent: float) -> float:
+    """Packets lost over packets sent (RFC 5166, 2.1.3); 0 when nothing was sent."""
+    return lost / sent if sent > 0.0 else 0.0
+
+
+def cov(values: ArrayLike) -> float:
+    """Coefficient of variation: standard deviation over mean, HA's measure of (in)stability."""
+    x = _array(values)
+    mean = float(x.mean()) if x.size else 0.0
+    return float(x.std()) / mean if mean > 0.0 else math.nan
+
+
+def mean_std(values: ArrayLike) -> tuple[float, float]:
+    """Mean and population standard deviation of evenly spaced samples, such as a queue's length."""
+    x = _array(values)
+    return (float(x.mean()), float(x.std())) if x.size else (math.nan, math.nan)
+
+
+def mean_stderr(values: ArrayLike) -> tuple[float, float]:
+    """Mean over repeats and its standard error s / sqrt(n), as LLS IV-F; NaN error for one repeat."""
+    x = _array(values)
+    if not x.size:
+        return math.nan, math.nan
+    error = float(x.std(ddof=1)) / math.sqrt(x.size) if x.size > 1 else math.nan
+    return float(x.mean()), error
+
+
+def backoffs(time_s: ArrayLike, cwnd: ArrayLike, least: float = 0.03) -> tuple[Array, Array, Array]:
+    """Multiplicative decreases seen in a sampled cwnd: (time of the low point, cwnd before, cwnd after).
+
+    Consecutive falling samples are one backoff, since rate halving takes a round-trip time to get there;
+    falls by less than ``least`` of the window are no backoff.
+    """
+    time = _array(time_s)
+    window = _array(cwnd)
+    if window.size < 2:
+        return np.empty(0), np.empty(0), np.empty(0)
+    falling = np.concatenate(([False], np.diff(window) < 0.0, [False]))
+    edges = np.flatnonzero(np.diff(falling.astype(np.int8)))
+    tops, lows = edges[0::2], edges[1::2]
+    deep = window[lows] <= (1.0 - least) * window[tops]
+    tops, lows = tops[deep], lows[deep]
+    return time[lows], window[tops], window[lows]
+
+
+def largest_step(time_s: ArrayLike, values: ArrayLike, span_s: float) -> float:
+    """Largest relative change between means of neighbouring spans: max |b - a| / max(a, b), in 0..1."""
+    time = _array(time_s)
+    series = _array(values)
+    if time.size < 2 or time[-1] - time[0] < 2.0 * span_s:
+        return math.nan
+    means = _span_means(time, series, span_s)
+    before, after = means[:-1], means[1:]
+    top = np.maximum(before, after)
+    steps = np.divide(np.abs(after - before), top, out=np.zeros_like(top), where=top > 0.0)
+    return float(steps.max())
+
+
+def least_windowed_ratio(
+    time_s: ArrayLike, delivered: Sequence[ArrayLike], window_s: tuple[float, float], span_s: float
+) -> float:
+    """Least throughput ratio over consecutive spans of ``span_s``: how unfair it gets for that long."""
+    begin, end = window_s
+    spans = int((end - begin) // span_s)
+    ratios = []
+    for index in range(spans):
+        span = (begin + index * span_s, begin + (index + 1) * span_s)
+        ratios.append(throughput_ratio([throughput_bps(time_s, counter, span) for counter in delivered]))
+    return min(ratios, default=math.nan)
+
+
+def log_slope(x: ArrayLike, y: ArrayLike) -> float:
+    """Least-squares slope of log y over log x: the exponent of a power law."""
+    xs, ys = _array(x), _array(y)
+    good = (xs > 0.0) & (ys > 0.0)
+    if np.unique(xs[good]).size < 2:
+        return math.nan
+    return float(np.polyfit(np.log(xs[good]), np.log(ys[good]), 1)[0])
+
+
+def _array(values: ArrayLike) -> Array:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _since(time: Array, counter: Array, start_s: float) -> tuple[Array, Array]:
+    """The samples after ``start_s``, opened by one at ``start_s`` itself."""
+    if time.size == 0 or time[-1] <= start_s:
+        return np.empty(0), np.empty(0)
+    later = time > start_s
+    at_start = np.interp(start_s, time, counter)
+    return np.concatenate(([start_s], time[later])), np.concatenate(([at_start], counter[later]))
+
+
+def _first(time: Array, reached: NDArray[np.bool_], start_s: float) -> float | None:
+    hits = np.flatnonzero(reached)
+    return float(time[hits[0]] - start_s) if hits.size else None
+
+
+def _span_means(time: Array, series: Array, span_s: float) -> Array:
+    index = ((time - time[0]) // span_s).astype(np.int64)
+    counts = np.bincount(index)
+    whole = int((time[-1] - time[0]) // span_s)
+    sums = np.bincount(index, weights=series)
+    return np.asarray(sums[:whole] / np.maximum(counts[:whole], 1), dtype=np.float64)

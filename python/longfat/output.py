@@ -1,0 +1,114 @@
+"""What `longfat run --out DIR` writes, whole or not at all."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat import _core
+from longfat.errors import InputError
+from longfat.result import Result
+
+if TYPE_CHECKING:
+    import pyarrow
+
+FORMAT = 1
+"""Of the folder; counts up when a reader would have to know."""
+
+
+@contextmanager
+def folder(path: Path) -> Iterator[Path]:
+    """An empty folder whose files appear in `path` when the block ends well, and vanish when it does not.
+
+    InputError at once, before anything is run, if `path` cannot be written.
+    """
+    if path.exists() and not path.is_dir():
+        raise InputError(f"--out {path}: is a file; accepted: a folder, made if it is not there")
+    made = [parent for parent in (path, *path.parents) if not parent.exists()]
+    draft: Path | None = None
+    try:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
+        except OSError as error:
+            raise InputError(
+                f"--out {path}: {error.strerror}; accepted: a folder that can be written"
+            ) from None
+        yield draft
+        for file in sorted(draft.iterdir()):
+            os.replace(file, path / file.name)
+        draft.rmdir()
+    except BaseException:
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+        with suppress(OSError):
+            for parent in made:
+                parent.rmdir()
+        raise
+
+
+def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[str], into: Path) -> None:
+    """The files of one run, or of repeats that differ by seed; their tables then have a column `seed`."""
+    (into / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    (into / "scenario.toml").write_text(results[0].scenario.filled().to_toml())
+    (into / "provenance.json").write_text(json.dumps(provenance(command), indent=1) + "\n")
+    for name in ("flows", "links"):
+        _write_parquet(
+            [(result.scenario.seed, getattr(result, name)) for result in results], into / f"{name}.parquet"
+        )
+
+
+def _write_parquet(tables: list[tuple[int, pyarrow.Table]], path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    if len(tables) == 1:
+        whole = tables[0][1]
+    else:
+        whole = pyarrow.concat_tables(
+            table.add_column(0, "seed", pyarrow.array([seed] * table.num_rows, pyarrow.int64()))
+            for seed, table in tables
+        )
+    parquet.write_table(whole, path, compression="zstd")
+
+
+def provenance(command: Sequence[str]) -> dict[str, Any]:
+    """Where a result comes from: version, commit, host, kernel, command."""
+    return {
+        "format": FORMAT,
+        "version": _core.version(),
+        "commit": commit(),
+        "command": list(command),
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "host": platform.node(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+    }
+
+
+def commit() -> str | None:
+    """The commit of the checkout that this package runs from, None outside of one."""
+    checkout = Path(__file__).resolve().parents[2]
+    if not (checkout / ".git").exists():
+        return None
+    try:
+        asked = subprocess.run(
+            ["git", "-C", str(checkout), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return asked.stdout.strip()

@@ -1,0 +1,306 @@
+"""How figures look: for papers through matplotlib (PDF, SVG, PNG), for the interactive page through plotly.
+
+Colours are Okabe and Ito's, which readers with any colour vision tell apart; an algorithm has the same colour
+and marker everywhere. Error bars are standard errors; broken thin lines are theory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat.suites.figure import Curve, Figure, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+COLOURS = {
+    "sack": "#6b7280",
+    "hstcp": "#0072b2",
+    "stcp": "#d55e00",
+    "bic": "#009e73",
+    "fast": "#cc79a7",
+    "htcp": "#e69f00",
+}
+SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
+MARKERS = {"sack": "o", "hstcp": "s", "stcp": "^", "bic": "D", "fast": "v", "htcp": "P"}
+PLOTLY_MARKERS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "v": "triangle-down",
+    "P": "cross",
+}
+SECOND_COLOUR = "#94a3b8"
+"""Of a second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+PLOTLY_DASHES = ("solid", "dash", "dashdot", "dot", "longdash", "longdashdot")
+
+WIDTH_INCHES = 7.0
+"""Two columns of a paper."""
+PANEL_INCHES = 2.3
+HISTORY_INCHES = 1.7
+FORMATS = ("pdf", "svg", "png")
+DPI = 150
+
+STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e5e7eb",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 3.5,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "longfat",
+}
+
+
+def draw(figure: Figure) -> Drawing:
+    """A figure in matplotlib, without a window system; the caller saves it."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Canvas
+
+    columns = min(figure.columns, len(figure.panels))
+    rows = math.ceil(len(figure.panels) / columns)
+    height = HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
+    with mpl.rc_context(STYLE):
+        canvas = Canvas(figsize=(WIDTH_INCHES, height * rows + 0.5), layout="constrained")
+        axes = canvas.subplots(rows, columns, squeeze=False).ravel()
+        for panel, axis in zip(figure.panels, axes, strict=False):
+            _draw_panel(panel, axis)
+        for axis in axes[len(figure.panels) :]:
+            axis.set_axis_off()
+        _draw_legend(canvas, axes[: len(figure.panels)])
+        canvas.suptitle(f"{figure.mirrors}: {figure.title}", fontsize=9)
+    return canvas
+
+
+def save(figure: Figure, directory: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
+    """Draws a figure and writes it as directory/NAME.FORMAT; the same figure always gives the same bytes."""
+    import matplotlib as mpl
+
+    directory.mkdir(parents=True, exist_ok=True)
+    canvas = draw(figure)
+    written = []
+    with mpl.rc_context(STYLE):
+        for kind in formats:
+            path = directory / f"{figure.name}.{kind}"
+            undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
+            canvas.savefig(path, format=kind, dpi=DPI, metadata=undated)
+            written.append(path)
+    return written
+
+
+def plotly_figure(figure: Figure) -> dict[str, Any]:
+    """A figure as plotly's data and layout; the page's script draws it and adds the page's colours."""
+    columns = min(figure.columns, len(figure.panels))
+    rows = math.ceil(len(figure.panels) / columns)
+    traces: list[dict[str, Any]] = []
+    panel_height = 230 if _is_history(figure) else 330
+    layout: dict[str, Any] = {
+        "height": panel_height * rows + 90,
+        "margin": {"l": 64, "r": 16, "t": 30, "b": 48},
+        "grid": {
+            "rows": rows,
+            "columns": columns,
+            "pattern": "independent",
+            "xgap": 0.14,
+            "ygap": min(0.32, 0.75 * 90 / panel_height),
+        },
+        "legend": {"orientation": "h", "x": 0.0, "y": 0.0, "yref": "container", "yanchor": "bottom"},
+        "annotations": [],
+        "hovermode": "closest",
+    }
+    shown: set[str] = set()
+    for number, panel in enumerate(figure.panels, start=1):
+        suffix = "" if number == 1 else str(number)
+        layout[f"xaxis{suffix}"] = _plotly_axis(panel.x_label, panel.x_log, panel.x_range)
+        layout[f"yaxis{suffix}"] = _plotly_axis(panel.y_label, panel.y_log, panel.y_range)
+        layout["annotations"].append(
+            {
+                "text": panel.title,
+                "xref": f"x{suffix} domain",
+                "yref": f"y{suffix} domain",
+                "x": 0.0,
+                "y": 1.0,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": 12},
+            }
+        )
+        for curve in panel.curves:
+            trace = _plotly_trace(curve, panel)
+            trace |= {
+                "xaxis": f"x{suffix}",
+                "yaxis": f"y{suffix}",
+                "legendgroup": curve.label,
+                "showlegend": curve.label not in shown,
+            }
+            shown.add(curve.label)
+            traces.append(trace)
+    return {"data": traces, "layout": layout}
+
+
+def plot_cwnd(result: Any, *, names: Sequence[str] | None = None) -> Drawing:
+    """Draws cwnd over time of a Result's flows (all, or those named), as a matplotlib figure."""
+    algorithms = {flow["name"]: flow["algorithm"] for flow in result.summary["flows"]}
+    wanted = list(algorithms) if names is None else list(names)
+    return draw(cwnd_figure([(name, algorithms[name], result.flow(name)) for name in wanted], _title(result)))
+
+
+def cwnd_figure(flows: Iterable[tuple[str, str, Any]], title: str = "Congestion window") -> Figure:
+    """The figure of flows given as (name, algorithm, columns with time_s and cwnd)."""
+    curves = []
+    met: dict[str, int] = {}
+    for name, algorithm, columns in flows:
+        met[algorithm] = met.get(algorithm, -1) + 1
+        label = f"{name} ({algorithm})"
+        curves.append(
+            Curve(
+                label,
+                tuple(columns["time_s"].tolist()),
+                tuple(columns["cwnd"].tolist()),
+                None,
+                algorithm,
+                "line",
+                met[algorithm],
+            )
+        )
+    panel = Panel("", "time, s", "cwnd, packets", tuple(curves))
+    return Figure("cwnd", "cwnd", title, "", (panel,), columns=1)
+
+
+def colour(curve: Curve) -> str:
+    """A curve's colour: its algorithm's; later flows of a history differ, so that a pair can be told."""
+    own = COLOURS.get(curve.algorithm or "")
+    if own is None:
+        return SPARE_COLOURS[curve.stroke % len(SPARE_COLOURS)]
+    if curve.kind == "line" and curve.stroke:
+        return SECOND_COLOUR if curve.stroke == 1 else SPARE_COLOURS[curve.stroke % len(SPARE_COLOURS)]
+    return own
+
+
+def _title(result: Any) -> str:
+    return str(result.scenario.title) or "Congestion window"
+
+
+def _is_history(figure: Figure) -> bool:
+    return all(curve.kind == "line" for panel in figure.panels for curve in panel.curves)
+
+
+def _draw_panel(panel: Panel, axis: Axes) -> None:
+    for curve in panel.curves:
+        style: dict[str, Any] = {"color": colour(curve), "label": curve.label}
+        if curve.kind == "theory":
+            axis.plot(curve.x, curve.y, linestyle=(0, (4, 2)), linewidth=0.9, **style)
+        elif curve.kind == "line":
+            axis.plot(curve.x, curve.y, linewidth=0.9, **style)
+        else:
+            axis.errorbar(
+                curve.x,
+                curve.y,
+                yerr=_bars(curve),
+                marker=MARKERS.get(curve.algorithm or "", "o"),
+                linestyle=DASHES[curve.stroke % len(DASHES)],
+                capsize=2,
+                **style,
+            )
+    if panel.x_log:
+        axis.set_xscale("log")
+    if panel.y_log and _any_positive(panel):
+        axis.set_yscale("log")
+    if panel.x_range:
+        axis.set_xlim(*panel.x_range)
+    if panel.y_range:
+        axis.set_ylim(*panel.y_range)
+    elif not panel.y_log:
+        axis.set_ylim(bottom=0.0)
+    axis.set_title(panel.title, loc="left")
+    axis.set_xlabel(panel.x_label)
+    axis.set_ylabel(panel.y_label)
+
+
+def _draw_legend(canvas: Drawing, axes: Iterable[Axes]) -> None:
+    """One legend for all panels: what has the same label looks the same in each."""
+    entries: dict[str, Any] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if len(entries) > 1:
+        canvas.legend(
+            entries.values(), entries.keys(), loc="outside lower center", ncols=min(len(entries), 5)
+        )
+
+
+def _bars(curve: Curve) -> list[float] | None:
+    if curve.error is None or all(math.isnan(error) for error in curve.error):
+        return None
+    return [0.0 if math.isnan(error) else error for error in curve.error]
+
+
+def _any_positive(panel: Panel) -> bool:
+    return any(y > 0.0 for curve in panel.curves for y in curve.y)
+
+
+def _plotly_axis(label: str, log: bool, limits: tuple[float, float] | None) -> dict[str, Any]:
+    axis: dict[str, Any] = {"title": {"text": label, "standoff": 6}, "automargin": True}
+    if log:
+        axis |= {
+            "type": "log",
+            "exponentformat": "power",
+            "dtick": 1,
+            "minor": {"ticks": "outside", "ticklen": 3},
+        }
+    else:
+        axis["rangemode"] = "tozero"
+    if limits:
+        axis["range"] = [math.log10(limit) for limit in limits] if log else list(limits)
+    return axis
+
+
+def _plotly_trace(curve: Curve, panel: Panel) -> dict[str, Any]:
+    hue = colour(curve)
+    trace: dict[str, Any] = {
+        "type": "scattergl" if len(curve.x) > 3000 else "scatter",
+        "name": curve.label,
+        "x": _numbers(curve.x),
+        "y": [y if y is not None and (y > 0.0 or not panel.y_log) else None for y in _numbers(curve.y)],
+        "line": {"color": hue, "width": 1.6},
+        "hovertemplate": f"{curve.label}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
+    }
+    if curve.kind == "theory":
+        return trace | {"mode": "lines", "line": {"color": hue, "width": 1.2, "dash": "dash"}}
+    if curve.kind == "line":
+        return trace | {"mode": "lines", "line": {"color": hue, "width": 1.2}}
+    trace["mode"] = "lines+markers"
+    trace["line"]["dash"] = PLOTLY_DASHES[curve.stroke % len(PLOTLY_DASHES)]
+    trace["marker"] = {
+        "color": hue,
+        "symbol": PLOTLY_MARKERS[MARKERS.get(curve.algorithm or "", "o")],
+        "size": 7,
+    }
+    bars = _bars(curve)
+    if bars:
+        trace["error_y"] = {"type": "data", "array": bars, "color": hue, "thickness": 1.2, "width": 3}
+    return trace
+
+
+def _numbers(values: Iterable[float]) -> list[float | None]:
+    """Numbers that JSON can say, to as many digits as a screen can show."""
+    return [None if not math.isfinite(value) else float(f"{value:.6g}") for value in values]

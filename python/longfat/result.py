@@ -1,0 +1,229 @@
+"""What a run gave: the summary that scripts depend on, and series, read in place from the core's bytes."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longfat import _core, metrics
+from longfat.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Columns = Mapping[str, bytes]
+
+COV_SPAN_S = 1.0
+"""Rates whose coefficient of variation is taken are means over this long."""
+
+
+class Result:
+    """The result of one run. Pickles as the core's bytes; tables are made when they are asked for.
+
+    Attributes:
+        scenario: what was run; `scenario.filled()` has every default written out.
+        wall_s: seconds that the core took.
+    """
+
+    def __init__(self, scenario: Scenario, output: Mapping[str, Any], wall_s: float) -> None:
+        self.scenario = scenario
+        self.wall_s = wall_s
+        self._output = output
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"scenario": self.scenario, "wall_s": self.wall_s, "_output": self._output}
+
+    def __repr__(self) -> str:
+        flows = self._output["flows"]
+        return f"<Result of {self.scenario.title!r}: {len(flows)} flows, seed {self.scenario.seed}>"
+
+    @functools.cached_property
+    def summary(self) -> dict[str, Any]:
+        """The object that `longfat run --json` prints. Rates in bit/s, times in s; undefined ones None."""
+        core = json.loads(self._output["summary"])
+        summary = {
+            "backend": "sim",
+            "version": _core.version(),
+            "seed": self.scenario.seed,
+            "duration_s": self.scenario.duration,
+            "window_s": list(self.scenario.figures_window_s()),
+            "flows": core["flows"],
+            "links": core["links"],
+            "background": core["background"],
+            "metrics": self._metrics(core),
+            "performance": {
+                "wall_s": self.wall_s,
+                "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,
+            },
+        }
+        named: dict[str, Any] = _without_nan(summary)
+        for flow, part in zip(named["flows"], self._custom_names(), strict=True):
+            flow["algorithm"] = part or flow["algorithm"]
+        return named
+
+    def _custom_names(self) -> list[str | None]:
+        """For each flow the name of a user's own algorithm, without its folder."""
+        specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
+        return [Path(spec.name).name if spec.custom else None for spec in specs]
+
+    def _metrics(self, core: Mapping[str, Any]) -> dict[str, float | None]:
+        """Figures of the flows together: fairness over all, convergence of the one that starts last."""
+        flows = core["flows"]
+        rates = [flow["throughput_bps"] for flow in flows]
+        convergence_s = convergence_80_s = None
+        if flows:
+            first = min(flows, key=lambda flow: flow["start_s"])
+            last = max(flows, key=lambda flow: flow["start_s"])
+            series = self._seen(last["name"])
+            convergence_s = metrics.convergence_time_s(
+                series["time_s"], series["delivered_bytes"], last["start_s"], last["rtt_s"]
+            )
+            if last["start_s"] > first["start_s"]:
+                convergence_80_s = metrics.convergence_80_s(
+                    series["time_s"],
+                    self._seen(first["name"])["delivered_bytes"],
+                    series["delivered_bytes"],
+                    last["start_s"],
+                    last["rtt_s"],
+                )
+        variations = [self._variation(flow["name"], flow["start_s"]) for flow in flows]
+        link = core["links"][0]
+        return {
+            "jain": metrics.jain(rates),
+            "throughput_ratio": metrics.throughput_ratio(rates),
+            "convergence_time_s": convergence_s,
+            "convergence_80_s": convergence_80_s,
+            "cov": float(np.mean(variations)) if variations else None,
+            "inefficiency": metrics.inefficiency(link["rate_bps"], link["utilization"] * link["rate_bps"]),
+        }
+
+    def _seen(self, name: str) -> dict[str, Array]:
+        """The series of a flow up to the end of the window of figures."""
+        series = self.flow(name)
+        seen = np.searchsorted(series["time_s"], self.scenario.figures_window_s()[1], side="right")
+        return {key: column[:seen] for key, column in series.items()}
+
+    def _variation(self, name: str, start_s: float) -> float:
+        """Coefficient of variation of a flow's rate from its start on within the window."""
+        series = self.flow(name)
+        begin, end = self.scenario.figures_window_s()
+        edges = np.arange(max(begin, start_s), end, COV_SPAN_S)
+        return metrics.cov(np.diff(np.interp(edges, series["time_s"], series["delivered_bytes"])))
+
+    def flow(self, name: str | int) -> dict[str, Array]:
+        """The series of a flow: time_s, cwnd and ssthresh (segments), srtt_s, counters since its start."""
+        return _arrays(self._output["flows"], str(name), "flow")
+
+    def link(self, name: str) -> dict[str, Array]:
+        """The series of a link: time_s, queue_packets, queue_bytes, and counters since the run's start."""
+        return _arrays(self._output["links"], name, "link")
+
+    @functools.cached_property
+    def flows(self) -> pyarrow.Table:
+        """The series of all flows in long form: time_s, name, quantities."""
+        return _long(self._output["flows"])
+
+    @functools.cached_property
+    def links(self) -> pyarrow.Table:
+        """The series of all links in long form: time_s, name, quantities."""
+        return _long(self._output["links"])
+
+    @functools.cached_property
+    def transfers(self) -> pyarrow.Table:
+        """Every background connection that completed: name of the background, start_s, duration_s, bytes."""
+        import pyarrow
+
+        columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
+        names = [entry["name"] for entry in self.summary["background"]]
+        index = pyarrow.array(columns.pop("group", np.empty(0)).astype(np.int32))
+        dictionary = pyarrow.array(names, pyarrow.string())
+        return pyarrow.table({"name": pyarrow.DictionaryArray.from_arrays(index, dictionary), **columns})
+
+    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
+        """`flows`, `links` or `transfers` as a pandas frame."""
+        return getattr(self, table).to_pandas()
+
+    def to_polars(self, table: str = "flows") -> polars.DataFrame:
+        """`flows`, `links` or `transfers` as a polars frame."""
+        import polars
+
+        frame = polars.from_arrow(getattr(self, table))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def plot_cwnd(self, **options: Any) -> Figure:
+        """Window over time of every flow; see `longfat.plots.plot_cwnd`."""
+        from longfat import plots
+
+        return plots.plot_cwnd(self, **options)
+
+
+def _arrays(series: Mapping[str, Columns], name: str, one: str) -> dict[str, Array]:
+    if name not in series:
+        raise KeyError(f"no {one} {name!r}; there are: {', '.join(series)}")
+    return {key: np.frombuffer(data, dtype="<f8") for key, data in series[name].items()}
+
+
+def _long(series: Mapping[str, Columns]) -> pyarrow.Table:
+    """One chunk a name, its numbers where the core wrote them."""
+    import pyarrow
+
+    names = pyarrow.array(list(series), pyarrow.string())
+    chunks = []
+    for i, columns in enumerate(series.values()):
+        rows = len(columns["time_s"]) // 8
+        arrays = {
+            key: pyarrow.Array.from_buffers(pyarrow.float64(), rows, [None, pyarrow.py_buffer(data)])
+            for key, data in columns.items()
+        }
+        index = pyarrow.array(np.full(rows, i, dtype=np.int32))
+        name = pyarrow.DictionaryArray.from_arrays(index, names)
+        chunks.append(pyarrow.table({"time_s": arrays.pop("time_s"), "name": name, **arrays}))
+    if not chunks:
+        return pyarrow.table(
+            {"time_s": pyarrow.array([], pyarrow.float64()), "name": names.dictionary_encode()}
+        )
+    return pyarrow.concat_tables(chunks)
+
+
+def _without_nan(value: Any) -> Any:
+    """The same nested value with None for numbers that are not finite: JSON has no others."""
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    """What `longfat run --repeats N --json` prints: runs, and mean and standard error of every figure.
+
+    A figure that is None in some run (a time that was never reached) has neither.
+    """
+    keys = ("flows", "links", "background", "metrics")
+    picked = [{key: summary[key] for key in keys} for summary in summaries]
+    return {"runs": summaries, "mean": _over(picked, 0), "stderr": _over(picked, 1)}
+
+
+def _over(values: list[Any], which: int) -> Any:
+    first = values[0]
+    if isinstance(first, dict):
+        return {key: _over([value[key] for value in values], which) for key in first}
+    if isinstance(first, list):
+        return [_over([value[i] for value in values], which) for i in range(len(first))]
+    if isinstance(first, str) and all(value == first for value in values):
+        return first
+    if not all(isinstance(value, (int, float)) for value in values):
+        return None
+    return _without_nan(metrics.mean_stderr(values)[which])

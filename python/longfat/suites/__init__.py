@@ -1,0 +1,36 @@
+"""Suites: the published experiments of a paper, their claims, and how to run them.
+
+A suite's module is imported when it is asked for; this package itself costs a worker process nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+
+if TYPE_CHECKING:
+    from longfat.suites.suite import Suite
+
+NAMES = ("li2007",)
+"""The suites there are; each is a module of this package with a `SUITE`."""
+
+
+def names() -> tuple[str, ...]:
+    """The names that `get` takes."""
+    return NAMES
+
+
+def get(name: str) -> Suite:
+    """The suite of that name. Raises `InputError` listing the names there are."""
+    if name not in NAMES:
+        raise InputError(f"suite {name}: no such suite; accepted: {', '.join(NAMES)}")
+    suite: Suite = import_module(f"longfat.suites.{name}").SUITE
+    return suite
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("run_suite", "SuiteOutcome"):
+        return getattr(import_module("longfat.suites.runner"), name)
+    raise AttributeError(name)

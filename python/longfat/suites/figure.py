@@ -1,0 +1,114 @@
+"""What a figure shows, as data: panels of curves. How it looks is decided in `longfat.plots` alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from longfat.claims import finite
+
+Kind = Literal["points", "line", "theory"]
+"""Measured points joined by a line with error bars; a plain history; a line that theory draws."""
+
+Range = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve. ``algorithm`` gives its colour, ``stroke`` its dash (flow 1, flow 2, …); NaN leaves a gap.
+
+    ``error`` is the standard error of each y.
+    """
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    error: tuple[float, ...] | None = None
+    algorithm: str | None = None
+    kind: Kind = "points"
+    stroke: int = 0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes. A range of None is chosen from the data."""
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    x_log: bool = False
+    y_log: bool = False
+    x_range: Range = None
+    y_range: Range = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order."""
+
+    name: str
+    mirrors: str
+    title: str
+    caption: str
+    panels: tuple[Panel, ...]
+    columns: int = 2
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as JSON values; NaN becomes null, since JSON has none."""
+        document: dict[str, Any] = finite(asdict(self))
+        return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Figure:
+        """The figure of a document that `to_json` wrote."""
+        panels = tuple(_panel(panel) for panel in document["panels"])
+        return cls(**{**document, "panels": panels})
+
+
+def points(
+    label: str,
+    samples: Iterable[tuple[float, tuple[float, float]]],
+    algorithm: str | None = None,
+    stroke: int = 0,
+) -> Curve:
+    """A measured curve from (x, (mean, standard error)), in the order of x."""
+    ordered = sorted(samples, key=lambda sample: sample[0])
+    return Curve(
+        label,
+        tuple(x for x, _ in ordered),
+        tuple(mean for _, (mean, _) in ordered),
+        tuple(error for _, (_, error) in ordered),
+        algorithm,
+        "points",
+        stroke,
+    )
+
+
+def theory(label: str, x: Sequence[float], y: Sequence[float], algorithm: str | None = None) -> Curve:
+    """A curve that theory draws."""
+    return Curve(label, tuple(x), tuple(y), None, algorithm, "theory")
+
+
+def _panel(document: dict[str, Any]) -> Panel:
+    curves = tuple(_curve(curve) for curve in document["curves"])
+    ranges = {key: None if document[key] is None else tuple(document[key]) for key in ("x_range", "y_range")}
+    return Panel(**{**document, **ranges, "curves": curves})
+
+
+def _curve(document: dict[str, Any]) -> Curve:
+    error = document["error"]
+    return Curve(
+        **{
+            **document,
+            "x": _floats(document["x"]),
+            "y": _floats(document["y"]),
+            "error": None if error is None else _floats(error),
+        }
+    )
+
+
+def _floats(values: Iterable[float | None]) -> tuple[float, ...]:
+    return tuple(math.nan if value is None else float(value) for value in values)

@@ -1,0 +1,22 @@
+"""Scenarios that tests start from."""
+
+from typing import Any
+
+from longfat.scenario import Scenario
+
+
+def table(**changes: Any) -> dict[str, Any]:
+    """Two flows over 10 Mbit/s for 10 s; keys replace whole parts."""
+    return {
+        "duration": "10 s",
+        "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 packets"},
+        "flow": [
+            {"algorithm": "sack", "rtt": "40 ms"},
+            {"algorithm": "sack", "rtt": "40 ms", "start": "1 s"},
+        ],
+    } | changes
+
+
+def scenario(values: dict[str, Any] | None = None, **changes: Any) -> Scenario:
+    """The same as a scenario, with dotted keys changed."""
+    return Scenario.from_dict(table(**changes)).with_values(values or {})

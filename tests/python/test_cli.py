@@ -1,0 +1,267 @@
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+
+from longfat import cli
+from longfat.scenario import Scenario
+from samples import scenario
+
+SHORT = scenario({"bottleneck.loss": 0.001}, title="Short").to_toml()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "short.toml"
+    path.write_text(SHORT)
+    return path
+
+
+@pytest.fixture
+def longfat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Calls the command line in this process: (exit code, stdout, stderr)."""
+
+    def call(*arguments: object, stdin: str = "") -> tuple[int | str | None, str, str]:
+        monkeypatch.setattr(sys, "argv", ["longfat", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return call
+
+
+def test_run_prints_flows_links_metrics_and_the_defaults_used(longfat: Any, file: Path) -> None:
+    code, out, err = longfat("run", file)
+    assert (code, err) == (0, "")
+    for expected in (
+        "Short",
+        "Flows",
+        "Links",
+        "Jain's index",
+        "figures from 0 s to 10 s",
+        "mss 1448 B",
+        "seed 1",
+    ):
+        assert expected in out
+
+
+def test_json_is_one_object_and_nothing_else(longfat: Any, file: Path) -> None:
+    code, out, _ = longfat("run", file, "--json")
+    summary = json.loads(out)
+    assert code == 0
+    assert (summary["backend"], summary["seed"], summary["duration_s"]) == ("sim", 1, 10.0)
+    assert [flow["name"] for flow in summary["flows"]] == ["1", "2"]
+
+
+def test_standard_input_is_a_scenario_too(longfat: Any, file: Path) -> None:
+    from_file, from_input = (
+        json.loads(longfat("run", *arguments, "--json", stdin=SHORT)[1])["flows"]
+        for arguments in ((file,), ("-",))
+    )
+    assert from_file == from_input
+
+
+def test_set_seed_and_window_change_the_run(longfat: Any, file: Path) -> None:
+    _, out, _ = longfat(
+        *("run", file, "--json", "--seed", 7, "--window", "2 s,8 s"),
+        *(
+            "--set",
+            "flow.0.rtt=82 ms",
+            "--set",
+            "bottleneck.rate=20 Mbit/s",
+            "--set",
+            "flow.1.algorithm=hstcp",
+        ),
+    )
+    summary = json.loads(out)
+    assert (summary["seed"], summary["window_s"]) == (7, [2.0, 8.0])
+    assert summary["links"][0]["rate_bps"] == 2e7
+    assert [(flow["rtt_s"], flow["algorithm"]) for flow in summary["flows"]] == [
+        (0.082, "sack"),
+        (0.04, "hstcp"),
+    ]
+
+
+def test_warmup_is_a_window_to_the_end(longfat: Any, file: Path) -> None:
+    assert json.loads(longfat("run", file, "--json", "--warmup", "4 s")[1])["window_s"] == [4.0, 10.0]
+
+
+def test_repeats_have_seeds_that_count_up_and_a_mean(longfat: Any, file: Path) -> None:
+    code, out, _ = longfat("run", file, "--repeats", 3, "--seed", 5, "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert set(told) == {"runs", "mean", "stderr"}
+    assert [run["seed"] for run in told["runs"]] == [5, 6, 7]
+    assert told["stderr"]["links"][0]["utilization"] > 0
+    alone = json.loads(longfat("run", file, "--seed", 6, "--json")[1])
+    assert told["runs"][1]["flows"] == alone["flows"]
+
+
+def test_out_has_all_files_and_the_scenario_runs_again_to_the_same_figures(
+    longfat: Any, file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "made" / "here"
+    code, printed, _ = longfat("run", file, "--seed", 3, "--out", out, "--json")
+    assert code == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        "flows.parquet",
+        "links.parquet",
+        "provenance.json",
+        "scenario.toml",
+        "summary.json",
+    ]
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary == json.loads(printed)
+    as_run = Scenario.load(out / "scenario.toml")
+    assert as_run.seed == 3
+    assert "access_rate" in tomllib.loads((out / "scenario.toml").read_text())["bottleneck"]
+    again = json.loads(longfat("run", out / "scenario.toml", "--json")[1])
+    assert again["flows"] == summary["flows"]
+    table = pyarrow.parquet.read_table(out / "flows.parquet")
+    assert table.column_names[:3] == ["time_s", "name", "cwnd"]
+    provenance = json.loads((out / "provenance.json").read_text())
+    assert {"version", "commit", "host", "kernel", "command"} <= set(provenance)
+    assert provenance["command"][1] == "run"
+
+
+def test_repeats_in_out_have_their_seed_in_the_tables(longfat: Any, file: Path, tmp_path: Path) -> None:
+    longfat("run", file, "--repeats", 2, "--out", tmp_path / "out", "--json")
+    table = pyarrow.parquet.read_table(tmp_path / "out" / "links.parquet")
+    assert set(table["seed"].to_pylist()) == {1, 2}
+    assert "runs" in json.loads((tmp_path / "out" / "summary.json").read_text())
+
+
+def refused(answer: tuple[int, str, str]) -> str:
+    """The one line of an answer with exit code 2."""
+    code, out, err = answer
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    return err.removeprefix("error: ").rstrip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--set", "flow.0.rtt=42"], 'short.toml: flow.0.rtt = 42: a time needs a unit; accepted: "42 ms"'),
+        (["--set", "flow.0.rtt"], '--set flow.0.rtt: accepted: key=value such as "flow.0.rtt=82 ms"'),
+        (["--set", "flow.9.rtt=1 ms"], "flow.9.rtt: no flow.9; accepted after flow: a position from 0 to 1"),
+        (["--set", "duration=5 s", "--set", "flow.0.rtt=3"], "flow.0.rtt = 3"),
+        (["--backend", "live"], "--backend live comes with a later version"),
+        (["--backend", "ns3"], "Invalid value for '--backend'"),
+        (["--warmup", "4"], "accepted"),
+        (["--warmup", "11 s"], "window = "),
+        (["--warmup", "1 s", "--window", "1 s,2 s"], "--warmup and --window: accepted: one of them"),
+        (["--window", "2 s"], "window = "),
+        (["--repeats", "0"], "Invalid value for '--repeats'"),
+        (["--seed", "-3"], "seed = -3"),
+        (["--no-such-option"], "No such option"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    longfat: Any, file: Path, arguments: list[str], expected: str
+) -> None:
+    assert expected in refused(longfat("run", file, *arguments))
+
+
+def test_an_output_folder_that_cannot_be_is_refused_before_anything_runs(
+    longfat: Any, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longfat.simulate.run", lambda *_: pytest.fail("it ran"))
+    assert "is a file" in refused(longfat("run", file, "--out", file))
+    assert "Not a directory" in refused(longfat("run", file, "--out", file / "below"))
+
+
+def test_a_run_that_fails_leaves_nothing_behind(longfat: Any, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Mine:\n    def on_ack(self, ack, window):\n        1 / 0\n")
+    code, out, err = longfat(
+        "run",
+        file,
+        "--set",
+        "flow.1.algorithm=mine.py:Mine",
+        "--set",
+        "flow.1.name=ours",
+        "--out",
+        tmp_path / "a" / "b",
+    )
+    assert (code, out) == (1, "")
+    assert "'ours'" in err
+    assert "ZeroDivisionError" in err
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_folder_of_an_earlier_run_is_overwritten_file_by_file(
+    longfat: Any, file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    for seed in (1, 2):
+        assert longfat("run", file, "--seed", seed, "--out", out)[0] == 0
+    assert json.loads((out / "summary.json").read_text())["seed"] == 2
+    assert (out / "notes.txt").read_text() == "mine"
+    assert len(list(out.iterdir())) == 6
+
+
+def test_warnings_go_to_standard_error(longfat: Any, file: Path) -> None:
+    code, out, err = longfat("run", file, "--set", "bottleneck.buffer=1 us", "--json")
+    assert (code, err.count("\n")) == (0, 1)
+    assert "1 packet is used" in err
+    assert json.loads(out)["links"][0]["queue_limit_packets"] == 1
+
+
+@pytest.mark.parametrize("kind", ["algorithms", "queues", "routers"])
+def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) -> None:
+    code, out, _ = longfat(kind, "--json")
+    rows = json.loads(out)
+    assert code == 0
+    for row in rows:
+        assert {"name", "aliases", "citation", "parameters", "linux_module", "live"} <= set(row)
+        for parameter in row["parameters"]:
+            assert {"name", "default", "unit", "meaning"} <= set(parameter)
+    names = {row["name"] for row in rows}
+    assert names >= {"algorithms": {"sack", "reno", "hstcp"}, "queues": {"droptail"}, "routers": set()}[kind]
+
+
+def test_algorithms_for_people_name_parameters_and_sources(longfat: Any) -> None:
+    _, out, _ = longfat("algorithms")
+    assert "RFC 3649" in out
+    assert "low_window" in out
+
+
+def test_help_and_version_end_well(longfat: Any) -> None:
+    assert longfat("--help")[0] == 0
+    assert longfat("run", "--help")[0] == 0
+    code, out, _ = longfat("--version")
+    assert (code, out.split()[0]) == (0, "longfat,")
+
+
+def test_ctrl_c_ends_a_long_run_with_130_and_no_traceback(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    running = subprocess.Popen(
+        [
+            *(sys.executable, "-c", "from longfat.cli import main; main()", "run", str(file)),
+            *("--set", "duration=100000 s", "--set", "sample.cwnd=10 s", "--set", "sample.queue=10 s"),
+            *("--set", "bottleneck.rate=1 Gbit/s", "--out", str(out)),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not out.exists():  # the folder is made right before the run
+        assert running.poll() is None
+    os.killpg(running.pid, signal.SIGINT)
+    printed, err = running.communicate(timeout=20)
+    assert (running.returncode, printed, err.strip()) == (130, "", "")
+    assert not out.exists()

@@ -1,0 +1,132 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from longfat.errors import WorkerError
+from longfat.pool import map_unordered
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail_on_three(number: int) -> int:
+    if number == 3:
+        raise ValueError("three")
+    return number
+
+
+def die(number: int) -> int:
+    os._exit(1)
+
+
+def lambda_of(number: int) -> object:
+    return lambda: number
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_every_task_is_answered_once_with_its_position(jobs: int) -> None:
+    assert dict(map_unordered(square, iter(range(20)), jobs)) == {i: i * i for i in range(20)}
+
+
+def test_no_task_at_all_ends_at_once() -> None:
+    assert list(map_unordered(square, [], 2)) == []
+
+
+def test_tasks_are_taken_no_faster_than_workers_come_free() -> None:
+    taken = 0
+
+    def tasks() -> object:
+        nonlocal taken
+        while taken < 100:
+            taken += 1
+            yield taken
+
+    answers = map_unordered(square, tasks(), 2)
+    next(answers)
+    assert taken <= 2 + 2
+    answers.close()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_exception_of_a_task_ends_the_pool_with_it(jobs: int) -> None:
+    with pytest.raises(ValueError, match="three"):
+        list(map_unordered(fail_on_three, range(10), jobs))
+
+
+def test_an_answer_that_cannot_travel_is_told() -> None:
+    with pytest.raises(Exception, match="lambda"):
+        list(map_unordered(lambda_of, range(3), 2))
+
+
+def test_a_worker_that_dies_is_told_and_does_not_hang() -> None:
+    with pytest.raises(WorkerError, match="ended before its run did"):
+        list(map_unordered(die, range(3), 2))
+
+
+LONG = """
+import longfat
+from longfat.pool import map_unordered
+
+def main():
+    base = longfat.Scenario.from_dict({
+        "duration": "100000 s",
+        "bottleneck": {"rate": "1 Gbit/s", "buffer": "100 % BDP"},
+        "flow": [{"algorithm": "sack", "rtt": "100 ms"}],
+        "sample": {"cwnd": "10 s", "queue": "10 s"},
+    })
+    short = base.with_values({"duration": "1 s"})
+    try:
+        for position, _ in longfat.run_many([short, base, base], jobs=JOBS):
+            print("done", position, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def workers_of(group: int) -> list[int]:
+    """Processes that are still alive in a process group."""
+    alive = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and os.getpgid(int(entry.name)) == group:
+                alive.append(int(entry.name))
+        except ProcessLookupError:
+            continue
+    return alive
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_their_parent_and_what_was_done_stays(jobs: int, sent: int, tmp_path: Path) -> None:
+    script = tmp_path / "long.py"
+    script.write_text(LONG.replace("JOBS", str(jobs)))
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert parent.stdout is not None
+    try:
+        assert parent.stdout.readline() == "done 0\n"
+        if sent == signal.SIGINT:
+            os.killpg(parent.pid, sent)  # as a terminal does
+            assert parent.wait(timeout=10) == 0
+            assert parent.stdout.read() == "interrupted\n"
+        else:
+            parent.kill()
+            parent.wait(timeout=10)
+    finally:
+        until = time.monotonic() + 10
+        while (left := workers_of(parent.pid)) and time.monotonic() < until:
+            time.sleep(0.05)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        parent.stdout.close()
+    assert left == []

@@ -1,0 +1,292 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longfat.errors import InputError, ScenarioError
+from longfat.fields import Exponential, GilbertElliott, Uniform
+from longfat.scenario import Scenario, parse_override
+from samples import scenario, table
+
+ROOT = Path(__file__).parents[2]
+FILE = (ROOT / "scenarios" / "two-hstcp.toml").read_text()
+
+
+def problem(**overrides: Any) -> str:
+    """The first line that refuses the file with these dotted keys (double underscores for dots)."""
+    values = {key.replace("__", "."): value for key, value in overrides.items()}
+    with pytest.raises(InputError) as refused:
+        Scenario.from_toml(FILE, source="x.toml", overrides=values)
+    text = str(refused.value)
+    assert "\n" not in text
+    assert text.startswith("x.toml: ")
+    return text.removeprefix("x.toml: ")
+
+
+def test_the_reference_file_is_read_in_si_units() -> None:
+    read = Scenario.from_toml(FILE)
+    assert (read.duration, read.bottleneck.rate, read.flow[0].rtt, read.flow[1].start) == (
+        600.0,
+        2.5e8,
+        0.042,
+        5.0,
+    )
+    assert read.flow[0].algorithm.parameters == {"low_window": 31.0}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        ({"flow__0__rtt": 42}, 'flow.0.rtt = 42: a time needs a unit; accepted: "42 ms"'),
+        ({"flow__0__rtt": "42"}, 'flow.0.rtt = "42": a time needs a unit; accepted: "42 ms"'),
+        (
+            {"bottleneck__rate": "0 Mbit/s"},
+            'bottleneck.rate = "0 Mbit/s": accepted: from 1 kbit/s to 10 Tbit/s',
+        ),
+        (
+            {"bottleneck__rate": "-1 Mbit/s"},
+            'bottleneck.rate = "-1 Mbit/s": accepted: from 1 kbit/s to 10 Tbit/s',
+        ),
+        (
+            {"bottleneck__rate": float("inf")},
+            'bottleneck.rate = inf: a rate needs a unit; accepted: "250 Mbit/s"',
+        ),
+        ({"duration": "1e999 s"}, 'duration = "1e999 s": accepted: from 1 ms to 1000000 s'),
+        (
+            {"flow__0__count": 10**12},
+            "flow.0.count = 1000000000000: accepted: a whole number from 1 to 100000",
+        ),
+        ({"bottleneck__buffer": 175}, "bottleneck.buffer = 175: a buffer needs a unit; accepted: "),
+        (
+            {"bottleneck__buffer": "0.5 packets"},
+            'bottleneck.buffer = "0.5 packets": accepted: a whole number',
+        ),
+        (
+            {"bottleneck__buffer": "100 B"},
+            'bottleneck.buffer = "100 B": less than a packet of 1500 B; accepted: ',
+        ),
+        ({"bottleneck__buffer": "0 % BDP"}, 'bottleneck.buffer = "0 % BDP": less than a packet; accepted: '),
+        (
+            {"bottleneck__rate": "10 Tbit/s", "flow": [{"rtt": "1000 s"}]},
+            'bottleneck.buffer = "20 % BDP" is 1.67e+11 packets; accepted: up to 1e+09',
+        ),
+        ({"bottleneck__loss": 1.0}, "bottleneck.loss = 1.0: accepted: a probability per packet"),
+        ({"bottleneck__loss": float("nan")}, "bottleneck.loss = nan: accepted: a probability per packet"),
+        (
+            {"bottleneck__loss": {"every": 1}},
+            "bottleneck.loss = { every = 1 }: accepted: a whole number from 2",
+        ),
+        (
+            {"flow__0__algorithm": "hstpc"},
+            'flow.0.algorithm = "hstpc": "hstpc" is not an algorithm, did you mean "hstcp"?',
+        ),
+        (
+            {"flow__0__algorithm": {"name": "hstcp", "low_widow": 31}},
+            'flow.0.algorithm = { name = "hstcp", low_widow = 31 }: hstcp has no parameter "low_widow", '
+            'did you mean "low_window"?',
+        ),
+        (
+            {"flow__0__algorithm": {"name": "htcp", "delta_l": 1}},
+            'flow.0.algorithm = { name = "htcp", delta_l = 1 }: htcp.delta_l = 1: a time needs a unit; '
+            'accepted: "1 s"',
+        ),
+        ({"flow__0__variant": "freebsd"}, "flow.0.algorithm = "),
+        ({"flow__0__algorithm": "nowhere.py:Mine"}, "flow.0.algorithm = "),
+        (
+            {"flow__0__algoritm": "sack"},
+            'flow.0.algoritm: unknown key, did you mean "algorithm"?; accepted: ',
+        ),
+        ({"flow__0__delayed_ack": 1}, "flow.0.delayed_ack = 1: accepted: true or false"),
+        ({"flow__0__slow_start": "quick"}, 'flow.0.slow_start = "quick": accepted: "standard" or "limited"'),
+        (
+            {"flow__0__initial_window": 0.5},
+            "flow.0.initial_window = 0.5: accepted: a number of segments from 1",
+        ),
+        ({"flow__0__stop": "0 s"}, "flow.0: stop = 0 s is not after its start"),
+        ({"flow__7__rtt": "42 ms"}, "flow.7.rtt: no flow.7; accepted after flow: a position from 0 to 1"),
+        ({"bottleneck__rate__x": 1}, "bottleneck.rate.x: bottleneck.rate is not a table; give it as a whole"),
+        ({"bottleneck": {}}, 'bottleneck.rate is missing; accepted: a rate such as "250 Mbit/s"'),
+        (
+            {"flow__0": {"algorithm": "sack"}},
+            'flow.0.rtt is missing; accepted: a two-way propagation delay such as "42 ms"',
+        ),
+        ({"flow": []}, "nothing to send"),
+        ({"flow": 3}, "flow = 3: accepted: a list of tables, [[flow]]"),
+        ({"flow__1__name": "1"}, 'two flows or backgrounds are called "1"'),
+        ({"window": ["5 s", "1 s"]}, 'window = ["5 s", "1 s"]: accepted: two times, the lesser first'),
+        ({"window": ["5 s", "601 s"]}, "window ends after the run's 600 s"),
+        (
+            {"sample__cwnd": "10 us"},
+            'sample.cwnd = "10 us" gives more than 20000000 samples; accepted: from "6e-05 s"',
+        ),
+        ({"seed": -1}, "seed = -1: accepted: a whole number from 0"),
+        (
+            {"flow__0__rtt": {"exponential": "40 ms"}},
+            "bottleneck.buffer in BDP: an exponential rtt has no least one",
+        ),
+    ],
+)
+def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any], expected: str) -> None:
+    assert problem(**overrides).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"bottleneck__rate": {"sine": {"max": "1 Gbit/s", "min": "300 Mbit/s", "period": "30 s"}}},
+        {"bottleneck__queue": "red"},
+        {"bottleneck__router": "xcp"},
+        {"background": [{"kind": "onoff"}]},
+        {"node": [{"name": "a"}]},
+        {"link": [{"from": "a", "to": "b"}]},
+    ],
+)
+def test_parts_without_a_model_yet_say_so(overrides: dict[str, Any]) -> None:
+    assert "later version" in problem(**overrides)
+
+
+def test_every_problem_is_kept_and_the_rest_counted() -> None:
+    with pytest.raises(ScenarioError) as refused:
+        Scenario.from_toml(FILE, overrides={"flow.0.rtt": 42, "duration": 1, "bottleneck.rate": 2})
+    assert len(refused.value.problems) == 3
+    assert str(refused.value).endswith("(and 2 more problems)")
+
+
+def test_broken_toml_names_file_and_line() -> None:
+    with pytest.raises(ScenarioError, match=r"x\.toml: not TOML: .*line 2"):
+        Scenario.from_toml("title = 'a'\nduration = 6 s", source="x.toml")
+
+
+def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere\.toml: No such file"):
+        Scenario.load(tmp_path / "nowhere.toml")
+
+
+def test_every_way_to_write_a_value_is_read() -> None:
+    full = Scenario.from_toml(
+        """
+        duration = "1 min"
+        [bottleneck]
+        rate = "1 Gbit/s"
+        buffer = "10 ms"
+        loss = { gilbert_elliott = { good_to_bad = 1e-5, bad_to_good = 0.1 } }
+        ack_loss = { every = 100 }
+        reverse_rate = "10 Mbit/s"
+        reverse_buffer = "512 KiB"
+        [[flow]]
+        name = "many"
+        algorithm = "htcp"
+        variant = "linux"
+        rtt = { uniform = ["16 ms", "320 ms"] }
+        start = { uniform = ["0 s", "40 s"] }
+        stop = "50 s"
+        bytes = "10 MB"
+        count = 3
+        stagger = "1 s"
+        initial_ssthresh = 100
+        max_window = "infinite"
+        slow_start = "limited"
+        host_tick = "1 ms"
+        direction = "reverse"
+        [[background]]
+        kind = "web"
+        direction = "both"
+        rtt = { exponential = "50 ms" }
+        [sample]
+        cwnd = "1 s"
+        queue = "10 ms"
+        """
+    )
+    flow = full.flow[0]
+    assert (flow.rtt, flow.start) == (Uniform(0.016, 0.32), Uniform(0.0, 40.0))
+    assert flow.algorithm.parameters == {"variant": "linux"}
+    assert full.flow_names() == ["many-1", "many-2", "many-3"]
+    assert full.bottleneck.loss == GilbertElliott(1e-5, 0.1, 0.0, 1.0)
+    assert full.background[0].rtt == Exponential(0.05)
+    assert full.packets(full.bottleneck.buffer, full.bottleneck.rate) == pytest.approx(1e9 * 0.01 / 8 / 1500)
+    assert Scenario.from_toml(full.to_toml()) == full
+    assert Scenario.from_toml(full.filled().to_toml()) == full.filled()
+
+
+@given(
+    rate=st.floats(1e3, 1e13),
+    rtt=st.floats(1e-6, 1.0),
+    loss=st.floats(0, 0.99),
+    start=st.floats(0, 500),
+    low_window=st.floats(2, 300),
+    seed=st.integers(0, 2**63 - 1),
+)
+def test_any_scenario_survives_being_written_with_its_defaults(
+    rate: float, rtt: float, loss: float, start: float, low_window: float, seed: int
+) -> None:
+    built = Scenario.from_dict(
+        {
+            "duration": "600 s",
+            "seed": seed,
+            "bottleneck": {"rate": f"{rate!r} bit/s", "buffer": "20 % BDP", "loss": loss},
+            "flow": [
+                {
+                    "algorithm": {"name": "hstcp", "low_window": low_window},
+                    "rtt": f"{rtt!r} s",
+                    "start": f"{start!r} s",
+                }
+            ],
+        }
+    ).filled()
+    assert Scenario.from_toml(built.to_toml()) == built
+
+
+def test_access_links_are_one_gigabit_or_ten_times_a_faster_bottleneck() -> None:
+    assert scenario().filled().bottleneck.access_rate == 1e9
+    assert scenario({"bottleneck.rate": "1 Gbit/s"}).filled().bottleneck.access_rate == 1e10
+
+
+def test_defaults_that_follow_from_a_value_follow_when_it_changes() -> None:
+    changed = scenario().with_values({"bottleneck.rate": "2 Gbit/s"})
+    assert (changed.filled().bottleneck.access_rate, changed.filled().bottleneck.reverse_rate) == (2e10, 2e9)
+
+
+def test_flows_without_a_name_have_their_running_number() -> None:
+    named = scenario(flow=[{"rtt": "1 ms", "count": 2}, {"rtt": "1 ms", "name": "x"}, {"rtt": "1 ms"}])
+    assert named.flow_names() == ["1", "2", "x", "4"]
+
+
+def test_a_buffer_that_computes_to_less_than_a_packet_is_warned_of() -> None:
+    corner = scenario({"bottleneck.rate": "1 Mbit/s", "bottleneck.buffer": "20 % BDP", "flow.0.rtt": "16 ms"})
+    assert corner.warnings() == ['bottleneck.buffer = "20 % BDP" is 0.267 packets; 1 packet is used']
+    assert scenario().warnings() == []
+
+
+def test_a_flow_that_starts_after_the_end_is_warned_of() -> None:
+    assert scenario({"flow.1.start": "20 s"}).warnings() == [
+        "flow.1 starts at 20 s, not before the run's end"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("flow.0.rtt=82 ms", "flow.0.rtt", "82 ms"),
+        ('flow.0.rtt="82 ms"', "flow.0.rtt", "82 ms"),
+        ("flow.0.count = 3", "flow.0.count", 3),
+        ("flow.0.sack=false", "flow.0.sack", False),
+        ("bottleneck.loss={ every = 100 }", "bottleneck.loss", {"every": 100}),
+        ("title=a = b", "title", "a = b"),
+    ],
+)
+def test_overrides_are_toml_where_they_can_be(text: str, key: str, value: object) -> None:
+    assert parse_override(text) == (key, value)
+
+
+@pytest.mark.parametrize("text", ["flow.0.rtt", "=3", "a="])
+def test_overrides_without_key_or_value_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="accepted: key=value"):
+        parse_override(text)
+
+
+def test_a_table_given_to_from_dict_is_not_changed() -> None:
+    given = table()
+    Scenario.from_dict(given).with_values({"flow.0.rtt": "80 ms"})
+    assert given == table()

@@ -1,0 +1,148 @@
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import longfat
+from longfat.errors import AlgorithmError, InputError
+from longfat.result import Result
+from samples import scenario
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "my_reno.py"
+MY_RENO = f"{EXAMPLE}:MyReno"
+
+
+class Reno:
+    def on_ack(self, ack: Any, window: Any) -> None:
+        if window.in_slow_start():
+            window.slow_start(ack.acked)
+        else:
+            window.cwnd += ack.acked / window.cwnd
+
+    def on_congestion(self, event: Any, window: Any) -> None:
+        window.ssthresh = window.cwnd / 2
+
+
+class Raises(Reno):
+    def on_congestion(self, event: Any, window: Any) -> None:
+        raise ZeroDivisionError(f"seen a {event.cause}")
+
+
+class NotANumber(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        window.cwnd = float("nan")
+
+
+class Shrinks(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        window.cwnd = 0.5
+
+
+class Recorder(Reno):
+    seen: ClassVar[list[dict[str, Any]]] = []
+    causes: ClassVar[list[str]] = []
+
+    def on_ack(self, ack: Any, window: Any) -> None:
+        keys = ("now_s", "acked", "rtt_s", "srtt_s", "base_rtt_s", "in_flight", "newly_delivered")
+        self.seen.append({key: getattr(ack, key) for key in keys})
+        super().on_ack(ack, window)
+
+    def on_congestion(self, event: Any, window: Any) -> None:
+        self.causes.append(event.cause)
+        super().on_congestion(event, window)
+
+
+def cwnd_mean(ran: Result) -> float:
+    mean: float = ran.summary["flows"][0]["cwnd_mean"]
+    return mean
+
+
+def alone(algorithm: Any) -> longfat.Scenario:
+    return scenario(duration="60 s", flow=[{"algorithm": algorithm, "rtt": "40 ms"}])
+
+
+@pytest.mark.parametrize("algorithm", [Reno, MY_RENO, {"name": MY_RENO, "increase": 1.0}])
+def test_standard_tcp_written_by_a_user_gives_the_native_cwnd_trace_exactly(algorithm: Any) -> None:
+    native, mine = longfat.run(alone("sack")), longfat.run(alone(algorithm))
+    assert native.summary["flows"][0]["packets_lost"] > 0
+    assert mine.flow("1")["cwnd"].tobytes() == native.flow("1")["cwnd"].tobytes()
+
+
+def test_parameters_reach_the_constructor() -> None:
+    gentle = longfat.run(alone({"name": MY_RENO, "decrease": 0.125}))
+    assert (
+        gentle.summary["flows"][0]["cwnd_mean"] > longfat.run(alone("sack")).summary["flows"][0]["cwnd_mean"]
+    )
+
+
+def test_the_summary_names_a_users_algorithm_without_its_folder() -> None:
+    assert longfat.run(alone(MY_RENO)).summary["flows"][0]["algorithm"] == "my_reno.py:MyReno"
+
+
+def test_acknowledgements_carry_what_is_documented() -> None:
+    Recorder.seen.clear()
+    Recorder.causes.clear()
+    longfat.run(alone(Recorder))
+    times = [ack["now_s"] for ack in Recorder.seen]
+    assert times == sorted(times)
+    assert all(ack["rtt_s"] is None or ack["rtt_s"] >= ack["base_rtt_s"] >= 0.04 for ack in Recorder.seen)
+    assert all(ack["newly_delivered"] >= 1 and ack["in_flight"] >= 0 for ack in Recorder.seen)
+    assert set(Recorder.causes) == {"loss"}
+
+
+def test_an_exception_names_the_flow_and_keeps_the_traceback() -> None:
+    with pytest.raises(AlgorithmError) as failed:
+        longfat.run(alone(Raises))
+    assert failed.value.flow == "1"
+    assert "ZeroDivisionError: seen a loss" in failed.value.details
+    assert "in on_congestion" in failed.value.details
+
+
+@pytest.mark.parametrize("algorithm", [NotANumber, Shrinks])
+def test_a_window_that_is_no_number_or_below_one_fails_the_run(algorithm: Any) -> None:
+    with pytest.raises(AlgorithmError, match="cwnd"):
+        longfat.run(alone(algorithm))
+
+
+def test_a_failure_in_a_worker_arrives_whole() -> None:
+    with pytest.raises(AlgorithmError, match="ZeroDivisionError: seen a loss"):
+        list(longfat.run_many([alone(Raises)] * 3, jobs=2))
+
+
+@pytest.mark.parametrize("algorithm", [Reno, MY_RENO])
+def test_users_algorithms_run_in_workers(algorithm: Any) -> None:
+    expected = longfat.run(alone("sack")).summary["flows"][0]["cwnd_mean"]
+    assert dict(longfat.run_many([alone(algorithm)] * 2, jobs=2, reduce=cwnd_mean)) == {
+        0: expected,
+        1: expected,
+    }
+
+
+def test_a_class_that_is_not_in_its_file_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class There:\n    pass\n")
+    with pytest.raises(InputError, match='has no class "Missing"; it has: There'):
+        longfat.run(alone(f"{tmp_path / 'mine.py'}:Missing"))
+
+
+def test_a_file_that_raises_while_it_is_read_tells_its_traceback(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import nowhere_to_be_found\n")
+    with pytest.raises(AlgorithmError, match="ModuleNotFoundError"):
+        longfat.run(alone(f"{tmp_path / 'mine.py'}:Mine"))
+
+
+def test_a_constructor_that_raises_fails_the_run_with_its_traceback() -> None:
+    with pytest.raises(AlgorithmError, match="unexpected keyword argument"):
+        longfat.run(alone({"name": MY_RENO, "gain": 2}))
+
+
+def test_a_file_is_relative_to_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(EXAMPLE.read_text())
+    text = alone("sack").to_toml().replace('"sack"', '"mine.py:MyReno"')
+    (tmp_path / "mine.toml").write_text(text)
+    ran = longfat.run(tmp_path / "mine.toml")
+    assert ran.scenario.flow[0].algorithm.name == f"{tmp_path / 'mine.py'}:MyReno"
+
+
+def test_background_traffic_does_not_take_a_users_algorithm() -> None:
+    with pytest.raises(InputError, match="longfat algorithms"):
+        scenario(background=[{"kind": "web", "algorithm": Reno}])
