@@ -95,9 +95,11 @@ impl Receiver {
             self.next += 1;
             self.quick > 0 || self.echo_mark
         } else {
+            if packet.seq <= self.next {
+                self.echo = packet.stamp; // not that of a segment above a gap (RFC 7323, section 4.3)
+            }
             self.reassemble(packet.seq);
-            // a gap, its repair, or a duplicate is reported at once (RFC 5681, section 4.2), with its own stamp
-            self.echo = packet.stamp;
+            // a gap, its repair, or a duplicate is reported at once (RFC 5681, section 4.2)
             true
         };
         if at_once || self.unacknowledged >= 2 || self.config.delayed_ack.is_none() {

@@ -63,6 +63,11 @@ impl Scoreboard {
         self.lost
     }
 
+    /// Whether a segment that was deemed lost has not been heard of since.
+    pub fn has_holes(&self) -> bool {
+        self.runs.iter().any(|r| matches!(r.state, State::Lost | State::Retransmitted))
+    }
+
     /// Nothing is known but what is outstanding.
     #[inline]
     pub fn is_clear(&self) -> bool {

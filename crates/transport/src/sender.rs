@@ -39,7 +39,8 @@ pub struct SenderConfig {
     pub recovery: Recovery,
     /// How the window shrinks in SACK recovery.
     pub reduction: Reduction,
-    /// Data leave the host only at multiples of this (host timer granularity); zero for at once.
+    /// Paced segments leave only at multiples of this (host timer granularity); zero for at once. That a host takes
+    /// acknowledgements at its ticks only is the driver's matter: it calls [`Sender::on_packet`] then.
     pub host_tick: Interval,
     /// Where in the tick this host's multiples lie.
     pub tick_phase: Interval,
@@ -121,7 +122,7 @@ pub struct Sender {
     must_send: bool,
     /// The window (not the application or the receiver) was what stopped the last transmission.
     limited: bool,
-    /// Tell the receiver that the window was reduced after its echo (RFC 3168, CWR).
+    /// Tell the receiver that the window was reduced, for whatever reason (RFC 3168, CWR).
     announce_reduction: bool,
     /// Before the last timeout: the time of the first retransmission and the window, for the Eifel check.
     before_timeout: Option<(Time, Window)>,
@@ -189,6 +190,9 @@ impl Sender {
 
     /// Opens the connection.
     pub fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        if self.phase == Phase::Done {
+            return; // stopped before it began
+        }
         self.phase = Phase::SynSent;
         self.cwnd_since = now;
         self.send_syn(now, out);
@@ -294,6 +298,7 @@ impl Sender {
         if now >= self.rto_at {
             if self.phase == Phase::SynSent {
                 self.rtt.back_off();
+                self.window.cwnd = 1.0; // RFC 5681, section 3.1: a lost request leaves an initial window of one
                 return self.send_syn(now, out);
             }
             self.on_timeout(now);
@@ -303,7 +308,8 @@ impl Sender {
                 self.controller.on_timer(now, &mut self.window);
                 self.check();
             }
-            self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
+            let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
+            self.timer_at = period.map_or(Time::NEVER, |p| now + p);
         }
         self.transmit(now, out);
     }
@@ -344,12 +350,13 @@ impl Sender {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
+        let acked = self.growth(cumulative);
         if self.phase != Phase::Open || !plain || self.duplicates > 0 || packet.ecn_flag {
             self.recover(now, packet, cumulative, newly);
         }
         let ack = Ack {
             now,
-            acked: self.growth(cumulative),
+            acked,
             newly_delivered: newly as u32,
             rtt: sample,
             srtt: self.rtt.srtt(),
@@ -379,11 +386,14 @@ impl Sender {
         if !self.config.byte_counting {
             return 1.0;
         }
-        let counted = cumulative as f64;
-        if !self.window.in_slow_start() {
-            return counted;
-        }
-        counted.min(if self.phase == Phase::Loss { 1.0 } else { SLOW_START_LIMIT })
+        let most = match self.phase {
+            // such acknowledgements cover much that had arrived before
+            Phase::Loss => 1.0,
+            _ if self.window.in_slow_start() => SLOW_START_LIMIT,
+            // RFC 3465, section 2.1: a window acknowledged is one segment more, however few acknowledgements say so
+            _ => self.window.cwnd,
+        };
+        (cumulative as f64).min(most)
     }
 
     /// Without SACK: duplicates stand for segments that have left the path. Answers how many did so now.
@@ -394,6 +404,10 @@ impl Sender {
             self.duplicates = if self.phase == Phase::Recovery { self.duplicates - counted } else { 0 };
             cumulative - counted
         } else if same && self.next > self.board.base() && self.phase != Phase::Loss {
+            // outside of recovery each lets a segment go (RFC 3042), but only until there are enough for a loss
+            if self.phase != Phase::Recovery && self.duplicates == DUP_THRESH {
+                return 0;
+            }
             self.duplicates += 1;
             1
         } else {
@@ -405,11 +419,13 @@ impl Sender {
     fn recover(&mut self, now: Time, packet: &SimPacket, cumulative: u64, newly: u64) {
         self.check_spurious(now, packet, cumulative);
         let base = self.board.base();
-        if base >= self.recovery_point && !matches!(self.phase, Phase::Open) {
+        let ended = base >= self.recovery_point && !matches!(self.phase, Phase::Open);
+        if ended {
             self.finish_recovery(now);
         }
         let found = match self.config.recovery {
-            Recovery::Sack => self.board.judge() > 0,
+            // a hole above the recovery point, found and perhaps repaired before, is an event of its own
+            Recovery::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()),
             // RFC 6582, section 4: duplicates of what a timeout sent again are no sign of loss
             _ => {
                 let suspect = self.after_timeout && base <= self.recovery_point;
@@ -418,12 +434,19 @@ impl Sender {
         };
         match self.phase {
             Phase::Open | Phase::Reducing if found => self.begin_recovery(now),
-            Phase::Open if packet.ecn_flag && self.config.ecn => self.begin_reduction(now),
+            // the echo goes on until the announcement of the last reduction, above the recovery point, has arrived
+            Phase::Open if packet.ecn_flag && self.config.ecn && base > self.recovery_point => {
+                self.begin_reduction(now);
+            }
             Phase::Recovery if cumulative > 0 => self.partial_ack(now),
             _ => {}
         }
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.recovery == Recovery::Sack {
-            self.episode.step(self.config.reduction, newly, self.in_flight(), &mut self.window);
+            // what pacing holds back is as good as sent: a queue below TCP would have it
+            let held = self.send_at != Time::NEVER && self.config.reduction == Reduction::RateHalving;
+            let in_flight =
+                if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
+            self.episode.step(self.config.reduction, newly, in_flight, &mut self.window);
         }
     }
 
@@ -439,10 +462,12 @@ impl Sender {
         self.check();
         self.window.ssthresh = self.window.ssthresh.max(LEAST_SSTHRESH);
         self.counters.congestion_events += 1;
+        self.announce_reduction = true;
     }
 
     fn begin_recovery(&mut self, now: Time) {
         self.note(now, Happened::Loss);
+        self.rto_at = self.rtt.deadline(now);
         if self.config.recovery == Recovery::Tahoe {
             self.congestion(now, Cause::Loss);
             return self.restart();
@@ -455,7 +480,6 @@ impl Sender {
         self.after_timeout = false;
         self.recovery_point = self.next;
         self.must_send = true;
-        self.rto_at = self.rtt.deadline(now);
         if self.config.recovery != Recovery::Sack {
             self.board.lose(self.board.base());
             self.window.cwnd = self.window.ssthresh;
@@ -468,7 +492,6 @@ impl Sender {
         self.episode = Episode::new(self.next - self.board.base());
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
-        self.announce_reduction = true;
         if self.config.recovery != Recovery::Sack {
             self.window.cwnd = self.window.ssthresh;
         }
@@ -487,12 +510,16 @@ impl Sender {
     }
 
     fn finish_recovery(&mut self, now: Time) {
-        if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
-            match self.config.recovery {
-                Recovery::Sack => Episode::end(self.config.reduction, &mut self.window),
-                // RFC 6582, step 3, full acknowledgements, option 1
-                _ => self.window.cwnd = self.window.ssthresh.min(self.in_flight().max(1) as f64 + 1.0),
+        match (self.phase, self.config.recovery) {
+            (Phase::Recovery | Phase::Reducing, Recovery::Sack) => {
+                Episode::end(self.config.reduction, &mut self.window);
             }
+            // RFC 6582, step 3, full acknowledgements, option 1
+            (Phase::Recovery, Recovery::NewReno) => {
+                self.window.cwnd = self.window.ssthresh.min(self.in_flight().max(1) as f64 + 1.0);
+            }
+            // RFC 5681, section 3.2, step 6: the window is at ssthresh since recovery began
+            _ => {}
         }
         self.phase = Phase::Open;
         self.duplicates = 0;
@@ -509,7 +536,8 @@ impl Sender {
         }
         self.counters.timeouts += 1;
         self.note(now, Happened::Timeout);
-        // Within an episode that has already reduced the window it is not reduced again (RFC 5681, section 3.1)
+        // Within an episode that has already found a loss ssthresh is held (RFC 5681, section 3.1, for timeouts in a
+        // row; Linux for a timeout in recovery too)
         if matches!(self.phase, Phase::Open | Phase::Reducing) {
             let before = self.window;
             self.congestion(now, Cause::Timeout);
@@ -549,11 +577,11 @@ impl Sender {
         }
     }
 
-    /// Sends what the window, the pacing rate and the host's timer let go now.
+    /// Sends what the window and the pacing rate let go now.
     #[inline]
     fn transmit(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        if self.send_at != Time::NEVER && now < self.send_at {
-            return; // waits for a tick or its turn already
+        if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
+            return; // the next segment's turn has not come
         }
         self.send_at = Time::NEVER;
         if matches!(self.phase, Phase::Idle | Phase::SynSent | Phase::Done) {
@@ -561,7 +589,6 @@ impl Sender {
         }
         let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
         let gap = pace.map_or(Interval::ZERO, |rate| Interval::from_secs_f64(1.0 / rate));
-        let tick = now.round_up(self.config.host_tick, self.config.tick_phase);
         let allowed = self.window.cwnd.min(MOST_SEGMENTS) as i64 as u64; // signed: one instruction on most machines
         let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
         let mut in_flight = self.in_flight();
@@ -576,17 +603,12 @@ impl Sender {
                 self.limited = true;
                 return;
             }
-            let due = if pace.is_some() && !forced && self.pace_at > now {
-                self.pace_at.round_up(self.config.host_tick, self.config.tick_phase)
-            } else {
-                tick
-            };
-            if due > now {
-                self.limited |= pace.is_some();
-                self.send_at = due;
-                return;
-            }
-            if pace.is_some() {
+            if pace.is_some() && !forced {
+                if self.pace_at > now {
+                    self.limited = true;
+                    self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
+                    return;
+                }
                 // a host that wakes once a tick may catch up on what that tick kept it from sending
                 self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
             }
@@ -607,8 +629,11 @@ impl Sender {
         let mut packet =
             SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
         if self.config.ecn {
-            packet.ecn = if lost.is_none() { Ecn::Capable } else { Ecn::NotCapable };
-            packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
+            // RFC 3168, 6.1.2 and 6.1.5: only new data are capable of marks and announce reductions
+            if lost.is_none() {
+                packet.ecn = Ecn::Capable;
+                packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
+            }
         }
         if lost.is_some() {
             self.board.retransmitted(seq, self.next);

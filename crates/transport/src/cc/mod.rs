@@ -96,13 +96,13 @@ impl Window {
     }
 
     /// Slow-start for one acknowledgement that counts `acked` segments: cwnd += acked (RFC 5681), or
-    /// cwnd += acked / ceil(cwnd / (max_ssthresh / 2)) beyond max_ssthresh (RFC 3742). Never beyond ssthresh.
+    /// cwnd += acked / int(cwnd / (max_ssthresh / 2)) beyond max_ssthresh (RFC 3742). Never beyond ssthresh.
     #[inline]
     pub fn slow_start(&mut self, acked: f64) {
         let step = if self.cwnd <= self.max_ssthresh {
             acked
         } else {
-            acked / (self.cwnd / (0.5 * self.max_ssthresh)).ceil()
+            acked / (self.cwnd / (0.5 * self.max_ssthresh)).floor()
         };
         self.cwnd = (self.cwnd + step).min(self.ssthresh);
     }

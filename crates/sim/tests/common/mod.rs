@@ -1,0 +1,67 @@
+//! Plans as JSON: a dumbbell with the defaults of scenario files, to be changed key by key.
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
+
+use longfat_sim::{Outcome, Plan, Series, Simulation};
+use serde_json::{Value, json};
+
+/// An endless flow across the bottleneck: 1500-byte packets, 42 ms, hosts on 1 Gbit/s.
+pub fn flow(name: &str, algorithm: &str) -> Value {
+    json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": 0.042,
+        "start_s": 0.0, "stop_s": null, "bytes": null, "access_rate_bps": 1e9, "mss_bytes": 1448,
+        "header_bytes": 52, "initial_ssthresh": null, "initial_window": 3.0, "max_window": null,
+        "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
+        "byte_counting": true, "sack": null, "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2,
+        "ecn": false})
+}
+
+/// A drop-tail link without propagation delay or losses.
+pub fn link(name: &str, rate_bps: f64, packets: u64) -> Value {
+    json!({"name": name, "rate_bps": rate_bps, "delay_s": 0.0,
+        "queue": {"kind": "droptail", "limit_packets": packets}, "loss": {"kind": "none"}, "ack_loss": {"kind": "none"}})
+}
+
+/// Both directions at the same rate with the same buffer.
+pub fn dumbbell(rate_bps: f64, packets: u64, duration_s: f64, flows: Vec<Value>) -> Value {
+    json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
+        "links": [link("bottleneck", rate_bps, packets), link("reverse", rate_bps, packets)],
+        "flows": flows, "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true})
+}
+
+/// Web sessions whose pages cross the bottleneck.
+pub fn web(name: &str, sessions: u64) -> Value {
+    let mut connection = flow("", "sack");
+    if let Some(keys) = connection.as_object_mut() {
+        ["name", "start_s", "stop_s", "bytes"].iter().for_each(|k| drop(keys.remove(*k)));
+    }
+    json!({"name": name, "kind": "web", "sessions": sessions, "gap_s": 1.0, "page_bytes": 9400.0, "shape": 1.2,
+        "flow": connection})
+}
+
+/// The same with these keys changed.
+pub fn with(mut value: Value, changes: Value) -> Value {
+    let (Some(keys), Value::Object(changes)) = (value.as_object_mut(), changes) else {
+        panic!("both are objects");
+    };
+    for (key, new) in changes {
+        *keys.get_mut(&key).unwrap_or_else(|| panic!("there is no key {key}")) = new;
+    }
+    value
+}
+
+/// Runs a plan.
+pub fn run(plan: &Value) -> Outcome {
+    let plan = Plan::from_json(&plan.to_string()).expect("a sound plan");
+    Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run")
+}
+
+/// A column of the flow or link with this name.
+pub fn column<'a>(series: &'a [(String, Series)], name: &str, column: &str) -> &'a [f64] {
+    let found = series.iter().find(|(n, _)| n == name).and_then(|(_, s)| s.column(column));
+    found.unwrap_or_else(|| panic!("no column {column} of {name}"))
+}
+
+/// All samples of a series, bit for bit.
+pub fn bits(series: &Series) -> Vec<(&'static str, Vec<u64>)> {
+    series.columns().iter().map(|(n, c)| (*n, c.iter().map(|x| x.to_bits()).collect())).collect()
+}

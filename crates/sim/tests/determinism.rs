@@ -1,0 +1,106 @@
+//! The same plan gives the same bytes; what is added leaves everything else's draws where they were.
+
+mod common;
+
+use common::{bits, dumbbell, flow, run, web, with};
+use longfat_sim::{FlowFigures, Outcome};
+use serde_json::{Value, json};
+
+/// A path so fast that flows do not meet: a packet takes less than a nanosecond.
+fn open_road(flows: Vec<Value>) -> Value {
+    let mut plan = dumbbell(1e15, 1_000_000, 20.0, flows);
+    plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.01});
+    plan["links"][1]["ack_loss"] = json!({"kind": "gilbert_elliott", "good_to_bad": 0.01, "bad_to_good": 0.3,
+        "loss_good": 0.0, "loss_bad": 0.5});
+    plan
+}
+
+fn drawn(name: &str, algorithm: &str) -> Value {
+    with(
+        flow(name, algorithm),
+        json!({"rtt_s": {"uniform": [0.02, 0.08]}, "start_s": {"exponential": 2.0}, "host_tick_s": 0.001,
+            "access_rate_bps": 1e8}),
+    )
+}
+
+fn figures<'a>(outcome: &'a Outcome, name: &str) -> &'a FlowFigures {
+    let found = outcome.summary.flows.iter().find(|f| f.name == name);
+    found.unwrap_or_else(|| panic!("no flow {name}"))
+}
+
+fn assert_same_flow(a: &Outcome, b: &Outcome, name: &str) {
+    let series = |o: &Outcome| {
+        let found = o.flows.iter().find(|(n, _)| n == name);
+        found.map(|(_, s)| bits(s)).unwrap_or_else(|| panic!("no flow {name}"))
+    };
+    for (x, y) in series(a).into_iter().zip(series(b)) {
+        assert_eq!(x, y, "flow {name}");
+    }
+    let text = |o: &Outcome| serde_json::to_value(figures(o, name)).unwrap_or_default();
+    assert_eq!(text(a), text(b));
+}
+
+#[test]
+fn adding_a_flow_leaves_the_draws_of_the_others_alone() {
+    let alone = run(&open_road(vec![drawn("first", "sack")]));
+    let with_another = run(&open_road(vec![drawn("first", "sack"), drawn("second", "hstcp")]));
+    let before_it = run(&open_road(vec![drawn("second", "hstcp"), drawn("first", "sack")]));
+    assert!(figures(&alone, "first").packets_lost > 20);
+    assert_same_flow(&alone, &with_another, "first");
+    assert_same_flow(&alone, &before_it, "first");
+    assert_same_flow(&with_another, &before_it, "second");
+    // and they are two draws, not one twice
+    let (first, second) = (figures(&with_another, "first"), figures(&with_another, "second"));
+    assert!(first.rtt_s != second.rtt_s && first.start_s != second.start_s);
+}
+
+#[test]
+fn adding_background_leaves_the_draws_of_flows_and_of_other_background_alone() {
+    let one = vec![drawn("first", "sack")];
+    let alone = run(&open_road(one.clone()));
+    let web_only = run(&with(open_road(one.clone()), json!({"background": [web("a", 5)]})));
+    let both = run(&with(open_road(one), json!({"background": [web("a", 5), web("b", 7)]})));
+    assert_same_flow(&alone, &web_only, "first");
+    assert_same_flow(&alone, &both, "first");
+    let text = |o: &Outcome| serde_json::to_string(&o.summary.background[0]).unwrap();
+    assert_eq!(text(&web_only), text(&both));
+    assert!(both.summary.background[0].transfers_started > 50, "{}", text(&both));
+    assert_ne!(both.summary.background[0].transfers_started, both.summary.background[1].transfers_started);
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let plan = open_road(vec![drawn("first", "sack")]);
+    let runs: Vec<_> = (1..=5).map(|seed| run(&with(plan.clone(), json!({"seed": seed})))).collect();
+    for (i, a) in runs.iter().enumerate() {
+        for b in &runs[..i] {
+            let (a, b) = (figures(a, "first"), figures(b, "first"));
+            assert!(a.start_s != b.start_s && a.rtt_s != b.rtt_s && a.packets_sent != b.packets_sent);
+        }
+    }
+}
+
+#[test]
+fn the_seed_is_no_matter_where_nothing_is_drawn() {
+    let plan = dumbbell(20e6, 30, 20.0, vec![flow("a", "hstcp"), flow("b", "sack")]);
+    let (one, two) = (run(&plan), run(&with(plan.clone(), json!({"seed": 2}))));
+    assert_same_flow(&one, &two, "a");
+    assert_same_flow(&one, &two, "b");
+}
+
+#[test]
+fn a_longer_run_begins_like_a_shorter_one() {
+    let plan = |duration_s: f64| {
+        let flows = vec![drawn("a", "hstcp"), drawn("b", "newreno")];
+        let mut plan = dumbbell(10e6, 20, duration_s, flows);
+        plan["background"] = json!([web("web", 3)]);
+        plan
+    };
+    let (short, long) = (run(&plan(10.0)), run(&plan(15.0)));
+    for ((name, a), (_, b)) in short.flows.iter().zip(&long.flows).chain(short.links.iter().zip(&long.links))
+    {
+        for ((what, a), (_, b)) in bits(a).into_iter().zip(bits(b)) {
+            assert!(!a.is_empty() && a[..] == b[..a.len()], "{what} of {name}");
+        }
+    }
+}

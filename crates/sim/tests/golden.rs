@@ -1,0 +1,80 @@
+//! The window of every algorithm, in whole segments once a second, on one path: a change of any of them shows.
+//! `UPDATE_GOLDEN=1 cargo test -p longfat-sim --test golden` writes the traces anew where a change is meant.
+
+mod common;
+
+use common::{column, dumbbell, flow, run, with};
+use longfat_transport::cc::{Kind, algorithms};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// Every algorithm with its defaults, and once with each word of its choices that is not a default.
+fn variants() -> Vec<(String, &'static str, Value)> {
+    let mut all = Vec::new();
+    for row in algorithms() {
+        all.push((row.name.to_owned(), row.name, json!({})));
+        for parameter in row.parameters {
+            if let Kind::Choice(words) = parameter.kind {
+                for word in &words[1..] {
+                    let name = format!("{}-{}-{word}", row.name, parameter.name);
+                    all.push((name, row.name, json!({parameter.name: word})));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// 20 Mbit/s, 40 ms, a buffer of half the BDP: full queues make most losses, and every 5000th packet is lost besides,
+/// so that algorithms which leave the queue alone meet some too.
+fn trace(algorithm: &str, parameters: &Value) -> String {
+    let one = with(flow("1", algorithm), json!({"rtt_s": 0.04, "parameters": parameters}));
+    let mut plan = dumbbell(20e6, 33, 60.0, vec![one]);
+    plan["links"][0]["loss"] = json!({"kind": "every", "packets": 5000});
+    plan["sample"] = json!({"flows_s": 1.0, "links_s": 1.0});
+    let outcome = run(&plan);
+    let times = column(&outcome.flows, "1", "time_s").iter();
+    let windows = column(&outcome.flows, "1", "cwnd").iter();
+    times.zip(windows).map(|(t, w)| format!("{t:.0} {w:.0}\n")).collect()
+}
+
+#[test]
+fn every_algorithm_follows_its_golden_trace() {
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let mut wrong = Vec::new();
+    for (name, algorithm, parameters) in variants() {
+        let now = trace(algorithm, &parameters);
+        let path = folder().join(&name).with_extension("txt");
+        if update {
+            std::fs::write(&path, &now).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        }
+        match std::fs::read_to_string(&path) {
+            Err(e) => wrong.push(format!("{name} has no golden trace: {}: {e}", path.display())),
+            Ok(golden) => {
+                if let Some((was, is)) = golden.lines().zip(now.lines()).find(|(a, b)| a != b) {
+                    wrong.push(format!(
+                        "{name} first differs where it was {was:?} and is {is:?} (second, cwnd)"
+                    ));
+                } else if golden != now {
+                    wrong.push(format!("{name}: the trace has another length"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_golden_trace_belongs_to_an_algorithm() {
+    let known: BTreeSet<_> = variants().into_iter().map(|(name, ..)| format!("{name}.txt")).collect();
+    let stored: BTreeSet<_> = std::fs::read_dir(folder())
+        .unwrap_or_else(|e| panic!("{}: {e}", folder().display()))
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    assert_eq!(known, stored);
+}

@@ -1,0 +1,153 @@
+//! Opening the connection, slow-start and congestion avoidance.
+
+use crate::path::{Path, RTT_MS, at_ms, config, ms, standard, steady};
+use longfat_transport::SenderConfig;
+use longfat_wire::Kind;
+
+/// The window after so many round trips of data.
+fn cwnd_after(path: &mut Path, rounds: u64) -> f64 {
+    // acknowledgements of a flight arrive one round trip after it; just before the next ones do, all have
+    path.run_to(at_ms(RTT_MS * (rounds + 2) - 1)).cwnd()
+}
+
+#[test]
+fn data_follow_the_answer_to_the_connection_request() {
+    let mut path = Path::new(config(), standard()).start();
+    path.run_to(at_ms(RTT_MS));
+    let kinds: Vec<_> = path.sent.iter().map(|s| (s.packet.kind, s.at)).collect();
+    assert_eq!(kinds[0], (Kind::Syn, at_ms(0)));
+    assert!(kinds[1..].iter().all(|&k| k == (Kind::Data, at_ms(RTT_MS))), "{kinds:?}");
+    assert_eq!(kinds.len(), 1 + 10, "an initial window of ten segments");
+    assert_eq!(path.sender.rtt().srtt(), ms(RTT_MS));
+}
+
+#[test]
+fn a_connection_request_is_repeated_after_one_second_and_then_after_two() {
+    // RFC 6298: initial timeout 1 s (2.1), doubled by each expiry (5.5)
+    let mut path = Path::new(config(), standard()).losing(|s| s.packet.kind == Kind::Syn && s.earlier < 2);
+    path = path.start();
+    path.run_to(at_ms(4000));
+    let requests: Vec<_> = path.sent.iter().filter(|s| s.packet.kind == Kind::Syn).map(|s| s.at).collect();
+    assert_eq!(requests, [at_ms(0), at_ms(1000), at_ms(3000)]);
+    assert_eq!(path.data_between(at_ms(0), at_ms(3000 + RTT_MS)).count(), 0);
+    assert!(path.sender.acked_bytes() > 0);
+}
+
+#[test]
+fn a_lost_connection_request_leaves_an_initial_window_of_one_segment() {
+    // RFC 5681, section 3.1
+    for lost in [Kind::Syn, Kind::SynAck] {
+        let mut path = Path::new(config(), standard())
+            .losing(move |s| s.packet.kind == lost && s.earlier == 0)
+            .losing_acks(move |now, p| p.kind == lost && now < at_ms(1000))
+            .start();
+        path.run_to(at_ms(1000 + RTT_MS));
+        assert_eq!(path.data_between(at_ms(0), at_ms(2000)).count(), 1, "{lost:?}");
+    }
+}
+
+#[test]
+fn slow_start_doubles_the_window_each_round_trip() {
+    let mut path = Path::new(SenderConfig { initial_window: 2.0, ..config() }, standard()).start();
+    path.run_to(at_ms(RTT_MS * 8));
+    assert_eq!(path.flights(6), [2, 4, 8, 16, 32, 64]);
+}
+
+#[test]
+fn byte_counting_makes_up_for_delayed_acknowledgements_in_slow_start() {
+    // the receiver acknowledges the first 16 segments at once, then every second: RFC 3465 counts both of a pair
+    let counting = SenderConfig { initial_window: 16.0, ..config() };
+    let mut path = Path::new(counting.clone(), standard()).delayed_acks(ms(40)).start();
+    path.run_to(at_ms(RTT_MS * 5));
+    assert_eq!(path.flights(4), [16, 32, 64, 128]);
+    // without it every acknowledgement counts one segment: half as much again each round trip
+    let plain = SenderConfig { byte_counting: false, ..counting };
+    let mut path = Path::new(plain, standard()).delayed_acks(ms(40)).start();
+    path.run_to(at_ms(RTT_MS * 5));
+    assert_eq!(path.flights(4), [16, 32, 48, 72]);
+}
+
+#[test]
+fn slow_start_ends_at_the_initial_threshold() {
+    let mut path = Path::new(SenderConfig { initial_ssthresh: 25.0, ..config() }, standard()).start();
+    path.run_to(at_ms(RTT_MS * 6));
+    // 10, 20, then 25 and one more each round trip (RFC 5681, section 3.1)
+    assert_eq!(path.flights(5), [10, 20, 25, 26, 27]);
+}
+
+#[test]
+fn congestion_avoidance_adds_one_segment_each_round_trip() {
+    let mut each = Path::new(steady(20.0), standard()).start();
+    let mut pairs = Path::new(steady(20.0), standard()).delayed_acks(ms(40)).start();
+    for (path, what) in [(&mut each, "each segment acknowledged"), (&mut pairs, "every second")] {
+        let grown = cwnd_after(path, 20) - 20.0;
+        assert!((19.0..=20.0).contains(&grown), "{what}: {grown}");
+    }
+}
+
+#[test]
+fn without_byte_counting_delayed_acknowledgements_halve_the_growth_of_congestion_avoidance() {
+    let plain = SenderConfig { byte_counting: false, ..steady(20.0) };
+    let mut path = Path::new(plain, standard()).delayed_acks(ms(40)).start();
+    let first = cwnd_after(&mut path, 2); // quick acknowledgements are over
+    let grown = cwnd_after(&mut path, 22) - first;
+    assert!((9.0..=10.5).contains(&grown), "{grown}");
+}
+
+#[test]
+fn limited_slow_start_adds_half_of_max_ssthresh_each_round_trip() {
+    // RFC 3742, section 2: K = int(cwnd / (max_ssthresh / 2)), 1 / K segments for each acknowledged one: with
+    // max_ssthresh = 100 the window grows by 1/2 a segment for each from 100 on, 1/3 from 150 on, 1/4 from 200 on
+    let limited = SenderConfig { initial_window: 100.0, max_ssthresh: 100.0, ..config() };
+    let mut path = Path::new(limited, standard()).start();
+    let windows: Vec<f64> = (0..8).map(|n| cwnd_after(&mut path, n)).collect();
+    for (n, w) in windows.iter().enumerate() {
+        let expected = 100.0 + 50.0 * n as f64;
+        assert!((w - expected).abs() < 3.0, "after {n} round trips {w}, not {expected}: {windows:?}");
+    }
+}
+
+#[test]
+fn limited_slow_start_is_the_standard_one_up_to_max_ssthresh() {
+    let limited = SenderConfig { initial_window: 10.0, max_ssthresh: 100.0, ..config() };
+    let mut path = Path::new(limited, standard()).start();
+    path.run_to(at_ms(RTT_MS * 6));
+    assert_eq!(path.flights(4), [10, 20, 40, 80]);
+}
+
+#[test]
+fn an_acknowledgement_of_many_segments_adds_at_most_one_in_congestion_avoidance() {
+    // RFC 5681, section 3.1: no more than one segment; here only one acknowledgement in 40 gets through
+    let mut path =
+        Path::new(steady(20.0), standard()).losing_acks(|_, p| p.kind == Kind::Ack && p.seq % 40 != 0);
+    path = path.start();
+    let mut last = path.cwnd();
+    for t in 0..400 {
+        let w = path.run_to(at_ms(RTT_MS + 10 * t)).cwnd();
+        assert!(w - last <= 1.0, "{last} to {w}");
+        last = w;
+    }
+}
+
+#[test]
+fn an_acknowledgement_after_a_timeout_that_covers_more_than_a_window_adds_at_most_one_segment() {
+    // segments 31..60 arrive, but 30 and all acknowledgements for a while do not: the retransmission of 30 is answered
+    // by one acknowledgement of thirty segments, at a window of no more than a few
+    let mut path = Path::new(steady(30.0), standard())
+        .losing_once(&[30])
+        .losing_acks(|now, p| p.kind == Kind::Ack && (at_ms(240)..at_ms(450)).contains(&now));
+    path = path.start();
+    path.run_until_counted(|c| c.timeouts == 1);
+    path.run_to(path.now + ms(RTT_MS));
+    assert!(path.sender.acked_bytes() >= 59_000, "{}", path.sender.acked_bytes());
+    assert!(path.cwnd() <= 3.0, "{}", path.cwnd());
+}
+
+#[test]
+fn the_window_does_not_grow_beyond_what_the_receiver_lets_it_use() {
+    let narrow = SenderConfig { max_window: 25.0, ..config() };
+    let mut path = Path::new(narrow, standard()).start();
+    path.run_to(at_ms(RTT_MS * 40));
+    assert_eq!(path.flights(39)[10..], [25; 29]);
+    assert!(path.cwnd() < 25.0 + 3.0, "{}", path.cwnd());
+}

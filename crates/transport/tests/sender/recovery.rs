@@ -1,0 +1,290 @@
+//! Losses found by acknowledgements, and their repair.
+
+use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
+use longfat_transport::cc::registry::Recovery;
+use longfat_transport::{Happened, Reduction, SenderConfig};
+use longfat_units::Time;
+use longfat_wire::Kind;
+
+const ALL: [Recovery; 4] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno, Recovery::Tahoe];
+
+fn with(recovery: Recovery, window: f64) -> SenderConfig {
+    SenderConfig { recovery, ..steady(window) }
+}
+
+fn when(log: &[(Time, Happened, f64)], what: Happened) -> (Time, f64) {
+    let found = log.iter().find(|e| e.1 == what);
+    found.map(|e| (e.0, e.2)).unwrap_or_else(|| panic!("no {what:?} in {log:?}"))
+}
+
+fn lost_at(recovery: Recovery, window: f64, segments: &'static [u64]) -> Path {
+    let mut path = Path::new(with(recovery, window), constant()).losing_once(segments).start();
+    path.run_to(at_ms(RTT_MS * 30));
+    path
+}
+
+#[test]
+fn one_loss_is_one_event_and_one_retransmission_whatever_the_recovery() {
+    for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
+        let path = lost_at(recovery, 20.0, &[50]);
+        let c = path.counters();
+        assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 1, 0), "{recovery:?}");
+        // found one round trip after the flight that lost it left (40..60 left after 300 ms), repaired at once
+        assert_eq!(path.again(), [(at_ms(400), 50)], "{recovery:?}");
+        assert_eq!((path.cwnd(), path.ssthresh()), (10.0, 10.0), "{recovery:?}");
+        assert_eq!(path.receiver.duplicates, 0, "{recovery:?}");
+    }
+}
+
+#[test]
+fn three_duplicates_are_needed() {
+    // RFC 5681, section 3.2: with two segments after the lost one there are two duplicates and no retransmission
+    for recovery in ALL {
+        for (after, found) in [(2, false), (3, true)] {
+            let bytes = Some(1000 * (1 + after));
+            let finite = SenderConfig { bytes, ..with(recovery, 20.0) };
+            let mut path = Path::new(finite, constant()).losing_once(&[0]).start();
+            path.run_to_end();
+            let c = path.counters();
+            assert_eq!(c.timeouts == 0, found, "{recovery:?}, {after} after the hole: {c:?}");
+            assert_eq!((c.retransmits >= 1, c.congestion_events), (true, 1), "{recovery:?}");
+        }
+    }
+}
+
+#[test]
+fn rate_halving_sends_one_segment_for_two_that_arrived_until_the_window_has_reached_ssthresh() {
+    let mut path = Path::new(steady(40.0), constant()).losing_once(&[80]).start();
+    path.run_to(at_ms(RTT_MS * 10));
+    let log = path.log();
+    let (found, _) = when(&log, Happened::Loss);
+    let (ended, cwnd) = when(&log, Happened::Recovered);
+    assert_eq!(cwnd, 20.0);
+    assert_eq!(ended.since(found), ms(RTT_MS));
+    // 39 of the flight arrived: two segments for the first two (RFC 3042), the retransmission for the third, then one
+    // for every other
+    let sent = path.data_between(found, ended).count();
+    assert_eq!(sent, 2 + 1 + 36 / 2);
+    assert_eq!(path.flights(8)[6..], [20, 20]);
+}
+
+#[test]
+fn proportional_reduction_sends_ssthresh_segments_in_the_round_trip_of_recovery() {
+    // RFC 6937, section 3: in proportion to what was delivered, so that ssthresh are in flight at the end
+    for (ssthresh_of_cwnd, expected) in [(0.5, 20), (0.7, 28), (0.875, 35)] {
+        let prr = SenderConfig { reduction: Reduction::Prr, ..steady(40.0) };
+        let mut path = Path::new(prr, backing_off(ssthresh_of_cwnd)).losing_once(&[80]).start();
+        path.run_to(at_ms(RTT_MS * 10));
+        let log = path.log();
+        let (found, _) = when(&log, Happened::Loss);
+        let (ended, cwnd) = when(&log, Happened::Recovered);
+        assert_eq!(cwnd, f64::from(expected));
+        let sent = path.data_between(found, ended).count() as i32;
+        assert!((sent - expected).abs() <= 1, "{sent}, not {expected}");
+        assert_eq!(path.flights(8)[6..], [expected as usize; 2]);
+    }
+}
+
+/// The window stays, and a loss leaves this share of it.
+fn backing_off(share: f64) -> longfat_transport::cc::Controller {
+    use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window};
+    struct BackOff(f64);
+    impl CongestionControl for BackOff {
+        fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+        fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+            w.ssthresh = self.0 * w.cwnd;
+        }
+    }
+    Controller::Custom(Box::new(BackOff(share)))
+}
+
+#[test]
+fn the_reduction_bound_lets_the_window_grow_back_by_slow_start_when_most_of_a_flight_is_lost() {
+    // RFC 6937, section 3, slow-start reduction bound: below ssthresh, one more than was delivered
+    let prr = SenderConfig { reduction: Reduction::Prr, ..steady(40.0) };
+    let mut path = Path::new(prr, constant())
+        .losing(|s| s.earlier == 0 && s.packet.kind == Kind::Data && (80..110).contains(&s.packet.seq))
+        .start();
+    path.run_to(at_ms(RTT_MS * 12));
+    let c = path.counters();
+    assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 30, 0));
+    assert_eq!(path.cwnd(), 20.0);
+    let per_round: Vec<_> = path.flights(8)[3..6].to_vec();
+    // ten of forty arrived: at most two for each of them, then at most twice as many again
+    assert!(per_round[0] <= 20 && per_round[1] <= 2 * per_round[0], "{per_round:?}");
+}
+
+#[test]
+fn several_losses_of_one_flight_are_one_event_with_sack_repaired_in_one_round_trip() {
+    let path = lost_at(Recovery::Sack, 40.0, &[80, 90, 91, 100]);
+    let c = path.counters();
+    assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 4, 0));
+    let again = path.again();
+    assert_eq!(again.iter().map(|a| a.1).collect::<Vec<_>>(), [80, 90, 91, 100]);
+    assert!(again[3].0.since(again[0].0) < ms(RTT_MS), "{again:?}");
+    assert_eq!(path.cwnd(), 20.0);
+}
+
+#[test]
+fn newreno_repairs_one_hole_each_round_trip_and_counts_one_event() {
+    // RFC 6582: each partial acknowledgement tells of the next hole
+    let path = lost_at(Recovery::NewReno, 40.0, &[80, 90, 91, 100]);
+    let c = path.counters();
+    assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 4, 0));
+    let first = at_ms(400);
+    let expected: Vec<_> =
+        [80, 90, 91, 100].iter().zip(0..).map(|(&s, i)| (first + ms(RTT_MS * i), s)).collect();
+    assert_eq!(path.again(), expected);
+    assert_eq!(path.cwnd(), 20.0);
+}
+
+#[test]
+fn plain_reno_counts_an_event_for_each_of_two_losses_of_one_flight() {
+    let path = lost_at(Recovery::Reno, 40.0, &[80, 90]);
+    let c = path.counters();
+    assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (2, 2, 0));
+    assert_eq!(path.cwnd(), 10.0);
+}
+
+#[test]
+fn tahoe_goes_back_to_one_segment_and_slow_starts() {
+    let mut path = Path::new(with(Recovery::Tahoe, 20.0), standard()).losing_once(&[40]).start();
+    path.run_to(at_ms(RTT_MS * 10));
+    let log = path.log();
+    let (found, before) = when(&log, Happened::Loss);
+    assert!(before >= 20.0, "{before}");
+    let c = path.counters();
+    assert_eq!((c.congestion_events, c.timeouts), (1, 0));
+    // its one retransmission fills the hole (the first two duplicates had let new segments go: RFC 3042); from then on
+    // the window doubles each round trip up to half of what it was
+    let mut counts: Vec<_> = (0..5)
+        .map(|i| path.data_between(found + ms(RTT_MS * i), found + ms(RTT_MS * (i + 1))).count())
+        .collect();
+    counts[0] -= 2;
+    assert_eq!(counts[..4], [1, 2, 4, 8], "{counts:?}");
+    assert!((10..=12).contains(&counts[4]), "{counts:?}");
+}
+
+#[test]
+fn growth_rests_in_fast_recovery() {
+    for recovery in [Recovery::Sack, Recovery::NewReno] {
+        let mut path = Path::new(with(recovery, 40.0), standard()).losing_once(&[80, 90, 100]).start();
+        path.run_until_counted(|c| c.congestion_events == 1);
+        let (mut last, ssthresh) = (path.cwnd(), path.ssthresh());
+        while !path.log().iter().any(|e| e.1 == Happened::Recovered) {
+            assert!(path.cwnd() <= last && path.ssthresh() == ssthresh, "{recovery:?} {}", path.cwnd());
+            last = path.cwnd();
+            path.run_to(path.now + ms(5));
+        }
+        assert!((ssthresh - 1.0..=ssthresh + 1.0).contains(&path.cwnd()), "{recovery:?} {}", path.cwnd());
+    }
+}
+
+#[test]
+fn sack_finds_a_lost_retransmission_without_a_timeout() {
+    let mut path = Path::new(steady(40.0), constant())
+        .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 80 && s.earlier < 2)
+        .start();
+    path.run_to(at_ms(RTT_MS * 20));
+    let c = path.counters();
+    assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 2, 0));
+}
+
+#[test]
+fn without_sack_a_lost_retransmission_takes_a_timeout() {
+    for recovery in [Recovery::NewReno, Recovery::Reno, Recovery::Tahoe] {
+        let mut path = Path::new(with(recovery, 40.0), standard())
+            .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 80 && s.earlier < 2)
+            .start();
+        path.run_to(at_ms(RTT_MS * 40));
+        assert_eq!(path.counters().timeouts, 1, "{recovery:?}");
+        assert!(path.sender.acked_bytes() > 200_000, "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_loss_among_what_was_sent_in_recovery_is_an_event_of_its_own() {
+    // RFC 6675, section 5: recovery ends when all that was outstanding at its beginning is acknowledged; a hole above
+    // that begins another. The retransmission is lost too, so that the later hole is seen while the first one lasts.
+    let later = |s: &Sent| s.packet.seq == 125 && s.earlier == 0;
+    let mut path = Path::new(steady(40.0), constant())
+        .losing(move |s| s.packet.kind == Kind::Data && (s.packet.seq == 80 && s.earlier < 2 || later(s)))
+        .start();
+    path.run_to(at_ms(RTT_MS * 30));
+    let first_recovery = path.sent.iter().find(|s| later(s)).map(|s| s.at);
+    assert_eq!(first_recovery, Some(at_ms(400)), "segment 125 left in the first recovery");
+    let c = path.counters();
+    assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (2, 3, 0));
+    // halved twice; the first recovery may end a segment or two below its target, for what is in flight bounds it
+    assert!((9.0..=10.0).contains(&path.cwnd()), "{}", path.cwnd());
+}
+
+#[test]
+fn duplicates_of_what_a_timeout_sent_again_are_no_loss() {
+    // RFC 6582, section 3.2 step 1 and section 4. Every other of the first half of the flight that leaves at 300 ms is
+    // lost, and so is what the receiver says of it: the sender goes back, and much of what it sends again had arrived.
+    let mut path = Path::new(with(Recovery::NewReno, 40.0), standard())
+        .losing(|s| {
+            let seq = s.packet.seq;
+            s.packet.kind == Kind::Data && s.earlier == 0 && (80..96).contains(&seq) && seq % 2 == 0
+        })
+        .losing_acks(|now, p| p.kind == Kind::Ack && (at_ms(350)..at_ms(640)).contains(&now))
+        .start();
+    path.run_to(at_ms(RTT_MS * 40));
+    let c = path.counters();
+    assert!(path.receiver.duplicates >= 3, "{}", path.receiver.duplicates);
+    let lost = 8;
+    assert_eq!((c.timeouts, c.congestion_events), (1, 1), "{c:?}");
+    assert_eq!(c.retransmits, lost + path.receiver.duplicates);
+}
+
+#[test]
+fn finite_transfers_complete_whatever_is_lost_first() {
+    for recovery in ALL {
+        for lost in 0..12 {
+            let finite = SenderConfig { bytes: Some(11_500), ..with(recovery, 4.0) };
+            let mut path = Path::new(finite, standard())
+                .losing(move |s| s.packet.kind == Kind::Data && s.packet.seq == lost && s.earlier == 0)
+                .start();
+            path.run_to_end();
+            assert_eq!(path.sender.acked_bytes(), 11_500, "{recovery:?} {lost}");
+            assert_eq!(path.receiver.delivered(), 12, "{recovery:?} {lost}");
+        }
+    }
+}
+
+#[test]
+fn every_pattern_of_losses_in_a_flight_is_repaired() {
+    for recovery in ALL {
+        for pattern in 0u32..256 {
+            let finite = SenderConfig { bytes: Some(40_000), ..with(recovery, 8.0) };
+            let mut path = Path::new(finite, standard()).losing(move |s| {
+                s.packet.kind == Kind::Data
+                    && s.packet.seq < 8
+                    && s.earlier == 0
+                    && pattern >> s.packet.seq & 1 == 1
+            });
+            path = path.start();
+            path.run_to_end();
+            let c = path.counters();
+            assert!(c.retransmits >= u64::from(pattern.count_ones()), "{recovery:?} {pattern:08b}");
+            assert!(path.now < at_ms(20_000), "{recovery:?} {pattern:08b}: {:?}", path.now);
+            if recovery == Recovery::Sack {
+                assert_eq!(path.receiver.duplicates, c.retransmits - u64::from(pattern.count_ones()));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_acknowledgement_echoes_the_earlier_of_a_pair_even_if_a_gap_cuts_the_wait_short() {
+    // RFC 7323, section 4.3: a segment above a gap does not change the stamp that is echoed
+    let mut path = Path::new(SenderConfig { initial_window: 30.0, ..config() }, standard())
+        .delayed_acks(ms(40))
+        .delaying(|s| ms(s.packet.seq / 20)) // segments 20.. leave a millisecond after the others
+        .losing_once(&[17])
+        .start();
+    path.run_to(at_ms(RTT_MS * 3));
+    let (_, ack) = path.acks.iter().find(|(_, a)| a.kind == Kind::Ack && a.seq == 17).expect("it came");
+    assert_eq!(ack.stamp, at_ms(RTT_MS));
+}
