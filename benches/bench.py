@@ -9,6 +9,7 @@ import argparse
 import json
 import statistics
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from rich.table import Table
 
 FLOWS = [2, 10, 100, 1000, 10_000]
 SECTIONS = ["cases", "scaling", "memory", "runs"]
+SUITE = "suite"
+"""A section too, but only by name: it may take long."""
 GOALS = {"w1": 45.0, "w2": 45.0, "w3": 150.0}
 """ns a packet that the design asks for."""
 MEMORY_GOAL_MIB = 64.0
@@ -131,12 +134,25 @@ def many(runs: int, console: Console) -> list[Row]:
     return rows
 
 
+def suite(form: str, console: Console) -> Row:
+    """CPU seconds of the published experiments, and how busy they keep the processors."""
+    program = Path(sys.executable).with_name("longfat")
+    with tempfile.TemporaryDirectory() as out:
+        row = measure.cpu_of_all([program, "suite", "li2007", f"--{form}", "--out", Path(out) / "suite"])
+    shown = table(f"longfat suite li2007 --{form}", ["cores", "wall s", "user s", "system s", "cores busy"])
+    numbers = [f"{row[key]:.1f}" for key in ("wall_s", "user_s", "system_s")]
+    shown.add_row(str(row["cores"]), *numbers, f"{100 * row['busy']:.0f} %")
+    console.print(shown)
+    return {"form": form, **row}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Measures what was asked for, prints tables, writes JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5, help="runs of each case")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="sections")
+    parser.add_argument("--only", nargs="+", choices=[*SECTIONS, SUITE], default=SECTIONS, help="sections")
     parser.add_argument("--runs", type=int, default=1000, help="runs of the section `runs`")
+    parser.add_argument("--form", choices=["quick", "full"], default="quick", help="of the section `suite`")
     parser.add_argument("--out", type=Path, default=measure.OUT / "bench.json")
     asked = parser.parse_args(arguments)
     if asked.repeats < 1 or asked.runs < 1:
@@ -154,6 +170,8 @@ def main(arguments: list[str] | None = None) -> int:
             measured["memory"] = memory(binary, console)
         if "runs" in asked.only:
             measured["runs"] = many(asked.runs, console)
+        if SUITE in asked.only:
+            measured["suite"] = suite(asked.form, console)
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1

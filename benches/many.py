@@ -52,7 +52,8 @@ def overhead(
     core_s = statistics.median(core)
     workers = pool.cores() if jobs is None else jobs
     scenarios = (base.with_values({"seed": seed}) for seed in range(1, runs + 1))
-    wall, own, busy = time.perf_counter(), time.process_time(), {}
+    busy: dict[int, float] = {}
+    wall, own = time.perf_counter(), time.process_time()
     for _, (worker, cpu_s, _) in simulate.run_many(scenarios, jobs=jobs, reduce=reduce):
         busy[worker] = max(cpu_s, busy.get(worker, 0.0))
     wall_s, own_s = time.perf_counter() - wall, time.process_time() - own

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "out"
+PR_SET_CHILD_SUBREAPER = 36
+"""From linux/prctl.h."""
 Row = dict[str, Any]
 
 
@@ -64,6 +70,29 @@ def listing(binary: Path) -> list[Row]:
     """The cases that the example knows: name and title."""
     text = subprocess.run([binary, "--list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return [json.loads(line) for line in text.splitlines()]
+
+
+def cpu_of_all(command: list[str | Path]) -> Row:
+    """Wall and CPU seconds of a command and of all that it started, orphans included.
+
+    The workers' parent outlives the command for a moment; as a subreaper this process inherits it.
+    """
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise BenchError(f"prctl: {os.strerror(ctypes.get_errno())}")
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wall_s = time.perf_counter() - begin
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["said nothing"])[-1]
+        raise BenchError(f"{' '.join(map(str, command))}: exit {done.returncode}: {reason}")
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    user_s, system_s = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+    cores = len(os.sched_getaffinity(0))
+    busy = (user_s + system_s) / (wall_s * cores)
+    return {"wall_s": wall_s, "user_s": user_s, "system_s": system_s, "cores": cores, "busy": busy}
 
 
 def spread(values: list[float]) -> Row:

@@ -87,7 +87,7 @@ def longfat(binary: Path, side: Side) -> None:
 
 def ns2(program: str, scheduler: str, side: Side) -> None:
     """One run of ns-2, and one of its set-up; the first time also one that counts."""
-    script = [program, HERE / "ns2" / "work.tcl", side.case]
+    script: list[str | Path] = [program, HERE / "ns2" / "work.tcl", side.case]
     if not side.packets:
         counted = measure.run([*script, str(side.seconds), scheduler, "count"])
         side.packets, side.dropped = counted["packets"], counted["packets_dropped"]

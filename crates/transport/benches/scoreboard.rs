@@ -11,7 +11,7 @@ fn in_order(bencher: Bencher) {
     let mut board = Scoreboard::default();
     bencher.counter(ItemsCount::new(ACKS)).bench_local(move || {
         for _ in 0..ACKS {
-            let to = board.base() + 2;
+            let to = divan::black_box(board.base() + 2);
             board.advance(to);
         }
         board.base()
