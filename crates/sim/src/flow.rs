@@ -1,7 +1,8 @@
 //! A connection in the simulator: its two ends, the hosts' own links, and the stretches of path that only it uses.
 
+use crate::link::LinkCounters;
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
-use longfat_net::{Loss, Pipe};
+use longfat_net::{ConstantFifo, Loss, Pipe};
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{self, Controller};
 use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig};
@@ -423,6 +424,30 @@ impl Flow {
             Some(&(at, mark)) if at == now => mark,
             _ => self.receiver_now(),
         }
+    }
+
+    /// The first of its data packets, or else acknowledgements, on the way to a link crosses that link, the only one on
+    /// its way, or is dropped there. Answers when the next one comes to the link.
+    #[inline(always)]
+    pub fn cross(
+        &mut self,
+        now: Time,
+        data: bool,
+        fifo: &mut ConstantFifo,
+        counters: &mut LinkCounters,
+        delay: Interval,
+    ) -> Time {
+        let pipe = if data { &mut self.to_link } else { &mut self.ack_to_link };
+        let Some(packet) = pipe.pop() else { return Time::NEVER };
+        let next = pipe.head();
+        counters.packets_in += 1;
+        if let Some(departure) = fifo.offer(now, packet.bytes()) {
+            self.pass_on(packet, departure + delay, true);
+        } else {
+            counters.packets_dropped += 1;
+            self.drop(packet.kind);
+        }
+        next
     }
 
     /// Whether its data, or else its acknowledgements, cross a single link and meet no loss process.

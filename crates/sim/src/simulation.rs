@@ -284,7 +284,7 @@ impl Simulation {
     }
 
     /// After a sender's event: whether its algorithm failed, or its transfer is complete.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn after_sender(&mut self, now: Time, index: usize) -> Result<(), RunError> {
         let flow = &self.flows[index];
         if flow.sender.has_failed() {

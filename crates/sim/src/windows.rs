@@ -209,17 +209,25 @@ impl Driver<'_> {
         for (head, &source) in heads.iter_mut().zip(sources) {
             *head = self.pipe(source).head();
         }
-        loop {
-            let mut first = 0;
-            for i in 1..FEW_SOURCES {
-                if heads[i] < heads[first] {
-                    first = i;
-                }
+        // the common case: hosts' packets only, a constant-rate FIFO, no loss process, no further link
+        let Simulation { links, flows, .. } = &mut *self.run;
+        let all_plain = sources.iter().all(|source| match *source {
+            Source::Data(i) => flows[i].is_plain(true),
+            Source::Acks(i) => flows[i].is_plain(false),
+            Source::Onward(..) | Source::Control(..) => false,
+        });
+        if all_plain && let Some((fifo, counters, delay)) = links[index].constant() {
+            while let Some((first, now)) = earliest(&heads, until) {
+                let (flow, data) = match sources[first] {
+                    Source::Data(i) => (&mut flows[i], true),
+                    Source::Acks(i) | Source::Onward(i, _) | Source::Control(i, _) => (&mut flows[i], false),
+                };
+                heads[first] = flow.cross(now, data, fifo, counters, delay);
+                self.events += 1;
             }
-            let now = heads[first];
-            if now >= until {
-                return;
-            }
+            return;
+        }
+        while let Some((first, now)) = earliest(&heads, until) {
             self.take(now, index, sources[first]);
             heads[first] = self.pipe(sources[first]).head();
         }
@@ -242,29 +250,22 @@ impl Driver<'_> {
     }
 
     /// The next packet of a source comes to a link.
-    #[inline(always)]
+    #[inline]
     fn take(&mut self, now: Time, index: usize, source: Source) {
         self.events += 1;
         let Simulation { links, flows, .. } = &mut *self.run;
-        let link = &mut links[index];
-        // the common case, straight through: a host's packet, a constant-rate FIFO, no loss process, no further link
-        if let (true, Source::Data(i) | Source::Acks(i)) = (link.is_constant(), source) {
-            let flow = &mut flows[i];
-            let is_data = matches!(source, Source::Data(_));
-            let pipe = if is_data { &mut flow.to_link } else { &mut flow.ack_to_link };
-            let Some(packet) = pipe.pop() else { return };
-            if !flow.is_plain(is_data) {
-                return self.enter(now, index, packet);
+        if let Source::Data(i) | Source::Acks(i) = source {
+            let data = matches!(source, Source::Data(_));
+            if flows[i].is_plain(data)
+                && let Some((fifo, counters, delay)) = links[index].constant()
+            {
+                flows[i].cross(now, data, fifo, counters, delay);
+                return;
             }
-            match link.offer(now, u32::from(packet.bytes)) {
-                Some(departure) => flow.pass_on(packet, departure + link.delay, true),
-                None => flow.drop(packet.kind),
-            }
-        } else {
-            self.link_timers(index, now, true);
-            if let Some(packet) = self.pipe(source).pop() {
-                self.enter(now, index, packet);
-            }
+        }
+        self.link_timers(index, now, true);
+        if let Some(packet) = self.pipe(source).pop() {
+            self.enter(now, index, packet);
         }
     }
 
@@ -323,4 +324,16 @@ impl Driver<'_> {
         self.wake[index] = flow.sender_wake().min(flow.receiver_wake());
         self.heads[index] = [flow.to_link.head(), flow.ack_to_link.head()];
     }
+}
+
+/// The first of the earliest times before `until`: its index, and itself.
+#[inline(always)]
+fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
+    let mut first = 0;
+    for i in 1..FEW_SOURCES {
+        if heads[i] < heads[first] {
+            first = i;
+        }
+    }
+    (heads[first] < until).then(|| (first, heads[first]))
 }
