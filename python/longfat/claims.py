@@ -104,16 +104,13 @@ def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
     except Missing as missing:
         return unmeasured(claim, mode, note=str(missing))
     ruling: Verdict = "undecidable" if claim.reports else verdict(finding.checks)
-    notes = [claim.note, finding.note]
-    if mode != "full":
-        notes.append("Indicative: short list of points, few repeats.")
     return {
         **_published(claim),
         "measured": finding.measured,
         "verdict": ruling,
         "indicative": mode != "full",
         "mode": mode,
-        "note": " ".join(note for note in notes if note),
+        "note": " ".join(note for note in (claim.note, finding.note) if note),
         "checks": [
             {"text": check.text, "passed": check.passed, "measured": check.measured}
             for check in finding.checks

@@ -61,7 +61,8 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
     (into / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     (into / "scenario.toml").write_text(results[0].scenario.filled().to_toml())
     (into / "provenance.json").write_text(json.dumps(provenance(command), indent=1) + "\n")
-    for name in ("flows", "links"):
+    events = ["events"] if results[0].scenario.sample.events else []
+    for name in ["flows", "links", *events]:
         _write_parquet(
             [(result.scenario.seed, getattr(result, name)) for result in results], into / f"{name}.parquet"
         )

@@ -41,7 +41,7 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
         "flows": _flows(full),
         "background": [entry for part in full.background for entry in _background(part, full.bottleneck)],
         "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue},
-        "events": False,
+        "events": full.sample.events,
         "fast": fast,
     }
 

@@ -44,6 +44,9 @@ WIDTH_INCHES = 7.0
 """Two columns of a paper."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
+LEGEND_COLUMNS = 5
+PLAIN_TICKS = (0.1, 1000.0)
+"""Values of a logarithmic axis that are written as they are, not as powers of ten."""
 FORMATS = ("pdf", "svg", "png")
 DPI = 150
 
@@ -85,7 +88,7 @@ def draw(figure: Figure) -> Drawing:
             _draw_panel(panel, axis)
         for axis in axes[len(figure.panels) :]:
             axis.set_axis_off()
-        _draw_legend(canvas, axes[: len(figure.panels)])
+        _draw_legend(canvas, figure, axes[: len(figure.panels)])
         canvas.suptitle(f"{figure.mirrors}: {figure.title}", fontsize=9)
     return canvas
 
@@ -223,6 +226,8 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
             )
     if panel.x_log:
         axis.set_xscale("log")
+        if all(PLAIN_TICKS[0] <= x <= PLAIN_TICKS[1] for curve in panel.curves for x in curve.x):
+            axis.xaxis.set_major_formatter("{x:g}")
     if panel.y_log and _any_positive(panel):
         axis.set_yscale("log")
     if panel.x_range:
@@ -236,16 +241,16 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
     axis.set_ylabel(panel.y_label)
 
 
-def _draw_legend(canvas: Drawing, axes: Iterable[Axes]) -> None:
-    """One legend for all panels: what has the same label looks the same in each."""
-    entries: dict[str, Any] = {}
+def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
+    """One legend for all panels, in the order of the curves: what has one label looks the same in each."""
+    handles: dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    if len(entries) > 1:
-        canvas.legend(
-            entries.values(), entries.keys(), loc="outside lower center", ncols=min(len(entries), 5)
-        )
+            handles.setdefault(label, handle)
+    labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves))
+    if len(labels) > 1:
+        columns = min(len(labels), LEGEND_COLUMNS)
+        canvas.legend([handles[label] for label in labels], labels, loc="outside lower center", ncols=columns)
 
 
 def _bars(curve: Curve) -> list[float] | None:

@@ -150,12 +150,23 @@ class Result:
         dictionary = pyarrow.array(names, pyarrow.string())
         return pyarrow.table({"name": pyarrow.DictionaryArray.from_arrays(index, dictionary), **columns})
 
+    @functools.cached_property
+    def events(self) -> pyarrow.Table:
+        """The log of the flows, if the scenario's `sample.events` asked for it: time_s, name, event, cwnd (segments)."""
+        import pyarrow
+
+        columns = zip(*self._output["events"], strict=True) if self._output["events"] else ((), (), (), ())
+        types = (pyarrow.float64(), pyarrow.string(), pyarrow.string(), pyarrow.float64())
+        arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        return pyarrow.table(arrays, names=["time_s", "name", "event", "cwnd"])
+
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
-        """`flows`, `links` or `transfers` as a pandas frame."""
-        return getattr(self, table).to_pandas()
+        """`flows`, `links`, `transfers` or `events` as a pandas frame."""
+        frame: pandas.DataFrame = getattr(self, table).to_pandas()
+        return frame
 
     def to_polars(self, table: str = "flows") -> polars.DataFrame:
-        """`flows`, `links` or `transfers` as a polars frame."""
+        """`flows`, `links`, `transfers` or `events` as a polars frame."""
         import polars
 
         frame = polars.from_arrow(getattr(self, table))

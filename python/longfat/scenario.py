@@ -236,6 +236,8 @@ class Sample(_Part):
     """Everything about flows."""
     queue: Period = 0.1
     """Everything about links."""
+    events: bool = False
+    """Also log each loss, mark, timeout and recovery of the flows."""
 
 
 class Scenario(_Part):

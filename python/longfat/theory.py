@@ -53,7 +53,7 @@ def hstcp_window(
     high_p: float = HSTCP_HIGH_P,
 ) -> float:
     """HighSpeed TCP (RFC 3649, 5): Low_Window (p / Low_P)^S, about .12 / p^.835; standard above Low_P."""
-    if loss >= low_p:
+    if loss > low_p:
         return standard_window(loss)
     return float(low_window * (loss / low_p) ** hstcp_exponent(low_window, high_window, low_p, high_p))
 

@@ -105,6 +105,51 @@ pub struct Summary {
     pub packets: u64,
 }
 
+/// A background source's counters at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BackgroundMark {
+    /// Connections opened.
+    pub started: u64,
+    /// Connections whose data were all acknowledged.
+    pub completed: u64,
+    /// Payload handed to applications.
+    pub bytes_delivered: u64,
+    /// IP bytes that reached receivers.
+    pub received_bytes: u64,
+    /// Data packets sent.
+    pub packets_sent: u64,
+    /// Data packets that the network dropped.
+    pub packets_lost: u64,
+}
+
+impl BackgroundMark {
+    /// Adds what one connection has done so far.
+    pub fn add(&mut self, flow: &Flow) {
+        self.bytes_delivered += flow.sender.payload(flow.receiver.delivered());
+        self.received_bytes += flow.receiver.received_bytes;
+        self.packets_sent += flow.sender.counters().packets_sent;
+        self.packets_lost += flow.packets_lost;
+    }
+}
+
+/// A background source's figures between two moments with these marks.
+pub fn background_figures(
+    name: &str,
+    (from, before): (Time, BackgroundMark),
+    (to, after): (Time, BackgroundMark),
+) -> BackgroundFigures {
+    let seconds = to.since(from).as_secs_f64();
+    BackgroundFigures {
+        name: name.to_owned(),
+        transfers_started: after.started - before.started,
+        transfers_completed: after.completed - before.completed,
+        bytes_delivered: after.bytes_delivered - before.bytes_delivered,
+        throughput_bps: per_second(8.0 * (after.received_bytes - before.received_bytes) as f64, seconds),
+        packets_sent: after.packets_sent - before.packets_sent,
+        packets_lost: after.packets_lost - before.packets_lost,
+    }
+}
+
 /// A flow's counters at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowMark {

@@ -7,7 +7,45 @@ use longfat_transport::cc::{self, Controller};
 use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig};
 use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
+use std::cell::Cell;
 use std::collections::VecDeque;
+
+/// How far a host's clock may be off, either way: 50 ppm, the usual tolerance of the quartz in a PC (chosen here). Two
+/// hosts whose ticks kept the same distance for ever would meet the queue in the same order at every overflow, and one
+/// of them would take all the losses; no two real clocks do that.
+const CLOCK_TOLERANCE: f64 = 50e-6;
+
+/// When a host looks at what has arrived: at once, or at the ticks of its clock only (Li, Leith, Shorten 2007, section
+/// V-D), so that a tick's acknowledgements are answered by one burst.
+#[derive(Clone, Debug)]
+struct HostClock {
+    tick: Interval,
+    phase: Interval,
+    /// The last tick asked for: most questions are about the same one.
+    last: Cell<Time>,
+}
+
+impl HostClock {
+    /// A clock that is off by a part of [`CLOCK_TOLERANCE`], its first tick anywhere within one.
+    fn new(tick: Interval, mut stream: Stream) -> Self {
+        let phase = Interval::from_ns(stream.below(tick.as_ns()));
+        let tick = tick.scale(1.0 + stream.uniform(-CLOCK_TOLERANCE, CLOCK_TOLERANCE));
+        HostClock { tick, phase, last: Cell::new(Time::ZERO) }
+    }
+
+    /// When the host looks at what arrives at `at`.
+    #[inline]
+    fn looks(&self, at: Time) -> Time {
+        if self.tick == Interval::ZERO || at == Time::NEVER {
+            return at;
+        }
+        let last = self.last.get();
+        if at > last || last.since(at) >= self.tick {
+            self.last.set(at.round_up(self.tick, self.phase));
+        }
+        self.last.get()
+    }
+}
 
 /// A host's own link: finite rate, room for everything. Data wait here when the host sends faster than its interface.
 #[derive(Clone, Debug)]
@@ -107,6 +145,8 @@ pub struct Flow {
     pub route: Route,
     /// Loss processes on its way: link, whether for data, process. Mostly none.
     pub losses: Vec<(usize, Kind, Loss)>,
+    /// The sender's host.
+    clock: HostClock,
     /// The sender's own link, and what is on it.
     pub access: Access,
     /// From the sender to the first link.
@@ -178,7 +218,7 @@ impl Flow {
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
         let remaining =
             |all: Interval, shared: Interval| all.saturating_sub(shared).max(Interval::from_ns(1));
-        let host_tick = Interval::from_secs_f64(plan.host_tick_s);
+        let clock = HostClock::new(Interval::from_secs_f64(plan.host_tick_s), stream("tick"));
         let access = Access::new(rate("access_rate_bps", plan.access_rate_bps)?);
         let sender = SenderConfig {
             flow: new.id,
@@ -199,8 +239,8 @@ impl Flow {
                 ReductionPlan::RateHalving => Reduction::RateHalving,
                 ReductionPlan::Prr => Reduction::Prr,
             },
-            host_tick,
-            tick_phase: Interval::from_ns(stream("tick").below(host_tick.as_ns())),
+            host_tick: clock.tick,
+            tick_phase: clock.phase,
             rto_min: Interval::from_secs_f64(plan.rto_min_s),
             ecn: plan.ecn,
         };
@@ -226,6 +266,7 @@ impl Flow {
                 reverse_delay: remaining(rtt.saturating_sub(one_way), new.shared_delay.1),
             },
             losses,
+            clock,
             ack_access: access.clone(),
             access,
             to_link: Pipe::default(),
@@ -279,25 +320,22 @@ impl Flow {
     /// When the sender's next event is.
     #[inline]
     pub fn sender_wake(&self) -> Time {
-        self.to_sender.head().min(self.sender.wake()).min(self.start_at.min(self.stop_at))
+        self.clock.looks(self.to_sender.head()).min(self.sender.wake()).min(self.start_at.min(self.stop_at))
     }
 
     /// The sender's next event: starts, stops, takes an acknowledgement, or its timer.
     #[inline]
     pub fn sender_event(&mut self, now: Time) {
+        let due = self.clock.looks(self.to_sender.head()) <= now;
+        let arrived = if due { self.to_sender.pop() } else { None };
         let Flow { sender, access, to_link, under_way, .. } = self;
+        *under_way -= u64::from(due);
         let mut out = |packet: SimPacket| {
             *under_way += 1;
             to_link.push(access.depart(now, packet.bytes()), packet);
         };
-        if self.to_sender.head() <= now {
-            if let Some(packet) = self.to_sender.pop() {
-                *under_way -= 1;
-                sender.on_packet(now, &packet, &mut |p| {
-                    *under_way += 1;
-                    to_link.push(access.depart(now, p.bytes()), p);
-                });
-            }
+        if let Some(packet) = arrived {
+            sender.on_packet(now, &packet, &mut out);
         } else if self.start_at <= now {
             self.start_at = Time::NEVER;
             sender.start(now, &mut out);

@@ -3,7 +3,9 @@
 //! Two drivers move it through time: [`crate::windows`] in batches, and [`crate::plain`] event by event. They give
 //! the same bytes; a test says so.
 
-use crate::figures::{BackgroundFigures, FlowMark, SampleMean, Summary, flow_figures, link_figures};
+use crate::figures::{
+    BackgroundMark, FlowMark, SampleMean, Summary, background_figures, flow_figures, link_figures,
+};
 use crate::flow::{Checks, Flow, NewFlow};
 use crate::link::{Link, LinkCounters, outlet};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
@@ -80,6 +82,9 @@ pub struct Outcome {
     pub events_handled: u64,
 }
 
+/// All counters at one moment: of flows, links and background sources.
+type Marks = (Vec<FlowMark>, Vec<LinkCounters>, Vec<BackgroundMark>);
+
 /// A run in progress.
 pub struct Simulation {
     plan: Plan,
@@ -95,8 +100,8 @@ pub struct Simulation {
     link_series: Vec<Series>,
     /// Completed background connections: when, place, row of `transfers`.
     transfers: Vec<(Time, usize, [f64; 4])>,
-    background: Vec<BackgroundFigures>,
-    background_bytes: Vec<u64>,
+    /// What the complete connections of each background source have done.
+    background: Vec<BackgroundMark>,
     pub(crate) end: Time,
     window: (Time, Time),
     flow_samples: u64,
@@ -106,7 +111,7 @@ pub struct Simulation {
     next_mark: Time,
     /// Shortest time in which anything that leaves a link can reach a host or another link.
     pub(crate) lookahead: Interval,
-    at_window: Option<(Vec<FlowMark>, Vec<LinkCounters>)>,
+    at_window: Option<Marks>,
     figures: Option<Summary>,
 }
 
@@ -116,11 +121,6 @@ impl Simulation {
         plan.check()?;
         let links = plan.links.iter().map(|l| Link::new(l, plan.fast)).collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(plan.seed, &plan.background);
-        let background = plan
-            .background
-            .iter()
-            .map(|b| BackgroundFigures { name: connection(b).0.to_owned(), ..Default::default() })
-            .collect();
         let mut run = Simulation {
             sessions,
             flows: Vec::with_capacity(plan.flows.len()),
@@ -130,8 +130,7 @@ impl Simulation {
             srtt: vec![SampleMean::default(); plan.flows.len()],
             link_series: vec![Series::new(LINK_COLUMNS); links.len()],
             transfers: Vec::new(),
-            background,
-            background_bytes: vec![0; plan.background.len()],
+            background: vec![BackgroundMark::default(); plan.background.len()],
             links,
             end: Time::from_secs_f64(plan.duration_s),
             window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
@@ -324,7 +323,7 @@ impl Simulation {
         };
         let mut flow = Flow::new(planned, controller, recovery, new)?;
         flow.transfer = Some((group, bytes));
-        self.background[group].transfers_started += 1;
+        self.background[group].started += 1;
         self.look_ahead(&flow);
         if place == self.flows.len() {
             self.flows.push(flow);
@@ -340,18 +339,20 @@ impl Simulation {
         let Some((group, bytes)) = flow.transfer.take() else { return };
         let duration = now.since(flow.began).as_secs_f64();
         self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes as f64]));
-        self.background[group].transfers_completed += 1;
-        self.tally(group, index);
+        self.background[group].completed += 1;
+        self.background[group].add(&self.flows[index]);
         self.leaving.push(index);
     }
 
-    fn tally(&mut self, group: usize, index: usize) {
-        let flow = &self.flows[index];
-        let figures = &mut self.background[group];
-        figures.bytes_delivered += flow.sender.payload(flow.receiver.delivered());
-        figures.packets_sent += flow.sender.counters().packets_sent;
-        figures.packets_lost += flow.packets_lost;
-        self.background_bytes[group] += flow.receiver.received_bytes;
+    /// What background sources have done so far, connections under way included.
+    fn background_now(&self) -> Vec<BackgroundMark> {
+        let mut marks = self.background.clone();
+        for flow in &self.flows {
+            if let Some((group, _)) = flow.transfer {
+                marks[group].add(flow);
+            }
+        }
+        marks
     }
 
     /// Frees the places of complete connections that have nothing under way any more. Done at samples only, when
@@ -419,7 +420,8 @@ impl Simulation {
                 self.flows.iter_mut().take(self.plan.flows.len()).map(|f| FlowMark::of(f, now)).collect();
             let links = self.links.iter_mut().map(|l| l.settle(now).1).collect();
             self.links.iter_mut().for_each(|l| l.restart(now));
-            self.at_window = Some((flows, links));
+            let background = self.background_now();
+            self.at_window = Some((flows, links, background));
             self.next_mark = self.window.1;
         } else {
             self.next_mark = Time::NEVER;
@@ -428,7 +430,7 @@ impl Simulation {
     }
 
     fn take_figures(&mut self, now: Time) -> Summary {
-        let (flow_marks, link_marks) = self.at_window.clone().unwrap_or_default();
+        let (flow_marks, link_marks, background_marks) = self.at_window.clone().unwrap_or_default();
         let from = self.window.0;
         let flows = (self.flows.iter_mut().zip(&self.plan.flows).zip(flow_marks).zip(&self.srtt))
             .map(|(((flow, planned), before), &srtt)| {
@@ -443,24 +445,20 @@ impl Simulation {
             })
             .collect::<Vec<_>>();
         let packets = self.links.first().map_or(0, |l| l.counters.packets_out);
-        Summary { flows, links, background: Vec::new(), packets }
+        let background = (self.plan.background.iter().zip(background_marks).zip(self.background_now()))
+            .map(|((planned, before), after)| {
+                background_figures(connection(planned).0, (from, before), (now, after))
+            })
+            .collect();
+        Summary { flows, links, background, packets }
     }
 
     fn finish(mut self, events_handled: u64) -> Result<Outcome, RunError> {
         let end = self.end;
-        let mut summary = match self.figures.take() {
+        let summary = match self.figures.take() {
             Some(figures) => figures,
             None => self.take_figures(end),
         };
-        for i in self.plan.flows.len()..self.flows.len() {
-            if let Some((group, _)) = self.flows[i].transfer {
-                self.tally(group, i);
-            }
-        }
-        for (figures, bytes) in self.background.iter_mut().zip(&self.background_bytes) {
-            figures.throughput_bps = 8.0 * *bytes as f64 / self.plan.duration_s;
-        }
-        summary.background = self.background;
         let mut transfers = Series::new(TRANSFER_COLUMNS);
         self.transfers.sort_by_key(|&(at, place, _)| (at, place));
         self.transfers.iter().for_each(|(_, _, row)| transfers.push(row));

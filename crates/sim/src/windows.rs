@@ -267,7 +267,9 @@ impl Driver<'_> {
             link.arrive(now, packet);
             self.clear(index);
         } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
-            self.run.pass_on(index, packet, departure, true);
+            if let Some(flow) = self.run.pass_on(index, packet, departure, true) {
+                self.look_at(flow);
+            }
         } else {
             self.run.flows[packet.flow.0 as usize].drop(packet.kind);
         }

@@ -39,7 +39,8 @@ pub struct SenderConfig {
     pub recovery: Recovery,
     /// How the window shrinks in SACK recovery.
     pub reduction: Reduction,
-    /// Data leave the host only at multiples of this (host timer granularity); zero for at once.
+    /// Paced segments leave only at multiples of this (host timer granularity); zero for at once. That a host takes
+    /// acknowledgements at its ticks only is the driver's matter: it calls [`Sender::on_packet`] then.
     pub host_tick: Interval,
     /// Where in the tick this host's multiples lie.
     pub tick_phase: Interval,
@@ -441,7 +442,11 @@ impl Sender {
             _ => {}
         }
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.recovery == Recovery::Sack {
-            self.episode.step(self.config.reduction, newly, self.in_flight(), &mut self.window);
+            // what pacing holds back is as good as sent: a queue below TCP would have it
+            let held = self.send_at != Time::NEVER && self.config.reduction == Reduction::RateHalving;
+            let in_flight =
+                if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
+            self.episode.step(self.config.reduction, newly, in_flight, &mut self.window);
         }
     }
 
@@ -572,11 +577,11 @@ impl Sender {
         }
     }
 
-    /// Sends what the window, the pacing rate and the host's timer let go now.
+    /// Sends what the window and the pacing rate let go now.
     #[inline]
     fn transmit(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        if self.send_at != Time::NEVER && now < self.send_at {
-            return; // waits for a tick or its turn already
+        if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
+            return; // the next segment's turn has not come
         }
         self.send_at = Time::NEVER;
         if matches!(self.phase, Phase::Idle | Phase::SynSent | Phase::Done) {
@@ -584,7 +589,6 @@ impl Sender {
         }
         let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
         let gap = pace.map_or(Interval::ZERO, |rate| Interval::from_secs_f64(1.0 / rate));
-        let tick = now.round_up(self.config.host_tick, self.config.tick_phase);
         let allowed = self.window.cwnd.min(MOST_SEGMENTS) as i64 as u64; // signed: one instruction on most machines
         let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
         let mut in_flight = self.in_flight();
@@ -599,17 +603,12 @@ impl Sender {
                 self.limited = true;
                 return;
             }
-            let due = if pace.is_some() && !forced && self.pace_at > now {
-                self.pace_at.round_up(self.config.host_tick, self.config.tick_phase)
-            } else {
-                tick
-            };
-            if due > now {
-                self.limited |= pace.is_some();
-                self.send_at = due;
-                return;
-            }
-            if pace.is_some() {
+            if pace.is_some() && !forced {
+                if self.pace_at > now {
+                    self.limited = true;
+                    self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
+                    return;
+                }
                 // a host that wakes once a tick may catch up on what that tick kept it from sending
                 self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
             }

@@ -112,7 +112,7 @@ def fast_varies_rapidly(data: Data) -> Finding:
         f"queue {queue:.0f} packets; a backoff every {_seconds(epochs[0])} and {_seconds(epochs[1])}; CoV "
         f"of cwnd {covs[0]:.2f} and {covs[1]:.2f}",
         {"epoch_s": epochs, "cwnd_cov": covs, "queue_limit_packets": queue},
-        _half_alpha(runs, "a backoff every", _epochs),
+        _half_alpha(runs, "a backoff every", lambda some: [_seconds(value) for value in _epochs(some)]),
     )
 
 
@@ -137,7 +137,7 @@ def fast_locks_in(data: Data) -> Finding:
         f"{100 * step:.0f} %; lowest ratio over 100 s {locked:.2f}",
         {"epoch_s": epochs, "largest_step": step, "least_100s_ratio": locked},
         _half_alpha(
-            runs, "lowest ratio over 100 s", lambda some: [float(some.values("least_100s_ratio").min())]
+            runs, "lowest ratio over 100 s", lambda some: [f"{some.values('least_100s_ratio').min():.2f}"]
         ),
     )
 
@@ -531,11 +531,11 @@ def _epochs(runs: Runs) -> list[float]:
     return found
 
 
-def _half_alpha(runs: Runs, text: str, figure: Callable[[Runs], list[float]]) -> str:
+def _half_alpha(runs: Runs, text: str, figures: Callable[[Runs], list[str]]) -> str:
+    """What the other reading of FAST's rule gives, for the remark."""
     if not runs.has(variant="alpha / 2"):
         return ""
-    values = " and ".join(f"{value:.2f}" for value in figure(runs.where(variant="alpha / 2")))
-    return f"With alpha / 2 in the rule: {text} {values}{' s' if 'every' in text else ''}."
+    return f"With alpha / 2 in the rule: {text} {' and '.join(figures(runs.where(variant='alpha / 2')))}."
 
 
 def _history_times(runs: Runs, variant: str = "as measured") -> dict[int, float]:

@@ -87,7 +87,7 @@ COMMON_SETTINGS = (
     Setting("access links", "1 Gbit/s", "IV-F"),
     Setting("queue", "drop-tail, 20 % BDP unless said", "III, captions"),
     Setting("stack", "SACK, delayed ACK, byte counting, rate halving", "Appendix I"),
-    Setting("host timer tick", "1 ms", "V-G"),
+    Setting("host timer tick", "1 ms", "V-D, V-G"),
     Setting("parameters", "Table II", "Table II"),
     Setting("HS-TCP table", "nearest neighbour", "V-A, on Fig. 7"),
     Setting("BIC variant", "corrected: (cwnd - w1)/(B - 1) where the paper prints w1/(B - 1)", CHOSEN_HERE),

@@ -1,9 +1,9 @@
 //! What the sending host adds: finite data, the receiver's window, timer granularity, pacing, stopping.
 
-use crate::path::{Constant, HEADER, MSS, Path, RTT_MS, at_ms, config, ms, standard, steady};
+use crate::path::{Constant, HEADER, MSS, Path, at_ms, config, ms, standard, steady};
 use longfat_transport::SenderConfig;
 use longfat_transport::cc::Controller;
-use longfat_units::{Interval, Time};
+use longfat_units::Time;
 use longfat_wire::Kind;
 
 fn paced(rate_pps: f64) -> Controller {
@@ -39,29 +39,6 @@ fn no_more_than_the_receivers_window_is_outstanding() {
         assert!(beyond <= acked + 7, "{beyond} sent, {acked} acknowledged");
     }
     assert_eq!(path.flights(2), [7, 7]);
-}
-
-#[test]
-fn data_leave_only_at_multiples_of_the_hosts_tick() {
-    let (tick, phase) = (ms(4), Interval::from_ns(1_300_000));
-    let coarse = SenderConfig { host_tick: tick, tick_phase: phase, ..steady(20.0) };
-    let mut path = Path::new(coarse, standard()).losing_once(&[50, 51, 90]).start();
-    path.run_to(at_ms(RTT_MS * 30));
-    let times: Vec<_> = path.data_between(Time::ZERO, Time::NEVER).map(|s| s.at.as_ns()).collect();
-    assert!(times.len() > 200);
-    assert!(times.iter().all(|t| (t - 1_300_000) % 4_000_000 == 0));
-}
-
-#[test]
-fn what_a_tick_held_back_leaves_in_one_burst() {
-    // acknowledgements of a segment each millisecond, a tick of ten: ten segments leave together
-    let coarse = SenderConfig { host_tick: ms(10), ..steady(50.0) };
-    let mut path = Path::new(coarse, standard()).delaying(|s| ms(s.packet.seq % 50)).start();
-    path.run_to(at_ms(RTT_MS * 3));
-    let second: Vec<_> = path.data_between(at_ms(RTT_MS * 2), at_ms(RTT_MS * 3)).map(|s| s.at).collect();
-    let bursts: Vec<_> = second.chunk_by(|a, b| a == b).map(<[_]>::len).collect();
-    // the acknowledgement that comes exactly at a tick still counts for it
-    assert_eq!(bursts, [1, 10, 10, 10, 10, 9]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The sender and the receiver on a small path of their own, judged against the RFCs: numbers in assertions are the
 //! RFCs' or follow from them by counting.
 
+#![allow(clippy::expect_used, reason = "a test may panic")]
+
 mod growth;
 mod host;
 mod marks;

@@ -81,6 +81,7 @@ pub struct Sent {
 }
 
 type Script<T> = Box<dyn FnMut(&Sent) -> T>;
+type AckScript = Box<dyn FnMut(Time, &SimPacket) -> bool>;
 
 pub struct Path {
     pub sender: Sender,
@@ -91,7 +92,7 @@ pub struct Path {
     loses: Script<bool>,
     marks: Script<bool>,
     delays: Script<Interval>,
-    loses_ack: Box<dyn FnMut(Time, &SimPacket) -> bool>,
+    loses_ack: AckScript,
     under_way: BTreeMap<(Time, u64), SimPacket>,
     order: u64,
     /// When the last packet on its way to the receiver gets there: none overtakes another.

@@ -1,0 +1,130 @@
+import json
+
+import pytest
+
+from longfat.claims import (
+    VERDICTS,
+    Check,
+    Claim,
+    Finding,
+    Missing,
+    Setting,
+    judge,
+    load_ledgers,
+    natural_order,
+    tally,
+    verdict,
+)
+from longfat.errors import InputError
+
+YES, NO, OPEN = (Check("it holds", passed, "1") for passed in (True, False, None))
+
+
+def claim(find, **more):
+    return Claim(
+        id="LLS-F3a",
+        paper="a paper",
+        setting="two flows",
+        published="fair",
+        settings=(Setting("queue", "20 % BDP", "III"),),
+        estimator="mean",
+        rule="it holds",
+        experiments=("F3",),
+        find=find,
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("checks", "expected"),
+    [
+        ([YES, YES], "reproduced"),
+        ([YES, NO], "partly"),
+        ([YES, NO, NO], "not reproduced"),
+        ([NO], "not reproduced"),
+        ([YES, OPEN], "undecidable"),
+        ([OPEN], "undecidable"),
+        ([YES, NO, OPEN], "partly"),
+        ([], "undecidable"),
+    ],
+)
+def test_verdict_follows_from_the_checks(checks, expected):
+    assert verdict(checks) == expected
+
+
+def test_a_row_carries_what_the_contract_asks_for():
+    row = judge(claim(lambda data: Finding((YES,), "1.0")), None, "full")
+    assert {"id", "paper", "setting", "published", "measured", "rule", "verdict", "note"} <= row.keys()
+    assert row["verdict"] == "reproduced"
+    assert row["indicative"] is False
+
+
+def test_a_quick_verdict_is_marked_indicative():
+    row = judge(claim(lambda data: Finding((YES,), "1.0")), None, "quick")
+    assert row["indicative"] is True
+    assert row["mode"] == "quick"
+
+
+def test_missing_data_leaves_a_claim_unmeasured_and_says_what_is_missing():
+    def find(data):
+        raise Missing("F3 has no run at rtt_ms = 42.")
+
+    row = judge(claim(find), None, "full")
+    assert row["verdict"] == "not measured"
+    assert "rtt_ms = 42" in row["note"]
+
+
+def test_a_claim_that_only_reports_is_never_reproduced():
+    row = judge(claim(lambda data: Finding((YES,), "1.0"), reports=True), None, "full")
+    assert row["verdict"] == "undecidable"
+    assert row["measured"] == "1.0"
+
+
+def test_infinite_values_become_null_in_a_row():
+    row = judge(
+        claim(lambda data: Finding((YES,), "never", {"times": {"42": float("inf"), "82": 1.0}})), None, "full"
+    )
+    assert row["values"] == {"times": {"42": None, "82": 1.0}}
+    json.dumps(row, allow_nan=False)
+
+
+def ledger(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"suite": "li2007", "claims": list(rows)}))
+
+
+def row(identifier, ruling="reproduced"):
+    return {"id": identifier, "verdict": ruling}
+
+
+def test_ledgers_are_gathered_from_a_directory_and_those_in_it(tmp_path):
+    ledger(tmp_path / "claims.json", row("LLS-F10"))
+    ledger(tmp_path / "yeah2007" / "claims.json", row("YEAH-F1"), row("LLS-F3a"))
+    assert [found["id"] for found in load_ledgers(tmp_path)] == ["LLS-F3a", "LLS-F10", "YEAH-F1"]
+
+
+def test_a_directory_without_a_ledger_is_refused_in_one_line(tmp_path):
+    with pytest.raises(InputError, match="longfat suite") as caught:
+        load_ledgers(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"claims": [{"id": "x"}]}', '{"claims": [{"id": "x", "verdict": "fine"}]}']
+)
+def test_a_damaged_ledger_is_refused_by_name(tmp_path, text):
+    (tmp_path / "claims.json").write_text(text)
+    with pytest.raises(InputError, match=r"claims\.json"):
+        load_ledgers(tmp_path)
+
+
+def test_identifiers_are_ordered_by_their_numbers():
+    names = ["LLS-F10", "LLS-F3b", "LLS-E2", "LLS-F3a", "LLS-F1"]
+    assert sorted(names, key=natural_order) == ["LLS-E2", "LLS-F1", "LLS-F3a", "LLS-F3b", "LLS-F10"]
+
+
+def test_tally_counts_every_verdict():
+    counts = tally([row("a"), row("b", "partly"), row("c", "partly")])
+    assert counts["partly"] == 2
+    assert counts["reproduced"] == 1
+    assert set(counts) == set(VERDICTS)

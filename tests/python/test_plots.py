@@ -1,0 +1,127 @@
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from longfat import plots
+from longfat.suites.figure import Curve, Figure, Panel, points, theory
+
+
+def sample_figure():
+    lossy = Panel(
+        "250 Mbit/s",
+        "loss",
+        "Mbit/s",
+        (
+            points("Standard TCP", [(1e-3, (3.0, 0.1)), (1e-4, (9.0, math.nan))], "sack"),
+            points("H-TCP", [(1e-4, (math.nan, math.nan)), (1e-3, (5.0, 0.2))], "htcp"),
+            theory("theory", [1e-4, 1e-3], [9.1, 2.9], "sack"),
+        ),
+        x_log=True,
+        y_log=True,
+        y_range=(1.0, 100.0),
+    )
+    history = Panel(
+        "cwnd",
+        "time, s",
+        "packets",
+        tuple(
+            Curve(f"flow {i}", (0.0, 1.0, 2.0), (1.0, 2.0 * i, 1.0), None, "htcp", "line", i - 1)
+            for i in (1, 2)
+        ),
+    )
+    return Figure("T1", "Fig. T1", "A title", "A caption", (lossy, history))
+
+
+def test_points_are_drawn_in_the_order_of_x():
+    assert sample_figure().panels[0].curves[0].x == (1e-4, 1e-3)
+
+
+def test_a_figure_comes_back_from_json_as_it_was():
+    figure = sample_figure()
+    text = json.dumps(figure.to_json(), allow_nan=False)
+    again = Figure.from_json(json.loads(text))
+    assert json.dumps(again.to_json()) == text
+    assert math.isnan(again.panels[0].curves[1].y[0])
+
+
+def test_a_figure_is_saved_in_every_format_for_papers(tmp_path):
+    paths = plots.save(sample_figure(), tmp_path / "figures")
+    starts = {path.name: path.read_bytes()[:5] for path in paths}
+    assert starts["T1.pdf"] == b"%PDF-"
+    assert starts["T1.svg"] == b"<?xml"
+    assert starts["T1.png"].startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_the_same_figure_gives_the_same_bytes(tmp_path, kind):
+    one, two = (plots.save(sample_figure(), tmp_path / name, [kind])[0].read_bytes() for name in "ab")
+    assert one == two
+
+
+def test_the_axes_of_a_figure_are_those_of_its_panels():
+    lossy, history = plots.draw(sample_figure()).axes
+    assert (lossy.get_xscale(), lossy.get_yscale()) == ("log", "log")
+    assert lossy.get_ylim() == (1.0, 100.0)
+    assert (history.get_xscale(), history.get_yscale()) == ("linear", "linear")
+    assert history.get_ylim()[0] == 0.0
+
+
+def test_error_bars_are_the_standard_errors():
+    lossy = plots.draw(sample_figure()).axes[0]
+    bars = lossy.containers[0].lines[2][0].get_segments()
+    assert [segment[:, 1].tolist() for segment in bars] == [[9.0, 9.0], [2.9, 3.1]]
+
+
+def test_every_label_is_in_the_legend_once():
+    canvas = plots.draw(sample_figure())
+    labels = [text.get_text() for text in canvas.legends[0].get_texts()]
+    assert labels == ["Standard TCP", "H-TCP", "theory", "flow 1", "flow 2"]
+
+
+def test_the_interactive_figure_is_valid_plotly():
+    spec = plots.plotly_figure(sample_figure())
+    figure = go.Figure(json.loads(json.dumps(spec, allow_nan=False)))
+    assert [trace.name for trace in figure.data] == ["Standard TCP", "H-TCP", "theory", "flow 1", "flow 2"]
+    assert figure.layout.xaxis.type == "log"
+    assert figure.layout.yaxis.range == (0.0, 2.0)
+    assert figure.data[1].y[0] is None
+
+
+def test_a_zero_on_a_logarithmic_axis_is_a_gap():
+    panel = Panel("", "x", "y", (Curve("a", (1.0, 2.0), (0.0, 1.0)),), y_log=True)
+    spec = plots.plotly_figure(Figure("T", "T", "", "", (panel,)))
+    assert spec["data"][0]["y"] == [None, 1.0]
+
+
+def test_a_logarithmic_panel_without_a_positive_value_still_draws(tmp_path):
+    panel = Panel("", "x", "y", (Curve("a", (1.0, 2.0), (0.0, math.nan)),), y_log=True)
+    assert plots.save(Figure("T", "T", "", "", (panel,)), tmp_path, ["png"])[0].stat().st_size > 0
+
+
+def test_algorithms_differ_in_colour_and_marker():
+    assert len(set(plots.COLOURS.values())) == len(plots.COLOURS)
+    assert len(set(plots.MARKERS.values())) == len(plots.MARKERS)
+    assert plots.COLOURS.keys() == plots.MARKERS.keys()
+
+
+def test_flows_of_one_algorithm_differ_in_a_history():
+    first, second = sample_figure().panels[1].curves
+    assert plots.colour(first) != plots.colour(second)
+
+
+def test_plot_cwnd_draws_each_flow_of_a_result():
+    time = np.arange(0.0, 5.0)
+    flows = {"1": {"time_s": time, "cwnd": time + 1}, "2": {"time_s": time, "cwnd": time + 2}}
+    result = SimpleNamespace(
+        summary={"flows": [{"name": name, "algorithm": "hstcp"} for name in flows]},
+        flow=flows.__getitem__,
+        scenario=SimpleNamespace(title="Two flows"),
+    )
+    (axis,) = plots.plot_cwnd(result).axes
+    assert [line.get_label() for line in axis.lines] == ["1 (hstcp)", "2 (hstcp)"]
+    assert axis.lines[1].get_ydata().tolist() == [2.0, 3.0, 4.0, 5.0, 6.0]
+    assert len(plots.plot_cwnd(result, names=["2"]).axes[0].lines) == 1

@@ -1,0 +1,170 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from longfat import report
+from longfat.errors import InputError
+from longfat.suites.figure import Figure, Panel, points
+
+CLAIM = {
+    "id": "LLS-F3a",
+    "paper": "a paper",
+    "setting": "two flows",
+    "published": "ratio <b>above</b> .95 & more",
+    "measured": "18 of 20",
+    "rule": "ratio at least .95",
+    "estimator": "mean",
+    "experiments": ["F3"],
+    "verdict": "not reproduced",
+    "indicative": True,
+    "mode": "quick",
+    "note": "a remark",
+    "checks": [
+        {"text": "yes", "passed": True, "measured": "1"},
+        {"text": "no", "passed": False, "measured": "0"},
+        {"text": "open", "passed": None, "measured": "?"},
+    ],
+    "settings": [{"name": "queue", "value": "20 % BDP", "source": "III"}],
+}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    panel = Panel("10 Mbit/s", "x", "y", (points("</script><i>H-TCP</i>", [(1.0, (0.5, 0.1))], "htcp"),))
+    figure = Figure("F3", "Fig. 3", "A figure", "Caption of the figure", (panel,))
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "F3.json").write_text(
+        json.dumps({"name": "F3", "mode": "quick", "runs": 7, "figure": figure.to_json()})
+    )
+    (tmp_path / "claims.json").write_text(json.dumps({"suite": "li2007", "claims": [CLAIM]}))
+    (tmp_path / "suite.json").write_text(
+        json.dumps(
+            {
+                "suite": "li2007",
+                "title": "A paper's title",
+                "citation": "Somebody 2007",
+                "mode": "quick",
+                "status": "complete",
+                "order": ["F3"],
+                "performance": {"runs": 7, "packets": 10, "wall_s": 1.0, "packets_per_s": 10.0},
+                "provenance": {"version": "0.1.0", "command": ["longfat", "suite"]},
+            }
+        )
+    )
+    return tmp_path
+
+
+class Loads(HTMLParser):
+    """Everything that a browser would fetch by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+        self.tags = []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name in ("src", "srcset", "data", "poster") or (tag == "link" and name == "href"):
+                self.found.append((tag, value))
+
+
+def own_text(page):
+    """The page without plotly's script, which is not ours."""
+    return re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_the_page_fetches_nothing(stored):
+    page = report.build(stored).read_text()
+    parser = Loads()
+    parser.feed(own_text(page))
+    assert parser.found == []
+    assert not re.search(r"@import|url\(", own_text(page))
+    assert "Plotly" in page
+
+
+def test_the_page_is_smaller_than_ten_megabytes(stored):
+    assert report.build(stored).stat().st_size < 10e6
+
+
+def test_the_page_shows_claims_verdicts_checks_and_sources(stored):
+    page = own_text(report.build(stored).read_text())
+    for text in (
+        "LLS-F3a",
+        "18 of 20",
+        "not reproduced",
+        "indicative",
+        "ratio at least .95",
+        "20 % BDP",
+        "(III)",
+    ):
+        assert text in page
+    assert page.count('class="yes"') == page.count('class="no"') == page.count('class="open"') == 1
+
+
+def test_the_page_shows_figures_with_caption_downloads_and_provenance(stored):
+    page = own_text(report.build(stored).read_text())
+    assert "Caption of the figure" in page
+    assert "7 runs, quick mode" in page
+    assert "longfat suite" in page
+    for kind in ("pdf", "svg", "png"):
+        assert f'href="figures/F3.{kind}"' in page
+        assert (stored / "figures" / f"F3.{kind}").is_file()
+
+
+def test_text_from_results_is_shown_and_never_run(stored):
+    page = report.build(stored).read_text()
+    assert "ratio &lt;b&gt;above&lt;/b&gt; .95 &amp; more" in page
+    assert "</script><i>" not in page
+
+
+def test_the_data_of_a_figure_is_in_the_page(stored):
+    page = report.build(stored).read_text()
+    text = re.search(r'<script type="application/json" id="data-F3">(.*?)</script>', page, re.DOTALL).group(1)
+    assert json.loads(text)["data"][0]["y"] == [0.5]
+
+
+def test_a_report_is_rebuilt_from_stored_data_alone(stored):
+    first = report.build(stored).read_bytes()
+    (stored / "index.html").unlink()
+    assert report.build(stored).read_bytes() == first
+
+
+def test_an_empty_directory_is_refused_in_one_line(tmp_path):
+    with pytest.raises(InputError, match="longfat suite") as caught:
+        report.build(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["suite.json", "claims.json", "experiments/F3.json"])
+def test_a_damaged_file_is_refused_by_name(stored, name):
+    (stored / name).write_text("{")
+    with pytest.raises(InputError, match=name.split("/")[-1].replace(".", r"\.")):
+        report.build(stored)
+
+
+def test_the_folder_of_a_run_has_a_report_too(tmp_path):
+    flow = {"name": "1", "algorithm": "hstcp", "throughput_bps": 1e8}
+    (tmp_path / "summary.json").write_text(
+        json.dumps(
+            {"flows": [flow], "links": [{"name": "bottleneck"}], "background": [], "metrics": {"jain": 1.0}}
+        )
+    )
+    (tmp_path / "scenario.toml").write_text('title = "a <run>"\n')
+    times = [0.0, 0.1, 0.2]
+    pq.write_table(
+        pa.table({"time_s": times, "name": ["1"] * 3, "cwnd": [1.0, 2.0, 3.0]}), tmp_path / "flows.parquet"
+    )
+    pq.write_table(
+        pa.table({"time_s": times, "name": ["bottleneck"] * 3, "queue_packets": [0.0, 5.0, 2.0]}),
+        tmp_path / "links.parquet",
+    )
+    page = own_text(report.build(tmp_path).read_text())
+    assert 'id="data-cwnd"' in page
+    assert 'id="data-queue"' in page
+    assert "hstcp" in page
+    assert "a &lt;run&gt;" in page
