@@ -272,17 +272,23 @@ fn check_flows(plan: &Value, outcome: &Outcome) {
     }
 }
 
-fn check_background(outcome: &Outcome) {
-    let count = |group: usize| {
-        let groups = outcome.transfers.column("group").expect("a column");
-        groups.iter().filter(|&&g| g == group as f64).count() as u64
+fn check_background(plan: &Value, outcome: &Outcome) {
+    let get = |what: &str| outcome.transfers.column(what).expect("a column");
+    let [from, to] = [0, 1].map(|i| plan["window_s"][i].as_f64().expect("a number"));
+    let completed = |group: usize, from: f64, to: f64| {
+        let ends = get("start_s").iter().zip(get("duration_s")).map(|(a, b)| a + b);
+        get("group").iter().zip(ends).filter(|&(&g, end)| g == group as f64 && from < end && end < to).count()
+            as u64
     };
     for (i, figures) in outcome.summary.background.iter().enumerate() {
-        assert_eq!(figures.transfers_completed, count(i), "{}", figures.name);
-        assert!(figures.transfers_completed <= figures.transfers_started, "{}", figures.name);
-        assert!(figures.packets_lost <= figures.packets_sent, "{}", figures.name);
-        let bytes = figures.bytes_delivered as f64;
-        assert!(bytes <= figures.packets_sent as f64 * PAYLOAD_BYTES, "{}", figures.name);
+        let (least, most) = (completed(i, from + 1e-6, to - 1e-6), completed(i, from - 1e-6, to + 1e-6));
+        assert!((least..=most).contains(&figures.transfers_completed), "{}", figures.name);
+        if from == 0.0 {
+            assert!(figures.transfers_completed <= figures.transfers_started, "{}", figures.name);
+            assert!(figures.packets_lost <= figures.packets_sent, "{}", figures.name);
+            let most = figures.packets_sent as f64 * PAYLOAD_BYTES;
+            assert!(figures.bytes_delivered as f64 <= most, "{}", figures.name);
+        }
     }
     let durations = outcome.transfers.column("duration_s").expect("a column");
     assert!(durations.iter().all(|&d| d > 0.0));
@@ -310,11 +316,10 @@ proptest! {
 
     #[test]
     fn any_run_keeps_the_books_and_both_drivers_give_the_same_bytes(plan in plans()) {
-        eprintln!("PLAN {plan}");
         let outcome = run(&plan);
         check_links(&plan, &outcome);
         check_flows(&plan, &outcome);
-        check_background(&outcome);
+        check_background(&plan, &outcome);
         assert_same(&outcome, &run(&plan));
         assert_same(&outcome, &run(&with(plan, json!({"fast": false}))));
     }
