@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs clean
+.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,6 +12,7 @@ help:
 	@echo "make test    every test"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the Rust crates' documentation"
+	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
 
 setup: .venv/.core
 
@@ -43,6 +44,16 @@ lint: .venv/.requirements
 
 docs:
 	cargo doc --workspace --no-deps
+
+bench: setup
+	$(BIN)/python benches/bench.py
+	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport --bench agenda --bench queue --bench scoreboard
+
+bench-peers: .venv/.requirements
+	$(BIN)/python benches/peers/peers.py
+
+bench-guard:
+	$(PYTHON) benches/guard.py
 
 clean:
 	rm -rf .venv target out

@@ -265,3 +265,11 @@ def test_ctrl_c_ends_a_long_run_with_130_and_no_traceback(file: Path, tmp_path: 
     printed, err = running.communicate(timeout=20)
     assert (running.returncode, printed, err.strip()) == (130, "", "")
     assert not out.exists()
+
+
+def test_the_event_log_is_written_beside_the_series(longfat: Any, tmp_path: Path) -> None:
+    text = Scenario.from_dict(scenario(duration="5 s")).to_toml()
+    code, _, err = longfat("run", "-", "--set", "sample.events=true", "--out", tmp_path / "out", stdin=text)
+    assert code == 0, err
+    names = pyarrow.parquet.read_table(tmp_path / "out" / "events.parquet").column_names
+    assert names == ["time_s", "name", "event", "cwnd"]

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pyarrow.parquet
-from click.testing import CliRunner
-
 import longfat
-from longfat.cli import main
 
 LOSSY = {
     "duration": "20 s",
@@ -32,10 +26,3 @@ def test_the_log_has_a_line_for_every_congestion_event_and_its_end() -> None:
 def test_no_log_is_kept_unless_asked_for() -> None:
     assert longfat.run(LOSSY).events.num_rows == 0
 
-
-def test_the_log_is_written_beside_the_series(tmp_path: Path) -> None:
-    scenario = longfat.Scenario.from_dict(LOSSY).to_toml()
-    arguments = ["run", "-", "--set", "sample.events=true", "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(main, arguments, input=scenario)
-    assert done.exit_code == 0, done.output
-    assert pyarrow.parquet.read_table(tmp_path / "out" / "events.parquet").num_rows > 10

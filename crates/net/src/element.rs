@@ -32,13 +32,16 @@ pub trait Sink<P> {
     fn originate(&mut self, packet: P, to: Address);
 }
 
-/// A queue or a router in front of a link, driven by three calls.
+/// A queue or a router in front of a link, driven by three calls. Several may stand in a row; only the last one keeps
+/// packets, those before it forward, drop or change what arrives. An element that wants a timer sets the first one when
+/// its first packet arrives.
 pub trait Element<P: Packet> {
     /// A packet arrives.
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>);
     /// The element's own timer fired.
     fn timer(&mut self, _now: Time, _out: &mut dyn Sink<P>) {}
-    /// The link is free and asks for the next packet; the element may drop some on the way to it.
+    /// The link is free and asks for the next packet; the element may drop some on the way to it. One that has packets
+    /// but gives none is asked again after the next arrival or timer.
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P>;
     /// Packets waiting.
     fn packets(&self) -> u64;

@@ -33,11 +33,18 @@ enum Service {
 
 struct Plain {
     /// Elements in a row: what one forwards arrives at the next; the last holds the queue.
-    elements: Vec<Box<dyn Element<SimPacket> + Send>>,
+    elements: Vec<Installed>,
     rate: Rate,
     busy_until: Time,
-    timer_at: Time,
+    /// The queue holds packets but gave none when asked: it is not asked again before an arrival or a timer.
+    withheld: bool,
     occupancy: Occupancy,
+}
+
+/// An element and the time of its timer.
+struct Installed {
+    element: Box<dyn Element<SimPacket> + Send>,
+    timer_at: Time,
 }
 
 /// What an element's call left: packets to drop, a timer.
@@ -108,10 +115,10 @@ impl Link {
             Service::Constant(ConstantFifo::new(rate, limit))
         } else {
             Service::Plain(Box::new(Plain {
-                elements: vec![Box::new(DropTail::new(limit))],
+                elements: vec![Installed { element: Box::new(DropTail::new(limit)), timer_at: Time::NEVER }],
                 rate,
                 busy_until: Time::ZERO,
-                timer_at: Time::NEVER,
+                withheld: false,
                 occupancy: Occupancy::default(),
             }))
         };
@@ -233,34 +240,49 @@ pub fn outlet(outlets: &mut Vec<(usize, Pipe<SimPacket>)>, to: usize) -> &mut Pi
     &mut outlets[at].1
 }
 
+impl Installed {
+    /// Calls the element and keeps the timer it asked for.
+    fn call(&mut self, outcome: &mut Outcome, act: impl FnOnce(&mut dyn Element<SimPacket>, &mut Outcome)) {
+        act(self.element.as_mut(), outcome);
+        if let Some(at) = outcome.timer.take() {
+            self.timer_at = at;
+        }
+    }
+}
+
 impl Plain {
+    /// Packets and bytes in the queue.
     fn waiting(&self) -> (u64, u64) {
-        self.elements.iter().fold((0, 0), |(p, b), e| (p + e.packets(), b + e.bytes()))
+        self.elements.last().map_or((0, 0), |last| (last.element.packets(), last.element.bytes()))
     }
 
     fn wake(&self) -> Time {
-        let free = if self.waiting().0 > 0 { self.busy_until } else { Time::NEVER };
-        free.min(self.timer_at)
+        let asks = self.waiting().0 > 0 && !self.withheld;
+        let free = if asks { self.busy_until } else { Time::NEVER };
+        self.elements.iter().fold(free, |at, installed| at.min(installed.timer_at))
     }
 
     /// The packet arrives at element `first`, and at the next one if that forwards it, and so on.
     fn pass(&mut self, now: Time, first: usize, packet: SimPacket, outcome: &mut Outcome) {
+        self.withheld = false;
         let mut ready = vec![packet];
-        for element in &mut self.elements[first..] {
+        for installed in &mut self.elements[first..] {
             for packet in ready.drain(..) {
-                element.arrive(now, packet, outcome);
+                installed.call(outcome, |element, out| element.arrive(now, packet, out));
             }
             ready.append(&mut outcome.forwarded);
         }
     }
 
+    /// Calls the elements whose timers have come.
     fn fire(&mut self, now: Time, outcome: &mut Outcome) {
-        if now < self.timer_at {
-            return;
-        }
-        self.timer_at = Time::NEVER;
         for i in 0..self.elements.len() {
-            self.elements[i].timer(now, outcome);
+            if self.elements[i].timer_at > now {
+                continue;
+            }
+            self.withheld = false;
+            self.elements[i].timer_at = Time::NEVER;
+            self.elements[i].call(outcome, |element, out| element.timer(now, out));
             for packet in core::mem::take(&mut outcome.forwarded) {
                 self.pass(now, i + 1, packet, outcome);
             }
@@ -269,18 +291,18 @@ impl Plain {
 
     /// Starts the next transmission if the link is free: the packet, and when its last bit is on the wire.
     fn serve(&mut self, now: Time, outcome: &mut Outcome) -> Option<(SimPacket, Time)> {
-        let mut sent = None;
+        let mut next = None;
         if self.busy_until <= now
-            && let Some(packet) = self.elements.iter_mut().rev().find_map(|e| e.next(now, outcome))
+            && let Some(last) = self.elements.last_mut()
         {
+            last.call(outcome, |element, out| next = element.next(now, out));
+            self.withheld = next.is_none();
+        }
+        if let Some(packet) = &next {
             self.busy_until = now + self.rate.transmission(packet.bytes());
-            sent = Some((packet, self.busy_until));
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);
-        if let Some(at) = outcome.timer {
-            self.timer_at = at;
-        }
-        sent
+        next.map(|packet| (packet, self.busy_until))
     }
 }

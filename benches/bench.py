@@ -1,0 +1,167 @@
+"""Longfat's own cost: the reference work, cost against flows, memory against time, many tiny runs.
+
+Each run is a process of its own. Times are user CPU time per data packet that leaves the bottleneck.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+import measure
+from measure import BenchError, Row
+from rich.console import Console
+from rich.table import Table
+
+FLOWS = [2, 10, 100, 1000, 10_000]
+SECTIONS = ["cases", "scaling", "memory", "runs"]
+GOALS = {"w1": 45.0, "w2": 45.0, "w3": 150.0}
+"""ns a packet that the design asks for."""
+MEMORY_GOAL_MIB = 64.0
+RUN_GOAL_MS = 5.0
+
+
+def repeat(command: list[str | Path], repeats: int) -> Row:
+    """Runs the command that many times: the last run's figures, statistics of its cost."""
+    rows = [measure.run(command) for _ in range(repeats)]
+    if len({row["packets"] for row in rows}) != 1:
+        raise BenchError(f"{command[1]}: the same plan gave another number of packets")
+    return {
+        **{
+            key: rows[-1][key]
+            for key in ("case", "title", "flows", "duration_s", "packets", "events_per_packet")
+        },
+        **{key: rows[-1][key] for key in ("utilization", "packets_dropped", "transfers")},
+        "ns_per_packet": measure.spread([row["ns_per_packet"] for row in rows]),
+        "setup_s": statistics.median(row["setup_s"] for row in rows),
+        "system_s": statistics.median(row["system_s"] for row in rows),
+        "peak_memory_mib": max(row["peak_memory_kib"] for row in rows) / 1024,
+    }
+
+
+def cost_cells(row: Row) -> list[str]:
+    """Median, minimum and spread of the cost, packets a second, events a packet, set-up, memory."""
+    cost = row["ns_per_packet"]
+    return [
+        f"{cost['median']:.1f}",
+        f"{cost['min']:.1f}",
+        f"{100 * cost['spread']:.0f} %",
+        f"{1e3 / cost['median']:.1f}",
+        f"{row['events_per_packet']:.2f}",
+        f"{1e3 * row['setup_s']:.2f}",
+        f"{row['peak_memory_mib']:.1f}",
+    ]
+
+
+COST_COLUMNS = ["ns/packet", "min", "spread", "Mpacket/s", "events/packet", "set-up ms", "peak MiB"]
+
+
+def table(title: str, columns: list[str]) -> Table:
+    """A table whose first column is words, the others numbers."""
+    made = Table(title=title, title_justify="left")
+    for i, column in enumerate(columns):
+        made.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0)
+    return made
+
+
+def cases(binary: Path, repeats: int, console: Console) -> list[Row]:
+    """Every case of the reference work; `scale` has a table of its own."""
+    listed = measure.listing(binary)
+    shown = table("Reference work", ["case", "packets", "utilization", *COST_COLUMNS, "goal"])
+    rows = []
+    for case in listed:
+        if case["case"] == "scale":
+            continue
+        row = repeat([binary, case["case"]], repeats)
+        row["goal_ns_per_packet"] = GOALS.get(case["case"])
+        goal = f"{row['goal_ns_per_packet']:.0f}" if row["goal_ns_per_packet"] else ""
+        shown.add_row(
+            f"{row['case']}: {row['title']}",
+            f"{row['packets']}",
+            f"{row['utilization']:.3f}",
+            *cost_cells(row),
+            goal,
+        )
+        rows.append(row)
+    console.print(shown)
+    return rows
+
+
+def scaling(binary: Path, repeats: int, console: Console) -> list[Row]:
+    """Cost per packet against the number of flows, each with the same share of the rate."""
+    shown = table(
+        "Cost against flows: NewReno, 1 Mbit/s each, 20-200 ms", ["flows", "packets", *COST_COLUMNS]
+    )
+    rows = []
+    for flows in FLOWS:
+        rows.append(repeat([binary, "scale", "--flows", str(flows)], repeats))
+        shown.add_row(str(flows), str(rows[-1]["packets"]), *cost_cells(rows[-1]))
+    console.print(shown)
+    return rows
+
+
+def memory(binary: Path, console: Console) -> list[Row]:
+    """Peak memory of W2 for 200 and 2000 simulated seconds: once, since it does not scatter."""
+    shown = table(f"Memory of W2 (goal {MEMORY_GOAL_MIB:.0f} MiB)", ["simulated s", *COST_COLUMNS])
+    rows = []
+    for seconds in (200, 2000):
+        rows.append(repeat([binary, "w2", "--seconds", str(seconds)], 1))
+        shown.add_row(str(seconds), *cost_cells(rows[-1]))
+    console.print(shown)
+    return rows
+
+
+def many(runs: int, console: Console) -> list[Row]:
+    """What a tiny run costs around the core."""
+    import many as tiny  # needs longfat itself, which the other sections do without
+
+    columns = ["brought home", "jobs", "core ms", "overhead ms", "overhead ms (wall)", "runs/s"]
+    shown = table(f"{runs} runs of 10 Mbit/s, 10 s (goal: overhead below {RUN_GOAL_MS:.0f} ms)", columns)
+    rows = []
+    for jobs, reduce in ((1, tiny.reduced), (None, tiny.reduced), (None, tiny.whole)):
+        row = tiny.overhead(runs, jobs, reduce)
+        numbers = [f"{row[key]:.2f}" for key in ("core_ms", "overhead_ms", "wall_overhead_ms")]
+        shown.add_row(row["brought_home"], str(row["jobs"]), *numbers, f"{row['runs_per_s']:.0f}")
+        rows.append(row)
+    console.print(shown)
+    return rows
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measures what was asked for, prints tables, writes JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each case")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="sections")
+    parser.add_argument("--runs", type=int, default=1000, help="runs of the section `runs`")
+    parser.add_argument("--out", type=Path, default=measure.OUT / "bench.json")
+    asked = parser.parse_args(arguments)
+    if asked.repeats < 1 or asked.runs < 1:
+        parser.error("--repeats and --runs take 1 or more")
+    console = Console(width=None if sys.stdout.isatty() else 170)
+    measured: dict[str, Any] = {"host": measure.host()}
+    try:
+        binary = measure.build()
+        measure.warn_if_busy()
+        if "cases" in asked.only:
+            measured["cases"] = cases(binary, asked.repeats, console)
+        if "scaling" in asked.only:
+            measured["scaling"] = scaling(binary, min(asked.repeats, 3), console)
+        if "memory" in asked.only:
+            measured["memory"] = memory(binary, console)
+        if "runs" in asked.only:
+            measured["runs"] = many(asked.runs, console)
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 1
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    asked.out.write_text(json.dumps(measured, indent=1) + "\n")
+    console.print(f"written: {asked.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

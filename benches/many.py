@@ -1,0 +1,68 @@
+"""The many-runs case: what Longfat costs around the core when runs are tiny."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from longfat import _core, plan, pool, simulate
+from longfat.result import Result
+from longfat.scenario import Scenario
+
+TINY = {
+    "title": "A tiny run",
+    "duration": "10 s",
+    "seed": 1,
+    "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 packets"},
+    "flow": [{"algorithm": "newreno", "rtt": "50 ms"}],
+}
+
+
+def reduced(result: Result) -> tuple[int, float, Any]:
+    """The worker, its CPU seconds so far, and one figure: what a sweep takes home."""
+    figure = result.summary["links"][0]["utilization"]
+    return os.getpid(), time.process_time(), figure
+
+
+def whole(result: Result) -> tuple[int, float, Any]:
+    """The worker, its CPU seconds so far, and all of the result, series included."""
+    return os.getpid(), time.process_time(), result
+
+
+def overhead(
+    runs: int, jobs: int | None, reduce: Callable[[Result], tuple[int, float, Any]]
+) -> dict[str, Any]:
+    """Runs a tiny scenario with that many seeds through run_many.
+
+    `overhead_ms` is the CPU time of this process and its workers over the number of runs, less what the core
+    takes for such a run; `wall_overhead_ms` is the same from wall time and the number of workers, start-up of
+    the workers included.
+    """
+    base = Scenario.from_dict(TINY)
+    text = json.dumps(plan.build(base))
+    core = []
+    for _ in range(20):
+        begin = time.process_time()
+        _core.simulate(text, {})
+        core.append(time.process_time() - begin)
+    core_s = statistics.median(core)
+    workers = pool.cores() if jobs is None else jobs
+    scenarios = (base.with_values({"seed": seed}) for seed in range(1, runs + 1))
+    wall, own, busy = time.perf_counter(), time.process_time(), {}
+    for _, (worker, cpu_s, _) in simulate.run_many(scenarios, jobs=jobs, reduce=reduce):
+        busy[worker] = max(cpu_s, busy.get(worker, 0.0))
+    wall_s, own_s = time.perf_counter() - wall, time.process_time() - own
+    cpu_s = own_s + sum(s for worker, s in busy.items() if worker != os.getpid())
+    return {
+        "runs": runs,
+        "jobs": workers,
+        "brought_home": reduce.__name__,
+        "core_ms": 1e3 * core_s,
+        "overhead_ms": 1e3 * (cpu_s / runs - core_s),
+        "wall_overhead_ms": 1e3 * (wall_s * workers / runs - core_s),
+        "runs_per_s": runs / wall_s,
+    }

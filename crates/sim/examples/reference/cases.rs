@@ -1,0 +1,169 @@
+//! The reference work: what each case is, as the plan that the core takes.
+
+use serde_json::{Value, json};
+
+/// Least packets of a `scale` run, and its shortest time, which keeps the share of the start alike.
+const SCALE_PACKETS: f64 = 2e6;
+const SCALE_SHORTEST_S: f64 = 20.0;
+/// Bits of a full packet.
+const PACKET_BITS: f64 = 12_000.0;
+
+/// A dumbbell with flows of one algorithm.
+#[derive(Clone)]
+pub struct Case {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it is, in words.
+    pub title: &'static str,
+    pub rate_bps: f64,
+    pub buffer_packets: u64,
+    pub access_bps: f64,
+    pub duration_s: f64,
+    pub algorithm: &'static str,
+    pub flows: u32,
+    /// Of the first and of the last flow; those between are spread evenly.
+    pub rtt_s: (f64, f64),
+    /// Between the starts of one flow and the next.
+    pub stagger_s: f64,
+    /// Random loss of data packets at the bottleneck.
+    pub loss: f64,
+    /// Web sessions, each with a mean gap of 1 s, pages of 9400 bytes on average, Pareto shape 1.2.
+    pub web_sessions: u64,
+    pub sample_s: f64,
+}
+
+/// Every case with a name. `scale` takes its rate, buffer and time from the number of flows.
+pub fn all() -> Vec<Case> {
+    let w1 = Case {
+        name: "w1",
+        title: "2 HSTCP, 250 Mbit/s, 42 ms",
+        rate_bps: 250e6,
+        buffer_packets: 175,
+        access_bps: 1e9,
+        duration_s: 600.0,
+        algorithm: "hstcp",
+        flows: 2,
+        rtt_s: (0.042, 0.042),
+        stagger_s: 5.0,
+        loss: 0.0,
+        web_sessions: 0,
+        sample_s: 0.1,
+    };
+    let w2 = Case {
+        name: "w2",
+        title: "1 HSTCP, 1 Gbit/s, 200 ms",
+        rate_bps: 1e9,
+        buffer_packets: 12_500,
+        access_bps: 1e10,
+        duration_s: 200.0,
+        flows: 1,
+        rtt_s: (0.2, 0.2),
+        ..w1.clone()
+    };
+    let w3 = Case {
+        name: "w3",
+        title: "200 NewReno, 1 Gbit/s, 20-200 ms",
+        buffer_packets: 8333,
+        duration_s: 60.0,
+        algorithm: "newreno",
+        flows: 200,
+        rtt_s: (0.02, 0.2),
+        stagger_s: 0.0,
+        ..w2.clone()
+    };
+    let ten_gigabit = Case {
+        name: "10g",
+        title: "1 HSTCP, 10 Gbit/s, 100 ms",
+        rate_bps: 1e10,
+        buffer_packets: 16_667,
+        access_bps: 4e10,
+        duration_s: 30.0,
+        rtt_s: (0.1, 0.1),
+        ..w2.clone()
+    };
+    let loss =
+        Case { name: "loss", title: "W3 with 1 % random loss", duration_s: 120.0, loss: 0.01, ..w3.clone() };
+    let web = Case {
+        name: "web",
+        title: "50 web sessions alone, 10 Mbit/s",
+        rate_bps: 10e6,
+        buffer_packets: 50,
+        duration_s: 3000.0,
+        flows: 0,
+        rtt_s: (0.1, 0.1),
+        web_sessions: 50,
+        ..w3.clone()
+    };
+    let many = Case {
+        name: "10k",
+        title: "10000 NewReno, 10 Gbit/s, 20-200 ms",
+        rate_bps: 1e10,
+        buffer_packets: 83_333,
+        duration_s: 5.0,
+        flows: 10_000,
+        sample_s: 1.0,
+        ..w3.clone()
+    };
+    let scale =
+        Case { name: "scale", title: "N NewReno, 1 Mbit/s each, 20-200 ms", sample_s: 1.0, ..w3.clone() };
+    vec![w1, w2, w3, ten_gigabit, loss, web, many, scale.with_flows(10)]
+}
+
+impl Case {
+    /// The same with another number of flows. Each flow of `scale` keeps its share of the rate and of the buffer, and
+    /// the time is such that the number of packets hardly changes: so the work of a packet is the same.
+    pub fn with_flows(self, flows: u32) -> Case {
+        if self.name != "scale" {
+            return Case { flows, ..self };
+        }
+        let rate_bps = 1e6 * f64::from(flows);
+        Case {
+            flows,
+            rate_bps,
+            buffer_packets: (0.1 * rate_bps / PACKET_BITS).ceil() as u64,
+            duration_s: (SCALE_PACKETS * PACKET_BITS / rate_bps).max(SCALE_SHORTEST_S),
+            ..self
+        }
+    }
+
+    fn connection(&self, rtt_s: f64) -> Value {
+        json!({"algorithm": self.algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
+            "access_rate_bps": self.access_bps, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": null,
+            "initial_window": 3.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
+            "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": true,
+            "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
+    }
+
+    fn link(&self, name: &str, loss: f64) -> Value {
+        let loss =
+            if loss > 0.0 { json!({"kind": "random", "probability": loss}) } else { json!({"kind": "none"}) };
+        json!({"name": name, "rate_bps": self.rate_bps, "delay_s": 0.0, "loss": loss, "ack_loss": {"kind": "none"},
+            "queue": {"kind": "droptail", "limit_packets": self.buffer_packets}})
+    }
+
+    /// The plan, as JSON. `fast` chooses the driver; both give the same results.
+    pub fn plan(&self, fast: bool) -> String {
+        let flows: Vec<Value> = (0..self.flows)
+            .map(|i| {
+                let share = f64::from(i) / f64::from(self.flows.max(2) - 1);
+                let mut flow = self.connection(self.rtt_s.0 + share * (self.rtt_s.1 - self.rtt_s.0));
+                flow["name"] = json!((i + 1).to_string());
+                flow["start_s"] = json!(self.stagger_s * f64::from(i));
+                flow["stop_s"] = Value::Null;
+                flow["bytes"] = Value::Null;
+                flow
+            })
+            .collect();
+        let background = if self.web_sessions > 0 {
+            json!([{"name": "web", "kind": "web", "sessions": self.web_sessions, "gap_s": 1.0, "page_bytes": 9400.0,
+                "shape": 1.2, "flow": self.connection(self.rtt_s.0)}])
+        } else {
+            json!([])
+        };
+        json!({"seed": 1, "duration_s": self.duration_s, "window_s": [0.0, self.duration_s],
+            "links": [self.link("bottleneck", self.loss), self.link("reverse", 0.0)], "flows": flows,
+            "background": background, "sample": {"flows_s": self.sample_s, "links_s": self.sample_s},
+            "events": false, "fast": fast})
+        .to_string()
+    }
+}

@@ -1,0 +1,120 @@
+//! Runs cases of the reference work and prints, one line of JSON each, what a packet cost.
+//!
+//!     reference [CASE]... [--seconds S] [--flows N] [--plain] [--list]
+//!
+//! Times are CPU times of this process, so that a busy machine disturbs them little. `setup_s` goes from the text of
+//! the plan to a simulation that is ready; `user_s` and `system_s` are the run itself. The peak of the memory is that of
+//! the process so far: to compare it between cases, run them one by one.
+
+mod cases;
+
+use cases::Case;
+use longfat_sim::{Plan, Simulation};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::process::ExitCode;
+
+fn seconds(t: TimeVal) -> f64 {
+    t.tv_sec() as f64 + t.tv_usec() as f64 / 1e6
+}
+
+/// User and system CPU seconds of this process.
+fn cpu_s() -> Result<(f64, f64), Box<dyn Error>> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    Ok((seconds(usage.user_time()), seconds(usage.system_time())))
+}
+
+/// Peak resident memory of this process; unlike getrusage's, it does not count the process that started it.
+fn peak_memory_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()
+}
+
+fn run(case: &Case, fast: bool) -> Result<Value, Box<dyn Error>> {
+    let text = case.plan(fast);
+    let begin = cpu_s()?;
+    let simulation = Simulation::new(Plan::from_json(&text)?, &mut |_| None)?;
+    let ready = cpu_s()?;
+    let done = simulation.run(&mut || true)?;
+    let end = cpu_s()?;
+    let (figures, packets) = (&done.summary, done.summary.packets as f64);
+    let (bottleneck, flows, web) = (&figures.links[0], &figures.flows, &figures.background);
+    Ok(json!({"case": case.name, "title": case.title, "flows": case.flows, "duration_s": case.duration_s,
+        "fast": fast,
+        "packets": figures.packets, "events": done.events_handled,
+        "events_per_packet": done.events_handled as f64 / packets,
+        "setup_s": ready.0 + ready.1 - begin.0 - begin.1, "user_s": end.0 - ready.0, "system_s": end.1 - ready.1,
+        "ns_per_packet": (end.0 - ready.0) * 1e9 / packets,
+        "peak_memory_kib": peak_memory_kib(),
+        "utilization": bottleneck.utilization,
+        "packets_dropped": bottleneck.packets_dropped + bottleneck.packets_lost,
+        "retransmits": flows.iter().map(|f| f.retransmits).sum::<u64>(),
+        "timeouts": flows.iter().map(|f| f.timeouts).sum::<u64>(),
+        "transfers": web.iter().map(|b| b.transfers_completed).sum::<u64>()}))
+}
+
+struct Asked {
+    cases: Vec<Case>,
+    fast: bool,
+    list: bool,
+}
+
+fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
+    let known = cases::all();
+    let (mut chosen, mut fast, mut list, mut time, mut flows) = (Vec::new(), true, false, None, None);
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "--plain" => fast = false,
+            "--list" => list = true,
+            "--seconds" => {
+                let given = arguments.next().and_then(|x| x.parse::<f64>().ok()).filter(|&s| s > 0.0);
+                time = Some(given.ok_or("--seconds: give simulated seconds above 0")?);
+            }
+            "--flows" => {
+                let given = arguments.next().and_then(|x| x.parse::<u32>().ok()).filter(|&n| n > 0);
+                flows = Some(given.ok_or("--flows: give 1 or more")?);
+            }
+            name => match known.iter().find(|c| c.name == name) {
+                Some(case) => chosen.push(case.clone()),
+                None => {
+                    let names: Vec<_> = known.iter().map(|c| c.name).collect();
+                    return Err(format!("there is no case {name:?}; there are {}", names.join(", ")));
+                }
+            },
+        }
+    }
+    if chosen.is_empty() {
+        chosen = known;
+    }
+    let change = |case: Case| {
+        let case = if let Some(n) = flows { case.with_flows(n) } else { case };
+        Case { duration_s: time.unwrap_or(case.duration_s), ..case }
+    };
+    Ok(Asked { cases: chosen.into_iter().map(change).collect(), fast, list })
+}
+
+fn main() -> ExitCode {
+    let asked = match asked(std::env::args().skip(1)) {
+        Ok(asked) => asked,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    for case in &asked.cases {
+        if asked.list {
+            println!("{}", json!({"case": case.name, "title": case.title}));
+            continue;
+        }
+        match run(case, asked.fast) {
+            Ok(line) => println!("{line}"),
+            Err(why) => {
+                eprintln!("{}: {why}", case.name);
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
