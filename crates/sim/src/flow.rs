@@ -85,12 +85,6 @@ pub struct Route {
 }
 
 impl Route {
-    /// Whether this kind of packet crosses a single link.
-    #[inline]
-    pub fn is_single(&self, kind: Kind) -> bool {
-        self.path(kind).len() == 1
-    }
-
     /// The links this kind of packet crosses.
     #[inline]
     pub fn path(&self, kind: Kind) -> &[usize] {
@@ -429,6 +423,13 @@ impl Flow {
             Some(&(at, mark)) if at == now => mark,
             _ => self.receiver_now(),
         }
+    }
+
+    /// Whether its data, or else its acknowledgements, cross a single link and meet no loss process.
+    #[inline]
+    pub fn is_plain(&self, data: bool) -> bool {
+        let path = if data { &self.route.forward } else { &self.route.reverse };
+        path.len() == 1 && self.losses.is_empty()
     }
 
     /// A packet of this flow was dropped.
