@@ -263,12 +263,9 @@ fn check_flows(plan: &Value, outcome: &Outcome) {
             8.0 * received <= least * span + 8.0 * PACKET_BYTES,
             "flow {name}: {received} bytes in {span} s"
         );
-        if let (Some(bytes), Some(_), true) =
-            (planned["bytes"].as_f64(), figures.completed_s, planned["stop_s"].is_null())
-        {
-            if figures.completed_s.is_some_and(|at| at <= span) {
-                assert_eq!(get("acked_bytes")[times.len() - 1], bytes, "flow {name} is complete");
-            }
+        let complete = planned["stop_s"].is_null() && figures.completed_s.is_some_and(|at| at < span);
+        if let (Some(bytes), true) = (planned["bytes"].as_f64(), complete) {
+            assert_eq!(get("acked_bytes")[times.len() - 1], bytes, "flow {name} is complete");
         }
     }
 }
