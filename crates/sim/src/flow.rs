@@ -176,7 +176,9 @@ pub struct Flow {
     passed: VecDeque<(Time, ReceiverMark)>,
     /// Its packets of all kinds that are neither at an end nor dropped.
     pub under_way: u64,
-    /// Index of the background source it belongs to, and the transfer's size.
+    /// Index of the background source it belongs to, until it leaves.
+    pub group: Option<usize>,
+    /// The same and the transfer's size, until that is complete.
     pub transfer: Option<(usize, u64)>,
 }
 
@@ -279,6 +281,7 @@ impl Flow {
             next_check: Time::ZERO,
             passed: VecDeque::new(),
             under_way: 0,
+            group: None,
             transfer: None,
         })
     }
@@ -362,7 +365,7 @@ impl Flow {
     pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
         if !packet.kind.is_forward() {
             self.to_sender.push(at + self.route.reverse_delay, packet);
-        } else if ahead && self.transfer.is_none() {
+        } else if ahead && self.group.is_none() {
             self.receive_ahead(at + self.route.forward_delay, &packet);
         } else {
             self.to_receiver.push(at + self.route.forward_delay, packet);
