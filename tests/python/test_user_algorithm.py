@@ -1,3 +1,5 @@
+import re
+import signal
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,6 +38,16 @@ class NotANumber(Reno):
 class Shrinks(Reno):
     def on_ack(self, ack: Any, window: Any) -> None:
         window.cwnd = 0.5
+
+
+class Explodes(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        window.cwnd = 1e300
+
+
+class Interrupts(Reno):
+    def on_congestion(self, event: Any, window: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
 
 
 class Recorder(Reno):
@@ -98,10 +110,19 @@ def test_an_exception_names_the_flow_and_keeps_the_traceback() -> None:
     assert "in on_congestion" in failed.value.details
 
 
-@pytest.mark.parametrize("algorithm", [NotANumber, Shrinks])
-def test_a_window_that_is_no_number_or_below_one_fails_the_run(algorithm: Any) -> None:
-    with pytest.raises(AlgorithmError, match="cwnd"):
+@pytest.mark.parametrize(("algorithm", "left"), [(NotANumber, "NaN"), (Shrinks, "0.5"), (Explodes, "1e300")])
+def test_a_window_that_cannot_be_fails_the_run_with_method_value_and_time(algorithm: Any, left: str) -> None:
+    with pytest.raises(AlgorithmError) as failed:
         longfat.run(alone(algorithm))
+    # the first acknowledgement of data comes two round trips after the start: the handshake's and its own
+    told = re.fullmatch(rf"on_ack left cwnd = {left}, .* at (.*) s: cwnd must be .*", failed.value.details)
+    assert told is not None
+    assert 0.08 <= float(told[1]) < 0.13
+
+
+def test_ctrl_c_in_the_midst_of_an_algorithm_is_not_its_failure() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        longfat.run(alone(Interrupts))
 
 
 def test_a_failure_in_a_worker_arrives_whole() -> None:
