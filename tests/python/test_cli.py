@@ -183,7 +183,10 @@ def test_an_output_folder_that_cannot_be_is_refused_before_anything_runs(
 
 
 def test_a_run_that_fails_leaves_nothing_behind(longfat: Any, file: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("class Mine:\n    def on_ack(self, ack, window):\n        1 / 0\n")
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def on_ack(self, ack, window):\n        1 / 0\n\n"
+        "    def on_congestion(self, event, window): ...\n"
+    )
     code, out, err = longfat(
         "run",
         file,
