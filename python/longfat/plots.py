@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.output import FIGURE_FORMATS
 from longfat.suites.figure import Curve, Figure, Panel
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
 PLAIN_TICKS = (0.1, 1000.0)
 """Values of a logarithmic axis that are written as they are, not as powers of ten."""
-FORMATS = ("pdf", "svg", "png")
 DPI = 150
 
 STYLE: Any = {
@@ -93,7 +93,7 @@ def draw(figure: Figure) -> Drawing:
     return canvas
 
 
-def save(figure: Figure, directory: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
+def save(figure: Figure, directory: Path, formats: Iterable[str] = FIGURE_FORMATS) -> list[Path]:
     """Draws a figure and writes it as directory/NAME.FORMAT; the same figure always gives the same bytes."""
     import matplotlib as mpl
 

@@ -141,6 +141,19 @@ def test_only_runs_what_is_asked_for_and_keeps_the_rest_of_the_ledger(tmp_path):
     assert json.loads((tmp_path / "claims.json").read_text())["claims"] == before
 
 
+def test_ids_may_be_given_with_commas_between():
+    assert SUITE.select(["TINY-A, b"]) == SUITE.select(["TINY-A", "B"])
+    assert [experiment.name for experiment in SUITE.select(["A,B"])[0]] == ["A", "B"]
+
+
+def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "run_many", lambda *args, **options: pytest.fail("ran"))
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(InputError, match=r"thesis\.tex.*accepted: a new or empty folder"):
+        run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
 def test_an_unknown_id_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(InputError, match="TINY-AB"):
         run(tmp_path / "new", only=["nope"])

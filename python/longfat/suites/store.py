@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from longfat.claims import LEDGER_FILE, natural_order, read_ledger
 from longfat.errors import InputError
+from longfat.output import SUITE_FILES, refuse_foreign
 from longfat.suites.suite import Experiment, Mode, Runs
 
 SUITE_FILE = "suite.json"
@@ -29,8 +30,9 @@ EXPERIMENTS = "experiments"
 
 
 def prepare(out: Path) -> None:
-    """Makes the directory, and refuses one that cannot be written before anything has run."""
+    """Makes the directory, before anything has run; refuses one that cannot be written or holds others."""
     try:
+        refuse_foreign(out, SUITE_FILES, SUITE_FILES)
         (out / EXPERIMENTS).mkdir(parents=True, exist_ok=True)
         probe = out / f".writable-{os.getpid()}"
         probe.touch()
