@@ -449,7 +449,7 @@ class Scenario(_Part):
         return self.from_dict(data)
 
     def after_warmup(self, warmup: str) -> Self:
-        """The same scenario with figures from `warmup`, a time with its unit, to the end. ValueError if not."""
+        """The same scenario with figures from `warmup`, a time with its unit, to the end; or ValueError."""
         if not 0.0 <= TIME.parse(warmup) < self.duration:
             raise ValueError(f"accepted: a time before the run's end, {TIME.write(self.duration)}")
         return self.with_values({"window": [warmup, TIME.write(self.duration)]})

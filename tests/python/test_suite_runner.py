@@ -182,9 +182,58 @@ def test_interrupting_leaves_finished_experiments_readable_and_the_others_not_me
     }
     assert verdicts == {"TINY-A": "not measured", "TINY-AB": "not measured", "TINY-B": "not reproduced"}
     assert json.loads((tmp_path / "suite.json").read_text())["status"] == "interrupted"
+    assert json.loads((tmp_path / "suite.json").read_text())["experiments"] == {
+        "A": "interrupted",
+        "B": "complete",
+    }
     from longfat import report
 
     assert "interrupted" in report.build(tmp_path).read_text()
+
+
+def test_interrupting_a_part_leaves_what_it_did_not_make_as_it_was(tmp_path, monkeypatch):
+    run(tmp_path)
+    before = {
+        path: path.read_bytes() for path in [*(tmp_path / "experiments").iterdir(), tmp_path / "claims.json"]
+    }
+
+    def interrupted(scenarios, **options):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(runner, "run_many", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        suites.run_suite(SUITE, "full", jobs=1, out=tmp_path, only=["B"])
+    assert {path: path.read_bytes() for path in before} == before
+    stored = json.loads((tmp_path / "suite.json").read_text())
+    assert stored["status"] == "interrupted"
+    assert stored["experiments"] == {"A": "complete", "B": "complete"}
+    from longfat import report
+
+    page = report.build(tmp_path).read_text()
+    assert "as an earlier run left it" in page
+    assert "quick mode" in page
+
+
+def test_a_claim_of_which_an_experiment_was_renewed_and_another_interrupted_is_not_measured(
+    tmp_path, monkeypatch
+):
+    run(tmp_path)
+    whole = runner.run_many
+
+    def interrupted(scenarios, **options):
+        yield next(whole(scenarios, **options))  # the run that both experiments share: B is finished by it
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "run_many", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path)
+    rows = json.loads((tmp_path / "claims.json").read_text())["claims"]
+    assert {row["id"]: row["verdict"] for row in rows} == {
+        "TINY-A": "reproduced",
+        "TINY-AB": "not measured",
+        "TINY-B": "not reproduced",
+    }
 
 
 def test_a_longer_run_is_started_first(tmp_path, monkeypatch):

@@ -67,8 +67,8 @@ class Suite:
         """The experiments and claims that ``only`` names (all, if it names none), in the suite's order.
 
         Accepted, in any case, with or without the paper's prefix, several with commas between: a claim's id
-        (brings the experiments it needs) or an experiment's name (brings the claims that need nothing else). Raises `InputError` for
-        anything else.
+        (brings the experiments it needs) or an experiment's name (brings the claims that need nothing else).
+        Raises `InputError` for anything else.
         """
         names: set[str] = set()
         identifiers: set[str] = set()
