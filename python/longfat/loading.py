@@ -33,7 +33,7 @@ def load(path: Path, qualified: str) -> Callable[..., Any]:
 
 def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     """Whether it has the methods (told of a class only), and takes the parameters."""
-    name = getattr(factory, "__qualname__", type(factory).__qualname__)
+    name = getattr(factory, "__name__", type(factory).__name__)
     if isinstance(factory, type):
         lacking = [method for method in METHODS if not callable(getattr(factory, method, None))]
         if lacking:
