@@ -9,10 +9,14 @@ result.to_pandas("flows")
 
 from __future__ import annotations
 
-from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
-from longfat.result import Result
-from longfat.scenario import Scenario
-from longfat.simulate import run, run_many
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
+    from longfat.result import Result
+    from longfat.scenario import Scenario
+    from longfat.simulate import run, run_many
 
 __all__ = [
     "AlgorithmError",
@@ -24,3 +28,23 @@ __all__ = [
     "run",
     "run_many",
 ]
+
+_PLACES = {
+    **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
+    "Result": "result",
+    "Scenario": "scenario",
+    **dict.fromkeys(("run", "run_many"), "simulate"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for, so that the command has begun before anything slow is imported."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -21,14 +21,10 @@ sender does everything else: it finds losses, retransmits and recovers, as it do
 from __future__ import annotations
 
 import functools
-import importlib.util
-import sys
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from longfat.errors import AlgorithmError, InputError
+from longfat.errors import InputError
 from longfat.fields import AlgorithmSpec
 
 
@@ -81,7 +77,7 @@ class Congestion(Protocol):
 
 
 class Window(Protocol):
-    """The window that an algorithm moves; cwnd has to stay finite and at least 1."""
+    """The window that an algorithm moves; cwnd has to stay from 1 to 1e9 segments."""
 
     cwnd: float
     ssthresh: float
@@ -104,42 +100,9 @@ class Algorithm(Protocol):
 
 
 def maker(flow: str, spec: AlgorithmSpec) -> Callable[[], Any]:
-    """What makes this flow's algorithm. AlgorithmError if its file raises, InputError if there is none."""
-    factory = spec.factory or _load(flow, spec.name)
+    """What makes this flow's algorithm. InputError if there is none, or it cannot be one."""
+    try:
+        factory = spec.loaded()
+    except ValueError as error:
+        raise InputError(f"flow {flow}: {error}") from None
     return functools.partial(factory, **spec.parameters) if spec.parameters else factory
-
-
-def _load(flow: str, name: str) -> Callable[..., Any]:
-    file, _, qualified = name.rpartition(":")
-    module = _module(flow, file)
-    here: Any = module
-    for part in qualified.split("."):
-        here = getattr(here, part, None)
-    if not callable(here):
-        known = ", ".join(key for key, value in vars(module).items() if isinstance(value, type)) or "none"
-        raise InputError(f'flow {flow}: {file} has no class "{qualified}"; it has: {known}')
-    loaded: Callable[..., Any] = here
-    return loaded
-
-
-def _module(flow: str, file: str) -> Any:
-    """The module in this file, imported once a process unless the file changed."""
-    path = Path(file)
-    try:
-        stamp = path.stat().st_mtime_ns
-    except OSError as error:
-        raise InputError(f"flow {flow}: {file}: {error.strerror}; accepted: file.py:Class") from None
-    key = f"longfat_user_{path.stem}_{abs(hash(str(path)))}_{stamp}"
-    if key in sys.modules:
-        return sys.modules[key]
-    spec = importlib.util.spec_from_file_location(key, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"flow {flow}: {file} is not a Python file; accepted: file.py:Class")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[key] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception:
-        del sys.modules[key]
-        raise AlgorithmError(flow, traceback.format_exc()) from None
-    return module

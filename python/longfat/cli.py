@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.errors import InputError, LongfatError
+from longfat.errors import InputError, Interrupted, LongfatError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,12 +20,42 @@ if TYPE_CHECKING:
     from longfat.registry import Kind
     from longfat.scenario import Scenario
 
-INTERRUPTED = 130
+
+class _Folder(click.Path):
+    """A folder's path, which an empty text is not (Path would take it for the current one)."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty name; accepted: a folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+@contextmanager
+def _on_ctrl_c(became: Callable[[], str]) -> Iterator[None]:
+    """Ctrl-C within the block ends the command, with a line that says what became of the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {became()}") from None
+
+
+class _App(click.Group):
+    """Keeps Ctrl-C from click, which would print an empty line for it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_App, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="longfat", prog_name="longfat")
 def app() -> None:
     """A laboratory for congestion control on long fat networks."""
@@ -39,9 +71,7 @@ def app() -> None:
 @click.option("--backend", type=click.Choice(["sim", "live"]), default="sim", show_default=True)
 @click.option("--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure.")
 @click.option("--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".')
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write summary, series and provenance."
-)
+@click.option("--out", type=_Folder(), metavar="DIR", help="Write summary, series and provenance.")
 @as_json
 def run(
     file: str,
@@ -55,27 +85,18 @@ def run(
     as_json: bool,
 ) -> None:
     """Run a scenario FILE; - is standard input."""
-    from longfat import output, result, simulate, tables
-
     if backend == "live":
         raise InputError('--backend live comes with a later version; accepted: "sim"')
-    scenario = _scenario(file, changes, seed, warmup, window)
-    for line in scenario.warnings():
-        click.echo(f"warning: {line}", err=True)
+    with _on_ctrl_c(lambda: "nothing was written"):
+        from longfat import tables
 
-    def once() -> tuple[list[result.Result], dict[str, Any]]:
-        if repeats == 1:
-            results = [simulate.run(scenario)]
-            return results, results[0].summary
-        results = simulate.repeats(scenario, repeats)
-        return results, result.aggregate([each.summary for each in results])
-
-    if out is None:
-        _, summary = once()
-    else:
-        with output.folder(out) as draft:
-            results, summary = once()
-            output.write(results, summary, sys.argv, draft)
+        scenario = _scenario(file, changes, seed, warmup, window)
+        warnings = scenario.warnings()
+        if repeats > 1 and not scenario.varies():
+            warnings.append("nothing in this scenario is random: repeats are identical")
+        for line in warnings:
+            click.echo(f"warning: {line}", err=True)
+        summary = _simulate(scenario, repeats, out)
     if as_json:
         click.echo(json.dumps(summary))
         return
@@ -85,6 +106,25 @@ def run(
         console.print(f"Means over {repeats} runs; --json has each, and standard errors.", style="dim")
     if out is not None:
         console.print(f"Written to {out}", markup=False)
+
+
+def _simulate(scenario: Scenario, repeats: int, out: Path | None) -> dict[str, Any]:
+    """The summary of a run, or of repeats with their mean and standard error; written to `out`."""
+    from longfat import output, result, simulate
+
+    def once() -> tuple[list[result.Result], dict[str, Any]]:
+        if repeats == 1:
+            results = [simulate.run(scenario)]
+            return results, results[0].summary
+        results = simulate.repeats(scenario, repeats)
+        return results, result.aggregate([each.summary for each in results])
+
+    if out is None:
+        return once()[1]
+    with output.folder(out) as draft:
+        results, summary = once()
+        output.write(results, summary, sys.argv, draft)
+    return summary
 
 
 def _scenario(
@@ -104,39 +144,47 @@ def _scenario(
     if warmup is not None:
         if window is not None:
             raise InputError("--warmup and --window: accepted: one of them")
-        scenario = scenario.after_warmup(warmup)
+        try:
+            scenario = scenario.after_warmup(warmup)
+        except ValueError as error:
+            raise InputError(f"--warmup {warmup}: {error}") from None
     return scenario
 
 
 @app.command()
 @click.argument("name")
 @click.option("--quick/--full", default=True, help="A few points and runs, or the paper's own.")
-@click.option("--only", multiple=True, metavar="ID", help="A claim, figure or experiment.")
+@click.option("--only", multiple=True, metavar="ID", help="A claim or experiment; several with commas.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Results and report; out/NAME by default."
-)
+@click.option("--out", type=_Folder(), metavar="DIR", help="Results and report; out/NAME by default.")
 @as_json
 def suite(
     name: str, quick: bool, only: tuple[str, ...], jobs: int | None, out: Path | None, as_json: bool
 ) -> None:
     """Run the published experiments of a paper and check its claims."""
-    from longfat import suites
+    folder = out or Path("out") / name
 
-    outcome = suites.run_suite(
-        suites.get(name),
-        mode="quick" if quick else "full",
-        only=list(only),
-        jobs=jobs,
-        out=out or Path("out") / name,
-        console=_console(stderr=as_json),
-    )
+    def became() -> str:
+        kept = (folder / "suite.json").exists()
+        return f"finished experiments are kept in {folder}" if kept else "nothing was written"
+
+    with _on_ctrl_c(became):
+        from longfat import suites
+
+        outcome = suites.run_suite(
+            suites.get(name),
+            mode="quick" if quick else "full",
+            only=list(only),
+            jobs=jobs,
+            out=folder,
+            console=_console(stderr=as_json),
+        )
     if as_json:
         click.echo(json.dumps(outcome.to_json()))
 
 
 @app.command()
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("out"), metavar="[DIR]")
+@click.argument("folder", type=_Folder(), default=Path("out"), metavar="[DIR]")
 @as_json
 def claims(folder: Path, as_json: bool) -> None:
     """The ledger of claims from stored results under DIR, out by default."""
@@ -185,7 +233,7 @@ def routers(as_json: bool) -> None:
 
 
 @app.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=_Folder(), metavar="DIR")
 def report(folder: Path) -> None:
     """Build index.html and figures again from the results in DIR."""
     from longfat import report
@@ -202,16 +250,16 @@ def _console(*, stderr: bool = False) -> Console:
     return console
 
 
-def main() -> None:
-    """The one way out."""
-    sys.exit(_main())
-
-
-def _main() -> int:
+def end_code() -> int:
+    """Does what the command line says; every error becomes a line and an exit code here."""
     try:
         app(standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
-        return INTERRUPTED
+        click.echo("interrupted", err=True)
+        return Interrupted.exit_code
+    except Interrupted as ended:
+        click.echo(str(ended), err=True)
+        return ended.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return InputError.exit_code

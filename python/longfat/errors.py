@@ -45,6 +45,12 @@ class AlgorithmError(LongfatError):
         return f"the algorithm of flow {self.flow!r} failed:\n{self.details.rstrip()}"
 
 
+class Interrupted(LongfatError):  # noqa: N818 - not an error
+    """Ctrl-C on the command line, with what became of the work."""
+
+    exit_code = 130
+
+
 class WorkerError(LongfatError):
     """A worker process ended before its run did (out of memory, killed)."""
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, SerializationInfo, ValidationInfo
 
-from longfat import registry
+from longfat import loading, registry
 from longfat.units import RATE, SIZE, TIME, Dimension, packets, split, to_float
 
 RATES_BPS = (1e3, 1e13)
@@ -441,6 +441,15 @@ class AlgorithmSpec:
         """Whether it is a user's own."""
         return self.factory is not None or ".py:" in self.name
 
+    def loaded(self) -> Callable[..., Any]:
+        """A user's own: what makes its instances. ValueError if it cannot be one with these parameters."""
+        factory = self.factory
+        if factory is None:
+            file, _, qualified = self.name.rpartition(":")
+            factory = loading.load(Path(file), qualified)
+        loading.check(factory, self.parameters)
+        return factory
+
     def filled(self) -> AlgorithmSpec:
         """With the default of every parameter that is not given."""
         if self.custom:
@@ -455,7 +464,7 @@ def _algorithm(value: Any, info: ValidationInfo) -> AlgorithmSpec:
     given: dict[str, Any] = dict(value) if isinstance(value, Mapping) else {"name": value}
     name = given.pop("name", None)
     if callable(name):
-        return AlgorithmSpec(callable_name(name), given, name)
+        return _checked(AlgorithmSpec(callable_name(name), given, name))
     if not isinstance(name, str):
         raise ValueError(
             'accepted: a name such as "hstcp", or { name = "hstcp", low_window = 31 }, or "file.py:Class"'
@@ -468,9 +477,14 @@ def _algorithm(value: Any, info: ValidationInfo) -> AlgorithmSpec:
             raise ValueError(
                 f"there is no file {file}; accepted: file.py:Class, the file relative to the scenario's"
             )
-        return AlgorithmSpec(f"{path}:{qualified}", given)
+        return _checked(AlgorithmSpec(f"{path}:{qualified}", given))
     row = registry.find("algorithms", name)
     return AlgorithmSpec(row["name"], registry.check_parameters("algorithms", row, given))
+
+
+def _checked(spec: AlgorithmSpec) -> AlgorithmSpec:
+    spec.loaded()
+    return spec
 
 
 def callable_name(factory: Callable[..., Any]) -> str:

@@ -24,12 +24,51 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Of the folder; counts up when a reader would have to know."""
 
+TABLES = ("flows", "links", "events")
+
+
+RUN_FILES = frozenset(
+    {"summary.json", "scenario.toml", "provenance.json"} | {f"{name}.parquet" for name in TABLES}
+)
+REPORT_FILES = frozenset({"index.html", "figures"})
+"""What `longfat report` adds, in the folder of a run or of a suite."""
+SUITE_FILES = frozenset({"suite.json", "claims.json", "experiments"})
+FIGURE_FORMATS = ("pdf", "svg", "png")
+
+
+def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> None:
+    """InputError if a folder holds anything but `own` files, with one of `marks` among them, and a report.
+
+    What begins with a dot is nobody's result, and stays. A folder that is not there, or is empty, is fine.
+    """
+    held = (
+        {entry.name for entry in path.iterdir() if not entry.name.startswith(".")} if path.is_dir() else set()
+    )
+    accepted = "accepted: a new or empty folder, or one that holds nothing but such results"
+    other = SUITE_FILES if own is RUN_FILES else RUN_FILES
+    if held & other:
+        kind = "a suite's results" if own is RUN_FILES else "the results of a run"
+        raise InputError(f"--out {path}: holds {kind} ({min(held & other)}); {accepted}")
+    strange = held - own - REPORT_FILES
+    if (path / "figures").is_dir():
+        strange |= {
+            f"figures/{entry.name}"
+            for entry in (path / "figures").iterdir()
+            if entry.suffix.removeprefix(".") not in FIGURE_FORMATS
+        }
+    if held and not held & marks:
+        strange = strange or held
+    if strange:
+        more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+        raise InputError(f"--out {path}: holds {min(strange)}{more}, which Longfat did not write; {accepted}")
+
 
 @contextmanager
 def folder(path: Path) -> Iterator[Path]:
-    """An empty folder whose files appear in `path` when the block ends well, and vanish when it does not.
+    """An empty folder whose files become those of `path` when the block ends well, and else vanish.
 
-    InputError at once, before anything is run, if `path` cannot be written.
+    An earlier run's files in `path` go as a whole. InputError at once, before anything is run, if `path`
+    cannot be written or holds something else.
     """
     if path.exists() and not path.is_dir():
         raise InputError(f"--out {path}: is a file; accepted: a folder, made if it is not there")
@@ -38,21 +77,39 @@ def folder(path: Path) -> Iterator[Path]:
     try:
         try:
             path.mkdir(parents=True, exist_ok=True)
+            refuse_foreign(path, RUN_FILES, frozenset({"provenance.json"}))
             draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
         except OSError as error:
             raise InputError(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
         yield draft
-        for file in sorted(draft.iterdir()):
-            os.replace(file, path / file.name)
-        draft.rmdir()
+        _exchange(draft, path)
+        shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
         if draft is not None:
             shutil.rmtree(draft, ignore_errors=True)
         with suppress(OSError):
             for parent in made:
                 parent.rmdir()
+        raise
+
+
+def _exchange(draft: Path, path: Path) -> None:
+    """Moves an earlier run's files out of `path` into the draft, and the draft's in; all of it or nothing."""
+    new = sorted(draft.iterdir())
+    earlier = draft / "earlier"
+    earlier.mkdir()
+    old = [path / name for name in sorted(RUN_FILES | REPORT_FILES) if (path / name).exists()]
+    moves = [(file, earlier / file.name) for file in old] + [(file, path / file.name) for file in new]
+    done: list[tuple[Path, Path]] = []
+    try:
+        for source, target in moves:
+            os.replace(source, target)
+            done.append((source, target))
+    except BaseException:
+        for source, target in reversed(done):
+            os.replace(target, source)
         raise
 
 

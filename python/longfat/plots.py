@@ -7,10 +7,11 @@ and marker everywhere. Error bars are standard errors; broken thin lines are the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.output import FIGURE_FORMATS
 from longfat.suites.figure import Curve, Figure, Panel
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ SECOND_COLOUR = "#94a3b8"
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 PLOTLY_DASHES = ("solid", "dash", "dashdot", "dot", "longdash", "longdashdot")
 
+History = tuple[Sequence[float], Sequence[float]]
+"""Times in seconds and values."""
+NEAR_LIMIT = 0.2
+"""A queue's limit is drawn when the queue fills this share of it; else the queue itself could not be seen."""
+LIMIT_STROKE = SPARE_COLOURS.index("#6b7280")
+
 WIDTH_INCHES = 7.0
 """Two columns of a paper."""
 PANEL_INCHES = 2.3
@@ -47,7 +54,6 @@ HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
 PLAIN_TICKS = (0.1, 1000.0)
 """Values of a logarithmic axis that are written as they are, not as powers of ten."""
-FORMATS = ("pdf", "svg", "png")
 DPI = 150
 
 STYLE: Any = {
@@ -93,7 +99,7 @@ def draw(figure: Figure) -> Drawing:
     return canvas
 
 
-def save(figure: Figure, directory: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
+def save(figure: Figure, directory: Path, formats: Iterable[str] = FIGURE_FORMATS) -> list[Path]:
     """Draws a figure and writes it as directory/NAME.FORMAT; the same figure always gives the same bytes."""
     import matplotlib as mpl
 
@@ -162,31 +168,50 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
 
 def plot_cwnd(result: Any, *, names: Sequence[str] | None = None) -> Drawing:
     """Draws cwnd over time of a Result's flows (all, or those named), as a matplotlib figure."""
-    algorithms = {flow["name"]: flow["algorithm"] for flow in result.summary["flows"]}
-    wanted = list(algorithms) if names is None else list(names)
-    return draw(cwnd_figure([(name, algorithms[name], result.flow(name)) for name in wanted], _title(result)))
+    known = {flow["name"]: flow for flow in result.summary["flows"]}
+    flows = list(known.values()) if names is None else [known[name] for name in names]
+    series = {flow["name"]: result.flow(flow["name"]) for flow in flows}
+    histories = {
+        name: (columns["time_s"].tolist(), columns["cwnd"].tolist()) for name, columns in series.items()
+    }
+    return draw(cwnd_figure(flows, histories, result.summary["duration_s"], _title(result)))
 
 
-def cwnd_figure(flows: Iterable[tuple[str, str, Any]], title: str = "Congestion window") -> Figure:
-    """The figure of flows given as (name, algorithm, columns with time_s and cwnd)."""
+def cwnd_figure(
+    flows: Iterable[Mapping[str, Any]],
+    histories: Mapping[str, History],
+    span_s: float,
+    title: str = "Congestion window",
+) -> Figure:
+    """The figure of a summary's flows with their histories of cwnd; a flow is drawn from its start on."""
     curves = []
     met: dict[str, int] = {}
-    for name, algorithm, columns in flows:
+    for flow in flows:
+        name, algorithm, start_s = flow["name"], flow["algorithm"], flow.get("start_s") or 0.0
         met[algorithm] = met.get(algorithm, -1) + 1
-        label = f"{name} ({algorithm})"
+        time, cwnd = histories[name]
+        begun = tuple(y if x >= start_s else math.nan for x, y in zip(time, cwnd, strict=True))
         curves.append(
-            Curve(
-                label,
-                tuple(columns["time_s"].tolist()),
-                tuple(columns["cwnd"].tolist()),
-                None,
-                algorithm,
-                "line",
-                met[algorithm],
-            )
+            Curve(f"{name} ({algorithm})", tuple(time), begun, None, algorithm, "line", met[algorithm])
         )
-    panel = Panel("", "time, s", "cwnd, packets", tuple(curves))
+    panel = Panel("", "time, s", "cwnd, packets", tuple(curves), x_range=(0.0, span_s))
     return Figure("cwnd", "cwnd", title, "", (panel,), columns=1)
+
+
+def queue_figure(
+    links: Iterable[Mapping[str, Any]], histories: Mapping[str, History], span_s: float
+) -> Figure:
+    """The figure of a summary's links with their histories of the queue, and its limit where that is near."""
+    panels = []
+    for position, link in enumerate(links):
+        time, queue = histories[link["name"]]
+        curves = [Curve(link["name"], tuple(time), tuple(queue), None, None, "line", position)]
+        limit = link.get("queue_limit_packets")
+        title = link["name"] if limit is None else f"{link['name']}, room for {limit:,.0f} packets"
+        if limit is not None and max(queue, default=0.0) >= NEAR_LIMIT * limit:
+            curves.append(Curve("limit", (0.0, span_s), (limit, limit), None, None, "theory", LIMIT_STROKE))
+        panels.append(Panel(title, "time, s", "packets", tuple(curves), x_range=(0.0, span_s)))
+    return Figure("queue", "queue", "Queues", "", tuple(panels), columns=1)
 
 
 def colour(curve: Curve) -> str:
@@ -204,7 +229,8 @@ def _title(result: Any) -> str:
 
 
 def _is_history(figure: Figure) -> bool:
-    return all(curve.kind == "line" for panel in figure.panels for curve in panel.curves)
+    kinds = {curve.kind for panel in figure.panels for curve in panel.curves}
+    return "line" in kinds and "points" not in kinds
 
 
 def _draw_panel(panel: Panel, axis: Axes) -> None:

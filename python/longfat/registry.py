@@ -13,7 +13,10 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset(),
+    "algorithms": frozenset(
+        {"cubic", "vegas", "yeah", "westwood", "westwood+", "ctcp", "compound", "africa", "illinois", "ltcp"}
+        | {"hstcp-lp", "ptcp", "udt", "runat", "xcp", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
+    ),
     "queues": frozenset({"red", "choke", "blue", "sred", "codel", "fq_codel", "pie"}),
     "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
 }
@@ -68,7 +71,7 @@ def find(kind: Kind, name: str) -> Row:
             return row
     one = kind.removesuffix("s")
     article = "an" if one[0] == "a" else "a"
-    if name in LATER[kind]:
+    if name.lower() in LATER[kind]:
         raise ValueError(f'the {one} "{name}" comes with a later version; accepted: {_names(kind)}')
     raise ValueError(
         f'"{name}" is not {article} {one}{suggestion(name, _all_names(kind))}; accepted: {_names(kind)}'

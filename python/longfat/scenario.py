@@ -28,13 +28,16 @@ from longfat.fields import (
     AlgorithmSpec,
     Buffer,
     BufferSize,
+    Distribution,
     DrawnRtt,
     DrawnTime,
     Duration,
     Exponential,
     FlowCount,
     Gap,
+    GilbertElliott,
     Loss,
+    LossModel,
     Mss,
     Page,
     Period,
@@ -52,6 +55,7 @@ from longfat.fields import (
     Tick,
     Time,
     Transfer,
+    Uniform,
     least,
     write_buffer,
 )
@@ -72,6 +76,9 @@ LINKS = ("bottleneck", "reverse")
 
 MOST_SAMPLES = 20_000_000
 """Of all flows or all links of a run: 1.6 GB of series."""
+
+SHORT_FORMS = {"algorithm": "name", "queue": "kind"}
+"""Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
 
 Window = Annotated[
     tuple[float, float],
@@ -199,6 +206,10 @@ class Flow(Transport):
         return self
 
 
+LATER_BACKGROUNDS = ("surge", "short", "bulk", "onoff", "cbr")
+"""Kinds that are refused as such until they are there."""
+
+
 class Background(Transport):
     """Traffic that comes and goes: sessions that fetch pages, each over a new connection."""
 
@@ -218,7 +229,7 @@ class Background(Transport):
     @model_validator(mode="before")
     @classmethod
     def _other_kinds_come_later(cls, data: Any) -> Any:
-        if isinstance(data, Mapping) and data.get("kind") in ("surge", "short", "bulk", "onoff"):
+        if isinstance(data, Mapping) and data.get("kind") in LATER_BACKGROUNDS:
             raise ValueError(f'kind = "{data["kind"]}" comes with a later version; accepted: "web"')
         return data
 
@@ -347,6 +358,37 @@ class Scenario(_Part):
         size = buffer.limit_bytes(rate_bps, self.buffer_rtt_s())
         return Fraction(buffer.packets or 0) if size is None else size / Fraction(repr(self.packet_bytes))
 
+    def varies(self) -> bool:
+        """Whether another seed can give another result, as a user's own algorithm may."""
+
+        def drawn(value: Distribution | None) -> bool:
+            match value:
+                case Uniform(low, high):
+                    return low < high
+                case Exponential(mean):
+                    return mean > 0.0
+                case _:
+                    return False
+
+        def random(loss: LossModel) -> bool:
+            match loss:
+                case RandomLoss(probability):
+                    return probability > 0.0
+                case _:
+                    return isinstance(loss, GilbertElliott)
+
+        return bool(self.background) or any(
+            (
+                random(self.bottleneck.loss),
+                random(self.bottleneck.ack_loss),
+                self.bottleneck.queue.kind != "droptail",
+                any(
+                    drawn(flow.rtt) or drawn(flow.start) or flow.host_tick > 0.0 or flow.algorithm.custom
+                    for flow in self.flow
+                ),
+            )
+        )
+
     def reverse_buffer(self) -> BufferSize:
         """The reverse path's: the one given, else the forward one's but at least `LEAST_REVERSE_PACKETS`."""
         if self.bottleneck.reverse_buffer is not None:
@@ -408,7 +450,9 @@ class Scenario(_Part):
         return self.from_dict(data)
 
     def after_warmup(self, warmup: str) -> Self:
-        """The same scenario with figures from `warmup` (a time with its unit) to the end."""
+        """The same scenario with figures from `warmup`, a time with its unit, to the end; or ValueError."""
+        if not 0.0 <= TIME.parse(warmup) < self.duration:
+            raise ValueError(f"accepted: a time before the run's end, {TIME.write(self.duration)}")
         return self.with_values({"window": [warmup, TIME.write(self.duration)]})
 
     @classmethod
@@ -462,10 +506,13 @@ def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
     here: Any = data
     passed: list[str] = []
     for part in parents:
-        if isinstance(here, list):
-            here = here[_position(here, part, passed, key, source)]
-        else:
-            here = here.setdefault(part, {})
+        place: Any = _position(here, part, passed, key, source) if isinstance(here, list) else part
+        if isinstance(here, dict):
+            here.setdefault(part, {})
+        name = SHORT_FORMS.get(part)
+        if name is not None and not isinstance(here[place], dict | list):
+            here[place] = {name: here[place]}
+        here = here[place]
         passed.append(part)
         if not isinstance(here, (dict, list)):
             raise InputError(f"{source}: {key}: {'.'.join(passed)} is not a table; give it as a whole")

@@ -7,114 +7,46 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from longfat.columns import BACKGROUND, FLOWS, LINKS, Column, metrics, rows
 from longfat.registry import Row
 from longfat.scenario import HEADER_BYTES, Scenario, Transport
 from longfat.units import RATE, TIME
 
-_METRICS = {
-    "jain": "Jain's index",
-    "throughput_ratio": "least / greatest throughput",
-    "convergence_time_s": "convergence time (LLS), s",
-    "convergence_80_s": "convergence to 80 % (Ha), s",
-    "cov": "coefficient of variation of rates",
-    "inefficiency": "inefficiency of the bottleneck",
-}
 
-
-def _table(title: str, *columns: str, left: int = 1) -> Table:
+def _table(title: str, columns: Sequence[Column], entries: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(
         title=title, title_justify="left", title_style="bold", header_style="dim", box=None, pad_edge=False
     )
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i < left else "right")
+    for column in columns:
+        table.add_column(column.heading, justify="right" if column.is_number else "left")
+    for cells in rows(columns, entries):
+        table.add_row(*map(Text, cells))
     return table
-
-
-def _number(value: float | None, digits: int = 4) -> str:
-    return "-" if value is None else f"{value:.{digits}g}"
-
-
-def _rate(value: float | None) -> str:
-    return "-" if value is None else f"{value / 1e6:.3f}"
-
-
-def _count(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
 
 
 def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, Any]) -> None:
     """Flows, links, metrics and the defaults that were used; `summary` is one run's or a mean."""
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
-    flows = _table(
-        "Flows",
-        *("name", "algorithm", "RTT ms", "start s", "throughput Mbit/s", "goodput Mbit/s"),
-        *("packets", "lost", "loss ratio", "timeouts", "cwnd", "sRTT ms"),
-        left=2,
+    shown = [
+        _table(title, columns, summary[key])
+        for title, key, columns in (
+            ("Flows", "flows", FLOWS),
+            ("Links", "links", LINKS),
+            ("Background", "background", BACKGROUND),
+        )
+        if summary[key]
+    ]
+    figures = Table(
+        title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
     )
-    for flow in summary["flows"]:
-        flows.add_row(
-            flow["name"],
-            flow["algorithm"],
-            _number(1e3 * flow["rtt_s"]),
-            _number(flow["start_s"]),
-            _rate(flow["throughput_bps"]),
-            _rate(flow["goodput_bps"]),
-            _count(flow["packets_sent"]),
-            _count(flow["packets_lost"]),
-            _number(flow["loss_ratio"], 3),
-            _count(flow["timeouts"]),
-            _number(flow["cwnd_mean"]),
-            "-" if flow["srtt_mean_s"] is None else _number(1e3 * flow["srtt_mean_s"]),
-        )
-    links = _table(
-        "Links",
-        *(
-            "name",
-            "rate",
-            "utilization",
-            "packets",
-            "dropped",
-            "lost",
-            "queue mean",
-            "std",
-            "max",
-            "limit packets",
-        ),
-    )
-    for link in summary["links"]:
-        links.add_row(
-            link["name"],
-            RATE.write(link["rate_bps"]),
-            _number(link["utilization"]),
-            _count(link["packets_in"]),
-            _count(link["packets_dropped"]),
-            _count(link["packets_lost"]),
-            _number(link["queue_mean_packets"]),
-            _number(link["queue_std_packets"]),
-            _count(link["queue_max_packets"]),
-            _count(link["queue_limit_packets"]),
-        )
-    shown = [flows, links] if summary["flows"] else [links]
-    if summary["background"]:
-        background = _table(
-            "Background", "name", "transfers", "completed", "throughput Mbit/s", "packets", "lost"
-        )
-        for entry in summary["background"]:
-            background.add_row(
-                entry["name"],
-                _count(entry["transfers_started"]),
-                _count(entry["transfers_completed"]),
-                _rate(entry["throughput_bps"]),
-                _count(entry["packets_sent"]),
-                _count(entry["packets_lost"]),
-            )
-        shown.append(background)
-    metrics = _table("Metrics", "", "")
-    for key, meaning in _METRICS.items():
-        metrics.add_row(meaning, _number(summary["metrics"][key]))
-    for table in (*shown, metrics):
+    figures.add_column()
+    figures.add_column(justify="right")
+    for cells in metrics(summary["metrics"]):
+        figures.add_row(*cells)
+    for table in (*shown, figures):
         console.print()
         console.print(table)
     console.print()
@@ -139,12 +71,12 @@ def _used(scenario: Scenario) -> list[str]:
     ]
 
 
-def print_rows(console: Console, title: str, rows: Sequence[Row]) -> None:
+def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
     """Registry rows with their parameters."""
-    if not rows:
+    if not registered:
         console.print(f"{title}: none in this version.")
         return
-    for row in rows:
+    for row in registered:
         also = f" (also {', '.join(row['aliases'])})" if row["aliases"] else ""
         console.print(f"{row['name']}{also}", style="bold", markup=False, highlight=False)
         details = [row["citation"]]

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from longfat import cli
+from longfat import __main__
 from longfat.scenario import Scenario
 from samples import scenario
 
@@ -33,7 +33,7 @@ def longfat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         monkeypatch.setattr(sys, "argv", ["longfat", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            __main__.main()
         out, err = capsys.readouterr()
         return ended.value.code, out, err
 
@@ -159,8 +159,12 @@ def refused(answer: tuple[int, str, str]) -> str:
         (["--set", "duration=5 s", "--set", "flow.0.rtt=3"], "flow.0.rtt = 3"),
         (["--backend", "live"], "--backend live comes with a later version"),
         (["--backend", "ns3"], "Invalid value for '--backend'"),
-        (["--warmup", "4"], "accepted"),
-        (["--warmup", "11 s"], "window = "),
+        (["--warmup", "4"], '--warmup 4: a time needs a unit; accepted: "42 ms"'),
+        (["--warmup", "11 s"], "--warmup 11 s: accepted: a time before the run's end, 10 s"),
+        (["--out", ""], "Invalid value for '--out': an empty name"),
+        (["--set", "flow.0.algorithm=cubic"], 'the algorithm "cubic" comes with a later version'),
+        (["--set", "flow.0.algorithm=sackk"], 'did you mean "sack"?'),
+        (["--set", 'background=[{kind="cbr"}]'], 'kind = "cbr" comes with a later version; accepted: "web"'),
         (["--warmup", "1 s", "--window", "1 s,2 s"], "--warmup and --window: accepted: one of them"),
         (["--window", "2 s"], "window = "),
         (["--repeats", "0"], "Invalid value for '--repeats'"),
@@ -183,7 +187,10 @@ def test_an_output_folder_that_cannot_be_is_refused_before_anything_runs(
 
 
 def test_a_run_that_fails_leaves_nothing_behind(longfat: Any, file: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("class Mine:\n    def on_ack(self, ack, window):\n        1 / 0\n")
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def on_ack(self, ack, window):\n        1 / 0\n\n"
+        "    def on_congestion(self, event, window): ...\n"
+    )
     code, out, err = longfat(
         "run",
         file,
@@ -200,17 +207,78 @@ def test_a_run_that_fails_leaves_nothing_behind(longfat: Any, file: Path, tmp_pa
     assert not (tmp_path / "a").exists()
 
 
-def test_a_folder_of_an_earlier_run_is_overwritten_file_by_file(
-    longfat: Any, file: Path, tmp_path: Path
+def test_a_run_replaces_an_earlier_one_as_a_whole(longfat: Any, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert longfat("run", file, "--set", "sample.events=true", "--out", out)[0] == 0
+    assert longfat("report", out)[0] == 0
+    assert {"events.parquet", "index.html", "figures"} <= {path.name for path in out.iterdir()}
+    assert longfat("run", file, "--seed", 2, "--out", out)[0] == 0
+    assert json.loads((out / "summary.json").read_text())["seed"] == 2
+    names = {"flows.parquet", "links.parquet", "provenance.json", "scenario.toml", "summary.json"}
+    assert {path.name for path in out.iterdir()} == names
+
+
+def test_a_run_that_fails_leaves_an_earlier_one_as_it_was(longfat: Any, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert longfat("run", file, "--out", out)[0] == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def on_ack(self, ack, window): 1 / 0\n"
+        "    def on_congestion(self, event, window): 0\n"
+    )
+    assert longfat("run", file, "--set", "flow.1.algorithm=mine.py:Mine", "--out", out)[0] == 1
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "scenario.toml", "suite.json"])
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_folder_with_anything_but_a_run_is_refused_and_left_alone(
+    longfat: Any, file: Path, tmp_path: Path, name: str, earlier: bool
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    (out / "notes.txt").write_text("mine")
-    for seed in (1, 2):
-        assert longfat("run", file, "--seed", seed, "--out", out)[0] == 0
-    assert json.loads((out / "summary.json").read_text())["seed"] == 2
-    assert (out / "notes.txt").read_text() == "mine"
-    assert len(list(out.iterdir())) == 6
+    if earlier:
+        assert longfat("run", file, "--out", out)[0] == 0
+        if name == "scenario.toml":
+            (out / "provenance.json").unlink()
+    (out / name).write_text("mine")
+    before = sorted(path.name for path in out.iterdir())
+    assert "accepted: a new or empty folder" in refused(longfat("run", file, "--out", out))
+    assert sorted(path.name for path in out.iterdir()) == before
+    assert (out / name).read_text() == "mine"
+
+
+def test_a_suite_does_not_go_into_the_folder_of_a_run(longfat: Any, file: Path, tmp_path: Path) -> None:
+    assert longfat("run", file, "--out", tmp_path / "out")[0] == 0
+    answer = longfat("suite", "li2007", "--only", "F5a", "--out", tmp_path / "out")
+    assert "holds the results of a run" in refused(answer)
+
+
+@pytest.mark.parametrize(
+    ("change", "warned"),
+    [
+        ("bottleneck.loss=0", True),
+        ("bottleneck.loss={every=1000}", True),
+        ("bottleneck.loss=0.001", False),
+        ('flow.1.start={uniform=["1 s", "2 s"]}', False),
+        ('flow.1.start={uniform=["1 s", "1 s"]}', True),
+        ("flow.0.host_tick=1 ms", False),
+    ],
+)
+def test_repeats_of_what_is_not_random_are_warned_of(
+    longfat: Any, file: Path, change: str, warned: bool
+) -> None:
+    changes = ("--set", "bottleneck.loss=0", "--set", change)
+    code, out, err = longfat("run", file, *changes, "--repeats", 2, "--json")
+    assert (code, "repeats are identical" in err) == (0, warned)
+    first, second = json.loads(out)["runs"]
+    assert (first["flows"] == second["flows"] and first["links"] == second["links"]) == warned
+
+
+def test_set_gives_a_parameter_to_an_algorithm_that_is_a_name_alone(longfat: Any, file: Path) -> None:
+    changes = ("--set", "flow.0.algorithm=hstcp", "--set", "flow.0.algorithm.low_window=31")
+    assert longfat("run", file, *changes)[0] == 0
+    assert "from" in refused(longfat("run", file, *changes[:3], "flow.0.algorithm.low_window=-1"))
 
 
 def test_warnings_go_to_standard_error(longfat: Any, file: Path) -> None:
@@ -250,7 +318,7 @@ def test_ctrl_c_ends_a_long_run_with_130_and_no_traceback(file: Path, tmp_path: 
     out = tmp_path / "out"
     running = subprocess.Popen(
         [
-            *(sys.executable, "-c", "from longfat.cli import main; main()", "run", str(file)),
+            *(sys.executable, "-c", "from longfat.__main__ import main; main()", "run", str(file)),
             *("--set", "duration=100000 s", "--set", "sample.cwnd=10 s", "--set", "sample.queue=10 s"),
             *("--set", "bottleneck.rate=1 Gbit/s", "--out", str(out)),
         ],
@@ -263,8 +331,21 @@ def test_ctrl_c_ends_a_long_run_with_130_and_no_traceback(file: Path, tmp_path: 
         assert running.poll() is None
     os.killpg(running.pid, signal.SIGINT)
     printed, err = running.communicate(timeout=20)
-    assert (running.returncode, printed, err.strip()) == (130, "", "")
+    assert (running.returncode, printed, err.strip()) == (130, "", "interrupted; nothing was written")
     assert not out.exists()
+
+
+def test_ctrl_c_during_the_start_is_one_line_and_130(tmp_path: Path) -> None:
+    # as if it came while the command line's own modules were imported
+    (tmp_path / "click.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "longfat", "--help"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
 def test_the_event_log_is_written_beside_the_series(longfat: Any, tmp_path: Path) -> None:

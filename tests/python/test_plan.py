@@ -92,7 +92,8 @@ def test_infinite_windows_are_null() -> None:
 
 def test_a_users_own_algorithm_is_custom_in_the_plan() -> None:
     class Mine:
-        pass
+        def on_ack(self, ack: Any, window: Any) -> None: ...
+        def on_congestion(self, event: Any, window: Any) -> None: ...
 
     assert build(scenario({"flow.0.algorithm": Mine}))["flows"][0]["algorithm"] == "custom"
 

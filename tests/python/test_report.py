@@ -148,10 +148,16 @@ def test_a_damaged_file_is_refused_by_name(stored, name):
 
 
 def test_the_folder_of_a_run_has_a_report_too(tmp_path):
-    flow = {"name": "1", "algorithm": "hstcp", "throughput_bps": 1e8}
+    flow = {"name": "1", "algorithm": "hstcp", "start_s": 0.1, "throughput_bps": 123456789.0}
     (tmp_path / "summary.json").write_text(
         json.dumps(
-            {"flows": [flow], "links": [{"name": "bottleneck"}], "background": [], "metrics": {"jain": 1.0}}
+            {
+                "duration_s": 0.2,
+                "flows": [flow],
+                "links": [{"name": "bottleneck", "queue_limit_packets": 8}],
+                "background": [],
+                "metrics": {"jain": 1.0},
+            }
         )
     )
     (tmp_path / "scenario.toml").write_text('title = "a <run>"\n')
@@ -167,4 +173,35 @@ def test_the_folder_of_a_run_has_a_report_too(tmp_path):
     assert 'id="data-cwnd"' in page
     assert 'id="data-queue"' in page
     assert "hstcp" in page
-    assert "a &lt;run&gt;" in page
+    assert "<h1>a &lt;run&gt;</h1>" in page
+    assert "throughput Mbit/s</th>" in page
+    assert ">123.5</td>" in page
+    plots = {
+        name: json.loads(re.search(rf'id="data-{name}">(.*?)</script>', page, re.DOTALL).group(1))
+        for name in ("cwnd", "queue")
+    }
+    assert plots["cwnd"]["data"][0]["y"] == [None, 2.0, 3.0]  # from its start on
+    assert plots["cwnd"]["layout"]["xaxis"]["range"] == [0.0, 0.2]
+    assert [(trace["name"], trace["y"][0]) for trace in plots["queue"]["data"]] == [
+        ("bottleneck", 0.0),
+        ("limit", 8.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "[]", "{", '{"flows": 3}', '{"runs": []}', '{"duration_s": 1, "flows": [{}], "links": []}'],
+)
+def test_a_damaged_summary_is_refused_in_one_line(tmp_path, text):
+    (tmp_path / "summary.json").write_text(text)
+    with pytest.raises(InputError, match=r"summary\.json: ") as caught:
+        report.build(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize("name", ["suite.json", "claims.json", "experiments/F3.json"])
+def test_an_empty_object_is_refused_by_name(stored, name):
+    (stored / name).write_text("{}")
+    with pytest.raises(InputError, match=name.split("/")[-1].replace(".", r"\.")):
+        report.build(stored)

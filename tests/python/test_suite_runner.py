@@ -141,6 +141,19 @@ def test_only_runs_what_is_asked_for_and_keeps_the_rest_of_the_ledger(tmp_path):
     assert json.loads((tmp_path / "claims.json").read_text())["claims"] == before
 
 
+def test_ids_may_be_given_with_commas_between():
+    assert SUITE.select(["TINY-A, b"]) == SUITE.select(["TINY-A", "B"])
+    assert [experiment.name for experiment in SUITE.select(["A,B"])[0]] == ["A", "B"]
+
+
+def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "run_many", lambda *args, **options: pytest.fail("ran"))
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(InputError, match=r"thesis\.tex.*accepted: a new or empty folder"):
+        run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
 def test_an_unknown_id_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(InputError, match="TINY-AB"):
         run(tmp_path / "new", only=["nope"])
@@ -169,9 +182,58 @@ def test_interrupting_leaves_finished_experiments_readable_and_the_others_not_me
     }
     assert verdicts == {"TINY-A": "not measured", "TINY-AB": "not measured", "TINY-B": "not reproduced"}
     assert json.loads((tmp_path / "suite.json").read_text())["status"] == "interrupted"
+    assert json.loads((tmp_path / "suite.json").read_text())["experiments"] == {
+        "A": "interrupted",
+        "B": "complete",
+    }
     from longfat import report
 
     assert "interrupted" in report.build(tmp_path).read_text()
+
+
+def test_interrupting_a_part_leaves_what_it_did_not_make_as_it_was(tmp_path, monkeypatch):
+    run(tmp_path)
+    before = {
+        path: path.read_bytes() for path in [*(tmp_path / "experiments").iterdir(), tmp_path / "claims.json"]
+    }
+
+    def interrupted(scenarios, **options):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(runner, "run_many", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        suites.run_suite(SUITE, "full", jobs=1, out=tmp_path, only=["B"])
+    assert {path: path.read_bytes() for path in before} == before
+    stored = json.loads((tmp_path / "suite.json").read_text())
+    assert stored["status"] == "interrupted"
+    assert stored["experiments"] == {"A": "complete", "B": "complete"}
+    from longfat import report
+
+    page = report.build(tmp_path).read_text()
+    assert "as an earlier run left it" in page
+    assert "quick mode" in page
+
+
+def test_a_claim_of_which_an_experiment_was_renewed_and_another_interrupted_is_not_measured(
+    tmp_path, monkeypatch
+):
+    run(tmp_path)
+    whole = runner.run_many
+
+    def interrupted(scenarios, **options):
+        yield next(whole(scenarios, **options))  # the run that both experiments share: B is finished by it
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "run_many", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path)
+    rows = json.loads((tmp_path / "claims.json").read_text())["claims"]
+    assert {row["id"]: row["verdict"] for row in rows} == {
+        "TINY-A": "reproduced",
+        "TINY-AB": "not measured",
+        "TINY-B": "not reproduced",
+    }
 
 
 def test_a_longer_run_is_started_first(tmp_path, monkeypatch):

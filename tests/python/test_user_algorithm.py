@@ -1,3 +1,5 @@
+import re
+import signal
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -41,6 +43,16 @@ class NotANumber(Reno):
 class Shrinks(Reno):
     def on_ack(self, ack: Any, window: Any) -> None:
         window.cwnd = 0.5
+
+
+class Explodes(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        window.cwnd = 1e300
+
+
+class Interrupts(Reno):
+    def on_congestion(self, event: Any, window: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
 
 
 class Recorder(Reno):
@@ -103,10 +115,19 @@ def test_an_exception_names_the_flow_and_keeps_the_traceback() -> None:
     assert "in on_congestion" in failed.value.details
 
 
-@pytest.mark.parametrize("algorithm", [NotANumber, Shrinks])
-def test_a_window_that_is_no_number_or_below_one_fails_the_run(algorithm: Any) -> None:
-    with pytest.raises(AlgorithmError, match="cwnd"):
+@pytest.mark.parametrize(("algorithm", "left"), [(NotANumber, "NaN"), (Shrinks, "0.5"), (Explodes, "1e300")])
+def test_a_window_that_cannot_be_fails_the_run_with_method_value_and_time(algorithm: Any, left: str) -> None:
+    with pytest.raises(AlgorithmError) as failed:
         longfat.run(alone(algorithm))
+    # the first acknowledgement of data comes two round trips after the start: the handshake's and its own
+    told = re.fullmatch(rf"on_ack left cwnd = {left}, .* at (.*) s: cwnd must be .*", failed.value.details)
+    assert told is not None
+    assert 0.08 <= float(told[1]) < 0.13
+
+
+def test_ctrl_c_in_the_midst_of_an_algorithm_is_not_its_failure() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        longfat.run(alone(Interrupts))
 
 
 def test_a_failure_in_a_worker_arrives_whole() -> None:
@@ -129,15 +150,47 @@ def test_a_class_that_is_not_in_its_file_is_refused_with_those_that_are(tmp_path
         longfat.run(alone(f"{tmp_path / 'mine.py'}:Missing"))
 
 
-def test_a_file_that_raises_while_it_is_read_tells_its_traceback(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("import nowhere_to_be_found\n")
-    with pytest.raises(AlgorithmError, match="ModuleNotFoundError"):
-        longfat.run(alone(f"{tmp_path / 'mine.py'}:Mine"))
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "import os\n\nimport nowhere_to_be_found\n",
+            "ModuleNotFoundError: No module named .*mine.py, line 3",
+        ),
+        ("class Mine:\n    def on_ack(\n", "SyntaxError: .*mine.py, line 2"),
+        ("import sys\nsys.exit(3)\n", "ends the program .*SystemExit: 3.*mine.py, line 2"),
+        ("class Mine:\n    def on_ack(self, ack, window): ...\n", "Mine has no on_congestion; accepted"),
+        ("class Mine: ...\n", "Mine has no on_ack and no on_congestion; accepted"),
+        ("\0", "mine.py cannot be imported"),
+    ],
+)
+def test_a_file_that_cannot_be_an_algorithm_is_refused_at_load_in_one_line_with_file_and_key(
+    tmp_path: Path, text: str, expected: str
+) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    tables = scenario().to_dict()
+    tables["flow"][1]["algorithm"] = "mine.py:Mine"
+    with pytest.raises(InputError) as refused:
+        longfat.Scenario.from_dict(tables, source="short.toml", base=tmp_path)
+    told = str(refused.value)
+    assert told.startswith('short.toml: flow.1.algorithm = "mine.py:Mine": ')
+    assert re.search(expected, told)
+    assert "\n" not in told
+    assert "importlib" not in told
+
+
+def test_a_parameter_that_the_constructor_does_not_take_is_refused_with_those_it_takes() -> None:
+    with pytest.raises(InputError, match=r"flow\.0\.algorithm = .*'gain'; it takes: increase, decrease"):
+        alone({"name": MY_RENO, "gain": 2})
 
 
 def test_a_constructor_that_raises_fails_the_run_with_its_traceback() -> None:
-    with pytest.raises(AlgorithmError, match="unexpected keyword argument"):
-        longfat.run(alone({"name": MY_RENO, "gain": 2}))
+    class Mine(Reno):
+        def __init__(self) -> None:
+            raise OverflowError("too much of it")
+
+    with pytest.raises(AlgorithmError, match="OverflowError: too much of it"):
+        longfat.run(alone(Mine))
 
 
 def test_a_file_is_relative_to_the_scenario(tmp_path: Path) -> None:

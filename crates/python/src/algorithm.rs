@@ -1,10 +1,35 @@
 //! A user's own algorithm, written as a Python class, behind the interface of the native ones.
 
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::{PyClass, PyClassInitializer};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared by the
+/// algorithms of a run.
+#[derive(Clone, Default)]
+pub struct Interrupt(Arc<Mutex<Option<PyErr>>>);
+
+impl Interrupt {
+    /// Keeps the exception if it is Ctrl-C's, and answers whether it was.
+    pub fn keep(&self, py: Python<'_>, error: &PyErr) -> bool {
+        let is_interrupt = error.is_instance_of::<PyKeyboardInterrupt>(py);
+        if is_interrupt {
+            self.slot().get_or_insert_with(|| error.clone_ref(py));
+        }
+        is_interrupt
+    }
+
+    /// What was kept.
+    pub fn take(&self) -> Option<PyErr> {
+        self.slot().take()
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// What one acknowledgement told the sender; times in seconds, the rest in segments.
 #[pyclass(name = "Ack", frozen, get_all, module = "longfat._core")]
@@ -66,16 +91,13 @@ impl PyWindow {
 pub struct UserAlgorithm {
     object: Py<PyAny>,
     failure: Option<String>,
-    stopped: Stopped,
+    interrupt: Interrupt,
 }
-
-/// What is no failure of the algorithm it was raised in, such as Ctrl-C: shared with whoever runs it.
-pub type Stopped = Arc<Mutex<Option<PyErr>>>;
 
 impl UserAlgorithm {
     /// The algorithm behind this object, which has `on_ack(ack, window)` and `on_congestion(event, window)`.
-    pub const fn new(object: Py<PyAny>, stopped: Stopped) -> Self {
-        UserAlgorithm { object, failure: None, stopped }
+    pub const fn new(object: Py<PyAny>, interrupt: Interrupt) -> Self {
+        UserAlgorithm { object, failure: None, interrupt }
     }
 
     fn call<T: Into<PyClassInitializer<A>>, A: PyClass>(&mut self, method: &str, what: T, w: &mut Window) {
@@ -89,14 +111,11 @@ impl UserAlgorithm {
             });
             match called {
                 Ok(window) => *w = window,
-                Err(error) => {
-                    self.failure = Some(describe(py, &error));
-                    if !error.is_instance_of::<PyException>(py)
-                        && let Ok(mut stopped) = self.stopped.lock()
-                    {
-                        *stopped = Some(error);
-                    }
+                // a failure ends the run at once; the caller asks for the interrupt first
+                Err(error) if self.interrupt.keep(py, &error) => {
+                    self.failure = Some("interrupted".to_owned())
                 }
+                Err(error) => self.failure = Some(describe(py, &error)),
             }
         });
     }

@@ -40,21 +40,26 @@ fn simulate<'py>(
     algorithms: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::from_json(plan_json).map_err(refuse)?;
+    let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
-    let stopped = algorithm::Stopped::default();
     let run = Simulation::new(plan, &mut |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
         match make.call0() {
             Ok(made) => {
-                let made = algorithm::UserAlgorithm::new(made.unbind(), stopped.clone());
-                Some(Controller::Custom(Box::new(made)))
+                let user = algorithm::UserAlgorithm::new(made.unbind(), interrupt.clone());
+                Some(Controller::Custom(Box::new(user)))
             }
             Err(error) => {
-                raised = Some((flow.to_owned(), algorithm::describe(py, &error)));
+                if !interrupt.keep(py, &error) {
+                    raised.get_or_insert((flow.to_owned(), algorithm::describe(py, &error)));
+                }
                 None
             }
         }
     });
+    if let Some(error) = interrupt.take() {
+        return Err(error);
+    }
     if let Some((flow, reason)) = raised {
         return Err(raise(RunError::Algorithm { flow, reason }));
     }
@@ -69,8 +74,7 @@ fn simulate<'py>(
             }
         })
     });
-    let stopped = stopped.lock().ok().and_then(|mut stopped| stopped.take());
-    match (signal.or(stopped), outcome) {
+    match (signal.or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
         (None, outcome) => to_dict(py, &outcome.map_err(raise)?),
     }

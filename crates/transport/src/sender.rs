@@ -9,8 +9,8 @@ use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
 
 const SYN_BYTES: u32 = 60;
-/// More segments than any window has room for.
-const MOST_SEGMENTS: f64 = 1e15;
+/// The greatest window, segments: more than any path holds, and what the receiver's window is limited to as well.
+const MOST_CWND: f64 = 1e9;
 /// Most segments that one acknowledgement may count in slow-start: RFC 3465, section 2.2, L = 2, and 1 after a timeout.
 const SLOW_START_LIMIT: f64 = 2.0;
 
@@ -309,7 +309,7 @@ impl Sender {
         if now >= self.timer_at {
             if matches!(self.phase, Phase::Open | Phase::Loss) {
                 self.controller.on_timer(now, &mut self.window);
-                self.check();
+                self.check("on_timer", now);
             }
             let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
             self.timer_at = period.map_or(Time::NEVER, |p| now + p);
@@ -378,7 +378,7 @@ impl Sender {
         }
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
             self.controller.on_ack(&ack, &mut self.window);
-            self.check();
+            self.check("on_ack", now);
         }
         if self.board.base() == self.end {
             self.phase = Phase::Done;
@@ -465,7 +465,7 @@ impl Sender {
             base_rtt: self.rtt.base(),
         };
         self.controller.on_congestion(&event, &mut self.window);
-        self.check();
+        self.check("on_congestion", now);
         self.window.ssthresh = self.window.ssthresh.max(LEAST_SSTHRESH);
         self.counters.congestion_events += 1;
         self.announce_reduction = true;
@@ -532,7 +532,7 @@ impl Sender {
         self.must_send = false;
         self.note(now, Happened::Recovered);
         self.controller.on_recovered(now, &mut self.window);
-        self.check();
+        self.check("on_recovered", now);
     }
 
     fn on_timeout(&mut self, now: Time) {
@@ -579,7 +579,7 @@ impl Sender {
             self.counters.undone += 1;
             self.note(now, Happened::Undone);
             self.controller.on_undo(&mut self.window);
-            self.check();
+            self.check("on_undo", now);
         }
     }
 
@@ -595,7 +595,7 @@ impl Sender {
         }
         let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
         let gap = pace.map_or(Interval::ZERO, |rate| Interval::from_secs_f64(1.0 / rate));
-        let allowed = self.window.cwnd.min(MOST_SEGMENTS) as i64 as u64; // signed: one instruction on most machines
+        let allowed = self.window.cwnd.min(MOST_CWND) as i64 as u64; // signed: one instruction on most machines
         let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
         let mut in_flight = self.in_flight();
         loop {
@@ -657,23 +657,27 @@ impl Sender {
 
     /// The window an algorithm left must be a window.
     #[inline(always)]
-    fn check(&mut self) {
-        let sound = self.window.cwnd >= 1.0 && self.window.cwnd < f64::INFINITY && self.window.ssthresh > 0.0;
+    fn check(&mut self, method: &str, now: Time) {
+        let sound = self.window.cwnd >= 1.0 && self.window.cwnd <= MOST_CWND && self.window.ssthresh > 0.0;
         if !sound || matches!(self.controller, Controller::Custom(_)) {
-            self.look_for_failure(sound);
+            self.look_for_failure(sound, method, now);
         }
     }
 
-    fn look_for_failure(&mut self, sound: bool) {
+    fn look_for_failure(&mut self, sound: bool, method: &str, now: Time) {
         let raised = self.controller.take_failure();
         if sound && raised.is_none() {
             return;
         }
-        let unsound = format!(
-            "left cwnd = {}, ssthresh = {}: cwnd must be finite and at least 1, ssthresh above 0",
-            self.window.cwnd, self.window.ssthresh
-        );
-        self.failure.get_or_insert(raised.unwrap_or(unsound));
+        let reason = raised.unwrap_or_else(|| {
+            let Window { cwnd, ssthresh, .. } = self.window;
+            format!(
+                "{method} left cwnd = {cwnd:?}, ssthresh = {ssthresh:?} at {} s: \
+                 cwnd must be from 1 to {MOST_CWND:e} segments, ssthresh above 0",
+                now.as_secs_f64()
+            )
+        });
+        self.failure.get_or_insert(reason);
         self.window.cwnd = 1.0;
         self.window.ssthresh = LEAST_SSTHRESH;
     }

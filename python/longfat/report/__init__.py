@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 import math
 import os
+import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from longfat import plots
+from jinja2 import Environment, FunctionLoader, StrictUndefined, UndefinedError
+
+from longfat import columns, plots
 from longfat.claims import LEDGER_FILE, natural_order, read_ledger, tally
 from longfat.errors import InputError
-from longfat.suites.figure import Curve, Figure, Panel
+from longfat.suites.figure import Figure
 
 PAGE = "index.html"
 FIGURES = "figures"
@@ -43,21 +46,44 @@ def build(directory: Path | str) -> Path:
 
 
 def _suite_page(root: Path) -> Path:
-    suite = _read(root / SUITE_FILE)
+    suite = _read(root / SUITE_FILE, "suite", "title", "citation", "mode", "status")
     ledger = read_ledger(root / LEDGER_FILE) if (root / LEDGER_FILE).is_file() else []
     order = {name: index for index, name in enumerate(suite.get("order", []))}
-    experiments = [_read(path) for path in (root / "experiments").glob("[!.]*.json")]
+    experiments = [
+        _read(path, "name", "runs", "figure") for path in (root / "experiments").glob("[!.]*.json")
+    ]
     experiments.sort(key=lambda item: (order.get(item["name"], len(order)), natural_order(item["name"])))
     figures = []
     for experiment in experiments:
-        figure = Figure.from_json(experiment["figure"])
+        try:
+            figure = Figure.from_json(experiment["figure"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InputError(
+                f"{root / 'experiments' / experiment['name']}.json: damaged: no figure"
+            ) from None
         files = plots.save(figure, root / FIGURES)
         figures.append(_entry(figure, files, experiment))
+    try:
+        return _render_suite(root, suite, ledger, experiments, figures)
+    except UndefinedError as error:
+        raise InputError(f"{root / SUITE_FILE}: damaged: {error}") from None
+
+
+def _render_suite(
+    root: Path,
+    suite: dict[str, Any],
+    ledger: list[dict[str, Any]],
+    experiments: list[dict[str, Any]],
+    figures: list[dict[str, Any]],
+) -> Path:
+    statuses = suite.get("experiments", {})
     return _render(
         root,
         "suite.html.j2",
         title=suite["title"],
         suite=suite,
+        unfinished=[name for name, status in statuses.items() if status != "complete"],
+        origins=_origins(experiments),
         ledger=ledger,
         tally={verdict: count for verdict, count in tally(ledger).items() if count},
         figures=figures,
@@ -66,18 +92,17 @@ def _suite_page(root: Path) -> Path:
 
 
 def _run_page(root: Path) -> Path:
-    summary = _read(root / RUN_FILE)
+    summary = _read_summary(root / RUN_FILE)
     provenance = _read(root / "provenance.json") if (root / "provenance.json").is_file() else {}
     scenario = root / "scenario.toml"
     figures = []
     for figure in _run_figures(root, summary):
         figures.append(_entry(figure, plots.save(figure, root / FIGURES), {"name": figure.name, "runs": 1}))
-    shown = summary.get("mean", summary)
     return _render(
         root,
         "run.html.j2",
-        title="Run",
-        summary=shown,
+        title=_title(scenario),
+        tables=_tables(summary.get("mean", summary)),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
         figures=figures,
@@ -85,29 +110,51 @@ def _run_page(root: Path) -> Path:
     )
 
 
+def _title(scenario: Path) -> str:
+    """The stored scenario's own, or a word for the lack of one."""
+    try:
+        title = tomllib.loads(scenario.read_text(encoding="utf-8")).get("title")
+    except (OSError, ValueError):
+        title = None
+    return title if isinstance(title, str) and title else "Run without a title"
+
+
+def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tables of the page: heading, columns as (heading, whether numbers), rows of cells."""
+    shown = [
+        {
+            "title": title,
+            "columns": [(column.heading, column.is_number) for column in listed],
+            "rows": columns.rows(listed, summary[key]),
+        }
+        for title, key, listed in (
+            ("Flows", "flows", columns.FLOWS),
+            ("Links", "links", columns.LINKS),
+            ("Background", "background", columns.BACKGROUND),
+        )
+        if summary[key]
+    ]
+    metrics = {
+        "title": "Metrics",
+        "columns": [("of the flows together", False), ("", True)],
+        "rows": columns.metrics(summary["metrics"]),
+    }
+    return [*shown, metrics]
+
+
 def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
     """Draws cwnd of every flow and queue of every link, of the first seed if there are several."""
+    first = summary["runs"][0] if "runs" in summary else summary
     found = []
-    flows = (summary["runs"][0] if "runs" in summary else summary)["flows"]
-    algorithms = {flow["name"]: flow["algorithm"] for flow in flows}
-    if (root / "flows.parquet").is_file():
-        columns = _long(root / "flows.parquet", "cwnd")
-        met: dict[str, int] = {}
-        curves = []
-        for name, (time, cwnd) in columns.items():
-            algorithm = algorithms.get(name, "")
-            met[algorithm] = met.get(algorithm, -1) + 1
-            curves.append(Curve(f"{name} ({algorithm})", time, cwnd, None, algorithm, "line", met[algorithm]))
-        panel = Panel("", "time, s", "cwnd, packets", tuple(curves))
-        found.append(Figure("cwnd", "cwnd", "Congestion windows", "", (panel,), columns=1))
-    if (root / "links.parquet").is_file():
-        columns = _long(root / "links.parquet", "queue_packets")
-        queues = tuple(
-            Panel(name, "time, s", "packets", (Curve(name, time, queue, None, None, "line"),))
-            for name, (time, queue) in columns.items()
-        )
-        found.append(Figure("queue", "queue", "Queues", "", queues, columns=1))
-    return found
+    for file, quantity, key, drawn in (
+        ("flows.parquet", "cwnd", "flows", plots.cwnd_figure),
+        ("links.parquet", "queue_packets", "links", plots.queue_figure),
+    ):
+        if (root / file).is_file():
+            histories = _long(root / file, quantity)
+            named = [entry for entry in first[key] if entry["name"] in histories]
+            found.append(drawn(named, histories, first["duration_s"]))
+    return [figure for figure in found if any(panel.curves for panel in figure.panels)]
 
 
 def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
@@ -117,6 +164,9 @@ def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple
 
     try:
         table = pq.read_table(path)
+        lacking = {"name", "time_s", quantity} - set(table.column_names)
+        if lacking:
+            raise ValueError(f"damaged: no column {min(lacking)}")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}") from None
     if "seed" in table.column_names and table.num_rows:
@@ -146,7 +196,6 @@ def _entry(figure: Figure, files: list[Path], experiment: Mapping[str, Any]) -> 
 
 
 def _render(root: Path, template: str, **values: Any) -> Path:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 
     environment = Environment(
@@ -181,11 +230,52 @@ def _number(value: Any, digits: int = 4) -> str:
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_summary(path: Path) -> dict[str, Any]:
+    """A run's summary, or that of repeats, with all that the page is made of."""
+    summary = _read(path)
+    runs = summary.get("runs", [summary])
+    whole = isinstance(runs, list) and bool(runs) and all(map(_is_summary, runs))
+    if not whole or ("runs" in summary and not _is_summary(summary.get("mean"), mean=True)):
+        raise InputError(
+            f"{path}: damaged: not the summary of a run; accepted: what `longfat run --out` wrote"
+        )
+    return summary
+
+
+def _is_summary(value: Any, *, mean: bool = False) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(
+            isinstance(value.get(key), list)
+            and all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in value[key])
+            for key in ("flows", "links", "background")
+        )
+        and all(isinstance(flow.get("algorithm"), str) for flow in value["flows"])
+        and isinstance(value.get("metrics"), dict)
+        and (mean or isinstance(value.get("duration_s"), int | float))
+    )
+
+
+def _origins(experiments: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Experiments by the command that made them."""
+    found: dict[str, dict[str, Any]] = {}
+    for experiment in experiments:
+        made = experiment.get("provenance", {})
+        origin = {"mode": experiment.get("mode", "")}
+        origin |= {key: made.get(key, "") for key in ("version", "commit", "created")}
+        found.setdefault(json.dumps(origin), origin | {"names": []})["names"].append(experiment["name"])
+    return list(found.values())
+
+
+def _read(path: Path, *keys: str) -> dict[str, Any]:
+    """A stored object that has these keys."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise InputError(f"{path}: cannot be read as stored results") from None
     if not isinstance(document, dict):
         raise InputError(f"{path}: cannot be read as stored results")
+    lacking = [key for key in keys if key not in document]
+    if lacking:
+        raise InputError(f"{path}: damaged: it has no {lacking[0]}")
     return document

@@ -109,10 +109,9 @@ def fast_varies_rapidly(data: Data) -> Finding:
     queue = at.mean("queue_limit_packets")
     return Finding(
         tuple(checks),
-        f"queue {queue:.0f} packets; a backoff every {_seconds(epochs[0])} and {_seconds(epochs[1])}; CoV "
-        f"of cwnd {covs[0]:.2f} and {covs[1]:.2f}",
+        f"queue {queue:.0f} packets; {_backoffs(epochs)}; CoV of cwnd {covs[0]:.2f} and {covs[1]:.2f}",
         {"epoch_s": epochs, "cwnd_cov": covs, "queue_limit_packets": queue},
-        _half_alpha(runs, "a backoff every", lambda some: [_seconds(value) for value in _epochs(some)]),
+        _half_alpha(runs, "", lambda some: [_backoffs(_epochs(some))]),
     )
 
 
@@ -133,7 +132,7 @@ def fast_locks_in(data: Data) -> Finding:
     )
     return Finding(
         checks,
-        f"a backoff every {_seconds(epochs[0])} and {_seconds(epochs[1])}; largest change of cwnd in 10 s "
+        f"{_backoffs(epochs)}; largest change of cwnd in 10 s "
         f"{100 * step:.0f} %; lowest ratio over 100 s {locked:.2f}",
         {"epoch_s": epochs, "largest_step": step, "least_100s_ratio": locked},
         _half_alpha(
@@ -531,11 +530,24 @@ def _epochs(runs: Runs) -> list[float]:
     return found
 
 
+def _backoffs(epochs: list[float]) -> str:
+    """How often flows 1 and 2 back off, in words."""
+    if all(math.isinf(epoch) for epoch in epochs):
+        return "no backoff"
+    if any(math.isinf(epoch) for epoch in epochs):
+        return "; ".join(
+            f"flow {number}: " + ("no backoff" if math.isinf(epoch) else f"a backoff every {epoch:.3g} s")
+            for number, epoch in enumerate(epochs, start=1)
+        )
+    return "a backoff every " + " and ".join(f"{epoch:.3g} s" for epoch in epochs)
+
+
 def _half_alpha(runs: Runs, text: str, figures: Callable[[Runs], list[str]]) -> str:
     """What the other reading of FAST's rule gives, for the remark."""
     if not runs.has(variant="alpha / 2"):
         return ""
-    return f"With alpha / 2 in the rule: {text} {' and '.join(figures(runs.where(variant='alpha / 2')))}."
+    text = f"{text} " if text else ""
+    return f"With alpha / 2 in the rule: {text}{' and '.join(figures(runs.where(variant='alpha / 2')))}."
 
 
 def _history_times(runs: Runs, variant: str = "as measured") -> dict[int, float]:

@@ -92,7 +92,8 @@ def run_suite(
     store.prepare(directory)
     grids = {experiment.name: experiment.runs(mode) for experiment in experiments}
     works = sorted(_distinct(suite, grids), key=lambda work: -work.packets)
-    collected = _Collected(directory, mode, experiments, grids)
+    provenance = output.provenance(sys.argv)
+    collected = _Collected(directory, mode, experiments, grids, provenance)
     started = time.perf_counter()
     packets = 0
     status = "interrupted"
@@ -117,7 +118,7 @@ def run_suite(
             "runs": len(works),
         }
         ledger = _judge(claims, collected, mode)
-        stored = store.merge_ledger(directory, suite.name, ledger)
+        stored = store.merge_ledger(directory, suite.name, ledger, collected.finished)
         summary = [_brief(experiment, grids, collected) for experiment in experiments]
         store.write_json(
             directory / store.SUITE_FILE,
@@ -128,9 +129,10 @@ def run_suite(
                 "mode": mode,
                 "only": list(only),
                 "status": status,
+                "experiments": store.statuses(directory, list(grids)),
                 "order": [experiment.name for experiment in suite.experiments],
                 "performance": performance,
-                "provenance": output.provenance(sys.argv),
+                "provenance": provenance,
             },
         )
     from longfat import report
@@ -171,9 +173,15 @@ class _Collected:
     """Rows by experiment; an experiment is stored as soon as its last run is there."""
 
     def __init__(
-        self, out: Path, mode: Mode, experiments: Iterable[Experiment], grids: Mapping[str, list[Run]]
+        self,
+        out: Path,
+        mode: Mode,
+        experiments: Iterable[Experiment],
+        grids: Mapping[str, list[Run]],
+        provenance: Mapping[str, Any],
     ) -> None:
         self.out = out
+        self.provenance = provenance
         self.mode = mode
         self.experiments = {experiment.name: experiment for experiment in experiments}
         self.grids = grids
@@ -190,7 +198,7 @@ class _Collected:
             if len(self.rows[name]) == len(self.grids[name]):
                 ordered = [self.rows[name][index] for index in range(len(self.grids[name]))]
                 self.finished[name] = Runs(name, ordered)
-                store.write_experiment(self.out, experiment, self.finished[name], self.mode)
+                store.write_experiment(self.out, experiment, self.finished[name], self.mode, self.provenance)
 
 
 def _distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[_Work]:

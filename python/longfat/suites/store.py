@@ -1,8 +1,8 @@
 """What a suite leaves in its directory, and reading it back. Every file appears whole or not at all.
 
-suite.json                  the suite, its mode, where and how it ran, its experiments in order
+suite.json                  the suite, its experiments' status, and the last command: mode, how it ended
 claims.json                 the ledger
-experiments/NAME.json       title, number of runs and the figure of an experiment, as data
+experiments/NAME.json       title, mode, number of runs, origin and the figure of an experiment, as data
 experiments/NAME.parquet    a row a run: coordinates and figures
 experiments/NAME.series.parquet   histories of cwnd and received bytes, long form, where the experiment keeps
 them
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from longfat.claims import LEDGER_FILE, natural_order, read_ledger
 from longfat.errors import InputError
+from longfat.output import SUITE_FILES, refuse_foreign
 from longfat.suites.suite import Experiment, Mode, Runs
 
 SUITE_FILE = "suite.json"
@@ -29,8 +30,9 @@ EXPERIMENTS = "experiments"
 
 
 def prepare(out: Path) -> None:
-    """Makes the directory, and refuses one that cannot be written before anything has run."""
+    """Makes the directory, before anything has run; refuses one that cannot be written or holds others."""
     try:
+        refuse_foreign(out, SUITE_FILES, SUITE_FILES)
         (out / EXPERIMENTS).mkdir(parents=True, exist_ok=True)
         probe = out / f".writable-{os.getpid()}"
         probe.touch()
@@ -56,8 +58,10 @@ def write_table(path: Path, table: pa.Table) -> None:
     scratch.replace(path)
 
 
-def write_experiment(out: Path, experiment: Experiment, runs: Runs, mode: Mode) -> None:
-    """Stores an experiment's rows, its histories if it keeps them, and its figure as data."""
+def write_experiment(
+    out: Path, experiment: Experiment, runs: Runs, mode: Mode, provenance: Mapping[str, Any]
+) -> None:
+    """Stores an experiment's rows, its histories if it keeps them, and its figure and origin as data."""
     directory = out / EXPERIMENTS
     write_table(directory / f"{experiment.name}.parquet", rows_table(runs))
     if experiment.keeps_series:
@@ -70,6 +74,7 @@ def write_experiment(out: Path, experiment: Experiment, runs: Runs, mode: Mode) 
             "title": experiment.title,
             "mode": mode,
             "runs": len(runs),
+            "provenance": dict(provenance),
             "figure": experiment.figure(runs, mode).to_json(),
         },
     )
@@ -94,16 +99,30 @@ def series_table(runs: Runs) -> pa.Table:
     return pa.table({name: pa.array(np.concatenate(parts)) for name, parts in pieces.items() if parts})
 
 
-def merge_ledger(out: Path, suite: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Adds rows to a directory's ledger, so that `--only` renews some and keeps the others; returns all."""
+def merge_ledger(
+    out: Path, suite: str, rows: list[dict[str, Any]], renewed: Collection[str]
+) -> list[dict[str, Any]]:
+    """Adds rows to a directory's ledger, so that `--only` renews some and keeps the others; returns all.
+
+    An earlier row outlives one that was not measured, unless an experiment behind it has been renewed since.
+    """
     path = out / LEDGER_FILE
     merged = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
     for row in rows:
-        if row["verdict"] != "not measured" or row["id"] not in merged:
+        measured = row["verdict"] != "not measured"
+        if measured or row["id"] not in merged or set(row["experiments"]) & set(renewed):
             merged[row["id"]] = row
     ordered = [merged[key] for key in sorted(merged, key=natural_order)]
     write_json(path, {"suite": suite, "claims": ordered})
     return ordered
+
+
+def statuses(out: Path, asked: Collection[str]) -> dict[str, str]:
+    """Of each experiment ever asked for: "complete" if results of it are there, else "interrupted"."""
+    earlier = read_suite(out).get("experiments", {}) if (out / SUITE_FILE).exists() else {}
+    met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*asked, *earlier}
+    there = {name for name in met if (out / EXPERIMENTS / f"{name}.json").is_file()}
+    return {name: "complete" if name in there else "interrupted" for name in sorted(met, key=natural_order)}
 
 
 def read_suite(out: Path) -> dict[str, Any]:

@@ -66,13 +66,13 @@ class Suite:
     def select(self, only: Iterable[str]) -> tuple[tuple[Experiment, ...], tuple[Claim[Data], ...]]:
         """The experiments and claims that ``only`` names (all, if it names none), in the suite's order.
 
-        Accepted, in any case and with or without the paper's prefix: a claim's id (brings the experiments it
-        needs) or an experiment's name (brings the claims that need nothing else). Raises `InputError` for
-        anything else.
+        Accepted, in any case, with or without the paper's prefix, several with commas between: a claim's id
+        (brings the experiments it needs) or an experiment's name (brings the claims that need nothing else).
+        Raises `InputError` for anything else.
         """
         names: set[str] = set()
         identifiers: set[str] = set()
-        asked = list(only)
+        asked = [part for text in only for part in text.split(",")]
         for text in asked:
             wanted = text.strip().casefold()
             claims = [claim for claim in self.claims if wanted in self._spellings(claim.id)]

@@ -1,0 +1,111 @@
+"""The tables of a run's summary, for the terminal and the page alike: what is shown, and its heading."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from longfat.units import RATE
+
+DIGITS = 4
+PLAIN = (1e-4, 1e9)
+"""Sizes of numbers that are written without an exponent."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: the key of the summary, its heading, and how its values are written."""
+
+    key: str
+    heading: str
+    write: Callable[[Any], str]
+    is_number: bool = True
+
+
+def number(value: float | None, digits: int = DIGITS, nothing: str = "-") -> str:
+    """A figure to some significant digits, without an exponent where that can be read."""
+    if value is None or not math.isfinite(value):
+        return nothing
+    if value == 0.0:
+        return "0"
+    if not PLAIN[0] <= abs(value) < PLAIN[1]:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def count(value: float | None) -> str:
+    """A count; a mean of counts is rounded to a whole one."""
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def _in(unit: float) -> Callable[[Any], str]:
+    return lambda value: number(None if value is None else value / unit)
+
+
+def _text(value: Any) -> str:
+    return "-" if value is None else str(value)
+
+
+def _rate(value: float | None) -> str:
+    return "-" if value is None else RATE.write(value)
+
+
+MS, MBIT_S = 1e-3, 1e6
+
+FLOWS = (
+    Column("name", "name", _text, is_number=False),
+    Column("algorithm", "algorithm", _text, is_number=False),
+    Column("rtt_s", "RTT ms", _in(MS)),
+    Column("start_s", "start s", number),
+    Column("throughput_bps", "throughput Mbit/s", _in(MBIT_S)),
+    Column("goodput_bps", "goodput Mbit/s", _in(MBIT_S)),
+    Column("packets_sent", "packets", count),
+    Column("packets_lost", "lost", count),
+    Column("loss_ratio", "loss ratio", number),
+    Column("timeouts", "timeouts", count),
+    Column("cwnd_mean", "cwnd", number),
+    Column("srtt_mean_s", "sRTT ms", _in(MS)),
+)
+LINKS = (
+    Column("name", "name", _text, is_number=False),
+    Column("rate_bps", "rate", _rate),
+    Column("utilization", "utilization", number),
+    Column("packets_in", "packets", count),
+    Column("packets_dropped", "dropped", count),
+    Column("packets_lost", "lost", count),
+    Column("queue_mean_packets", "queue mean", number),
+    Column("queue_std_packets", "std", number),
+    Column("queue_max_packets", "max", count),
+    Column("queue_limit_packets", "limit packets", count),
+)
+BACKGROUND = (
+    Column("name", "name", _text, is_number=False),
+    Column("transfers_started", "transfers", count),
+    Column("transfers_completed", "completed", count),
+    Column("throughput_bps", "throughput Mbit/s", _in(MBIT_S)),
+    Column("packets_sent", "packets", count),
+    Column("packets_lost", "lost", count),
+)
+METRICS = {
+    "jain": "Jain's index",
+    "throughput_ratio": "least / greatest throughput",
+    "convergence_time_s": "convergence time (LLS), s",
+    "convergence_80_s": "convergence to 80 % (Ha), s",
+    "cov": "coefficient of variation of rates",
+    "inefficiency": "inefficiency of the bottleneck",
+}
+
+
+def rows(columns: Iterable[Column], entries: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    """The cells of a table; a dash for what an entry does not have."""
+    columns = tuple(columns)
+    return [[column.write(entry.get(column.key)) for column in columns] for entry in entries]
+
+
+def metrics(values: Mapping[str, Any]) -> list[list[str]]:
+    """The cells of the table of metrics."""
+    return [[meaning, number(values.get(key))] for key, meaning in METRICS.items()]

@@ -1,0 +1,94 @@
+"""A user's own algorithm out of its file: imported once, and refused at once if it cannot be one.
+
+Everything that is wrong is a ValueError of one line that names the file, and where its code failed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+METHODS = ("on_ack", "on_congestion")
+"""What an algorithm has to have."""
+
+
+def load(path: Path, qualified: str) -> Callable[..., Any]:
+    """The class, or the function that makes instances, of that name in a file."""
+    module = _module(path)
+    here: Any = module
+    for part in qualified.split("."):
+        here = getattr(here, part, None)
+    if not callable(here):
+        known = ", ".join(key for key, value in vars(module).items() if isinstance(value, type)) or "none"
+        raise ValueError(f'{path.name} has no class "{qualified}"; it has: {known}')
+    loaded: Callable[..., Any] = here
+    return loaded
+
+
+def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
+    """Whether it has the methods (told of a class only), and takes the parameters."""
+    name = getattr(factory, "__name__", type(factory).__name__)
+    if isinstance(factory, type):
+        lacking = [method for method in METHODS if not callable(getattr(factory, method, None))]
+        if lacking:
+            raise ValueError(
+                f"{name} has no {' and no '.join(lacking)}; accepted: a class with "
+                "on_ack(self, ack, window) and on_congestion(self, event, window)"
+            )
+    try:
+        signature = inspect.signature(factory)
+    except (TypeError, ValueError):  # not to be known of what is written in C
+        return
+    try:
+        signature.bind(**parameters)
+    except TypeError as error:
+        takes = ", ".join(signature.parameters) or "nothing"
+        raise ValueError(f"{name}: {error}; it takes: {takes}") from None
+
+
+def _module(path: Path) -> ModuleType:
+    """The module in this file, imported once a process unless the file changed."""
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError as error:
+        raise ValueError(f"{path.name}: {error.strerror}; accepted: file.py:Class") from None
+    key = f"longfat_user_{path.stem}_{abs(hash(str(path)))}_{stamp}"
+    if key in sys.modules:
+        return sys.modules[key]
+    spec = importlib.util.spec_from_file_location(key, path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path.name} is not a Python file; accepted: file.py:Class")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[key] = module
+    try:
+        spec.loader.exec_module(module)
+    except SystemExit as ended:
+        del sys.modules[key]
+        raise ValueError(
+            f"{path.name} ends the program while it is imported (SystemExit: {ended}){_where(ended, path)}; "
+            'accepted: a file that only defines; the rest below if __name__ == "__main__"'
+        ) from None
+    except Exception as error:
+        del sys.modules[key]
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"{path.name} cannot be imported: {said}{_where(error, path)}") from None
+    except BaseException:
+        del sys.modules[key]
+        raise
+    return module
+
+
+def _where(error: BaseException, path: Path) -> str:
+    """The lines of the user's own files that led there, the last one last; a syntax error names its own."""
+    frames = [
+        f"{Path(frame.filename).name}, line {frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).is_relative_to(path.parent)
+    ]
+    return f" ({' → '.join(frames)})" if frames else ""
