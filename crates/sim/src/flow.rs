@@ -1,7 +1,8 @@
 //! A connection in the simulator: its two ends, the hosts' own links, and the stretches of path that only it uses.
 
+use crate::link::LinkCounters;
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
-use longfat_net::{Loss, Pipe};
+use longfat_net::{ConstantFifo, Loss, Pipe};
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{self, Controller};
 use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig};
@@ -85,12 +86,6 @@ pub struct Route {
 }
 
 impl Route {
-    /// Whether this kind of packet crosses a single link.
-    #[inline]
-    pub fn is_single(&self, kind: Kind) -> bool {
-        self.path(kind).len() == 1
-    }
-
     /// The links this kind of packet crosses.
     #[inline]
     pub fn path(&self, kind: Kind) -> &[usize] {
@@ -181,7 +176,9 @@ pub struct Flow {
     passed: VecDeque<(Time, ReceiverMark)>,
     /// Its packets of all kinds that are neither at an end nor dropped.
     pub under_way: u64,
-    /// Index of the background source it belongs to, and the transfer's size.
+    /// Index of the background source it belongs to, until it leaves.
+    pub group: Option<usize>,
+    /// The same and the transfer's size, until that is complete.
     pub transfer: Option<(usize, u64)>,
 }
 
@@ -284,6 +281,7 @@ impl Flow {
             next_check: Time::ZERO,
             passed: VecDeque::new(),
             under_way: 0,
+            group: None,
             transfer: None,
         })
     }
@@ -367,7 +365,7 @@ impl Flow {
     pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
         if !packet.kind.is_forward() {
             self.to_sender.push(at + self.route.reverse_delay, packet);
-        } else if ahead && self.transfer.is_none() {
+        } else if ahead && self.group.is_none() {
             self.receive_ahead(at + self.route.forward_delay, &packet);
         } else {
             self.to_receiver.push(at + self.route.forward_delay, packet);
@@ -429,6 +427,37 @@ impl Flow {
             Some(&(at, mark)) if at == now => mark,
             _ => self.receiver_now(),
         }
+    }
+
+    /// The first of its data packets, or else acknowledgements, on the way to a link crosses that link, the only one on
+    /// its way, or is dropped there. Answers when the next one comes to the link.
+    #[inline(always)]
+    pub fn cross(
+        &mut self,
+        now: Time,
+        data: bool,
+        fifo: &mut ConstantFifo,
+        counters: &mut LinkCounters,
+        delay: Interval,
+    ) -> Time {
+        let pipe = if data { &mut self.to_link } else { &mut self.ack_to_link };
+        let Some(packet) = pipe.pop() else { return Time::NEVER };
+        let next = pipe.head();
+        counters.packets_in += 1;
+        if let Some(departure) = fifo.offer(now, packet.bytes()) {
+            self.pass_on(packet, departure + delay, true);
+        } else {
+            counters.packets_dropped += 1;
+            self.drop(packet.kind);
+        }
+        next
+    }
+
+    /// Whether its data, or else its acknowledgements, cross a single link and meet no loss process.
+    #[inline]
+    pub fn is_plain(&self, data: bool) -> bool {
+        let path = if data { &self.route.forward } else { &self.route.reverse };
+        path.len() == 1 && self.losses.is_empty()
     }
 
     /// A packet of this flow was dropped.

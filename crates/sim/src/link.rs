@@ -144,6 +144,15 @@ impl Link {
         matches!(self.service, Service::Constant(_))
     }
 
+    /// The arithmetic form, the counters and the propagation delay, where departures are arithmetic.
+    #[inline(always)]
+    pub const fn constant(&mut self) -> Option<(&mut ConstantFifo, &mut LinkCounters, Interval)> {
+        match &mut self.service {
+            Service::Constant(fifo) => Some((fifo, &mut self.counters, self.delay)),
+            Service::Plain(_) => None,
+        }
+    }
+
     /// The arithmetic form's answer to a packet of `bytes`: when its last bit is on the wire; `None` if it is dropped.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {

@@ -100,7 +100,7 @@ pub struct Simulation {
     link_series: Vec<Series>,
     /// Completed background connections: when, place, row of `transfers`.
     transfers: Vec<(Time, usize, [f64; 4])>,
-    /// What the complete connections of each background source have done.
+    /// What those connections of each background source have done that have left.
     background: Vec<BackgroundMark>,
     pub(crate) end: Time,
     window: (Time, Time),
@@ -145,6 +145,9 @@ impl Simulation {
             plan,
         };
         run.add_named_flows(custom)?;
+        // connections to come may cross links in no time: that decides on the driver now
+        let ways = run.plan.background.iter().map(|b| connection(b).1).flat_map(|c| [&c.forward, &c.reverse]);
+        run.lookahead = ways.fold(run.lookahead, |least, path| least.min(run.least_onward(path)));
         Ok(run)
     }
 
@@ -210,12 +213,13 @@ impl Simulation {
     /// Nothing that leaves a link on this flow's way arrives anywhere sooner than this.
     fn look_ahead(&mut self, flow: &Flow) {
         let route = &flow.route;
-        let mut least = self.lookahead.min(route.forward_delay).min(route.reverse_delay);
-        for path in [&route.forward, &route.reverse] {
-            // all links of a path but the last lead to another link
-            least = path.iter().rev().skip(1).fold(least, |d, &l| d.min(self.links[l].delay));
-        }
-        self.lookahead = least;
+        let least = self.lookahead.min(route.forward_delay).min(route.reverse_delay);
+        self.lookahead = least.min(self.least_onward(&route.forward)).min(self.least_onward(&route.reverse));
+    }
+
+    /// The least delay between two links of a path: all of them but the last lead to another.
+    fn least_onward(&self, path: &[usize]) -> Interval {
+        path.iter().rev().skip(1).fold(Interval::MAX, |d, &l| d.min(self.links[l].delay))
     }
 
     /// When the next sample or window mark is due.
@@ -284,7 +288,7 @@ impl Simulation {
     }
 
     /// After a sender's event: whether its algorithm failed, or its transfer is complete.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn after_sender(&mut self, now: Time, index: usize) -> Result<(), RunError> {
         let flow = &self.flows[index];
         if flow.sender.has_failed() {
@@ -322,6 +326,7 @@ impl Simulation {
             checks: self.checks(),
         };
         let mut flow = Flow::new(planned, controller, recovery, new)?;
+        flow.group = Some(group);
         flow.transfer = Some((group, bytes));
         self.background[group].started += 1;
         self.look_ahead(&flow);
@@ -340,15 +345,14 @@ impl Simulation {
         let duration = now.since(flow.began).as_secs_f64();
         self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes as f64]));
         self.background[group].completed += 1;
-        self.background[group].add(&self.flows[index]);
         self.leaving.push(index);
     }
 
-    /// What background sources have done so far, connections under way included.
+    /// What background sources have done so far, connections that still have a place included.
     fn background_now(&self) -> Vec<BackgroundMark> {
         let mut marks = self.background.clone();
         for flow in &self.flows {
-            if let Some((group, _)) = flow.transfer {
+            if let Some(group) = flow.group {
                 marks[group].add(flow);
             }
         }
@@ -358,10 +362,14 @@ impl Simulation {
     /// Frees the places of complete connections that have nothing under way any more. Done at samples only, when
     /// both drivers have handled the same events, so that both give new connections the same places.
     fn leave(&mut self) {
-        let Simulation { leaving, vacant, flows, .. } = self;
+        let Simulation { leaving, vacant, flows, background, .. } = self;
+        leaving.sort_unstable(); // the drivers complete them in different orders
         leaving.retain(|&i| {
             let stays = flows[i].under_way > 0;
             if !stays {
+                if let Some(group) = flows[i].group.take() {
+                    background[group].add(&flows[i]);
+                }
                 vacant.push(i);
             }
             stays

@@ -19,6 +19,8 @@ use longfat_wire::SimPacket;
 
 /// Longest window, in packets of 1500 bytes on the fastest link: what a window puts aside should stay in the cache.
 const PACKETS_PER_WINDOW: u32 = 512;
+/// So few sources are compared with each other for every packet; more are sorted.
+const FEW_SOURCES: usize = 4;
 /// Bits of an arrival's key that hold its source; the time since the window's beginning has the others.
 const SOURCE_BITS: u32 = 24;
 
@@ -186,43 +188,12 @@ impl Driver<'_> {
     /// A link goes through the window.
     fn link(&mut self, index: usize, from: Time, until: Time) {
         let sources = core::mem::take(&mut self.active[index]);
-        let mut arrivals = core::mem::take(&mut self.arrivals);
-        arrivals.clear();
-        for (i, &source) in sources.iter().enumerate() {
-            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
-            arrivals.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
-        }
-        if sources.len() > 1 {
-            arrivals.sort(); // stable: finds the runs that each source's arrivals are
-        }
-        for &key in &arrivals {
-            let now = from + Interval::from_ns(key >> SOURCE_BITS);
-            let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-            let Simulation { links, flows, .. } = &mut *self.run;
-            let link = &mut links[index];
-            // the common case, straight through: a host's packet, a constant-rate FIFO, no further link
-            if let (true, Source::Data(i) | Source::Acks(i)) = (link.is_constant(), source) {
-                let flow = &mut flows[i];
-                let pipe =
-                    if matches!(source, Source::Data(_)) { &mut flow.to_link } else { &mut flow.ack_to_link };
-                let Some(packet) = pipe.pop() else { continue };
-                if flow.route.is_single(packet.kind) && flow.losses.is_empty() {
-                    match link.offer(now, u32::from(packet.bytes)) {
-                        Some(departure) => flow.pass_on(packet, departure + link.delay, true),
-                        None => flow.drop(packet.kind),
-                    }
-                } else {
-                    self.enter(now, index, packet);
-                }
-            } else {
-                self.link_timers(index, now, true);
-                if let Some(packet) = self.pipe(source).pop() {
-                    self.enter(now, index, packet);
-                }
-            }
+        if sources.len() <= FEW_SOURCES {
+            self.merge_few(index, &sources, until);
+        } else {
+            self.merge_many(index, &sources, from, until);
         }
         self.link_timers(index, until, false);
-        self.events += arrivals.len() as u64;
         for &source in &sources {
             if let Source::Data(i) | Source::Acks(i) = source {
                 self.look_at(i);
@@ -230,7 +201,72 @@ impl Driver<'_> {
         }
         self.active[index] = sources;
         self.active[index].clear();
+    }
+
+    /// Takes the earliest arrival again and again; of equals that of the first source.
+    fn merge_few(&mut self, index: usize, sources: &[Source], until: Time) {
+        let mut heads = [Time::NEVER; FEW_SOURCES];
+        for (head, &source) in heads.iter_mut().zip(sources) {
+            *head = self.pipe(source).head();
+        }
+        // the common case: hosts' packets only, a constant-rate FIFO, no loss process, no further link
+        let Simulation { links, flows, .. } = &mut *self.run;
+        let all_plain = sources.iter().all(|source| match *source {
+            Source::Data(i) => flows[i].is_plain(true),
+            Source::Acks(i) => flows[i].is_plain(false),
+            Source::Onward(..) | Source::Control(..) => false,
+        });
+        if all_plain && let Some((fifo, counters, delay)) = links[index].constant() {
+            while let Some((first, now)) = earliest(&heads, until) {
+                let (flow, data) = match sources[first] {
+                    Source::Data(i) => (&mut flows[i], true),
+                    Source::Acks(i) | Source::Onward(i, _) | Source::Control(i, _) => (&mut flows[i], false),
+                };
+                heads[first] = flow.cross(now, data, fifo, counters, delay);
+                self.events += 1;
+            }
+            return;
+        }
+        while let Some((first, now)) = earliest(&heads, until) {
+            self.take(now, index, sources[first]);
+            heads[first] = self.pipe(sources[first]).head();
+        }
+    }
+
+    /// Sorts all arrivals of the window.
+    fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
+        let mut arrivals = core::mem::take(&mut self.arrivals);
+        arrivals.clear();
+        for (i, &source) in sources.iter().enumerate() {
+            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
+            arrivals.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
+        }
+        arrivals.sort(); // stable: finds the runs that each source's arrivals are
+        for &key in &arrivals {
+            let now = from + Interval::from_ns(key >> SOURCE_BITS);
+            self.take(now, index, sources[(key & ((1 << SOURCE_BITS) - 1)) as usize]);
+        }
         self.arrivals = arrivals;
+    }
+
+    /// The next packet of a source comes to a link.
+    #[inline]
+    fn take(&mut self, now: Time, index: usize, source: Source) {
+        self.events += 1;
+        let Simulation { links, flows, .. } = &mut *self.run;
+        if let Source::Data(i) | Source::Acks(i) = source {
+            let data = matches!(source, Source::Data(_));
+            if flows[i].is_plain(data)
+                && let Some((fifo, counters, delay)) = links[index].constant()
+            {
+                flows[i].cross(now, data, fifo, counters, delay);
+                return;
+            }
+        }
+        self.link_timers(index, now, true);
+        if let Some(packet) = self.pipe(source).pop() {
+            self.enter(now, index, packet);
+        }
     }
 
     #[inline]
@@ -288,4 +324,16 @@ impl Driver<'_> {
         self.wake[index] = flow.sender_wake().min(flow.receiver_wake());
         self.heads[index] = [flow.to_link.head(), flow.ack_to_link.head()];
     }
+}
+
+/// The first of the earliest times before `until`: its index, and itself.
+#[inline(always)]
+fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
+    let mut first = 0;
+    for i in 1..FEW_SOURCES {
+        if heads[i] < heads[first] {
+            first = i;
+        }
+    }
+    (heads[first] < until).then(|| (first, heads[first]))
 }

@@ -4,6 +4,10 @@
 
 use longfat_sim::{Outcome, Plan, Series, Simulation};
 use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Far longer than any run in these tests takes.
+const LONGEST_RUN: Duration = Duration::from_secs(60);
 
 /// An endless flow across the bottleneck: 1500-byte packets, 42 ms, hosts on 1 Gbit/s.
 pub fn flow(name: &str, algorithm: &str) -> Value {
@@ -49,10 +53,16 @@ pub fn with(mut value: Value, changes: Value) -> Value {
     value
 }
 
-/// Runs a plan.
+/// Runs a plan. A run that does not end is a failure, not a test that hangs.
 pub fn run(plan: &Value) -> Outcome {
-    let plan = Plan::from_json(&plan.to_string()).expect("a sound plan");
-    Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run")
+    let text = plan.to_string();
+    let (done, outcome) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let plan = Plan::from_json(&text).expect("a sound plan");
+        let run = Simulation::new(plan, &mut |_| None).expect("a sound plan");
+        done.send(run.run(&mut || true).expect("a run")).expect("somebody waits");
+    });
+    outcome.recv_timeout(LONGEST_RUN).unwrap_or_else(|e| panic!("the run has no end ({e}): {plan}"))
 }
 
 /// A column of the flow or link with this name.
