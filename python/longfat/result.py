@@ -152,7 +152,7 @@ class Result:
 
     @functools.cached_property
     def events(self) -> pyarrow.Table:
-        """The log of the flows, if the scenario's `sample.events` asked for it: time_s, name, event, cwnd (segments)."""
+        """The flows' log, if `sample.events` asks for it: time_s, name, event, cwnd (segments)."""
         import pyarrow
 
         columns = zip(*self._output["events"], strict=True) if self._output["events"] else ((), (), (), ())

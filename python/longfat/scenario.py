@@ -295,9 +295,10 @@ class Scenario(_Part):
         return self
 
     def _check_buffer(self, key: str, buffer: BufferSize, rate_bps: float) -> None:
-        if buffer.bytes is not None and buffer.bytes < self.packet_bytes:
+        largest = max(part.packet_bytes for part in (*self.flow, *self.background))
+        if buffer.bytes is not None and buffer.bytes < largest:
             raise ValueError(
-                f'{key} = "{buffer.bytes} B": less than a packet of {self.packet_bytes:g} B; '
+                f'{key} = "{buffer.bytes} B": less than a packet of {largest:g} B; '
                 'accepted: "20 % BDP", "175 packets", "512 KiB" or "10 ms"'
             )
         if buffer.bdp is not None and self.buffer_rtt_s() == 0.0:

@@ -25,4 +25,3 @@ def test_the_log_has_a_line_for_every_congestion_event_and_its_end() -> None:
 
 def test_no_log_is_kept_unless_asked_for() -> None:
     assert longfat.run(LOSSY).events.num_rows == 0
-

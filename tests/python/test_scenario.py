@@ -290,3 +290,12 @@ def test_a_table_given_to_from_dict_is_not_changed() -> None:
     given = table()
     Scenario.from_dict(given).with_values({"flow.0.rtt": "80 ms"})
     assert given == table()
+
+
+def test_a_buffer_in_bytes_has_room_for_a_packet_of_the_background_too() -> None:
+    with pytest.raises(ScenarioError, match=r'buffer = "1000 B": less than a packet of 1500 B'):
+        scenario(
+            bottleneck={"rate": "10 Mbit/s", "buffer": "1000 B"},
+            flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "500 B"}],
+            background=[{"kind": "web"}],
+        )

@@ -205,3 +205,8 @@ def test_the_example_script_prints_a_line_for_each_setting() -> None:
         [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
     )
     assert [line.split()[0] for line in ran.stdout.splitlines()[::2]] == ["sack", "hstcp", "stcp", "htcp"]
+
+
+def test_the_largest_segment_that_a_scenario_may_have_can_be_run() -> None:
+    ran = longfat.run(scenario(flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "65483 B"}]))
+    assert ran.summary["flows"][0]["goodput_bps"] > 0

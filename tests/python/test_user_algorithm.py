@@ -28,6 +28,11 @@ class Raises(Reno):
         raise ZeroDivisionError(f"seen a {event.cause}")
 
 
+class Interrupted(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        raise KeyboardInterrupt  # as Ctrl-C does while Python code runs
+
+
 class NotANumber(Reno):
     def on_ack(self, ack: Any, window: Any) -> None:
         window.cwnd = float("nan")
@@ -146,3 +151,8 @@ def test_a_file_is_relative_to_the_scenario(tmp_path: Path) -> None:
 def test_background_traffic_does_not_take_a_users_algorithm() -> None:
     with pytest.raises(InputError, match="longfat algorithms"):
         scenario(background=[{"kind": "web", "algorithm": Reno}])
+
+
+def test_ctrl_c_inside_an_algorithm_ends_the_run_and_is_no_failure_of_the_algorithm() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        longfat.run(alone(Interrupted))

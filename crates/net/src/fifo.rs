@@ -6,7 +6,7 @@
 
 use crate::Occupancy;
 use crate::queue::Limit;
-use longfat_units::{Rate, Time};
+use longfat_units::{Interval, Rate, Time};
 use std::collections::VecDeque;
 
 /// The fast form of drop-tail at a constant rate.
@@ -17,11 +17,13 @@ pub struct ConstantFifo {
     /// Of each waiting packet: when its transmission starts, and its size.
     waiting: VecDeque<(Time, u32)>,
     free_at: Time,
+    /// Transmission of everything accepted so far, until `free_at`.
+    accepted: Interval,
     occupancy: Occupancy,
     packets_out: u64,
     bytes_out: u64,
     /// The last packet size and how long that takes: sizes hardly ever change, a division is slow.
-    last_size: (u32, longfat_units::Interval),
+    last_size: (u32, Interval),
 }
 
 impl ConstantFifo {
@@ -32,16 +34,22 @@ impl ConstantFifo {
             limit,
             waiting: VecDeque::new(),
             free_at: Time::ZERO,
+            accepted: Interval::ZERO,
             occupancy: Occupancy::default(),
             packets_out: 0,
             bytes_out: 0,
-            last_size: (0, longfat_units::Interval::ZERO),
+            last_size: (0, Interval::ZERO),
         }
+    }
+
+    /// Brings queue and counters to where they are just before anything happens at `now`, for whoever looks then.
+    pub fn settle_before(&mut self, now: Time) {
+        self.settle(now - Interval::from_ns(1));
     }
 
     /// Lets everything leave the queue whose transmission has started by `now`.
     #[inline(always)]
-    pub fn settle(&mut self, now: Time) {
+    fn settle(&mut self, now: Time) {
         while let Some(&(start, bytes)) = self.waiting.front() {
             if start > now {
                 break;
@@ -57,17 +65,18 @@ impl ConstantFifo {
     #[inline(always)]
     pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.settle(now);
+        if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
+            return None;
+        }
         if self.last_size.0 != bytes {
             self.last_size = (bytes, self.rate.transmission(bytes));
         }
+        self.accepted = self.accepted + self.last_size.1;
         if self.free_at <= now {
             self.packets_out += 1;
             self.bytes_out += u64::from(bytes);
             self.free_at = now + self.last_size.1;
         } else {
-            if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
-                return None;
-            }
             self.occupancy.join(now, bytes);
             self.waiting.push_back((self.free_at, bytes));
             self.free_at += self.last_size.1;
@@ -75,15 +84,20 @@ impl ConstantFifo {
         Some(self.free_at)
     }
 
-    /// The queue's length, exact after [`ConstantFifo::settle`].
+    /// The queue's length, exact after [`ConstantFifo::settle_before`].
     pub const fn occupancy(&self) -> &Occupancy {
         &self.occupancy
     }
 
     /// Starts the figures of a window.
     pub fn restart(&mut self, now: Time) {
-        self.settle(now);
+        self.settle_before(now);
         self.occupancy.restart(now);
+    }
+
+    /// How long the link has transmitted by `now`.
+    pub const fn busy(&self, now: Time) -> Interval {
+        self.accepted.saturating_sub(self.free_at.since(now)) // without a pause until `free_at`
     }
 
     /// Packets and bytes whose transmission has started.

@@ -1,8 +1,10 @@
 //! A user's own algorithm, written as a Python class, behind the interface of the native ones.
 
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{PyClass, PyClassInitializer};
+use std::sync::{Arc, Mutex};
 
 /// What one acknowledgement told the sender; times in seconds, the rest in segments.
 #[pyclass(name = "Ack", frozen, get_all, module = "longfat._core")]
@@ -64,12 +66,16 @@ impl PyWindow {
 pub struct UserAlgorithm {
     object: Py<PyAny>,
     failure: Option<String>,
+    stopped: Stopped,
 }
+
+/// What is no failure of the algorithm it was raised in, such as Ctrl-C: shared with whoever runs it.
+pub type Stopped = Arc<Mutex<Option<PyErr>>>;
 
 impl UserAlgorithm {
     /// The algorithm behind this object, which has `on_ack(ack, window)` and `on_congestion(event, window)`.
-    pub const fn new(object: Py<PyAny>) -> Self {
-        UserAlgorithm { object, failure: None }
+    pub const fn new(object: Py<PyAny>, stopped: Stopped) -> Self {
+        UserAlgorithm { object, failure: None, stopped }
     }
 
     fn call<T: Into<PyClassInitializer<A>>, A: PyClass>(&mut self, method: &str, what: T, w: &mut Window) {
@@ -83,7 +89,14 @@ impl UserAlgorithm {
             });
             match called {
                 Ok(window) => *w = window,
-                Err(error) => self.failure = Some(describe(py, &error)),
+                Err(error) => {
+                    self.failure = Some(describe(py, &error));
+                    if !error.is_instance_of::<PyException>(py)
+                        && let Ok(mut stopped) = self.stopped.lock()
+                    {
+                        *stopped = Some(error);
+                    }
+                }
             }
         });
     }

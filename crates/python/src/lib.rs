@@ -41,10 +41,14 @@ fn simulate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::from_json(plan_json).map_err(refuse)?;
     let mut raised = None;
+    let stopped = algorithm::Stopped::default();
     let run = Simulation::new(plan, &mut |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
         match make.call0() {
-            Ok(made) => Some(Controller::Custom(Box::new(algorithm::UserAlgorithm::new(made.unbind())))),
+            Ok(made) => {
+                let made = algorithm::UserAlgorithm::new(made.unbind(), stopped.clone());
+                Some(Controller::Custom(Box::new(made)))
+            }
             Err(error) => {
                 raised = Some((flow.to_owned(), algorithm::describe(py, &error)));
                 None
@@ -65,7 +69,8 @@ fn simulate<'py>(
             }
         })
     });
-    match (signal, outcome) {
+    let stopped = stopped.lock().ok().and_then(|mut stopped| stopped.take());
+    match (signal.or(stopped), outcome) {
         (Some(error), _) => Err(error),
         (None, outcome) => to_dict(py, &outcome.map_err(raise)?),
     }

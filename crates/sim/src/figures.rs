@@ -101,7 +101,7 @@ pub struct Summary {
     pub links: Vec<LinkFigures>,
     /// Background sources, in the order of the plan.
     pub background: Vec<BackgroundFigures>,
-    /// Packets that left the first link.
+    /// Packets that left the first link in the whole run.
     pub packets: u64,
 }
 
@@ -249,11 +249,11 @@ pub fn link_figures(
     let arrived = after.packets_in - before.packets_in;
     let dropped = after.packets_dropped - before.packets_dropped;
     let lost = after.packets_lost - before.packets_lost;
-    let bits = 8.0 * (after.bytes_out - before.bytes_out) as f64;
+    let busy = after.busy.saturating_sub(before.busy);
     LinkFigures {
         name: link.name.clone(),
         rate_bps: link.rate.as_bps() as f64,
-        utilization: per_second(bits, seconds) / link.rate.as_bps() as f64,
+        utilization: per_second(busy.as_secs_f64(), seconds),
         packets_in: arrived,
         packets_dropped: dropped,
         packets_marked: after.packets_marked - before.packets_marked,

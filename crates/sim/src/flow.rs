@@ -100,6 +100,8 @@ pub struct Checks {
     pub period_s: f64,
     /// The window of figures.
     pub window: (Time, Time),
+    /// The run's end: none is later.
+    pub end: Time,
 }
 
 impl Checks {
@@ -108,14 +110,16 @@ impl Checks {
         Time::from_secs_f64(row as f64 * self.period_s)
     }
 
-    /// The first of them after `now`.
+    /// The first of them after `now`; [`Time::NEVER`] after the last one.
     fn after(&self, now: Time) -> Time {
         let mut row = (now.as_secs_f64() / self.period_s) as u64;
         while self.grid(row) <= now {
             row += 1;
         }
         let marks = [self.window.0, self.window.1].into_iter().filter(|&mark| mark > now);
-        marks.fold(self.grid(row), Time::min)
+        let first = marks.fold(self.grid(row), Time::min);
+        // a packet may well be due long after the run
+        if first > self.end { Time::NEVER } else { first }
     }
 }
 
@@ -176,10 +180,19 @@ pub struct Flow {
     passed: VecDeque<(Time, ReceiverMark)>,
     /// Its packets of all kinds that are neither at an end nor dropped.
     pub under_way: u64,
-    /// Index of the background source it belongs to, until it leaves.
-    pub group: Option<usize>,
-    /// The same and the transfer's size, until that is complete.
-    pub transfer: Option<(usize, u64)>,
+    /// What it transfers for a background source, until it has left its place.
+    pub transfer: Option<Transfer>,
+}
+
+/// One connection's work for a background source.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// Index of the source.
+    pub group: usize,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Everything was acknowledged.
+    pub complete: bool,
 }
 
 /// What a new connection needs beside its plan.
@@ -281,7 +294,6 @@ impl Flow {
             next_check: Time::ZERO,
             passed: VecDeque::new(),
             under_way: 0,
-            group: None,
             transfer: None,
         })
     }
@@ -365,7 +377,7 @@ impl Flow {
     pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
         if !packet.kind.is_forward() {
             self.to_sender.push(at + self.route.reverse_delay, packet);
-        } else if ahead && self.group.is_none() {
+        } else if ahead && self.transfer.is_none() {
             self.receive_ahead(at + self.route.forward_delay, &packet);
         } else {
             self.to_receiver.push(at + self.route.forward_delay, packet);
@@ -472,5 +484,23 @@ impl Flow {
     pub fn is_lost(&mut self, link: usize, kind: Kind) -> bool {
         !self.losses.is_empty()
             && self.losses.iter_mut().any(|(l, k, loss)| *l == link && *k == kind && loss.strikes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_end_with_the_run_however_late_a_packet_is_due() {
+        let s = Time::from_secs_f64;
+        let checks = Checks { period_s: 0.25, window: (s(0.6), s(1.0)), end: s(1.0) };
+        let mut at = Time::ZERO;
+        let mut all = Vec::new();
+        while at != Time::NEVER {
+            all.push(at);
+            at = checks.after(at);
+        }
+        assert_eq!(all, [s(0.0), s(0.25), s(0.5), s(0.6), s(0.75), s(1.0)]);
     }
 }

@@ -21,6 +21,8 @@ pub struct LinkCounters {
     pub packets_out: u64,
     /// Their IP bytes.
     pub bytes_out: u64,
+    /// How long it has transmitted.
+    pub busy: Interval,
 }
 
 /// How packets get from the queue to the wire.
@@ -36,6 +38,8 @@ struct Plain {
     elements: Vec<Installed>,
     rate: Rate,
     busy_until: Time,
+    /// Transmission of everything served so far, until `busy_until`.
+    served: Interval,
     /// The queue holds packets but gave none when asked: it is not asked again before an arrival or a timer.
     withheld: bool,
     occupancy: Occupancy,
@@ -118,6 +122,7 @@ impl Link {
                 elements: vec![Installed { element: Box::new(DropTail::new(limit)), timer_at: Time::NEVER }],
                 rate,
                 busy_until: Time::ZERO,
+                served: Interval::ZERO,
                 withheld: false,
                 occupancy: Occupancy::default(),
             }))
@@ -207,15 +212,19 @@ impl Link {
         }
     }
 
-    /// Brings counters and queue length up to `now`: the occupancy then, and the counters.
+    /// Brings counters and queue length up to `now`, before what happens then: the occupancy, and the counters.
     pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
         match &mut self.service {
             Service::Constant(fifo) => {
-                fifo.settle(now);
+                fifo.settle_before(now);
                 (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
+                self.counters.busy = fifo.busy(now);
                 (*fifo.occupancy(), self.counters)
             }
-            Service::Plain(plain) => (plain.occupancy, self.counters),
+            Service::Plain(plain) => {
+                self.counters.busy = plain.served.saturating_sub(plain.busy_until.since(now));
+                (plain.occupancy, self.counters)
+            }
         }
     }
 
@@ -308,7 +317,9 @@ impl Plain {
             self.withheld = next.is_none();
         }
         if let Some(packet) = &next {
-            self.busy_until = now + self.rate.transmission(packet.bytes());
+            let transmission = self.rate.transmission(packet.bytes());
+            self.busy_until = now + transmission;
+            self.served = self.served + transmission;
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);

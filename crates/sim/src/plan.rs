@@ -321,8 +321,9 @@ impl ConnectionPlan {
         }
         self.rtt_s.check(&key("rtt_s"), 1000.0)?;
         rate(&key("access_rate_bps"), self.access_rate_bps)?;
-        within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, 65_000.0)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
+        let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
+        within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;
         within(&key("initial_window"), self.initial_window, 1.0, 1e9)?;
         within(&key("initial_ssthresh"), self.initial_ssthresh.unwrap_or(2.0), 1.0, 1e12)?;
         within(&key("max_window"), self.max_window.unwrap_or(1.0), 1.0, 1e12)?;

@@ -6,7 +6,7 @@
 use crate::figures::{
     BackgroundMark, FlowMark, SampleMean, Summary, background_figures, flow_figures, link_figures,
 };
-use crate::flow::{Checks, Flow, NewFlow};
+use crate::flow::{Checks, Flow, NewFlow, Transfer};
 use crate::link::{Link, LinkCounters, outlet};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
@@ -100,7 +100,7 @@ pub struct Simulation {
     link_series: Vec<Series>,
     /// Completed background connections: when, place, row of `transfers`.
     transfers: Vec<(Time, usize, [f64; 4])>,
-    /// What those connections of each background source have done that have left.
+    /// How many connections each background source opened and completed; the rest of those that have left.
     background: Vec<BackgroundMark>,
     pub(crate) end: Time,
     window: (Time, Time),
@@ -145,9 +145,10 @@ impl Simulation {
             plan,
         };
         run.add_named_flows(custom)?;
-        // connections to come may cross links in no time: that decides on the driver now
-        let ways = run.plan.background.iter().map(|b| connection(b).1).flat_map(|c| [&c.forward, &c.reverse]);
-        run.lookahead = ways.fold(run.lookahead, |least, path| least.min(run.least_onward(path)));
+        for i in 0..run.plan.background.len() {
+            let (_, planned) = connection(&run.plan.background[i]);
+            run.lookahead = run.least_delay_between(&[&planned.forward, &planned.reverse]);
+        }
         Ok(run)
     }
 
@@ -186,7 +187,7 @@ impl Simulation {
     }
 
     fn checks(&self) -> Checks {
-        Checks { period_s: self.plan.sample.flows_s, window: self.window }
+        Checks { period_s: self.plan.sample.flows_s, window: self.window, end: self.end }
     }
 
     fn losses(&self, plan: &ConnectionPlan) -> Vec<(usize, Kind, LossModel)> {
@@ -213,13 +214,14 @@ impl Simulation {
     /// Nothing that leaves a link on this flow's way arrives anywhere sooner than this.
     fn look_ahead(&mut self, flow: &Flow) {
         let route = &flow.route;
-        let least = self.lookahead.min(route.forward_delay).min(route.reverse_delay);
-        self.lookahead = least.min(self.least_onward(&route.forward)).min(self.least_onward(&route.reverse));
+        let between = self.least_delay_between(&[&route.forward, &route.reverse]);
+        self.lookahead = between.min(route.forward_delay).min(route.reverse_delay);
     }
 
-    /// The least delay between two links of a path: all of them but the last lead to another.
-    fn least_onward(&self, path: &[usize]) -> Interval {
-        path.iter().rev().skip(1).fold(Interval::MAX, |d, &l| d.min(self.links[l].delay))
+    /// The lookahead, but at most the delay of any link of these paths that leads to another link: all but the last.
+    fn least_delay_between(&self, paths: &[&[usize]]) -> Interval {
+        let onward = paths.iter().flat_map(|path| path.iter().rev().skip(1));
+        onward.fold(self.lookahead, |least, &l| least.min(self.links[l].delay))
     }
 
     /// When the next sample or window mark is due.
@@ -294,7 +296,7 @@ impl Simulation {
         if flow.sender.has_failed() {
             return Err(self.failure(index));
         }
-        if flow.completed.is_some() && flow.transfer.is_some() {
+        if flow.completed.is_some() && flow.transfer.is_some_and(|t| !t.complete) {
             self.complete(now, index);
         }
         Ok(())
@@ -326,8 +328,7 @@ impl Simulation {
             checks: self.checks(),
         };
         let mut flow = Flow::new(planned, controller, recovery, new)?;
-        flow.group = Some(group);
-        flow.transfer = Some((group, bytes));
+        flow.transfer = Some(Transfer { group, bytes, complete: false });
         self.background[group].started += 1;
         self.look_ahead(&flow);
         if place == self.flows.len() {
@@ -341,19 +342,21 @@ impl Simulation {
     /// A background connection has sent all it had.
     fn complete(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows[index];
-        let Some((group, bytes)) = flow.transfer.take() else { return };
+        let Some(transfer) = &mut flow.transfer else { return };
+        transfer.complete = true;
+        let (group, bytes) = (transfer.group, transfer.bytes as f64);
         let duration = now.since(flow.began).as_secs_f64();
-        self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes as f64]));
+        self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes]));
         self.background[group].completed += 1;
         self.leaving.push(index);
     }
 
-    /// What background sources have done so far, connections that still have a place included.
+    /// What background sources have done so far, connections that still have their places included.
     fn background_now(&self) -> Vec<BackgroundMark> {
         let mut marks = self.background.clone();
         for flow in &self.flows {
-            if let Some(group) = flow.group {
-                marks[group].add(flow);
+            if let Some(transfer) = flow.transfer {
+                marks[transfer.group].add(flow);
             }
         }
         marks
@@ -363,12 +366,12 @@ impl Simulation {
     /// both drivers have handled the same events, so that both give new connections the same places.
     fn leave(&mut self) {
         let Simulation { leaving, vacant, flows, background, .. } = self;
-        leaving.sort_unstable(); // the drivers complete them in different orders
+        leaving.sort_unstable(); // the drivers see connections complete in different orders
         leaving.retain(|&i| {
             let stays = flows[i].under_way > 0;
             if !stays {
-                if let Some(group) = flows[i].group.take() {
-                    background[group].add(&flows[i]);
+                if let Some(transfer) = flows[i].transfer.take() {
+                    background[transfer.group].add(&flows[i]);
                 }
                 vacant.push(i);
             }
@@ -452,21 +455,21 @@ impl Simulation {
                 link_figures(link, (from, before), (now, after, occupancy))
             })
             .collect::<Vec<_>>();
-        let packets = self.links.first().map_or(0, |l| l.counters.packets_out);
         let background = (self.plan.background.iter().zip(background_marks).zip(self.background_now()))
             .map(|((planned, before), after)| {
                 background_figures(connection(planned).0, (from, before), (now, after))
             })
             .collect();
-        Summary { flows, links, background, packets }
+        Summary { flows, links, background, packets: 0 }
     }
 
     fn finish(mut self, events_handled: u64) -> Result<Outcome, RunError> {
         let end = self.end;
-        let summary = match self.figures.take() {
+        let mut summary = match self.figures.take() {
             Some(figures) => figures,
             None => self.take_figures(end),
         };
+        summary.packets = self.links.first_mut().map_or(0, |l| l.settle(end).1.packets_out);
         let mut transfers = Series::new(TRANSFER_COLUMNS);
         self.transfers.sort_by_key(|&(at, place, _)| (at, place));
         self.transfers.iter().for_each(|(_, _, row)| transfers.push(row));

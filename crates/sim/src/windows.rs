@@ -23,6 +23,8 @@ const PACKETS_PER_WINDOW: u32 = 512;
 const FEW_SOURCES: usize = 4;
 /// Bits of an arrival's key that hold its source; the time since the window's beginning has the others.
 const SOURCE_BITS: u32 = 24;
+/// Longest span that the other bits hold, about 18 minutes.
+const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> SOURCE_BITS);
 
 /// Where packets for links come from. The order of the variants is the canonical one.
 #[derive(Clone, Copy)]
@@ -56,7 +58,8 @@ struct Driver<'a> {
 pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u64, RunError> {
     let fastest = run.links.iter().map(|l| l.rate).max();
     let mut driver = Driver {
-        longest: fastest.map_or(Interval::MAX, |r| r.transmission(1500 * PACKETS_PER_WINDOW)),
+        longest: fastest
+            .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_WINDOW).min(LONGEST_SPAN)),
         wake: Vec::new(),
         heads: Vec::new(),
         active: vec![Vec::new(); run.links.len()],

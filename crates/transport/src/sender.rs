@@ -251,8 +251,11 @@ impl Sender {
         out.saturating_sub(self.board.sacked() + self.board.lost() + self.duplicates)
     }
 
-    /// The integral of cwnd over time since the start, segment seconds.
+    /// The integral of cwnd over time from the start on, segment seconds; `now` is not after the end.
     pub fn cwnd_integral(&self, now: Time) -> f64 {
+        if self.phase == Phase::Idle {
+            return 0.0;
+        }
         (self.cwnd_area + self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64) / 1e9
     }
 
@@ -316,6 +319,9 @@ impl Sender {
 
     #[inline]
     fn account(&mut self, now: Time) {
+        if self.phase == Phase::Done {
+            return; // what comes later is not of its lifetime
+        }
         self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64;
         self.cwnd_since = now;
     }

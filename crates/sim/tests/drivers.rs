@@ -1,0 +1,113 @@
+//! The drivers give the same bytes: in windows with arithmetic departures, and event by event with queues that are
+//! asked for packets. And figures stay figures on odd plans.
+
+mod common;
+
+use common::{bits, column, dumbbell, flow, run, web, with};
+use longfat_sim::Outcome;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Everything that a run gives, but for how many events that took.
+fn everything(outcome: &Outcome) -> (String, Vec<Vec<u64>>) {
+    let series = outcome.flows.iter().chain(&outcome.links).map(|(_, s)| s).chain([&outcome.transfers]);
+    let columns = series.flat_map(bits).map(|(_, column)| column).collect();
+    (format!("{}{:?}", serde_json::to_string(&outcome.summary).unwrap_or_default(), outcome.events), columns)
+}
+
+fn assert_the_same_by_both(plan: &Value) -> Outcome {
+    let fast = run(plan);
+    let plain = run(&with(plan.clone(), json!({"fast": false})));
+    assert!(everything(&fast) == everything(&plain), "{plan}");
+    fast
+}
+
+#[test]
+fn a_sample_at_the_very_time_of_a_departure_comes_before_it() {
+    // six requests of 60 bytes at once: the last begins to be sent after 5 x 480 ms, when a sample is taken
+    let request = |i: u32| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14}));
+    let outcome = assert_the_same_by_both(&dumbbell(1e3, 50, 5.0, (0..6).map(request).collect()));
+    let begun = column(&outcome.links, "bottleneck", "packets_out");
+    assert_eq!((begun[24], begun[25]), (5.0, 6.0));
+}
+
+#[test]
+fn a_packet_larger_than_a_queue_in_bytes_is_dropped_by_both() {
+    let mut plan = dumbbell(1e6, 10, 5.0, vec![flow("a", "sack")]);
+    plan["links"][0]["queue"] = json!({"kind": "droptail", "limit_bytes": 1000});
+    let outcome = assert_the_same_by_both(&plan);
+    assert!(outcome.summary.links[0].packets_dropped > 0);
+}
+
+#[test]
+fn background_over_two_links_without_delay_ends_though_no_flow_does_so() {
+    let mut plan = dumbbell(1e7, 50, 3.0, vec![flow("a", "sack")]);
+    let mut pages = web("web", 3);
+    pages["flow"]["forward"] = json!([0, 1]);
+    plan["background"] = json!([pages]);
+    assert!(assert_the_same_by_both(&plan).summary.background[0].transfers_completed > 0);
+}
+
+#[test]
+fn a_link_is_never_busy_for_longer_than_the_window() {
+    for (rate_bps, duration_s) in [(1.0, 1.0), (1e3, 1.0), (7.77e6, 2.0), (622.08e6, 0.5), (9e12, 0.01)] {
+        let outcome = assert_the_same_by_both(&dumbbell(rate_bps, 100, duration_s, vec![flow("a", "sack")]));
+        assert!(outcome.summary.links.iter().all(|l| (0.0..=1.0).contains(&l.utilization)), "{rate_bps}");
+    }
+    // the connection request is still being sent when the run ends
+    assert!(run(&dumbbell(1.0, 100, 1.0, vec![flow("a", "sack")])).summary.links[0].utilization > 0.999);
+}
+
+#[test]
+fn the_mean_window_is_of_the_flow_s_lifetime_only() {
+    let still = |changes: Value| {
+        let fixed = with(flow("a", "sack"), json!({"initial_window": 8.0, "initial_ssthresh": 1.0}));
+        let plan = dumbbell(1e9, 100, 10.0, vec![with(fixed, changes)]);
+        run(&with(plan, json!({"window_s": [4.0, 10.0]}))).summary.flows.remove(0).cwnd_mean
+    };
+    // begins after the window of figures does, and is over before the window could grow
+    let late = still(json!({"start_s": 5.0, "bytes": 1448}));
+    assert!((late - 8.0).abs() < 1e-6, "{late}");
+    // complete after a round trip and a handshake of 1 ms each; the timer of FAST goes on to 20 ms
+    let brief = still(json!({"start_s": 5.0, "bytes": 1448, "rtt_s": 0.001, "algorithm": "fast",
+        "parameters": {"variant": "infocom"}}));
+    assert!((brief - 8.0).abs() < 1e-6, "{brief}");
+}
+
+fn any_flow() -> impl Strategy<Value = Value> {
+    let algorithm = prop_oneof![Just("sack"), Just("newreno"), Just("tahoe"), Just("fast"), Just("stcp")];
+    let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
+    (algorithm, 0.0..0.1, tick, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
+        |(algorithm, rtt_s, tick, access, back, delayed, start_s)| {
+            let (forward, reverse) = if back { (1, 0) } else { (0, 1) };
+            with(
+                flow("", algorithm),
+                json!({"rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
+                    "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
+            )
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn both_drivers_give_the_same_bytes(
+        seed in 0u64..1000,
+        flows in proptest::collection::vec(any_flow(), 1..4),
+        rate_bps in 1e5..5e6,
+        packets in 1u64..40,
+        probability in prop_oneof![Just(0.0), Just(0.02), Just(0.3)],
+        sessions in 0u64..12,
+    ) {
+        let named = flows.into_iter().enumerate();
+        let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string()}))).collect();
+        let mut plan = with(dumbbell(rate_bps, packets, 6.0, flows), json!({"seed": seed, "events": true}));
+        plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
+        plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
+        let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
+        pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
+        plan["background"] = json!([pages]);
+        assert_the_same_by_both(&plan);
+    }
+}
