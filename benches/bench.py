@@ -97,12 +97,15 @@ def cases(binary: Path, repeats: int, console: Console) -> list[Row]:
 def scaling(binary: Path, repeats: int, console: Console) -> list[Row]:
     """Cost per packet against the number of flows, each with the same share of the rate."""
     shown = table(
-        "Cost against flows: NewReno, 1 Mbit/s each, 20-200 ms", ["flows", "packets", *COST_COLUMNS]
+        "Cost against flows: NewReno, 1 Mbit/s each, 20-200 ms",
+        ["flows", "packets", "dropped", *COST_COLUMNS],
     )
     rows = []
     for flows in FLOWS:
         rows.append(repeat([binary, "scale", "--flows", str(flows)], repeats))
-        shown.add_row(str(flows), str(rows[-1]["packets"]), *cost_cells(rows[-1]))
+        packets, dropped = rows[-1]["packets"], rows[-1]["packets_dropped"]
+        share = f"{100 * dropped / (packets + dropped):.1f} %"
+        shown.add_row(str(flows), str(packets), share, *cost_cells(rows[-1]))
     console.print(shown)
     return rows
 

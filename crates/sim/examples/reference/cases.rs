@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Least packets of a `scale` run, and its shortest time, which keeps the share of the start alike.
+/// Packets of a `scale` run, unless its shortest time asks for more.
 const SCALE_PACKETS: f64 = 2e6;
 const SCALE_SHORTEST_S: f64 = 20.0;
 /// Bits of a full packet.
@@ -25,6 +25,8 @@ pub struct Case {
     pub rtt_s: (f64, f64),
     /// Between the starts of one flow and the next.
     pub stagger_s: f64,
+    /// Of all flows, segments; unlimited if none.
+    pub initial_ssthresh: Option<f64>,
     /// Random loss of data packets at the bottleneck.
     pub loss: f64,
     /// Web sessions, each with a mean gap of 1 s, pages of 9400 bytes on average, Pareto shape 1.2.
@@ -45,6 +47,7 @@ pub fn all() -> Vec<Case> {
         flows: 2,
         rtt_s: (0.042, 0.042),
         stagger_s: 5.0,
+        initial_ssthresh: None,
         loss: 0.0,
         web_sessions: 0,
         sample_s: 0.1,
@@ -104,14 +107,20 @@ pub fn all() -> Vec<Case> {
         sample_s: 1.0,
         ..w3.clone()
     };
-    let scale =
-        Case { name: "scale", title: "N NewReno, 1 Mbit/s each, 20-200 ms", sample_s: 1.0, ..w3.clone() };
+    let scale = Case {
+        name: "scale",
+        title: "N NewReno, 1 Mbit/s each, 20-200 ms",
+        initial_ssthresh: Some(8.0),
+        sample_s: 1.0,
+        ..w3.clone()
+    };
     vec![w1, w2, w3, ten_gigabit, loss, web, many, scale.with_flows(10)]
 }
 
 impl Case {
     /// The same with another number of flows. Each flow of `scale` keeps its share of the rate and of the buffer, and
-    /// the time is such that the number of packets hardly changes: so the work of a packet is the same.
+    /// the time is such that the number of packets hardly changes. Flows start within one second and leave slow-start
+    /// near their share, or else short runs with many flows would be all slow-start and losses.
     pub fn with_flows(self, flows: u32) -> Case {
         if self.name != "scale" {
             return Case { flows, ..self };
@@ -121,6 +130,7 @@ impl Case {
             flows,
             rate_bps,
             buffer_packets: (0.1 * rate_bps / PACKET_BITS).ceil() as u64,
+            stagger_s: 1.0 / f64::from(flows),
             duration_s: (SCALE_PACKETS * PACKET_BITS / rate_bps).max(SCALE_SHORTEST_S),
             ..self
         }
@@ -128,7 +138,7 @@ impl Case {
 
     fn connection(&self, rtt_s: f64) -> Value {
         json!({"algorithm": self.algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
-            "access_rate_bps": self.access_bps, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": null,
+            "access_rate_bps": self.access_bps, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": self.initial_ssthresh,
             "initial_window": 3.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
             "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": true,
             "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
