@@ -53,8 +53,6 @@ SYSCTLS = {
     "net.ipv4.tcp_wmem": f"4096 {BUFFER_BYTES} {BUFFER_BYTES}",
     "net.ipv4.tcp_mem": "65536 65536 65536",
 }
-SPECIAL = {"hstcp": {"table": "nearest"}}
-"""Parameters that stand for the kernel's module where no choice is called `linux`."""
 SHOWN = {
     "mean_cwnd": ("mean cwnd", "{:.1f}"),
     "backoff": ("backoff", "{:.3f}"),
@@ -116,8 +114,7 @@ def cases() -> list[Case]:
         module = row["linux_module"]
         if module is not None and module not in found:
             choices = {p["name"] for p in row["parameters"] if "linux" in (p["choices"] or [])}
-            parameters = SPECIAL.get(row["name"], dict.fromkeys(choices, "linux"))
-            found[module] = Case(row["name"], module, parameters)
+            found[module] = Case(row["name"], module, dict.fromkeys(choices, "linux"))
     return list(found.values())
 
 
