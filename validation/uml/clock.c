@@ -9,11 +9,13 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +30,7 @@ static long long now;
 static long long deadline; /* 0: no timer is armed */
 static long long period;
 static timer_t real_timer;
+static int has_timer;
 
 static long long ns(const struct timespec *t) { return t->tv_sec * SECOND + t->tv_nsec; }
 
@@ -61,6 +64,7 @@ int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer) {
         create = real("timer_create");
     int rc = create(clock, event, timer);
     real_timer = *timer;
+    has_timer = rc == 0;
     return rc;
 }
 
@@ -100,18 +104,42 @@ int sigsuspend(const sigset_t *mask) {
 }
 
 static void begin(void) {
-    struct itimerspec rest, none;
+    struct itimerspec rest = {0}, none = {0};
     struct timespec t;
     if (virtual_time)
         return;
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-    timer_gettime(real_timer, &rest);
-    memset(&none, 0, sizeof none);
-    timer_settime(real_timer, 0, &none, NULL);
+    if (has_timer) {
+        timer_gettime(real_timer, &rest);
+        timer_settime(real_timer, 0, &none, NULL);
+    }
     virtual_time = 1;
     now = ns(&t);
     period = ns(&rest.it_interval);
-    deadline = now + (ns(&rest.it_value) ? ns(&rest.it_value) : 1);
+    deadline = ns(&rest.it_value) ? now + ns(&rest.it_value) : 0;
+}
+
+/* What the machine starts on the host does not outlive it. */
+struct start {
+    int (*function)(void *);
+    void *argument;
+};
+
+static int started(void *given) {
+    struct start start = *(struct start *)given;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return start.function(start.argument);
+}
+
+int clone(int (*function)(void *), void *stack, int flags, void *argument, ...) {
+    static int (*clone_)(int (*)(void *), void *, int, void *, ...);
+    if (!clone_)
+        clone_ = real("clone");
+    struct start *start = malloc(sizeof *start); /* the child may still read it after this returns */
+    if (!start)
+        return -1;
+    *start = (struct start){function, argument};
+    return clone_(started, stack, flags, start);
 }
 
 static int opened(const char *path, int flags, mode_t mode) {

@@ -1,7 +1,7 @@
 """Longfat beside the Linux kernel's own congestion control modules, which run in user-mode Linux.
 
-One bulk flow over a rate-limited bottleneck with a drop-tail queue, on both sides alike, sampled alike, and the
-figures of both samples. `--write` puts the table into docs/validation.md.
+One bulk flow over a rate-limited bottleneck with a drop-tail queue, on both sides alike, sampled alike, and
+the figures of both samples. `--write` puts the tables into docs/validation.md.
 """
 
 from __future__ import annotations
@@ -12,46 +12,38 @@ import os
 import signal
 import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
-import longfat
-from longfat import registry
-from longfat.result import Result
-from machine import HERE, MachineError, parts, run_all
 from rich.console import Console
 from rich.table import Table
-from trace import Figures, Trace, figures, of_kernel, of_longfat
+
+import longfat
+from figures import Figures, Trace, figures, of_kernel, of_longfat
+from longfat import registry
+from machine import HERE, MachineError, parts, run_all
 
 ROOT = HERE.parent.parent
 PAGE = ROOT / "docs" / "validation.md"
 MARKS = ("<!-- make validate-uml -->\n", "<!-- end of make validate-uml -->\n")
 TOLERANCE = 0.1
 """A ratio further from 1 needs an explanation."""
-
-RATE_BPS = 20_000_000
-"""Of IP bytes."""
-RTT_MS = 99
-"""With a segment's 0.6 ms on the bottleneck just below ten ticks of the guest's clock of 100 Hz, in which some
-modules count round-trip times, and which they round up."""
-LIMIT_PACKETS = 100
-"""Waiting and in transmission; 60 % of the bandwidth-delay product."""
-DURATION_S, WARMUP_S = 120.0, 20.0
-SAMPLE_S = 0.02
-MSS_BYTES, HEADER_BYTES = 1448, 52
-BUFFER_BYTES = 4 << 20
-"""Of both sockets: several times what the path holds."""
+SAMPLE_S = 0.05
+MSS_BYTES, HEADER_BYTES, ETHERNET_BYTES = 1448, 52, 14
+BUFFER_BYTES = 16 << 20
+"""Of both sockets. Half of the receiver's is its window, which has to hold several windows of the sender: all
+that is sent after a loss waits there for the retransmission."""
 LIMIT_S = 300.0
 """Real time that a guest may take."""
-
 SYSCTLS = {
     "net.ipv4.tcp_no_metrics_save": "1",
     "net.ipv4.tcp_recovery": "0",  # losses are found by duplicates, as RFC 6675 does, not by RACK
     "net.ipv4.tcp_early_retrans": "0",  # no tail loss probes
     "net.ipv4.tcp_rmem": f"4096 {BUFFER_BYTES} {BUFFER_BYTES}",
     "net.ipv4.tcp_wmem": f"4096 {BUFFER_BYTES} {BUFFER_BYTES}",
-    "net.ipv4.tcp_mem": "65536 65536 65536",
+    "net.ipv4.tcp_mem": "65536 65536 65536",  # no memory pressure
 }
 SHOWN = {
     "mean_cwnd": ("mean cwnd", "{:.1f}"),
@@ -60,15 +52,55 @@ SHOWN = {
     "events": ("events/min", "{:.1f}"),
     "srtt_ms": ("sRTT, ms", "{:.1f}"),
 }
+HEADINGS = ("module", "figure", "Linux", "Longfat", "ratio", "outside of 10 %: why")
+
+
+@dataclass(frozen=True)
+class Network:
+    """A path, and how long it is watched.
+
+    Attributes:
+        rate_bps: of IP bytes.
+        rtt_ms: propagation. With a segment's time on the bottleneck just below a whole number of ticks of the
+            guest's clock of 100 Hz, in which some modules count round-trip times, and which they round up.
+        limit_packets: waiting and in transmission.
+    """
+
+    name: str
+    rate_bps: int
+    rtt_ms: int
+    limit_packets: int
+    duration_s: float
+    warmup_s: float
+
+    def title(self) -> str:
+        """In words."""
+        return (
+            f"{self.rate_bps / 1e6:g} Mbit/s, round-trip time {self.rtt_ms} ms, {self.limit_packets} packets "
+            f"of queue, one flow of {self.duration_s:g} s; figures from {self.warmup_s:g} s on"
+        )
+
+
+NETWORKS = (
+    Network("thin", 20_000_000, 99, 100, 120.0, 20.0),
+    Network("fat", 50_000_000, 199, 400, 80.0, 20.0),
+)
+"""Bandwidth-delay products of 165 and 829 packets, with queues of 60 and 48 % of them."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One algorithm: the kernel's module, and Longfat's parameters for it."""
+    """One algorithm on one path: the kernel's module, and Longfat's parameters for it."""
 
     name: str
     module: str
     parameters: dict[str, str]
+    network: Network
+
+    @property
+    def key(self) -> str:
+        """Names its files."""
+        return f"{self.network.name}-{self.module}"
 
     def plan(self, files: list[str]) -> dict[str, Any]:
         """For the guest."""
@@ -76,10 +108,11 @@ class Case:
             "module": self.module,
             "modules": files,
             "sysctls": SYSCTLS,
-            "rate_bps": RATE_BPS,
-            "rtt_ms": RTT_MS,
-            "limit_packets": LIMIT_PACKETS,
-            "duration_s": DURATION_S,
+            "rate_bps": self.network.rate_bps,
+            "ethernet_bytes": ETHERNET_BYTES,
+            "rtt_ms": self.network.rtt_ms,
+            "limit_packets": self.network.limit_packets,
+            "duration_s": self.network.duration_s,
             "sample_s": SAMPLE_S,
         }
 
@@ -87,17 +120,18 @@ class Case:
         """For Longfat: the same path. The guest's veth pairs take no time."""
         return {
             "title": f"{self.name} beside Linux",
-            "duration": f"{DURATION_S} s",
+            "duration": f"{self.network.duration_s} s",
             "bottleneck": {
-                "rate": f"{RATE_BPS} bit/s",
-                "buffer": f"{LIMIT_PACKETS - 1} packets",  # netem's limit counts the one in transmission too
+                "rate": f"{self.network.rate_bps} bit/s",
+                # netem's limit counts the packet in transmission too
+                "buffer": f"{self.network.limit_packets - 1} packets",
                 "access_rate": "1 Tbit/s",
                 "reverse_rate": "1 Tbit/s",
             },
             "flow": [
                 {
                     "algorithm": {"name": self.name, **self.parameters},
-                    "rtt": f"{RTT_MS} ms",
+                    "rtt": f"{self.network.rtt_ms} ms",
                     "mss": f"{MSS_BYTES} B",
                     "recovery": "prr",
                     "initial_window": 10,
@@ -108,19 +142,23 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Every algorithm that names a module; the first one of each module."""
-    found: dict[str, Case] = {}
+    """On each path every algorithm that names a module; of several that name the same, the first."""
+    found: dict[str, tuple[str, dict[str, str]]] = {}
     for row in registry.rows("algorithms"):
         module = row["linux_module"]
         if module is not None and module not in found:
-            choices = {p["name"] for p in row["parameters"] if "linux" in (p["choices"] or [])}
-            found[module] = Case(row["name"], module, dict.fromkeys(choices, "linux"))
-    return list(found.values())
+            choices = [p["name"] for p in row["parameters"] if "linux" in (p["choices"] or [])]
+            found[module] = row["name"], dict.fromkeys(choices, "linux")
+    return [
+        Case(name, module, parameters, network)
+        for network in NETWORKS
+        for module, (name, parameters) in found.items()
+    ]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of one algorithm on both sides."""
+    """One figure of one case on both sides."""
 
     case: Case
     figure: str
@@ -131,9 +169,7 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """Longfat over the kernel."""
-        if self.kernel is None or self.longfat is None or self.kernel == 0.0:
-            return None
-        return self.longfat / self.kernel
+        return self.longfat / self.kernel if self.kernel and self.longfat is not None else None
 
     @property
     def agrees(self) -> bool:
@@ -151,20 +187,25 @@ class Row:
         return [self.case.module, title, *values, ratio, verdict]
 
 
-def explanations() -> dict[tuple[str, str], str]:
-    """By module and figure. Each was written after it had been measured."""
+def explanations() -> dict[tuple[str, str, str], str]:
+    """By path, module and figure. Each was written after it had been measured."""
     with (HERE / "explanations.toml").open("rb") as file:
         entries = tomllib.load(file).get("explanation", [])
-    return {(entry["module"], figure): entry["text"] for entry in entries for figure in entry["figures"]}
+    return {
+        (network, entry["module"], figure): entry["text"]
+        for entry in entries
+        for network in entry["networks"]
+        for figure in entry["figures"]
+    }
 
 
-def compare(case: Case, kernel: Trace, ours: Trace, known: dict[tuple[str, str], str]) -> list[Row]:
-    """All figures of one algorithm."""
-    theirs, mine = (figures(trace, WARMUP_S, DURATION_S) for trace in (kernel, ours))
-    return [
-        Row(case, f.name, getattr(theirs, f.name), getattr(mine, f.name), known.get((case.module, f.name)))
-        for f in fields(Figures)
-    ]
+def compare(case: Case, kernel: Trace, ours: Trace, known: dict[tuple[str, str, str], str]) -> list[Row]:
+    """All figures of one case."""
+    window = case.network.warmup_s, case.network.duration_s
+    theirs, mine = (figures(trace, *window) for trace in (kernel, ours))
+    names = [field.name for field in fields(Figures)]
+    why = {name: known.get((case.network.name, case.module, name)) for name in names}
+    return [Row(case, name, getattr(theirs, name), getattr(mine, name), why[name]) for name in names]
 
 
 def draw(case: Case, kernel: Trace, ours: Trace, path: Path) -> None:
@@ -172,14 +213,14 @@ def draw(case: Case, kernel: Trace, ours: Trace, path: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
-    axes = figure.add_subplot(xlabel="time, s", ylabel="cwnd, segments", title=f"{case.module}, {case.name}")
-    axes.plot(kernel.time_s, kernel.cwnd, linewidth=0.8, label="Linux")
-    axes.plot(ours.time_s, ours.cwnd, linewidth=0.8, label="Longfat")
+    axes = figure.add_subplot(xlabel="time, s", ylabel="cwnd, segments", title=case.key)
+    axes.plot(kernel.time_s, kernel.cwnd, linewidth=0.8, label=f"Linux, {case.module}")
+    axes.plot(ours.time_s, ours.cwnd, linewidth=0.8, label=f"Longfat, {case.name}")
     axes.legend()
     figure.savefig(path, dpi=100)
 
 
-def checked_guest(folder: Path) -> None:
+def check_guest(folder: Path) -> None:
     """Refuse a run in which the guest was not the instrument that it should be.
 
     Raises:
@@ -188,30 +229,32 @@ def checked_guest(folder: Path) -> None:
     trace = json.loads((folder / "trace.json").read_text())
     (link,) = json.loads((folder / "bottleneck.json").read_text())
     mean_bytes = link["bytes"] / link["packets"]
-    full = MSS_BYTES + HEADER_BYTES + 14  # Ethernet
-    if trace["mss"] != MSS_BYTES or not full - 5 < mean_bytes <= full:
+    full = MSS_BYTES + HEADER_BYTES + ETHERNET_BYTES
+    if trace["mss"] != MSS_BYTES or not full - 5 < mean_bytes <= full:  # a few are SYN, or retransmitted
         raise MachineError(f"{folder.name}: segments of {trace['mss']} bytes, packets of {mean_bytes:.1f}")
     if trace["late_s"] > 0.1 * SAMPLE_S:
         raise MachineError(f"{folder.name}: a sample came {1e3 * trace['late_s']:.2f} ms late")
 
 
+def by_network(rows: Iterable[Row]) -> list[tuple[Network, list[Row]]]:
+    """Rows of each path that has any."""
+    listed = list(rows)
+    split = [(network, [row for row in listed if row.case.network == network]) for network in NETWORKS]
+    return [(network, own) for network, own in split if own]
+
+
 def markdown(rows: list[Row], release: str) -> str:
-    """The table of docs/validation.md."""
-    lines = [
-        f"Linux {release}, {RATE_BPS / 1e6:g} Mbit/s, round-trip time {RTT_MS} ms, {LIMIT_PACKETS} packets of queue, "
-        f"one flow of {DURATION_S:g} s; figures from {WARMUP_S:g} s on.",
-        "",
-        "| module | figure | Linux | Longfat | ratio | outside of 10 %: why |",
-        "|---|---|---|---|---|---|",
-    ]
-    lines += ["| " + " | ".join(row.cells()) + " |" for row in rows]
+    """The tables of docs/validation.md."""
+    lines = [f"Linux {release}."]
+    for network, own in by_network(rows):
+        lines += ["", f"{network.title()}:", "", f"| {' | '.join(HEADINGS)} |", "|" + "---|" * len(HEADINGS)]
+        lines += [f"| {' | '.join(row.cells())} |".replace("  |", " |") for row in own]
     return "\n".join(lines) + "\n"
 
 
 def write_page(text: str) -> None:
     """Replace what stands between the marks."""
-    page = PAGE.read_text()
-    head, begin, rest = page.partition(MARKS[0])
+    head, begin, rest = PAGE.read_text().partition(MARKS[0])
     _, end, tail = rest.partition(MARKS[1])
     if not begin or not end:
         raise MachineError(f"{PAGE.relative_to(ROOT)}: the marks {MARKS[0].strip()} are missing")
@@ -219,13 +262,14 @@ def write_page(text: str) -> None:
 
 
 def show(rows: list[Row], console: Console) -> None:
-    """The same table for a terminal."""
-    table = Table()
-    for column in ("module", "figure", "Linux", "Longfat", "ratio", "outside of 10 %: why"):
-        table.add_column(column, justify="right" if column in ("Linux", "Longfat", "ratio") else "left")
-    for row in rows:
-        table.add_row(*row.cells(), end_section=row.figure == list(SHOWN)[-1])
-    console.print(table)
+    """The same tables for a terminal."""
+    for network, own in by_network(rows):
+        table = Table(title=network.title(), title_justify="left")
+        for heading in HEADINGS:
+            table.add_column(heading, justify="right" if heading in HEADINGS[2:5] else "left")
+        for row in own:
+            table.add_row(*row.cells(), end_section=row.figure == list(SHOWN)[-1])
+        console.print(table)
 
 
 def measure(chosen: list[Case], folder: Path, jobs: int) -> tuple[list[Row], str]:
@@ -237,14 +281,13 @@ def measure(chosen: list[Case], folder: Path, jobs: int) -> tuple[list[Row], str
     plans = {}
     for case in chosen:
         own = [] if case.module == "reno" else found.module_files(f"tcp_{case.module}")
-        plans[case.module] = case.plan(common + own)
+        plans[case.key] = case.plan(common + own)
     folders = run_all(found, plans, folder, jobs, LIMIT_S)
     rows = []
     for case in chosen:
-        checked_guest(folders[case.module])
-        result: Result = longfat.run(case.scenario())
-        kernel, ours = of_kernel(folders[case.module]), of_longfat(result, MSS_BYTES)
-        draw(case, kernel, ours, folder / f"{case.module}.png")
+        check_guest(folders[case.key])
+        kernel, ours = of_kernel(folders[case.key]), of_longfat(longfat.run(case.scenario()))
+        draw(case, kernel, ours, folder / f"{case.key}.png")
         rows += compare(case, kernel, ours, known)
     return rows, found.release
 
@@ -255,22 +298,26 @@ def _stop(_signal: int, _frame: Any) -> NoReturn:
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code 0: all agrees or is explained; 1: something is not; 2: it could not be measured."""
-    all_cases = {case.module: case for case in cases()}
+    every = cases()
+    modules = list(dict.fromkeys(case.module for case in every))
+    names = [network.name for network in NETWORKS]
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", metavar="MODULE", choices=list(all_cases), default=list(all_cases))
+    parser.add_argument("--only", nargs="+", metavar="MODULE", choices=modules, default=modules)
+    parser.add_argument("--network", nargs="+", choices=names, default=names)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="guests at a time")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "uml", help="for traces and pictures")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/validation.md")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/validation.md")
     asked = parser.parse_args(arguments)
+    chosen = [case for case in every if case.module in asked.only and case.network.name in asked.network]
     if asked.jobs < 1:
         parser.error("--jobs takes 1 or more")
-    if asked.write and len(asked.only) < len(all_cases):
-        parser.error("--write takes all modules: leave out --only")
+    if asked.write and chosen != every:
+        parser.error("--write takes everything: leave out --only and --network")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     console = Console(width=None if sys.stdout.isatty() else 140)
     try:
-        rows, release = measure([all_cases[name] for name in asked.only], asked.out.resolve(), asked.jobs)
+        rows, release = measure(chosen, asked.out.resolve(), asked.jobs)
         if asked.write:
             write_page(markdown(rows, release))
     except MachineError as error:

@@ -10,7 +10,6 @@ folder that it may write to. Its one argument is that folder's path, where `plan
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import json
 import os
 import socket
@@ -26,6 +25,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 FINIT_MODULE = 313  # x86-64
 CLONE_NEWNET = 0x40000000
 POWER_OFF = 0x4321FEDC
+WRITABLE = Path("/run/longfat")
 PORT = 5001
 SENDER, RECEIVER = "10.0.1.1", "10.0.2.1"
 SENDER_GATEWAY, RECEIVER_GATEWAY = "10.0.1.254", "10.0.2.254"
@@ -90,7 +90,7 @@ def in_namespace(namespace: str, work: Any) -> int:
 
 
 def build_network(plan: dict[str, Any]) -> None:
-    """Three namespaces, two veth pairs, the bottleneck and the delay; neighbours are fixed, so no ARP is sent."""
+    """Three namespaces, two veth pairs, the bottleneck and the delay."""
     for name in "sr":
         ip(f"netns add {name}")
     for name, host, gateway in ("s", SENDER, SENDER_GATEWAY), ("r", RECEIVER, RECEIVER_GATEWAY):
@@ -104,8 +104,8 @@ def build_network(plan: dict[str, Any]) -> None:
         ip(f"-n {name} link set lo up")
         ip(f"-n {name} route add default via {gateway}")
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
-    # a rate of IP bytes: netem would count 14 bytes of Ethernet in each packet
-    bottleneck = f"rate {plan['rate_bps']}bit -14 limit {plan['limit_packets']}"
+    # a rate of IP bytes: netem would count Ethernet's as well
+    bottleneck = f"rate {plan['rate_bps']}bit -{plan['ethernet_bytes']} limit {plan['limit_packets']}"
     ip(f"qdisc add dev r1 root netem {bottleneck}", "tc")
     ip(f"-n r qdisc add dev r0 root netem delay {plan['rtt_ms']}ms limit 1000000", "tc")
 
@@ -120,13 +120,12 @@ def receive() -> None:
 
 
 def info(flow: socket.socket) -> list[int]:
-    """A sample: time in us, state, then TCP_INFO's numbers; `COLUMNS` of the host side names them."""
+    """TCP_INFO as far as a sample has it; `COLUMNS` in figures.py names these after the time."""
     raw = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     words = struct.unpack_from("=24I", raw, 8)
     unacked, sacked, lost, retrans = words[4:8]
-    rtt, rttvar, ssthresh, cwnd = words[15:19]
-    (delivered,) = struct.unpack_from("=I", raw, 192)
-    return [raw[1], cwnd, ssthresh, rtt, unacked, sacked, lost, retrans, delivered]
+    srtt, _, ssthresh, cwnd = words[15:19]
+    return [raw[1], cwnd, ssthresh, srtt, unacked, sacked, lost, retrans]
 
 
 def send(plan: dict[str, Any], folder: Path) -> None:
@@ -158,16 +157,13 @@ def run(folder: Path) -> None:
     """All of it."""
     plan = json.loads((folder / "plan.json").read_text())
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
-    mount("proc", "/proc")
-    mount("sysfs", "/sys")
-    mount("tmpfs", "/run")
     for module in plan["modules"]:
         load(module)
     sysctls = write_sysctls(plan["sysctls"])
     build_network(plan)
     with open(folder / "begin-virtual-time"):
         pass
-    # whole seconds of the guest's clock, whenever the boot was done
+    # so that it does not matter when the boot was done: the clock stands at a multiple of 10 s
     now = time.monotonic()
     time.sleep(now // 10 * 10 + 20 - now)
 
@@ -197,8 +193,12 @@ def main() -> None:
     folder = Path(sys.argv[1])
     try:
         os.chdir("/")
-        mount("hostfs", "/mnt", str(folder))
-        run(Path("/mnt"))
+        mount("proc", "/proc")
+        mount("sysfs", "/sys")
+        mount("tmpfs", "/run")
+        WRITABLE.mkdir()
+        mount("hostfs", str(WRITABLE), str(folder))
+        run(WRITABLE)
     except BaseException as error:
         print(f"guest: {error!r}", flush=True)
     finally:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ MODULES = Path("/usr/lib/uml/modules")
 """Where Debian's package user-mode-linux keeps them."""
 START = "begin-virtual-time"
 """The name that clock.c waits for."""
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 """From linux/prctl.h."""
 MEMORY = "256M"
 TOOLS = {
@@ -47,7 +48,7 @@ class Parts:
     modules: Path
 
     def module_files(self, name: str) -> list[str]:
-        """The files to load for a module, those that it depends on first; none if the kernel has it built in."""
+        """The files to load for a module, what it depends on first; none if the kernel has it built in."""
         dependencies = {}
         for line in (self.modules / "modules.dep").read_text().splitlines():
             file, _, needed = line.partition(":")
@@ -77,7 +78,7 @@ def parts(folder: Path) -> Parts:
     if not (MODULES / release).is_dir():
         raise MachineError(f"missing: {MODULES / release}; on Debian: apt install user-mode-linux")
     clock = folder / "clock.so"
-    command = [str(found["cc"]), "-O2", "-Wall", "-shared", "-fPIC", "-o", clock, HERE / "clock.c", "-ldl"]
+    command = [str(found["cc"]), "-O2", "-Wall", "-shared", "-fPIC", "-o", str(clock), str(HERE / "clock.c")]
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode != 0:
         raise MachineError(f"{HERE.name}/clock.c does not build: {built.stderr.strip().splitlines()[-1]}")
@@ -87,7 +88,9 @@ def parts(folder: Path) -> Parts:
 class Machine:
     """One guest at work on one plan, in a folder of its own."""
 
-    def __init__(self, parts: Parts, folder: Path, plan: dict[str, Any], limit_s: float) -> None:
+    def __init__(
+        self, parts: Parts, folder: Path, sockets: str, plan: dict[str, Any], limit_s: float
+    ) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         (folder / START).touch()
@@ -98,7 +101,7 @@ class Machine:
         command = [
             parts.kernel,
             *(f"mem={MEMORY}", "rootfstype=hostfs", "rootflags=/", "ro", f"init={parts.program}"),
-            *("con=null", "con0=null,fd:1", f"uml_dir={folder}/", "umid=guest"),
+            *("con=null", "con0=null,fd:1", f"uml_dir={sockets}/", f"umid={folder.name}"),
             *("--", "-I", "-S", str(HERE / "guest.py"), str(folder)),
         ]
         with (folder / "console.txt").open("wb") as console:
@@ -120,11 +123,14 @@ class Machine:
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def end(self) -> None:
-        """Kill what there is of it. Its session cannot be another's while its leader has not been waited for."""
-        while members := _session(self.process.pid):
-            for pid in members:
+        """Kill what there is of it. The session is not another's until its leader has been waited for."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        while others := _session(self.process.pid):
+            for pid in others:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):  # no orphan yet
+                    os.waitpid(pid, os.WNOHANG)
             time.sleep(0.01)
         self.process.wait()
 
@@ -136,19 +142,23 @@ class Machine:
             raise MachineError(f"{self.folder.name}: the guest failed: {said[0].strip()}")
 
 
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
 def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _session(leader: int) -> list[int]:
-    """Processes of this session that still run."""
+    """The other processes of its session, those included that nobody has waited for."""
     members = []
     for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
+        if entry.name.isdecimal() and int(entry.name) != leader:
             with contextlib.suppress(OSError):
                 # after the name, which may contain anything but ends with the last parenthesis
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == leader and fields[0] not in "ZX":
+                _, _, _, session = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+                if int(session) == leader:
                     members.append(int(entry.name))
     return members
 
@@ -161,20 +171,23 @@ def run_all(
     Raises:
         MachineError: a guest failed or took longer than `limit_s` of real time.
     """
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans of a machine can be waited for
     waiting = list(plans)
     running: dict[str, Machine] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                name = waiting.pop(0)
-                running[name] = Machine(parts, folder / name, plans[name], limit_s)
-            time.sleep(0.05)
-            for name, machine in list(running.items()):
-                if machine.is_done():
-                    machine.end()
-                    del running[name]
-                    machine.check()
-    finally:
-        for machine in running.values():
-            machine.end()
+    with tempfile.TemporaryDirectory(prefix="longfat-") as sockets:  # whose paths have to be short
+        try:
+            while waiting or running:
+                while waiting and len(running) < jobs:
+                    name = waiting.pop(0)
+                    running[name] = Machine(parts, folder / name, sockets, plans[name], limit_s)
+                time.sleep(0.05)
+                for name, machine in list(running.items()):
+                    if machine.is_done():
+                        machine.end()
+                        del running[name]
+                        machine.check()
+        finally:
+            for machine in running.values():
+                machine.end()
+            _prctl(PR_SET_CHILD_SUBREAPER, 0)
     return {name: folder / name for name in plans}

@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import longfat
 import numpy as np
 from numpy.typing import NDArray
 
-COLUMNS = ("time_us", "state", "cwnd", "ssthresh", "srtt_us", "unacked", "sacked", "lost", "retrans", "delivered")
+import longfat
+
+COLUMNS = ("time_us", "state", "cwnd", "ssthresh", "srtt_us", "unacked", "sacked", "lost", "retrans")
 """Of the guest's samples."""
 REDUCING = (2, 3, 4)
 """Linux's states CWR, Recovery and Loss (TCP_CA_*)."""
@@ -24,7 +25,6 @@ class Trace:
 
     Attributes:
         reducing: whether the window is on its way down after a congestion event.
-        delivered: segments that the receiver is known to have.
     """
 
     time_s: Array
@@ -32,7 +32,6 @@ class Trace:
     ssthresh: Array
     srtt_s: Array
     reducing: NDArray[np.bool_]
-    delivered: Array
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,10 @@ def of_kernel(folder: Path) -> Trace:
         ssthresh=column["ssthresh"],
         srtt_s=column["srtt_us"] / 1e6,
         reducing=np.isin(column["state"], REDUCING),
-        delivered=column["delivered"],
     )
 
 
-def of_longfat(result: longfat.Result, mss_bytes: int) -> Trace:
+def of_longfat(result: longfat.Result) -> Trace:
     """The only flow of a run with `sample.events`."""
     flow = result.flow("1")
     events = result.events.to_pydict()
@@ -88,7 +86,6 @@ def of_longfat(result: longfat.Result, mss_bytes: int) -> Trace:
         ssthresh=flow["ssthresh"],
         srtt_s=flow["srtt_s"],
         reducing=reducing,
-        delivered=flow["acked_bytes"] / mss_bytes,
     )
 
 
