@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -528,3 +529,22 @@ Algorithm = Annotated[
     PlainSerializer(_write_algorithm),
     Accepts('a name such as "hstcp", or { name = "hstcp", low_window = 31 }, or "file.py:Class"'),
 ]
+
+
+BACKGROUNDS = ("web", "surge")
+"""The kinds of background there are, each a class of that name in `longfat.scenario`."""
+LATER_BACKGROUNDS = ("short", "bulk", "onoff", "cbr")
+"""Kinds that are refused as such until they are there."""
+
+
+def known_background(data: Any) -> Any:
+    """A background's table as it is, if its kind is known."""
+    accepted = " or ".join(f'"{kind}"' for kind in BACKGROUNDS)
+    if not isinstance(data, Mapping) or data.get("kind") in BACKGROUNDS:
+        return data
+    if "kind" not in data:
+        raise ValueError(f"kind is missing; accepted: {accepted}")
+    kind = data["kind"]
+    if kind in LATER_BACKGROUNDS:
+        raise ValueError(f'kind = "{kind}" comes with a later version; accepted: {accepted}')
+    raise ValueError(f"kind = {json.dumps(kind, default=str)}: accepted: {accepted}")

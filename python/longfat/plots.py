@@ -25,9 +25,25 @@ COLOURS = {
     "bic": "#009e73",
     "fast": "#cc79a7",
     "htcp": "#e69f00",
+    "yeah": "#d55e00",
+    "ctcp": "#009e73",
+    "africa": "#cc79a7",
+    "cubic": "#56b4e9",
 }
+"""There are eight colours; what shares one does not meet in the figures of a suite."""
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
-MARKERS = {"sack": "o", "hstcp": "s", "stcp": "^", "bic": "D", "fast": "v", "htcp": "P"}
+MARKERS = {
+    "sack": "o",
+    "hstcp": "s",
+    "stcp": "^",
+    "bic": "D",
+    "fast": "v",
+    "htcp": "P",
+    "yeah": "*",
+    "ctcp": "X",
+    "africa": "<",
+    "cubic": ">",
+}
 PLOTLY_MARKERS = {
     "o": "circle",
     "s": "square",
@@ -35,6 +51,10 @@ PLOTLY_MARKERS = {
     "D": "diamond",
     "v": "triangle-down",
     "P": "cross",
+    "*": "star",
+    "X": "x",
+    "<": "triangle-left",
+    ">": "triangle-right",
 }
 SECOND_COLOUR = "#94a3b8"
 """Of a second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""

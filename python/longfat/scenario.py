@@ -6,7 +6,6 @@ Nothing here knows how a scenario is run: `longfat.plan` turns it into numbers f
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 from collections.abc import Mapping
@@ -68,6 +67,7 @@ from longfat.fields import (
     Time,
     Transfer,
     Uniform,
+    known_background,
     least,
     mean,
     write_buffer,
@@ -284,25 +284,7 @@ class Surge(_Background):
         return self.model_copy(update={"users": min(users, MOST_SESSIONS), "load": None})
 
 
-BACKGROUNDS = ("web", "surge")
-"""The kinds there are, each a class of that name."""
-LATER_BACKGROUNDS = ("short", "bulk", "onoff", "cbr")
-"""Kinds that are refused as such until they are there."""
-
-
-def _kind_is_known(data: Any) -> Any:
-    accepted = " or ".join(f'"{kind}"' for kind in BACKGROUNDS)
-    if not isinstance(data, Mapping) or data.get("kind") in BACKGROUNDS:
-        return data
-    if "kind" not in data:
-        raise ValueError(f"kind is missing; accepted: {accepted}")
-    kind = data["kind"]
-    if kind in LATER_BACKGROUNDS:
-        raise ValueError(f'kind = "{kind}" comes with a later version; accepted: {accepted}')
-    raise ValueError(f"kind = {json.dumps(kind, default=str)}: accepted: {accepted}")
-
-
-Background = Annotated[Web | Surge, Field(discriminator="kind"), BeforeValidator(_kind_is_known)]
+Background = Annotated[Web | Surge, Field(discriminator="kind"), BeforeValidator(known_background)]
 
 
 class Sample(_Part):
