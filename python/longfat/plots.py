@@ -1,7 +1,7 @@
 """How figures look: for papers through matplotlib (PDF, SVG, PNG), for the interactive page through plotly.
 
-Colours are Okabe and Ito's, which readers with any colour vision tell apart; an algorithm has the same colour
-and marker everywhere. Error bars are standard errors; broken thin lines are theory.
+Colours are Okabe and Ito's as far as they go, which readers with any colour vision tell apart; an algorithm
+has the same colour and marker everywhere. Error bars are standard errors; broken thin lines are theory.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ COLOURS = {
     "bic": "#009e73",
     "fast": "#cc79a7",
     "htcp": "#e69f00",
-    "yeah": "#d55e00",
-    "ctcp": "#009e73",
-    "africa": "#cc79a7",
     "cubic": "#56b4e9",
+    "yeah": "#7c3aed",
+    "ctcp": "#0f766e",
+    "africa": "#92400e",
 }
-"""There are eight colours; what shares one does not meet in the figures of a suite."""
+"""After Okabe and Ito's seven and a grey, what is furthest from them."""
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
 MARKERS = {
     "sack": "o",
