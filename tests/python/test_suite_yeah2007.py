@@ -6,6 +6,7 @@ One world is as the paper describes it; in the other nothing that it found is so
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from longfat import plan, suites
@@ -60,7 +61,8 @@ def as_the_paper_says(at):
         "convergence_80_s": 20.0,
         "late_ratio": 0.95,
         "duration_s": 300.0,
-        "series": [history(left=0.5, backoff=0.5), history(left=1.0, backoff=0.5)],
+        "late_loss_factor_1": 0.5,
+        "series": [history(left=0.5), history(left=1.0)],
         **{f"efficiency_{s}": 0.2 + 0.68 * (s - 100) / 1700 if slow else separate for s in EFFICIENCY_S},
     }
 
@@ -97,21 +99,17 @@ def as_nothing_in_the_paper(at):
         "convergence_80_s": None,
         "late_ratio": 0.1,
         "duration_s": 300.0,
-        "series": [history(left=1.0, backoff=0.9), history(left=1.0, backoff=0.9)],
+        "late_loss_factor_1": 0.875,
+        "series": [history(left=1.0), history(left=1.0)],
         **{f"efficiency_{s}": value for s, value in length.items()},
     }
 
 
-def history(left, backoff):
+def history(left):
     """A window of 1000 packets until the other flow joins at 100 s, then down to a part of it."""
     time = np.arange(0.0, 300.5, 0.5)
     cwnd = np.where(time < 100.0, 1000.0, 1000.0 * left + (time - 100.0) * 0.1)
-    backoffs = {
-        "time_s": [50.0, 210.0, 250.0],
-        "before": [1000.0, 600.0, 600.0],
-        "after": [875.0, 600.0 * backoff, 600.0 * backoff],
-    }
-    return {"name": "1", "time_s": time, "cwnd": cwnd, "received_bytes": time * 1e6, "backoffs": backoffs}
+    return {"name": "1", "time_s": time, "cwnd": cwnd, "received_bytes": time * 1e6}
 
 
 def world(figures, mode="full"):
@@ -266,6 +264,18 @@ class Ran:
         rate = 2e6 if name == "1" else 4e6
         return {"time_s": time, "cwnd": np.full(time.size, 10.0), "received_bytes": time * rate / 8}
 
+    @property
+    def events(self):
+        """Losses of both flows, each with cwnd before and after."""
+        rows = [(10.0, "1", 100, 50), (200.0, "1", 80, 40), (250.0, "1", 60, 36), (260.0, "2", 100, 90)]
+        return pa.Table.from_pylist(
+            [
+                {"time_s": time, "name": name, "event": event, "cwnd": float(cwnd)}
+                for time, name, before, after in rows
+                for event, cwnd in (("loss", before), ("recovered", after))
+            ]
+        )
+
     def link(self, name):
         assert name == "bottleneck"
         return {"queue_packets": np.tile([0.0, 10.0, 20.0, 30.0], 100)}
@@ -278,6 +288,7 @@ def test_a_run_is_reduced_to_the_figures_of_the_paper():
     assert row["overflow_ratio"] == pytest.approx(0.004)
     assert row["others_goodput_bps"] == 2e6
     assert row["web_bps"] == 3e5
+    assert row["late_loss_factor_1"] == pytest.approx(0.55)  # 40 of 80 and 36 of 60, later than 150 s
     assert row["efficiency_100"] == pytest.approx(0.6)
     assert "efficiency_300" in row
     assert "efficiency_450" not in row

@@ -39,6 +39,7 @@ def joined(mode: Mode) -> list[Run]:
             duration_s=JOINED_S,
             repeat=repeat,
             starts=["0 s", f"{JOIN_S:g} s"],
+            events=True,
         )
         for partner in ("yeah", "sack")
         for repeat in range(REPEATS[mode])

@@ -48,9 +48,8 @@ def joined(runs: Runs, mode: Mode) -> Figure:
         "F1",
         "Fig. 1",
         "YeAH joined by YeAH and by Reno",
-        f"cwnd, {JOINED_RTT_MS} ms, buffer of one BDP; first repeat, sampled every half second. The "
-        "paper: steep "
-        "convergence with YeAH; with Reno, YeAH yields until it knows, then both share as Reno does.",
+        f"cwnd, {JOINED_RTT_MS} ms, buffer of one BDP; first repeat, sampled every half second. The paper: "
+        "steep convergence with YeAH; with Reno, YeAH yields until it knows, then both share as Reno does.",
         tuple(panels),
         columns=1,
     )
@@ -65,9 +64,9 @@ def queue_over_rtts(runs: Runs, mode: Mode) -> Figure:
         "Two like flows, buffer of one BDP, queue sampled at 100 Hz."
         + _repeats(runs)
         + (
-            " The paper: YeAH lowest everywhere, Africa and Compound like Reno, HSTCP and CUBIC "
-            "above it up to "
-            "120 ms, H-TCP nearly constant; all fill the link up to 120 ms (its figure has no utilization)."
+            " The paper: YeAH lowest everywhere, Africa and Compound like Reno, HSTCP and CUBIC above it "
+            "up to 120 ms, H-TCP nearly constant; all fill the link up to 120 ms (its figure has no "
+            "utilization)."
         ),
         (
             Panel("Queue", RTT_AXIS, QUEUE_AXIS, _curves(runs, "rtt_ms", "queue_share"), y_range=(0.0, 1.0)),
@@ -144,9 +143,8 @@ def over_queues(runs: Runs, mode: Mode) -> Figure:
         f"Two like flows, {QUEUES_RTT_MS} ms (BDP {bdp_packets(QUEUES_RTT_MS):.0f} packets)."
         + _repeats(runs)
         + (
-            " The paper: YeAH uses the link whatever the buffer, and its queue is a smaller share of "
-            "a larger one; "
-            "the others' shares grow, and loss-based ones lose goodput at small buffers."
+            " The paper: YeAH uses the link whatever the buffer, and its queue is a smaller share of a "
+            "larger one; the others' shares grow, and loss-based ones lose goodput at small buffers."
         ),
         (
             Panel(
@@ -225,8 +223,8 @@ def efficiency(name: str) -> Callable[[Runs, Mode], Figure]:
             name,
             "Fig. 8(a)" if name == "F8a" else "Fig. 8(b)",
             "Efficiency over the length of the experiment",
-            f"Two like flows, {LONG_RTT_MS} ms, buffer of one BDP ({bdp_packets(LONG_RTT_MS):.0f} packets), "
-            f"{beginning}; shorter experiments are the beginnings of the longest."
+            f"Two like flows, {LONG_RTT_MS} ms, buffer of one BDP ({bdp_packets(LONG_RTT_MS):.0f} "
+            f"packets), {beginning}; shorter experiments are the beginnings of the longest."
             + _repeats(runs)
             + (
                 " The paper: all alike, from 0.2 at 100 s to just under 0.9 at 1800 s."

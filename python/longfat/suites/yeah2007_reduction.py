@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from longfat import metrics
 from longfat.suites import reduction
@@ -15,8 +18,9 @@ def reduce_run(result: Any) -> dict[str, Any]:
     """A Result as one row of figures.
 
     Adds the bottleneck's queue over its samples (mean over the buffer, deviation over the mean), packets that
-    the buffer dropped over those that came, the goodput of all flows but the last, the web's rate, and the
-    efficiency of the first so many seconds.
+    the buffer dropped over those that came, the goodput of all flows but the last, the web's rate, the
+    efficiency of the first so many seconds, and from the log, if it was kept, what losses left of the first
+    flow's window in the later half of the time that all run.
     """
     row = reduction.reduce_run(result)
     link, flows = result.summary["links"][0], result.summary["flows"]
@@ -37,4 +41,17 @@ def reduce_run(result: Any) -> dict[str, Any]:
             for column in columns
         ]
         row[f"efficiency_{seconds}"] = metrics.utilization(link["rate_bps"], sum(rates))
+    later_s = 0.5 * (row["shared_start_s"] + row["duration_s"])
+    left = _left_by_losses(result.events.to_pylist(), flows[0]["name"], later_s)
+    row["late_loss_factor_1"] = float(np.mean(left)) if left else None
     return row
+
+
+def _left_by_losses(events: list[dict[str, Any]], name: str, from_s: float) -> list[float]:
+    """Cwnd after a recovery over that before its loss, of each loss of a flow from a time on."""
+    own = [event for event in events if event["name"] == name and event["event"] in ("loss", "recovered")]
+    return [
+        after["cwnd"] / before["cwnd"]
+        for before, after in pairwise(own)
+        if (before["event"], after["event"]) == ("loss", "recovered") and before["time_s"] >= from_s
+    ]

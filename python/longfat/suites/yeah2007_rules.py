@@ -31,7 +31,7 @@ def joined(data: Data) -> Finding:
     times = [math.inf if math.isnan(time) else time for time in like.values("convergence_80_s").tolist()]
     steep = float(np.median(times))
     left = float(np.mean([_left_by_yielding(row) for row in reno]))
-    factors = [factor for row in reno for factor in _late_backoffs(row)]
+    factors = [factor for factor in reno.values("late_loss_factor_1").tolist() if not math.isnan(factor)]
     factor = float(np.mean(factors)) if factors else math.nan
     ratio = reno.mean("late_ratio")
     return Finding(
@@ -39,16 +39,16 @@ def joined(data: Data) -> Finding:
             at_most("YeAH joined by YeAH: time to 80 %, s", steep, STEEP_S),
             at_least("YeAH joined by YeAH: ratio of the later half", like.mean("late_ratio"), 0.8),
             at_most("joined by Reno: YeAH's least cwnd over that before", left, 0.75),
-            between("joined by Reno: YeAH's late backoffs, after / before", factor, 0.4, 0.6),
+            between("joined by Reno: what late losses leave of YeAH's window", factor, 0.4, 0.6),
             at_least("joined by Reno: ratio of the later half", ratio, 0.5),
         ),
-        f"joined by YeAH: 80 % after {_seconds(steep)}, later ratio {like.mean('late_ratio'):.2f}; "
-        "joined by Reno: "
-        f"YeAH goes down to {left:.2f} of its window, backs off to {factor:.2f}, later ratio {ratio:.2f}",
+        f"joined by YeAH: 80 % after {_seconds(steep)}, later ratio {like.mean('late_ratio'):.2f}; joined "
+        f"by Reno: YeAH goes down to {left:.2f} of its window, backs off to {factor:.2f}, later ratio "
+        f"{ratio:.2f}",
         {
             "convergence_80_s": _finite(steep),
             "left": left,
-            "late_backoff": _finite(factor),
+            "late_loss_factor": _finite(factor),
             "late_ratio": ratio,
         },
     )
@@ -215,9 +215,8 @@ def over_queues(data: Data) -> Finding:
     ]
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; utilization at {least} %: "
-        f"{_listed({n: row[least] for n, row in used.items()})}; YeAH's "
-        f"queue / buffer: {', '.join(f'{value:.3f}' for value in share['yeah'].values())}",
+        f"{_held(checks)}; utilization at {least} %: {_listed({n: row[least] for n, row in used.items()})}; "
+        f"YeAH's queue / buffer: {', '.join(f'{value:.3f}' for value in share['yeah'].values())}",
         {"queue_share": _keyed(share), "utilization": _keyed(used)},
     )
 
@@ -243,9 +242,8 @@ def over_ratios(data: Data) -> Finding:
     ]
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; Jain's index at ratio 1: "
-        f"{_listed({n: row[1] for n, row in index.items()}, 3)}; at "
-        f"{greatest}: {_listed({n: row[greatest] for n, row in index.items()})}",
+        f"{_held(checks)}; Jain's index at ratio 1: {_listed({n: row[1] for n, row in index.items()}, 3)}; "
+        f"at {greatest}: {_listed({n: row[greatest] for n, row in index.items()})}",
         {"jain": _keyed(index)},
     )
 
@@ -322,17 +320,6 @@ def _left_by_yielding(row: Mapping[str, Any]) -> float:
     time, cwnd = np.asarray(history["time_s"]), np.asarray(history["cwnd"])
     before = cwnd[(time >= JOIN_S - 30.0) & (time < JOIN_S)]
     return float(cwnd[time >= JOIN_S].min() / before.mean())
-
-
-def _late_backoffs(row: Mapping[str, Any]) -> list[float]:
-    """What YeAH's backoffs left of its window, over the later half of the time both run."""
-    backoffs = row["series"][0]["backoffs"]
-    later = 0.5 * (JOIN_S + float(row["duration_s"]))
-    return [
-        float(after / before)
-        for time, before, after in zip(backoffs["time_s"], backoffs["before"], backoffs["after"], strict=True)
-        if time >= later
-    ]
 
 
 def _loss_within(text: str, measured: float, printed: float) -> Check:
