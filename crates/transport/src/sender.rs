@@ -634,7 +634,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
         let seq = lost.unwrap_or(self.next);
         let payload = if seq + 1 == self.end {
