@@ -3,11 +3,13 @@
 //!
 //! ```text
 //! d     <- (1 - gamma) d + gamma * one-way delay        each acknowledgement
-//! early:   d > d_min + delta (d_max - d_min)            at most once a round trip
+//! early:   d > d_min + delta (d_max - d_min)
 //! early, first:                     cwnd <- cwnd / 2,   the inference phase begins: no growth for 3 round trips
 //! early, in the inference phase:    cwnd <- 1,          it begins anew
 //! otherwise:                        HighSpeed TCP
 //! ```
+//!
+//! After a reaction nothing is judged until a segment sent since then is acknowledged, and d starts anew with it.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -15,6 +17,7 @@
 //! | `threshold` (delta) | 0.15 | of d_max - d_min | Linux tcp_lp, after TCP-LP | none known |
 //! | `inference` | 3 | round trips | Linux tcp_lp, after TCP-LP | none known |
 //! | d_min, d_max | | s | least and greatest of the connection | Linux sets both anew after each indication |
+//! | pause after a reaction | one round trip | | TCP-LP, from memory: at most one reaction a round trip | d starting anew is chosen here |
 //! | active | after the first loss | | TCP-LP, from memory: d_max is not known before | Linux: from the start |
 
 use super::hstcp::Hstcp;
@@ -58,6 +61,14 @@ struct Delay {
     greatest: f64,
 }
 
+/// An early congestion indication and the reaction to it.
+#[derive(Clone, Copy, Debug)]
+struct Indication {
+    at: Time,
+    /// The first segment sent after the reaction; none once it has been acknowledged.
+    awaited: Option<u64>,
+}
+
 /// An HSTCP-LP flow.
 #[derive(Clone, Debug)]
 pub struct HstcpLp {
@@ -68,8 +79,8 @@ pub struct HstcpLp {
     delay: Option<Delay>,
     /// A loss has shown how long the queue can be.
     active: bool,
-    /// The last early congestion indication, while it is within the inference phase.
-    indicated: Option<Time>,
+    /// The last indication, while the inference phase lasts.
+    indicated: Option<Indication>,
 }
 
 impl HstcpLp {
@@ -91,30 +102,41 @@ impl HstcpLp {
             && self.delay.is_some_and(|d| d.smoothed > d.least + self.threshold * (d.greatest - d.least))
     }
 
-    /// Reacts to an early indication; `within`: the last one was less than the inference phase ago.
-    fn yield_to_others(&mut self, now: Time, within: bool, w: &mut Window) {
-        self.indicated = Some(now);
+    /// Halves the window, or leaves a single segment `within` the inference phase, which begins anew.
+    fn give_way(&mut self, ack: &Ack, within: bool, w: &mut Window) {
+        self.indicated = Some(Indication { at: ack.now, awaited: Some(ack.next_segment) });
         w.cwnd = if within { 1.0 } else { (0.5 * w.cwnd).max(1.0) };
         w.ssthresh = w.cwnd.max(LEAST_SSTHRESH);
+    }
+
+    /// An acknowledgement in the inference phase.
+    fn infer(&mut self, ack: &Ack, indicated: Indication, w: &mut Window) {
+        match indicated.awaited {
+            // what was sent before the reaction says nothing of its effect
+            Some(segment) if ack.unacknowledged <= segment => {}
+            Some(_) => {
+                self.indicated = Some(Indication { awaited: None, ..indicated });
+                if let (Some(d), Some(sample)) = (&mut self.delay, ack.one_way_delay) {
+                    d.smoothed = sample.as_ns() as f64;
+                }
+            }
+            None if self.is_early() => self.give_way(ack, true, w),
+            None => {}
+        }
     }
 }
 
 impl CongestionControl for HstcpLp {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        if let Some(at) = self.indicated {
-            let since = ack.now.since(at);
-            if since < ack.srtt.scale(self.inference) {
-                // what is judged within a round trip was sent before the last reaction
-                if since >= ack.srtt && self.is_early() {
-                    self.yield_to_others(ack.now, true, w);
-                }
-                return;
+        if let Some(indicated) = self.indicated {
+            if ack.now.since(indicated.at) < ack.srtt.scale(self.inference) {
+                return self.infer(ack, indicated, w);
             }
             self.indicated = None;
         }
         if self.is_early() {
-            return self.yield_to_others(ack.now, false, w);
+            return self.give_way(ack, false, w);
         }
         self.high_speed.on_ack(ack, w);
     }
@@ -161,11 +183,12 @@ mod tests {
         c: Controller,
         w: Window,
         now_ms: u64,
+        acknowledged: u64,
     }
 
     impl Flow {
         fn new(cwnd: f64, lost: bool) -> Self {
-            let mut f = Flow { c: instance(&ROW, &[]), w: window(cwnd, 2.0), now_ms: 0 };
+            let mut f = Flow { c: instance(&ROW, &[]), w: window(cwnd, 2.0), now_ms: 0, acknowledged: 0 };
             if lost {
                 f.c.on_congestion(&loss(), &mut f.w);
                 f.w.ssthresh = 2.0;
@@ -176,14 +199,14 @@ mod tests {
             f
         }
 
+        /// One segment a millisecond leaves and arrives.
         fn ack(&self, one_way_ms: u64) -> Ack {
+            let (now, rtt_ms) = (Time::ZERO + Interval::from_millis(self.now_ms), 50 + one_way_ms);
             Ack {
                 one_way_delay: Some(Interval::from_millis(one_way_ms)),
-                ..ack_at(
-                    Time::ZERO + Interval::from_millis(self.now_ms),
-                    1.0,
-                    Interval::from_millis(50 + one_way_ms),
-                )
+                unacknowledged: self.acknowledged,
+                next_segment: self.acknowledged + rtt_ms,
+                ..ack_at(now, 1.0, Interval::from_millis(rtt_ms))
             }
         }
 
@@ -198,6 +221,7 @@ mod tests {
         fn acknowledge(&mut self, one_way_ms: u64, times: u32) {
             for _ in 0..times {
                 self.now_ms += 1;
+                self.acknowledged += 1;
                 self.sample(one_way_ms, 1);
                 let ack = self.ack(one_way_ms);
                 self.c.on_ack(&ack, &mut self.w);
@@ -253,14 +277,27 @@ mod tests {
             f.acknowledge(100, 1);
         }
         let halved = f.w.cwnd;
-        // round trips of 150 ms: within the first it does not react again
-        f.acknowledge(100, 149);
+        // round trips of 150 ms: what was sent before the reaction is not judged
+        f.acknowledge(100, 151);
         assert_eq!(f.w.cwnd, halved);
-        f.acknowledge(100, 2);
+        f.acknowledge(100, 1);
         assert_eq!(f.w.cwnd, 1.0);
         // and stays there while others fill the queue
         f.acknowledge(100, 5000);
         assert_eq!(f.w.cwnd, 1.0);
+    }
+
+    #[test]
+    fn delays_from_before_the_reaction_do_not_count_as_a_second_indication() {
+        let mut f = Flow::new(1000.0, true);
+        while f.w.cwnd > 900.0 {
+            f.acknowledge(100, 1);
+        }
+        let halved = f.w.cwnd;
+        // what was under way then still finds the queue, what is sent later does not
+        f.acknowledge(100, 150);
+        f.acknowledge(50, 140);
+        assert_eq!(f.w.cwnd, halved);
     }
 
     #[test]
