@@ -6,9 +6,8 @@
 //! Loss:  W <- (1 - beta) W
 //! ```
 //!
-//! Below W_T (K = 1) it is standard TCP. Layers follow from two demands: a layer more wide, the (K + 1)-th, takes
-//! longer to add than the K-th, so that flows converge: delta_K / delta_(K-1) = (K + 1) / (K - 1) with
-//! delta_K = W_(K+1) - W_K; and beta W is no more than the layer below.
+//! Below W_T (K = 1) it is standard TCP. The boundaries follow from the demand that a flow with more layers takes longer
+//! to add one, so that flows converge: delta_K / delta_(K-1) = (K + 1) / (K - 1), with delta_K = W_(K+1) - W_K.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
