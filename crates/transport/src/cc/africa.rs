@@ -160,8 +160,8 @@ mod tests {
         let (mut c, mut w) = (instance(&ROW, &[]), window(3000.0, 2.0));
         let mut path = Path::new(0.1, 1e5);
         path.run(0.05, &mut c, &mut w);
-        // 10000 packets of bandwidth-delay product: 7000 round trips at one segment each, 320 with the rows of RFC 3649's
-        // appendix B in between
+        // 10000 packets of bandwidth-delay product: 7000 round trips at one segment each, 320 with the rows of
+        // RFC 3649's appendix B in between
         let mut rounds = 0;
         while w.cwnd < 10_000.0 {
             path.run(0.05, &mut c, &mut w);

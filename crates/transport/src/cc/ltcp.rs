@@ -6,8 +6,9 @@
 //! Loss:  W <- (1 - beta) W
 //! ```
 //!
-//! Below W_T (K = 1) it is standard TCP. The boundaries follow from the demand that a flow with more layers takes longer
-//! to add one, so that flows converge: delta_K / delta_(K-1) = (K + 1) / (K - 1), with delta_K = W_(K+1) - W_K.
+//! Below W_T (K = 1) it is standard TCP. The boundaries follow from the demand that a flow with more layers
+//! takes longer to add one, so that flows converge: delta_K / delta_(K-1) = (K + 1) / (K - 1), with
+//! delta_K = W_(K+1) - W_K.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_sawtooth_within_one_layer_has_the_windows_of_so_many_standard_flows() {
-        // AIMD(K, beta) loses every N packets at sqrt(K N / (beta (1 - beta / 2))); both ends are in layer 3, in layer 6
+        // AIMD(K, beta) loses every N packets at sqrt(K N / (beta (1 - beta / 2))); both ends are in layer 3, or 6
         for (packets, peak, mean) in [(10_000, 465.0, 430.1), (100_000, 2079.4, 1923.5)] {
             let s = sawtooth(&mut instance(&ROW, &[]), packets);
             assert!((s.peak / peak - 1.0).abs() < 0.005, "{packets}: {} against {peak}", s.peak);
@@ -267,8 +268,8 @@ mod tests {
 
     #[test]
     fn the_exponent_sets_how_unfair_unlike_round_trip_times_are() {
-        // synchronised losses: the ratio of throughputs goes as the RTT ratio to 2.5 without, as standard TCP's to 2 with
-        // 1/3, and to 1 with 1
+        // synchronised losses: throughputs go as the RTT ratio to 2.5 without, as standard TCP's to 2 with 1/3,
+        // and to 1 with 1
         for (exponent, ratio) in [(0.0, 5.66), (1.0 / 3.0, 4.0), (1.0, 2.0)] {
             let measured = throughput(exponent, 0.05) / throughput(exponent, 0.1);
             assert!((measured / ratio - 1.0).abs() < 0.06, "{exponent}: {measured}, expected {ratio}");
