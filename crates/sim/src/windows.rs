@@ -279,7 +279,6 @@ impl Driver<'_> {
     }
 
     /// The common case: hosts' packets only, a constant-rate FIFO, no loss process, no further link.
-    #[expect(clippy::type_complexity, reason = "the parts of one link, to be held across a loop")]
     fn plain(
         &mut self,
         index: usize,
