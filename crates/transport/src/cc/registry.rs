@@ -84,6 +84,10 @@ controllers! {
     Bic(bic::Bic),
     Fast(fast::Fast),
     Htcp(htcp::Htcp),
+    Yeah(yeah::Yeah),
+    Africa(africa::Africa),
+    Ltcp(ltcp::Ltcp),
+    HstcpLp(hstcp_lp::HstcpLp),
 }
 
 impl CongestionControl for Controller {
