@@ -8,9 +8,12 @@ mod round;
 
 pub mod aimd;
 pub mod bic;
+pub mod ctcp;
+pub mod cubic;
 pub mod fast;
 pub mod hstcp;
 pub mod htcp;
+pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;

@@ -84,6 +84,9 @@ controllers! {
     Bic(bic::Bic),
     Fast(fast::Fast),
     Htcp(htcp::Htcp),
+    Cubic(cubic::Cubic),
+    Ctcp(ctcp::Ctcp),
+    Ptcp(ptcp::Ptcp),
 }
 
 impl CongestionControl for Controller {
