@@ -15,7 +15,7 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | `alpha`, `k`, `beta`, `zeta` | 1/8, 0.75, 1/2, 1 | | Lopez Pacheco 2008, 2.4.4.2; Linux 2.6.18-rc tcp_compound | none |
+//! | `alpha`, `k`, `beta`, `zeta` | 1/8, 0.75, 1/2, 1 | | Lopez Pacheco 2008, 2.4.4.2; Linux tcp_compound, 2006 | none |
 //! | `gamma` | 30 | segments | the same two | `draft`: tuned from there |
 //! | range, sample of gamma | 5 .. 30, 3/4 | | ctcp 1.3 for Linux (Andrew 2008) | none |
 //! | `lambda` | 1/4 | | ctcp 1.3 for Linux | the draft gives none |
@@ -41,13 +41,13 @@ const LEAST_SAMPLES: u32 = 3;
 pub const ROW: Algorithm = Algorithm {
     name: "ctcp",
     aliases: &["compound", "compound-tcp"],
-    citation: "Tan, Song, Zhang, Sridharan: A Compound TCP Approach for High-speed and Long Distance Networks, IEEE \
-               INFOCOM 2006",
+    citation: "Tan, Song, Zhang, Sridharan: A Compound TCP Approach for High-speed and Long Distance Networks, \
+               IEEE INFOCOM 2006",
     parameters: &[
         Parameter::choice(
             "variant",
             &["paper", "draft"],
-            "paper: fixed gamma; draft: gamma tuned with each loss, its low window, baseRTT forgotten on timeouts",
+            "paper: fixed gamma; draft: gamma tuned with each loss, and baseRTT forgotten on a timeout",
         ),
         Parameter::choice(
             "base",
@@ -278,7 +278,8 @@ mod tests {
         assert!((a - b).abs() < 1e-9, "{a} is not {b}");
     }
 
-    /// What a window of `cwnd` with this dwnd becomes within the round trip after the one in which it was measured.
+    /// What a window of `cwnd` with this dwnd becomes within the round trip after the one in which it was
+    /// measured.
     fn after_two_round_trips(c: &mut Ctcp, cwnd: f64, path: &mut Path) -> f64 {
         let mut w = window(cwnd, 2.0);
         path.run(1.999 * path.rtt_s(cwnd), c, &mut w);
@@ -345,8 +346,8 @@ mod tests {
 
     #[test]
     fn the_window_stays_at_the_pipe_and_some_thirty_segments_until_dwnd_is_used_up() {
-        // a pipe of 1000 segments; from 600 the window is there within some 20 round trips, and dwnd then shrinks by
-        // what cwnd grows
+        // a pipe of 1000 segments; from 600 the window is there within some 20 round trips, and dwnd then
+        // shrinks by what cwnd grows
         let mut c = ctcp(&[]);
         let mut path = Path::new(0.1, 1e4);
         let mut w = window(600.0, 2.0);

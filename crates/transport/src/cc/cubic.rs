@@ -1,9 +1,10 @@
-//! CUBIC (Rhee, Xu 2005; Ha, Rhee, Xu 2008; RFC 9438): the window is a cubic function of the time since the last
-//! congestion event, flat at the window of that event.
+//! CUBIC (Rhee, Xu 2005; Ha, Rhee, Xu 2008; RFC 9438): the window is a cubic function of the time since
+//! the last congestion event, flat at the window of that event.
 //!
 //! ```text
 //! W(t)  = C (t - K)^3 + W_max,   K = cbrt((W_max - cwnd_epoch) / C)
-//! Ack :  cwnd <- cwnd + (target - cwnd) / cwnd,   target = W(t + RTT) within cwnd .. 1.5 cwnd   (per segment that counts)
+//! Ack :  cwnd <- cwnd + (target - cwnd) / cwnd        (per segment that counts)
+//!        target = W(t + RTT) within cwnd .. 1.5 cwnd
 //!        but cwnd <- W_est where W(t) < W_est;  W_est <- W_est + alpha / cwnd   (Reno-friendly region)
 //!        alpha = 3 (1 - beta) / (1 + beta), and 1 once W_est has reached the window of the last event
 //! Loss:  W_max <- (1 + beta) / 2 cwnd  if cwnd < W_max (fast convergence), else cwnd
@@ -15,9 +16,9 @@
 //! | `c` | 0.4 | segments/s^3 | RFC 9438, section 5.1; the 2005 paper | Linux: 410/1024 |
 //! | `beta` | 0.7 | of cwnd | RFC 9438, section 4.6 | `2005`: 0.8; Linux: 717/1024 |
 //! | greatest target | 1.5 | of cwnd | RFC 9438, section 4.2 | `2005` has `s_max` instead |
-//! | `s_max` | 160 | segments/s | Linux 2.6.17 tcp_cubic 2.0, max_increment: 16 per 100 ms | `2005` only |
+//! | `s_max` | 160 | segments/s | Linux tcp_cubic 2.0 (2.6.16), max_increment: 16 per 100 ms | `2005` only |
 //! | W_est | | | RFC 9438, section 4.3 | `2005`: cwnd_epoch + alpha t / RTT |
-//! | time without growth | > 2 | srtt | RFC 9438, section 4.2, sets no bound | does not count into t; chosen here |
+//! | time without growth | > 2 | srtt | RFC 9438, section 4.2, sets no bound | not part of t; chosen here |
 //! | HyStart | | | cubic/hystart.rs | |
 //! | Linux' arithmetic | | | cubic/linux.rs | |
 
@@ -205,8 +206,8 @@ mod tests {
             (0.01, 0.4, [38.0, 120.0, 379.0, 1200.0]),
             (0.01, 4.0, [38.0, 120.0, 379.0, 1874.0]),
         ];
-        // there the cubic and the standard formula are nearly equal; the window follows now one, now the other, and is
-        // above both
+        // there the cubic and the standard formula are nearly equal; the window follows now one, now the
+        // other, and is above both
         let between = [(0.1, 0.04, 10_000), (0.1, 0.4, 1000), (0.01, 0.4, 1_000_000), (0.01, 4.0, 100_000)];
         for (rtt_s, c, windows) in rows {
             for (period, printed) in [1000, 10_000, 100_000, 1_000_000].into_iter().zip(windows) {
@@ -232,6 +233,20 @@ mod tests {
             let w = mean("linux", 0.4, 0.1, period, printed);
             assert!((w / printed - 1.0).abs() < 0.02, "{period}: {w}");
         }
+    }
+
+    #[test]
+    fn a_window_a_fifth_too_wide_takes_hundreds_of_losses_to_come_within_5_percent() {
+        // the curve is flat there: wider by a part d it ends 0.9 d K early, and K is d K / 3 longer, so d
+        // shrinks by 0.3 (0.9 d + d / 3)^3 = 0.563 d^3 a cycle: 1 / d^2 grows by 1.126
+        let peak = 187.0 / 0.925;
+        let distance = |cycles| {
+            periodic(&mut variant("rfc9438", 0.4), 0.1, 10_000, 1.2 * peak, cycles).peak / peak - 1.0
+        };
+        let (d100, d400) = (distance(100), distance(400));
+        assert!(d100 > 0.09 && d400 < 0.05, "{d100} {d400}");
+        let growth = (1.0 / (d400 * d400) - 1.0 / (d100 * d100)) / 300.0;
+        assert!((growth / 1.126 - 1.0).abs() < 0.1, "{growth}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Parallel TCP: one connection that takes what `flows` standard ones would take together, as MulTCP does
-//! (Crowcroft, Oechslin: Differentiated End-to-End Internet Services using a Weighted Proportional Fair Sharing TCP,
-//! ACM Computer Communication Review 28(3), 1998).
+//! (Crowcroft, Oechslin: Differentiated End-to-End Internet Services using a Weighted Proportional Fair
+//! Sharing TCP, ACM Computer Communication Review 28(3), 1998).
 //!
 //! ```text
 //! Ack :  cwnd <- cwnd + n / cwnd        (per segment that counts)
 //! Loss:  cwnd <- cwnd - cwnd / (2 n)    (one of the n flows halves)
+//!        cwnd <- cwnd / 2               in slow-start (all of them overshoot) and on a timeout (it stops all)
 //! ```
 //!
 //! Slow-start: n flows would have n 2^k segments after k round trips. Windows triple (two segments more per
@@ -12,8 +13,9 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | `flows` (n) | 16 | | the P-TCP of the related work of Li, Leith, Shorten 2007: 16 parallel standard flows | none |
-//! | increase, decrease | n, 1/(2n) | segments per RTT, of cwnd | n flows of RFC 5681, one of which has a loss | none |
+//! | `flows` (n) | 16 | | related work of Li, Leith, Shorten 2007: P-TCP, 16 flows | none |
+//! | increase, decrease | n, 1/(2n) | segments per RTT, of cwnd | n flows of RFC 5681, one has a loss | none |
+//! | decrease in slow-start and on a timeout | 1/2 | of cwnd | chosen here | see docs/models/ptcp.md |
 //! | growth in slow-start | 3, then 2 | per RTT | MulTCP; its text was not at hand | none known |
 
 use super::aimd::{standard_decrease, standard_increase};
@@ -25,8 +27,8 @@ use longfat_units::math::{ln, pow};
 pub const ROW: Algorithm = Algorithm {
     name: "ptcp",
     aliases: &["multcp"],
-    citation: "Crowcroft, Oechslin: Differentiated End-to-End Internet Services using a Weighted Proportional Fair \
-               Sharing TCP, ACM SIGCOMM Computer Communication Review 28(3), 1998",
+    citation: "Crowcroft, Oechslin: Differentiated End-to-End Internet Services using a Weighted Proportional \
+               Fair Sharing TCP, ACM SIGCOMM Computer Communication Review 28(3), 1998",
     parameters: &[Parameter::number(
         "flows",
         16.0,
@@ -69,10 +71,11 @@ impl CongestionControl for Ptcp {
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
-        w.ssthresh = w.cwnd - standard_decrease(w.cwnd) / self.flows;
-        if event.cause == Cause::Timeout {
-            self.caught_up = None;
-        }
+        let timeout = event.cause == Cause::Timeout;
+        let among = if timeout || w.in_slow_start() { 1.0 } else { self.flows };
+        w.ssthresh = w.cwnd - standard_decrease(w.cwnd) / among;
+        // after a recovery the window is that of n flows already
+        self.caught_up = if timeout { None } else { Some(0.0) };
     }
 }
 
@@ -114,7 +117,8 @@ mod tests {
 
     #[test]
     fn slow_start_is_as_wide_as_sixteen_flows_after_seven_round_trips() {
-        // 16 flows that begin with one segment have 16 * 2^7 = 2048 after seven round trips, tripling gives 3^7 = 2187
+        // 16 flows that begin with one segment have 16 * 2^7 = 2048 after seven round trips, tripling
+        // gives 3^7 = 2187
         let mut c = instance(&ROW, &[]);
         let mut w = window(1.0, f64::INFINITY);
         let mut widths = Vec::new();
@@ -136,7 +140,7 @@ mod tests {
         let mut c = instance(&ROW, &[]);
         let mut w = window(1000.0, 500.0);
         c.on_congestion(&congestion(Cause::Timeout), &mut w);
-        assert_eq!(w.ssthresh, 968.75);
+        assert_eq!(w.ssthresh, 500.0);
         w.cwnd = 1.0;
         round_trip(&mut c, &mut w);
         round_trip(&mut c, &mut w);
@@ -144,9 +148,21 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_in_slow_start_halves_and_what_is_left_of_it_doubles() {
+        let mut c = instance(&ROW, &[]);
+        let mut w = window(200.0, f64::INFINITY);
+        c.on_congestion(&loss(), &mut w);
+        assert_eq!(w.ssthresh, 100.0);
+        w.cwnd = 30.0;
+        round_trip(&mut c, &mut w);
+        assert_eq!(w.cwnd, 60.0);
+    }
+
+    #[test]
     fn many_flows_in_one_take_more_than_as_many_alone_by_the_known_seventh() {
-        // a loss costs one of n flows a half; alone each has its own losses. AIMD(n, 1/2n) under one loss in 1/p packets
-        // has sqrt((4n - 1) / 3n) times n windows of AIMD(1, 1/2): 1.145 for n = 16, 2 / sqrt(3) for many
+        // a loss costs one of n flows a half; alone each has its own losses. AIMD(n, 1/2n) under one loss
+        // in 1/p packets has sqrt((4n - 1) / 3n) times n windows of AIMD(1, 1/2): 1.145 for n = 16, 2 /
+        // sqrt(3) for many
         let alone = periodic(&mut instance(&super::super::aimd::ROWS[0], &[]), 0.1, 100_000, 516.0, 10).mean;
         let together = periodic(&mut instance(&ROW, &[]), 0.1, 100_000, 7200.0, 60).mean;
         let gain = together / (16.0 * alone);

@@ -88,9 +88,9 @@ pub fn sawtooth(c: &mut Controller, packets: u32) -> Sawtooth {
     result
 }
 
-/// A long connection on a path of `rtt_s` without a queue that loses exactly every `packets`th packet: every segment
-/// is acknowledged, and a loss is repaired at once. It begins with a loss at a window of `peak` segments. The mean is
-/// that of the second half of the cycles.
+/// A long connection on a path of `rtt_s` without a queue that loses exactly every `packets`th packet:
+/// every segment is acknowledged, and a loss is repaired at once. It begins with a loss at a window of
+/// `peak` segments. The mean is that of the second half of the cycles.
 pub fn periodic(c: &mut Controller, rtt_s: f64, packets: u64, peak: f64, cycles: u32) -> Sawtooth {
     let rtt = Interval::from_secs_f64(rtt_s);
     let mut w = window(peak, 2.0);

@@ -1,4 +1,5 @@
-//! CUBIC by its equations: RFC 9438, and the workshop paper of 2005. In real numbers, for every acknowledgement.
+//! CUBIC by its equations: RFC 9438, and the workshop paper of 2005. In real numbers, for every
+//! acknowledgement.
 
 use super::super::{Ack, Cause, Congestion, Window};
 use super::friendly_increase;
@@ -92,7 +93,7 @@ impl Curve {
         };
         let gap = ack.now.since(self.state.grew);
         if gap > ack.srtt.scale(PAUSE_RTTS) {
-            epoch = epoch + gap;
+            epoch += gap;
             self.state.epoch = Some(epoch);
         }
         self.state.grew = ack.now;
@@ -215,8 +216,8 @@ mod tests {
 
     #[test]
     fn standard_tcps_estimate_grows_by_9_17ths_and_beyond_the_last_window_by_1_a_round_trip() {
-        // 20 ms: the curve would need cbrt(30 / 0.4) = 4.2 s to 100, the estimate is there after 30 * 17 / 9 round
-        // trips = 1.13 s
+        // 20 ms: the curve would need cbrt(30 / 0.4) = 4.2 s to 100, the estimate is there after 30 * 17
+        // / 9 round trips = 1.13 s
         let (mut c, mut w) = after_a_loss(RFC, 100.0);
         run(&mut c, &mut w, 0.02, 0.0, 0.4);
         assert!((w.cwnd - 70.0 - 20.0 * 9.0 / 17.0).abs() < 0.6, "{}", w.cwnd);

@@ -1,12 +1,12 @@
-//! Hybrid slow-start (Ha, Rhee: Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011), as
-//! Linux 6's tcp_cubic has it: slow-start ends once the acknowledgements of one round trip come in closely for
-//! half the least round-trip time, or once a round trip's least delay has risen.
+//! Hybrid slow-start (Ha, Rhee: Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011),
+//! as Linux 6's tcp_cubic has it: slow-start ends once the acknowledgements of one round trip come in
+//! closely for half the least round-trip time, or once a round trip's least delay has risen.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
 //! | least window | 16 | segments | Linux, hystart_low_window | none |
 //! | greatest gap in a train | 2 | ms | Linux, hystart_ack_delta_us | none |
-//! | cushion of the train | 1 | ms | Linux, hystart_ack_delay: at most 1 ms, what four GSO packets take | always 1 ms |
+//! | cushion of the train | 1 | ms | Linux, hystart_ack_delay: at most 1 ms | always 1 ms |
 //! | samples | 8 | | Linux, HYSTART_MIN_SAMPLES | none |
 //! | rise of the delay | 1/8 of the least, 4 to 16 ms | | Linux, HYSTART_DELAY_THRESH | none |
 
@@ -24,8 +24,8 @@ fn accepted_rise(least_delay: Interval) -> Interval {
     Interval::from_ns(least_delay.as_ns() / 8).clamp(RISE.0, RISE.1)
 }
 
-/// How long a train of acknowledgements may be. Not paced: a window leaves in one burst, so the train shows the
-/// bottleneck's rate, and half a round trip of it means that the doubled window fills the path.
+/// How long a train of acknowledgements may be. Not paced: a window leaves in one burst, so the train
+/// shows the bottleneck's rate, and half a round trip of it means that the doubled window fills the path.
 fn accepted_train(least_delay: Interval) -> Interval {
     Interval::from_ns((least_delay + TRAIN_CUSHION).as_ns() / 2)
 }
@@ -107,8 +107,8 @@ mod tests {
         Interval::from_secs_f64(ms / 1e3)
     }
 
-    /// One round trip of `acks` acknowledgements `gap_ms` apart that measure `delay_ms`; after how many it ends
-    /// slow-start.
+    /// One round trip of `acks` acknowledgements `gap_ms` apart that measure `delay_ms`; after how many
+    /// it ends slow-start.
     fn round(h: &mut HyStart, start: Time, acks: u64, gap_ms: f64, delay_ms: f64, cwnd: f64) -> Option<u64> {
         let first = h.next_segment + 1;
         (0..acks).find(|i| {

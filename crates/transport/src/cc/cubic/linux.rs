@@ -1,7 +1,8 @@
-//! CUBIC as Linux 5 and 6 compute it (net/ipv4/tcp_cubic.c): whole segments, milliseconds, 1024ths of a second.
+//! CUBIC as Linux 5 and 6 compute it (net/ipv4/tcp_cubic.c): whole segments, milliseconds, 1024ths of a
+//! second.
 //!
-//! The kernel asks how many segments have to be acknowledged for one more in the window (`count`). It asks anew when
-//! the window has changed, or after 1/32 s, but at most once a tick.
+//! The kernel asks how many segments have to be acknowledged for one more in the window (`count`). It
+//! asks anew when the window has changed, or after 1/32 s, but at most once a tick.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -233,7 +234,8 @@ mod tests {
 
     #[test]
     fn after_a_loss_the_count_aims_at_the_curve_one_least_delay_ahead() {
-        // K = cbrt(300 * 1024 / 410) = 9.083 s = 9300 / 1024 s; 0.1 s on, 0.4004 * 8.983^3 = 290 segments are missing
+        // K = cbrt(300 * 1024 / 410) = 9.083 s = 9300 / 1024 s; 0.1 s on, 0.4004 * 8.983^3 = 290 segments
+        // are missing
         let (mut l, mut w) = after_a_loss(1000.0);
         l.on_ack(&ack_at(Time::from_secs_f64(2.0), 1.0, Interval::from_millis(100)), &mut w);
         assert_eq!((l.k, l.origin, l.count), (9300, 1000, 700 / 10));
