@@ -88,6 +88,9 @@ controllers! {
     Africa(africa::Africa),
     Ltcp(ltcp::Ltcp),
     HstcpLp(hstcp_lp::HstcpLp),
+    Cubic(cubic::Cubic),
+    Ctcp(ctcp::Ctcp),
+    Ptcp(ptcp::Ptcp),
 }
 
 impl CongestionControl for Controller {
