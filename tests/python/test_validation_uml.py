@@ -88,6 +88,13 @@ def test_a_figure_that_only_one_side_has_does_not_agree():
     assert row(0.0, 0.0).agrees
 
 
+def test_one_event_more_or_less_is_a_matter_of_phase_and_two_are_not():
+    # 100 s are watched: an event is 0.6 a minute
+    events = [compare.Row(CASE, "events", 2.4, ours, None).agrees for ours in (3.0, 1.8, 3.6, 1.2)]
+    assert events == [True, True, False, False]
+    assert not compare.Row(CASE, "events", 24.0, 27.0, None).agrees
+
+
 def test_every_explanation_is_of_a_case_and_a_figure_that_exist():
     known = {(case.network.name, case.module) for case in compare.cases()}
     for network, module, figure in compare.explanations():
