@@ -11,9 +11,12 @@ pub mod bic;
 pub mod fast;
 pub mod hstcp;
 pub mod htcp;
+pub mod illinois;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod vegas;
+pub mod westwood;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};
@@ -114,6 +117,9 @@ impl Window {
 /// event; the sender's recovery (rate halving, PRR, NewReno...) leads `cwnd` there, or to one segment on a timeout,
 /// and keeps both above their least values. `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
+    /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
+    fn on_start(&mut self, _mss_bytes: u32) {}
+
     /// An acknowledgement of new data arrived outside of fast recovery while the window was limiting:
     /// grow (or shrink, for delay-based ones) `w.cwnd`. Starts with slow-start where the algorithm has the standard one:
     /// `if w.in_slow_start() { return w.slow_start(ack.acked); }`
@@ -129,6 +135,12 @@ pub trait CongestionControl {
     /// Whether `on_sample` wants to be called at all.
     #[inline]
     fn wants_samples(&self) -> bool {
+        false
+    }
+
+    /// Whether the sender shall look at the age of the first unacknowledged segment, and send it again once that
+    /// exceeds the timeout without its floor, rather than wait for three duplicates (Brakmo, Peterson 1995).
+    fn wants_age_check(&self) -> bool {
         false
     }
 

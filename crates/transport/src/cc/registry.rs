@@ -44,7 +44,7 @@ impl Algorithm {
 
 /// All rows, in the order of their introduction.
 pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
-    super::aimd::ROWS.iter().chain(ROWS)
+    super::aimd::ROWS.iter().chain(ROWS).chain([&super::westwood::PLUS])
 }
 
 /// The row with this name or alias.
@@ -77,16 +77,22 @@ macro_rules! controllers {
     };
 }
 
-// One line a module with a single row; the standard family has four.
+// One line a module with a single row; the standard family has four, Westwood two.
 controllers! {
     Hstcp(hstcp::Hstcp),
     Stcp(stcp::Stcp),
     Bic(bic::Bic),
     Fast(fast::Fast),
     Htcp(htcp::Htcp),
+    Vegas(vegas::Vegas),
+    Westwood(westwood::Westwood),
+    Illinois(illinois::Illinois),
 }
 
 impl CongestionControl for Controller {
+    fn on_start(&mut self, mss_bytes: u32) {
+        each!(self, c => c.on_start(mss_bytes))
+    }
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         each!(self, c => c.on_ack(ack, w))
@@ -101,6 +107,9 @@ impl CongestionControl for Controller {
     #[inline]
     fn wants_samples(&self) -> bool {
         each!(self, c => c.wants_samples())
+    }
+    fn wants_age_check(&self) -> bool {
+        each!(self, c => c.wants_age_check())
     }
     fn on_recovered(&mut self, now: Time, w: &mut Window) {
         each!(self, c => c.on_recovered(now, w))
