@@ -3,7 +3,9 @@
 
 use crate::ages::Ages;
 use crate::cc::registry::Recovery;
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Window};
+use crate::cc::{
+    Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window,
+};
 use crate::reduction::{Episode, Reduction};
 use crate::{DUP_THRESH, RttEstimator, Scoreboard};
 use longfat_units::{Interval, Time};
@@ -112,8 +114,9 @@ pub struct Sender {
     /// One past the last segment; never reached by endless flows.
     end: u64,
     board: Scoreboard,
-    /// For algorithms that want to know of segments overdue.
+    /// For algorithms that ask for it, and whether losses are found by it.
     ages: Option<Box<Ages>>,
+    finds_overdue: bool,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements, each of which says that a segment has left the path.
     duplicates: u64,
@@ -151,7 +154,7 @@ impl Sender {
             ssthresh: config.initial_ssthresh,
             max_ssthresh: config.max_ssthresh,
         };
-        let ages = controller.wants_age_check().then(Box::default);
+        let times = controller.sending_times();
         Sender {
             wants_samples: controller.wants_samples(),
             receiver_window: config.max_window as u64,
@@ -163,7 +166,8 @@ impl Sender {
             next: 0,
             end,
             board: Scoreboard::default(),
-            ages,
+            ages: (times != SendingTimes::Unused).then(Box::default),
+            finds_overdue: times == SendingTimes::RoundTripsAndLosses,
             duplicates: 0,
             recovery_point: 0,
             after_timeout: false,
@@ -365,6 +369,9 @@ impl Sender {
         let acked = self.growth(cumulative);
         let looks = !plain || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
         if looks || self.phase != Phase::Open {
+            if let Some(ages) = &mut self.ages {
+                sample = ages.acknowledged(now, packet.seq);
+            }
             self.recover(now, packet, cumulative, newly);
         }
         let ack = Ack {
@@ -443,7 +450,7 @@ impl Sender {
             // RFC 6582, section 4: duplicates of what a timeout sent again are no sign of loss
             _ => {
                 let suspect = (self.after_timeout && base <= self.recovery_point)
-                    || (self.ages.is_some() && base < self.recovery_point);
+                    || (self.finds_overdue && base < self.recovery_point);
                 (self.duplicates == DUP_THRESH && cumulative == 0 && !suspect) || overdue
             }
         };
@@ -469,8 +476,8 @@ impl Sender {
     /// timeout, and is sent again whatever the window says. Whether that is a new congestion event.
     fn find_overdue(&mut self, now: Time, duplicate: bool) -> bool {
         let base = self.board.base();
-        let Some(ages) = &mut self.ages else { return false };
-        let overdue = ages.overdue(now, base, duplicate, self.rtt.fine_timeout());
+        let Some(ages) = self.ages.as_mut().filter(|_| self.finds_overdue) else { return false };
+        let overdue = ages.overdue(now, duplicate, self.rtt.fine_timeout());
         // a timeout has already sent everything again
         if !overdue || self.phase == Phase::Loss {
             return false;

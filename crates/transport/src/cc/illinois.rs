@@ -26,7 +26,9 @@
 use super::aimd::standard_decrease;
 use super::registry::{Algorithm, Recovery};
 use super::round::Round;
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::{
+    Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, SendingTimes, Window,
+};
 use longfat_units::Interval;
 
 /// Shares of dm: alpha falls from the first on, beta rises from the second to the third.
@@ -53,9 +55,27 @@ pub const ROW: Algorithm = Algorithm {
             "linux: the kernel's tcp_illinois, with its granularity and resets",
         ),
         Parameter::number("alpha_min", 0.3, (0.01, 1.0), "segments per RTT", "growth before a full queue"),
-        Parameter::number("alpha_max", 10.0, (1.0, 1000.0), "segments per RTT", "growth before an empty queue"),
-        Parameter::number("beta_min", 0.125, (0.0, 0.5), "of the window", "what a loss takes with a short queue"),
-        Parameter::number("beta_max", 0.5, (0.5, 0.99), "of the window", "what a loss takes with a long queue"),
+        Parameter::number(
+            "alpha_max",
+            10.0,
+            (1.0, 1000.0),
+            "segments per RTT",
+            "growth before an empty queue",
+        ),
+        Parameter::number(
+            "beta_min",
+            0.125,
+            (0.0, 0.5),
+            "of the window",
+            "what a loss takes with a short queue",
+        ),
+        Parameter::number(
+            "beta_max",
+            0.5,
+            (0.5, 0.99),
+            "of the window",
+            "what a loss takes with a long queue",
+        ),
         Parameter::number("win_thresh", 15.0, (0.0, 1e6), "segments", "standard TCP below this window"),
         Parameter::number("theta", 5.0, (1.0, 1000.0), "RTT", "round trips of small delay before alpha_max"),
     ],
@@ -257,6 +277,11 @@ impl CongestionControl for Illinois {
 
     fn wants_samples(&self) -> bool {
         true
+    }
+
+    /// The kernel gives its modules the round-trip time of the last segment acknowledged.
+    fn sending_times(&self) -> SendingTimes {
+        if self.curves.linux { SendingTimes::RoundTrips } else { SendingTimes::Unused }
     }
 
     fn internals(&self, out: &mut Vec<(&'static str, f64)>) {

@@ -36,7 +36,7 @@ pub struct Ack {
     pub acked: f64,
     /// Segments that reached the receiver according to this acknowledgement and not to any before (cumulative and SACK).
     pub newly_delivered: u32,
-    /// Round-trip time measured by this acknowledgement (timestamps), if it gave one.
+    /// Round-trip time measured by this acknowledgement (timestamps, or see [`SendingTimes`]), if it gave one.
     pub rtt: Option<Interval>,
     /// The smoothed round-trip time (RFC 6298) including this sample.
     pub srtt: Interval,
@@ -111,6 +111,19 @@ impl Window {
     }
 }
 
+/// What a record of when each segment left is kept for (Brakmo, Peterson 1995).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendingTimes {
+    /// No record: round-trip times come from the timestamp that is echoed.
+    Unused,
+    /// [`Ack::rtt`] is that of the last segment acknowledged, without the wait of delayed acknowledgements; none if
+    /// that segment was sent twice.
+    RoundTrips,
+    /// The same; and the first unacknowledged segment is sent again once it is older than the timeout without its
+    /// floor, at the first duplicate or soon after a retransmission.
+    RoundTripsAndLosses,
+}
+
 /// A congestion control algorithm.
 ///
 /// The sender calls it; it never sees packets. `on_congestion` sets `w.ssthresh` to the window it wants after the
@@ -138,10 +151,9 @@ pub trait CongestionControl {
         false
     }
 
-    /// Whether the sender shall look at the age of the first unacknowledged segment, and send it again once that
-    /// exceeds the timeout without its floor, rather than wait for three duplicates (Brakmo, Peterson 1995).
-    fn wants_age_check(&self) -> bool {
-        false
+    /// What the sender's record of sending times is wanted for. Asked once.
+    fn sending_times(&self) -> SendingTimes {
+        SendingTimes::Unused
     }
 
     /// Fast recovery ended; `w.cwnd` is the window to go on with.

@@ -1,6 +1,8 @@
 //! The registry: one row an algorithm, and the enum through which the hot loop calls them without a virtual call.
 
-use super::{Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, Value, Window};
+use super::{
+    Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, SendingTimes, Value, Window,
+};
 use longfat_units::{Interval, Time};
 
 /// How a sender finds and repairs losses when the scenario does not say.
@@ -108,8 +110,8 @@ impl CongestionControl for Controller {
     fn wants_samples(&self) -> bool {
         each!(self, c => c.wants_samples())
     }
-    fn wants_age_check(&self) -> bool {
-        each!(self, c => c.wants_age_check())
+    fn sending_times(&self) -> SendingTimes {
+        each!(self, c => c.sending_times())
     }
     fn on_recovered(&mut self, now: Time, w: &mut Window) {
         each!(self, c => c.on_recovered(now, w))

@@ -3,7 +3,7 @@
 //!
 //! As López Pacheco (2008), algorithm 1, writes it, once per round trip:
 //! ```text
-//! Expected = cwnd / BaseRTT        Actual = segments sent in a round trip / its duration
+//! Expected = cwnd / BaseRTT        Actual = segments sent in a round trip / RTT
 //! Diff = Expected - Actual
 //! Diff < alpha:  one segment more over the next round trip
 //! Diff > beta :  one segment less;   in between cwnd stays
@@ -26,7 +26,8 @@ use super::aimd::{standard_decrease, standard_increase};
 use super::registry::{Algorithm, Recovery};
 use super::round::{Round, RoundTrip};
 use super::{
-    Ack, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, Window,
+    Ack, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, SendingTimes,
+    Window,
 };
 use longfat_units::{Interval, Time};
 
@@ -80,7 +81,7 @@ enum Course {
 pub struct Vegas {
     linux: bool,
     fine_check: bool,
-        alpha_bytes_per_s: f64,
+    alpha_bytes_per_s: f64,
     beta_bytes_per_s: f64,
     mss_bytes: f64,
     alpha: f64,
@@ -90,9 +91,10 @@ pub struct Vegas {
     course: Course,
     /// Linux: between a congestion event and the end of its recovery it is standard TCP.
     suspended: bool,
-    /// Linux: round-trip times measured in this round trip, and the least of them.
+    /// Round-trip times measured in this round trip, the least of them, and the least of all.
     samples: u32,
     least_rtt: Interval,
+    base_rtt: Interval,
 }
 
 impl Vegas {
@@ -112,20 +114,18 @@ impl Vegas {
             suspended: false,
             samples: 0,
             least_rtt: Interval::MAX,
+            base_rtt: Interval::MAX,
         }
     }
 
-    /// Expected less actual rate, in segments per second, and the least round-trip time in seconds.
-    fn diff(trip: RoundTrip, ack: &Ack, cwnd: f64) -> (f64, f64) {
-        let base_s = ack.base_rtt.as_secs_f64();
-        let rtt_s = ack.rtt.map_or(trip.duration_s, Interval::as_secs_f64);
-        // segments leave whole: a fraction of the window is not on the path
-        (cwnd.floor() / base_s - trip.sent as f64 / rtt_s, base_s)
-    }
-
     /// The paper's decision at the end of a round trip.
-    fn decide(&mut self, trip: RoundTrip, ack: &Ack, w: &mut Window) {
-        let (diff_pps, base_s) = Self::diff(trip, ack, w.cwnd);
+    fn decide(&mut self, trip: RoundTrip, w: &mut Window) {
+        let base_s = self.base_rtt.as_secs_f64();
+        let rtt_s = self.least_rtt.as_secs_f64();
+        // Expected is of the window in transit, counted as Actual is: of cwnd, a segment that a delayed
+        // acknowledgement keeps back would look like one queued
+        let sent = trip.sent as f64;
+        let diff_pps = sent / base_s - sent / rtt_s;
         if w.in_slow_start() {
             // only a round trip in which the window stayed compares like with like
             if self.course == Course::Grow {
@@ -151,7 +151,7 @@ impl Vegas {
 
     /// Linux's decision, at once and in whole segments.
     fn decide_as_linux(&self, ack: &Ack, w: &mut Window) {
-        let (rtt_s, base_s) = (self.least_rtt.as_secs_f64(), ack.base_rtt.as_secs_f64());
+        let (rtt_s, base_s) = (self.least_rtt.as_secs_f64(), self.base_rtt.as_secs_f64());
         let cwnd = w.cwnd.floor();
         let queued = (cwnd * (rtt_s - base_s) / base_s).floor();
         if w.in_slow_start() {
@@ -211,7 +211,10 @@ impl CongestionControl for Vegas {
             return self.on_ack_as_linux(ack, w);
         }
         if let Some(trip) = self.round.passed(ack) {
-            self.decide(trip, ack, w);
+            if self.samples > 0 {
+                self.decide(trip, w);
+            }
+            self.forget_samples();
         }
         let step = standard_increase(w.cwnd, ack.acked);
         match self.course {
@@ -239,15 +242,16 @@ impl CongestionControl for Vegas {
         if let Some(rtt) = ack.rtt {
             self.samples += 1;
             self.least_rtt = self.least_rtt.min(rtt);
+            self.base_rtt = self.base_rtt.min(rtt);
         }
     }
 
     fn wants_samples(&self) -> bool {
-        self.linux
+        true
     }
 
-    fn wants_age_check(&self) -> bool {
-        self.fine_check
+    fn sending_times(&self) -> SendingTimes {
+        if self.fine_check { SendingTimes::RoundTripsAndLosses } else { SendingTimes::RoundTrips }
     }
 
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {
@@ -283,9 +287,15 @@ mod tests {
         c
     }
 
+    /// A round trip on the empty path, so that BaseRTT is known.
+    fn know_base(c: &mut Controller, path: &mut Path) {
+        path.run(path.base_s, c, &mut window(2.0, 2.0));
+    }
+
     /// Segments queued once a window that began with `cwnd`, past slow-start, has settled, and stays.
     fn settled_queue(c: &mut Controller, cwnd: f64) -> f64 {
         let (mut path, mut w) = (path(), window(cwnd, 2.0));
+        know_base(c, &mut path);
         path.run(12.0, c, &mut w);
         let queue = path.queue_packets(w.cwnd.floor());
         path.run(12.0, c, &mut w);
@@ -324,6 +334,7 @@ mod tests {
         for words in [&[][..], &[("variant", "linux")]] {
             for (cwnd, sign) in [(50.0, 1.0), (150.0, -1.0)] {
                 let (mut c, mut path, mut w) = (started(words, 1000), path(), window(cwnd, 2.0));
+                know_base(&mut c, &mut path);
                 // ten round trips and one to begin with
                 path.run(11.0 * path.rtt_s(cwnd), &mut c, &mut w);
                 let moved = sign * (w.cwnd - cwnd);
@@ -363,7 +374,9 @@ mod tests {
     #[test]
     fn linux_leaves_slow_start_with_one_segment_more_than_the_measured_rate_needs() {
         // 200 segments at twice the least round-trip time: 100 would have done
-        let mut c = Vegas { least_rtt: Interval::from_millis(200), ..vegas(&[("variant", "linux")]) };
+        let mut c = vegas(&[("variant", "linux")]);
+        c.base_rtt = Interval::from_millis(100);
+        c.least_rtt = Interval::from_millis(200);
         let mut w = window(200.0, f64::INFINITY);
         c.decide_as_linux(&ack(1.0), &mut w);
         assert_eq!((w.cwnd, w.ssthresh), (101.0, 101.0));
@@ -394,7 +407,7 @@ mod tests {
 
     #[test]
     fn the_sender_is_asked_for_the_fine_grained_check_except_by_linux() {
-        let asks = |words| instance(&ROW, words).wants_age_check();
+        let asks = |words| instance(&ROW, words).sending_times() == SendingTimes::RoundTripsAndLosses;
         assert!(asks(&[]));
         assert!(!asks(&[("fine_check", "off")]));
         assert!(!asks(&[("variant", "linux")]));

@@ -23,7 +23,8 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::registry::{Algorithm, Recovery};
 use super::{
-    Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, Window,
+    Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters,
+    SendingTimes, Window,
 };
 use longfat_units::{Interval, Time};
 
@@ -277,6 +278,11 @@ impl CongestionControl for Westwood {
         true
     }
 
+    /// The kernel gives its modules the round-trip time of the last segment acknowledged.
+    fn sending_times(&self) -> SendingTimes {
+        if self.form == Form::Linux { SendingTimes::RoundTrips } else { SendingTimes::Unused }
+    }
+
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {
         if core::mem::take(&mut self.completing) {
             w.ssthresh = self.linux_pipe();
@@ -453,9 +459,12 @@ mod tests {
     #[test]
     fn growth_is_that_of_standard_tcp_unless_the_scalable_one_is_chosen() {
         // Kelly 2003: 0.01 a segment, which is more than 1 / cwnd beyond 100 segments
-        for (word, cwnd, growth) in
-            [("standard", 50.0, 0.02), ("standard", 400.0, 0.0025), ("scalable", 50.0, 0.02), ("scalable", 400.0, 0.01)]
-        {
+        for (word, cwnd, growth) in [
+            ("standard", 50.0, 0.02),
+            ("standard", 400.0, 0.0025),
+            ("scalable", 50.0, 0.02),
+            ("scalable", 400.0, 0.01),
+        ] {
             let mut w = window(cwnd, 2.0);
             plus(&[("increase", word)]).on_ack(&ack(1.0), &mut w);
             assert!((w.cwnd - cwnd - growth).abs() < 1e-9, "{word} {cwnd}");

@@ -3,7 +3,7 @@
 use crate::path::{MSS, Path, RTT_MS, at_ms, constant, ms, standard, steady};
 use longfat_transport::SenderConfig;
 use longfat_transport::cc::registry::Recovery;
-use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
+use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
 use longfat_wire::Kind;
 
 const ALL: [Recovery; 3] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno];
@@ -16,8 +16,8 @@ impl CongestionControl for Watchful {
     fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
         w.ssthresh = 0.5 * w.cwnd;
     }
-    fn wants_age_check(&self) -> bool {
-        true
+    fn sending_times(&self) -> SendingTimes {
+        SendingTimes::RoundTripsAndLosses
     }
 }
 
@@ -108,7 +108,10 @@ fn every_pattern_of_losses_in_a_flight_is_repaired() {
                 .delaying(|s| ms(s.packet.seq % 8))
                 .losing(move |s| {
                     let (seq, first) = (s.packet.seq, s.earlier == 0);
-                    s.packet.kind == Kind::Data && first && (16..24).contains(&seq) && pattern >> (seq - 16) & 1 == 1
+                    s.packet.kind == Kind::Data
+                        && first
+                        && (16..24).contains(&seq)
+                        && pattern >> (seq - 16) & 1 == 1
                 })
                 .start();
             path.run_to_end();
