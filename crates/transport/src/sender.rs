@@ -370,7 +370,9 @@ impl Sender {
         let looks = !plain || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
         if looks || self.phase != Phase::Open {
             if let Some(ages) = &mut self.ages {
-                sample = ages.acknowledged(now, packet.seq);
+                let last = ages.acknowledged(now, packet.seq);
+                // older than the segment that triggered this: it arrived long ago, above a hole
+                sample = last.filter(|&rtt| sample.is_some_and(|stamped| rtt <= stamped));
             }
             self.recover(now, packet, cumulative, newly);
         }

@@ -4,7 +4,10 @@ use crate::path::{MSS, Path, RTT_MS, at_ms, constant, ms, standard, steady};
 use longfat_transport::SenderConfig;
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
+use longfat_units::Interval;
 use longfat_wire::Kind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const ALL: [Recovery; 3] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno];
 
@@ -87,6 +90,40 @@ fn a_lost_retransmission_is_found_by_its_age() {
         path.run_to(at_ms(RTT_MS * 40));
         let c = path.counters();
         assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 2, 0), "{recovery:?}");
+    }
+}
+
+/// Tells the greatest round-trip time that it was shown.
+struct Greatest(SendingTimes, Arc<AtomicU64>);
+
+impl CongestionControl for Greatest {
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+        w.ssthresh = 0.5 * w.cwnd;
+    }
+    fn on_sample(&mut self, ack: &Ack) {
+        self.1.fetch_max(ack.rtt.map_or(0, |rtt| rtt.as_ns()), Ordering::Relaxed);
+    }
+    fn wants_samples(&self) -> bool {
+        true
+    }
+    fn sending_times(&self) -> SendingTimes {
+        self.0
+    }
+}
+
+#[test]
+fn sending_times_give_round_trips_without_the_wait_of_delayed_acknowledgements_and_of_holes() {
+    // acknowledgements of pairs: the first segment of each waits a millisecond for the second
+    for (times, greatest_ms) in [(SendingTimes::Unused, 101), (SendingTimes::RoundTrips, 100)] {
+        let greatest = Arc::new(AtomicU64::new(0));
+        let controller = Controller::Custom(Box::new(Greatest(times, greatest.clone())));
+        let mut path = spread(steady(20.0), controller).delayed_acks(ms(40)).losing_once(&[255, 257]).start();
+        path.run_to(at_ms(RTT_MS * 11));
+        greatest.store(0, Ordering::Relaxed);
+        path.run_to(at_ms(RTT_MS * 40));
+        assert_eq!(path.counters().retransmits, 2);
+        assert_eq!(Interval::from_ns(greatest.load(Ordering::Relaxed)), ms(greatest_ms), "{times:?}");
     }
 }
 
