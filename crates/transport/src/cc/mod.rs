@@ -6,17 +6,21 @@ mod parameters;
 pub mod registry;
 mod round;
 
+pub mod africa;
 pub mod aimd;
 pub mod bic;
 pub mod fast;
 pub mod hstcp;
+pub mod hstcp_lp;
 pub mod htcp;
 pub mod illinois;
+pub mod ltcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
 pub mod vegas;
 pub mod westwood;
+pub mod yeah;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};

@@ -112,18 +112,36 @@ impl CongestionControl for Greatest {
     }
 }
 
+/// The greatest round-trip time shown from 1.1 s on, when the first flight is forgotten.
+fn greatest_rtt(times: SendingTimes, path: impl FnOnce(Controller) -> Path) -> Interval {
+    let greatest = Arc::new(AtomicU64::new(0));
+    let mut path = path(Controller::Custom(Box::new(Greatest(times, greatest.clone())))).start();
+    path.run_to(at_ms(RTT_MS * 11));
+    greatest.store(0, Ordering::Relaxed);
+    path.run_to(at_ms(RTT_MS * 40));
+    Interval::from_ns(greatest.load(Ordering::Relaxed))
+}
+
 #[test]
-fn sending_times_give_round_trips_without_the_wait_of_delayed_acknowledgements_and_of_holes() {
-    // acknowledgements of pairs: the first segment of each waits a millisecond for the second
-    for (times, greatest_ms) in [(SendingTimes::Unused, 101), (SendingTimes::RoundTrips, 100)] {
-        let greatest = Arc::new(AtomicU64::new(0));
-        let controller = Controller::Custom(Box::new(Greatest(times, greatest.clone())));
-        let mut path = spread(steady(20.0), controller).delayed_acks(ms(40)).losing_once(&[255, 257]).start();
-        path.run_to(at_ms(RTT_MS * 11));
-        greatest.store(0, Ordering::Relaxed);
-        path.run_to(at_ms(RTT_MS * 40));
-        assert_eq!(path.counters().retransmits, 2);
-        assert_eq!(Interval::from_ns(greatest.load(Ordering::Relaxed)), ms(greatest_ms), "{times:?}");
+fn sending_times_leave_out_the_wait_of_the_first_segment_of_a_pair_for_the_second() {
+    // one segment a millisecond fills the path; an odd window makes pairs of segments that did not leave together
+    let greatest = |times| {
+        let first_flight = |seq| ms(if seq < 101 { seq } else { 0 });
+        greatest_rtt(times, |c| {
+            Path::new(steady(101.0), c).delaying(move |s| first_flight(s.packet.seq)).delayed_acks(ms(40))
+        })
+    };
+    assert!(greatest(SendingTimes::Unused) > ms(100));
+    assert_eq!(greatest(SendingTimes::RoundTrips), ms(100));
+}
+
+#[test]
+fn sending_times_of_segments_that_arrived_above_a_hole_give_no_round_trip() {
+    for recovery in ALL {
+        for times in [SendingTimes::Unused, SendingTimes::RoundTrips] {
+            let path = |c| spread(with(recovery), c).losing_once(&[255, 257]);
+            assert_eq!(greatest_rtt(times, path), ms(100), "{recovery:?} {times:?}");
+        }
     }
 }
 
