@@ -9,12 +9,15 @@ mod round;
 pub mod africa;
 pub mod aimd;
 pub mod bic;
+pub mod ctcp;
+pub mod cubic;
 pub mod fast;
 pub mod hstcp;
 pub mod hstcp_lp;
 pub mod htcp;
 pub mod illinois;
 pub mod ltcp;
+pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
