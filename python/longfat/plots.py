@@ -16,6 +16,7 @@ from longfat.suites.figure import Curve, Figure, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
 COLOURS = {
@@ -52,6 +53,8 @@ WIDTH_INCHES = 7.0
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
+SHORT_RANGE = 50.0
+"""A logarithmic axis over less than this factor has labels between the powers of ten."""
 PLAIN_TICKS = (0.1, 1000.0)
 """Values of a logarithmic axis that are written as they are, not as powers of ten."""
 DPI = 150
@@ -254,8 +257,10 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
         axis.set_xscale("log")
         if all(PLAIN_TICKS[0] <= x <= PLAIN_TICKS[1] for curve in panel.curves for x in curve.x):
             axis.xaxis.set_major_formatter("{x:g}")
+        _thin_ticks(axis.xaxis)
     if panel.y_log and _any_positive(panel):
         axis.set_yscale("log")
+        _thin_ticks(axis.yaxis)
     if panel.x_range:
         axis.set_xlim(*panel.x_range)
     if panel.y_range:
@@ -265,6 +270,17 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
     axis.set_title(panel.title, loc="left")
     axis.set_xlabel(panel.x_label)
     axis.set_ylabel(panel.y_label)
+
+
+def _thin_ticks(axis: Axis) -> None:
+    """Labels of a logarithmic axis that stay apart: at 1, 2, 5 over a short range, else at powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if low > 0.0 and high < SHORT_RANGE * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
