@@ -7,6 +7,7 @@ and marker everywhere. Error bars are standard errors; broken thin lines are the
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,26 @@ COLOURS = {
     "bic": "#009e73",
     "fast": "#cc79a7",
     "htcp": "#e69f00",
+    "cubic": "#56b4e9",
+    "yeah": "#8c3f04",
+    "ctcp": "#004d73",
+    "vegas": "#7a5195",
+    "westwood": "#5f8f00",
+    "illinois": "#b22222",
+    "africa": "#00a3a3",
+    "ltcp": "#a08a00",
+    "hstcp-lp": "#6f9bd1",
+    "ptcp": "#e377c2",
+    "newreno": "#9ca3af",
+    "reno": "#4b5563",
+    "tahoe": "#111827",
+    "udt": "#2ca02c",
+    "runat": "#bc6c25",
 }
+OWN_COLOURS = ("#7c3aed", "#be185d", "#0f766e", "#b45309", "#1d4ed8", "#4d7c0f", "#9f1239", "#155e75")
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
 MARKERS = {"sack": "o", "hstcp": "s", "stcp": "^", "bic": "D", "fast": "v", "htcp": "P"}
+MARKERS |= {"cubic": "X", "yeah": "*", "ctcp": "<", "vegas": ">", "westwood": "p", "illinois": "h"}
 PLOTLY_MARKERS = {
     "o": "circle",
     "s": "square",
@@ -36,6 +54,12 @@ PLOTLY_MARKERS = {
     "D": "diamond",
     "v": "triangle-down",
     "P": "cross",
+    "X": "x",
+    "*": "star",
+    "<": "triangle-left",
+    ">": "triangle-right",
+    "p": "pentagon",
+    "h": "hexagon",
 }
 SECOND_COLOUR = "#94a3b8"
 """Of a second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
@@ -142,6 +166,12 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
     for number, panel in enumerate(figure.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _plotly_axis(panel.x_label, panel.x_log, panel.x_range)
+        if panel.categories:
+            layout[f"xaxis{suffix}"] |= {
+                "tickvals": list(range(len(panel.categories))),
+                "ticktext": list(panel.categories),
+                "range": [-0.5, len(panel.categories) - 0.5],
+            }
         layout[f"yaxis{suffix}"] = _plotly_axis(panel.y_label, panel.y_log, panel.y_range)
         layout["annotations"].append(
             {
@@ -220,6 +250,9 @@ def queue_figure(
 def colour(curve: Curve) -> str:
     """A curve's colour: its algorithm's; later flows of a history differ, so that a pair can be told."""
     own = COLOURS.get(curve.algorithm or "")
+    if own is None and curve.algorithm and curve.kind == "points":
+        # a user's own: the same in every panel, whatever its line style stands for
+        return OWN_COLOURS[zlib.crc32(curve.algorithm.encode()) % len(OWN_COLOURS)]
     if own is None:
         return SPARE_COLOURS[curve.stroke % len(SPARE_COLOURS)]
     if curve.kind == "line" and curve.stroke:
@@ -249,7 +282,7 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
                 curve.y,
                 yerr=_bars(curve),
                 marker=MARKERS.get(curve.algorithm or "", "o"),
-                linestyle=DASHES[curve.stroke % len(DASHES)],
+                linestyle="none" if panel.categories else DASHES[curve.stroke % len(DASHES)],
                 capsize=2,
                 **style,
             )
@@ -261,7 +294,10 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
     if panel.y_log and _any_positive(panel):
         axis.set_yscale("log")
         _thin_ticks(axis.yaxis)
-    if panel.x_range:
+    if panel.categories:
+        axis.set_xticks(range(len(panel.categories)), panel.categories, rotation=60, ha="right")
+        axis.set_xlim(-0.5, len(panel.categories) - 0.5)
+    elif panel.x_range:
         axis.set_xlim(*panel.x_range)
     if panel.y_range:
         axis.set_ylim(*panel.y_range)
@@ -335,7 +371,7 @@ def _plotly_trace(curve: Curve, panel: Panel) -> dict[str, Any]:
         return trace | {"mode": "lines", "line": {"color": hue, "width": 1.2, "dash": "dash"}}
     if curve.kind == "line":
         return trace | {"mode": "lines", "line": {"color": hue, "width": 1.2}}
-    trace["mode"] = "lines+markers"
+    trace["mode"] = "markers" if panel.categories else "lines+markers"
     trace["line"]["dash"] = PLOTLY_DASHES[curve.stroke % len(PLOTLY_DASHES)]
     trace["marker"] = {
         "color": hue,

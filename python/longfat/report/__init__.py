@@ -221,6 +221,7 @@ def _entry(figure: Figure, files: list[Path], experiment: Mapping[str, Any]) -> 
         "runs": experiment["runs"],
         "links": links,
         "plot": plots.plotly_figure(figure),
+        "table": figure.table,
     }
 
 
