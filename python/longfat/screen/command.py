@@ -113,11 +113,7 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
             }
             for name in names
         ],
-        "skipped": {
-            column.key: grid.skipped[column.trial.name]
-            for column in COLUMNS
-            if column.trial.name in grid.skipped
-        },
+        **left_out(grid),
         "figure": figure(grid, rows).to_json(),
         "performance": {
             "wall_s": wall_s,
@@ -126,6 +122,17 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
             "packets_per_s": packets / wall_s,
         },
         "provenance": output.provenance(sys.argv),
+    }
+
+
+def left_out(grid: Grid) -> dict[str, Any]:
+    """The part of a stored screen that says which columns were not measured, and why."""
+    return {
+        "skipped": {
+            column.key: grid.skipped[column.trial.name]
+            for column in COLUMNS
+            if column.trial.name in grid.skipped
+        }
     }
 
 
@@ -164,10 +171,7 @@ def used(document: Mapping[str, Any]) -> str:
 def notes(document: Mapping[str, Any]) -> list[str]:
     """What a reader of the table has to know."""
     headings = {column["key"]: column["heading"] for column in document["columns"]}
-    found = [f"{headings[key]}: not measured, {reason}" for key, reason in document["skipped"].items()]
-    if document["grid"]["repeats"] == 1:
-        found.append("one run a point: no standard errors")
-    return found
+    return [f"{headings[key]}: not measured, {reason}" for key, reason in document["skipped"].items()]
 
 
 def show(document: Mapping[str, Any], console: Console) -> None:

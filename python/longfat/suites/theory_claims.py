@@ -41,9 +41,9 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
         estimator=WINDOW + " d: least squares on logarithms over losses below 1e-3.",
         rule=(
             "The law 3 / (2 W^2) gives 2e-10 within 10 %; one flow with the loss that the law asks for at "
-            "the simulated rate reaches that rate within 10 %; the W^2 p measured there gives 2e-10 at 10 Gbit/s "
-            "within 20 %; the measured response goes as p^-.5, d within 5 % (tolerances chosen here; the "
-            f"RFC that the thesis quotes has the constant 1.2 for our 1.22). {HALF}"
+            "the simulated rate reaches that rate within 10 %; the W^2 p measured there gives 2e-10 at 10 "
+            "Gbit/s within 20 %; the measured response goes as p^-.5, d within 5 % (tolerances chosen here; "
+            f"the RFC that the thesis quotes has the constant 1.2 for our 1.22). {HALF}"
         ),
         experiments=("scaled", "response"),
         find=rules.ten_gigabit,

@@ -58,8 +58,8 @@ def response(runs: Runs, mode: Mode) -> Figure:
         "response",
         "Response functions of all algorithms",
         "Mean window of one flow over 100 ms whose path never fills, against the loss it meets: Fig. 13 of "
-        "Li, Leith and Shorten for every algorithm of the registry that has a window. Later half of the packets "
-        "of each run; random losses: mean and standard error over repeats. Sources of the laws: "
+        "Li, Leith and Shorten for every algorithm of the registry that has a window. Later half of the "
+        "packets of each run; random losses: mean and standard error over repeats. Sources of the laws: "
         + "; ".join(f"{name}: {theory.LAWS[name].source}" for name in names if name in theory.LAWS)
         + ".",
         tuple(panels),
