@@ -24,14 +24,14 @@ def response(runs: Runs, mode: Mode) -> Figure:
     losses = [float(loss) for loss in runs.distinct("loss")]
     panels = [
         Panel(
-            f"{title}, all algorithms",
+            f"all, {title}",
             LOSS_AXIS,
             WINDOW_AXIS,
             tuple(points(name, _windows(runs, name, kind), name) for name in names),
             x_log=True,
             y_log=True,
         )
-        for kind, title in (("periodic", "one loss every 1/p packets"), ("random", "random losses"))
+        for kind, title in (("periodic", "one loss every 1/p"), ("random", "random losses"))
     ]
     for name in names:
         law = theory.LAWS.get(name)
