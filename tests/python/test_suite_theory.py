@@ -272,3 +272,26 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
     ).read_text()
     assert "<th>two</th>" in page
     assert "&lt;b&gt;" in page
+
+
+LAW_CONSTANTS = {
+    "hstcp": {
+        "low_window": theory.HSTCP_LOW_WINDOW,
+        "high_window": theory.HSTCP_HIGH_WINDOW,
+        "high_p": theory.HSTCP_HIGH_P,
+    },
+    "stcp": {"increase": theory.STCP_INCREASE, "decrease": theory.STCP_DECREASE, "low_window": 16.0},
+    "cubic": {"c": theory.CUBIC_C},
+    "ltcp": {"window_threshold": theory.LTCP_THRESHOLD, "decrease": theory.LTCP_DECREASE},
+    "ctcp": {"alpha": theory.CTCP_ALPHA, "beta": theory.CTCP_BETA, "k": theory.CTCP_K},
+    "ptcp": {"flows": theory.MULTCP_FLOWS},
+}
+
+
+def test_laws_are_of_the_parameters_that_the_registry_has_by_default():
+    rows = {row["name"]: row for row in registry.rows("algorithms")}
+    compared = [name for name in LAW_CONSTANTS if name in rows]
+    assert {"hstcp", "stcp"} <= set(compared)
+    for name in compared:
+        defaults = {parameter["name"]: parameter["default"] for parameter in rows[name]["parameters"]}
+        assert LAW_CONSTANTS[name].items() <= defaults.items()
