@@ -16,7 +16,7 @@ from longfat.suites.suite import PACKET_BITS, Coordinate, Mode, Run, Runs
 from longfat.suites.theory_settings import (
     LARGE_BPS,
     LATER_START,
-    PAIR_REPEATS,
+    REPEATS,
     controlled,
     flow,
     has,
@@ -74,7 +74,7 @@ def runs(mode: Mode) -> list[Run]:
     return [
         run
         for name in controlled()
-        for repeat in range(PAIR_REPEATS[mode])
+        for repeat in range(REPEATS[mode])
         for run in _of_algorithm(mode, name, repeat)
     ]
 
