@@ -167,7 +167,8 @@ class Law:
     """A published response function: the mean window of one flow, and its form c R^e / p^d at low loss.
 
     ``window`` takes the loss probability and the round-trip time in seconds. ``switch`` are windows near
-    which the law changes from one form to another, and is not exact.
+    which the law changes from one form to another, and is not exact. ``heeds_delay``: it holds while no queue
+    builds, and says nothing of flows that share one.
     """
 
     window: Callable[[float, float], float]
@@ -175,10 +176,16 @@ class Law:
     source: str
     e: float = 0.0
     switch: tuple[float, ...] = ()
+    heeds_delay: bool = False
 
     @property
     def unfairness(self) -> float:
-        """Exponent of RTT unfairness under synchronised losses: (1 - e) / (1 - d), LOP (2.20) for e = 0."""
+        """Exponent of RTT unfairness under synchronised losses: (1 - e) / (1 - d), LOP (2.20) for e = 0.
+
+        NaN for a law that does not say.
+        """
+        if self.heeds_delay:
+            return math.nan
         return (1.0 - self.e) / (1.0 - self.d) if self.d < 1.0 else math.inf
 
 
@@ -201,11 +208,19 @@ LAWS: dict[str, Law] = {
     "reno": Law(_standard, 0.5, _MATHIS),
     "hstcp": Law(_hstcp, -hstcp_exponent(), "RFC 3649, section 5", switch=(HSTCP_LOW_WINDOW,)),
     "hstcp-lp": Law(
-        _hstcp, -hstcp_exponent(), "RFC 3649, section 5: its growth and backoff", switch=(HSTCP_LOW_WINDOW,)
+        _hstcp,
+        -hstcp_exponent(),
+        "RFC 3649, section 5: its growth and backoff",
+        switch=(HSTCP_LOW_WINDOW,),
+        heeds_delay=True,
     ),
     "stcp": Law(_stcp, 1.0, "Kelly 2003", switch=(16.0,)),
     "yeah": Law(
-        _stcp, 1.0, "Kelly 2003: the fast mode of Baiocchi, Castellani, Vacirca 2007", switch=(16.0,)
+        _stcp,
+        1.0,
+        "Kelly 2003: the fast mode of Baiocchi, Castellani, Vacirca 2007",
+        switch=(16.0,),
+        heeds_delay=True,
     ),
     "cubic": Law(cubic_window, 0.75, "RFC 9438, eq. 5", e=0.75, switch=(59.0,)),
     "ltcp": Law(
@@ -216,6 +231,7 @@ LAWS: dict[str, Law] = {
         1.0 / (2.0 - CTCP_K),
         "Tan, Song, Zhang, Sridharan 2006",
         switch=(41.0,),
+        heeds_delay=True,
     ),
     "ptcp": Law(
         lambda loss, rtt_s: aimd_window(loss, MULTCP_FLOWS, 0.5 / MULTCP_FLOWS),

@@ -78,6 +78,8 @@ def test_rtt_unfairness_is_the_thesis_formula_and_one_for_cubic():
     assert theory.LAWS["sack"].unfairness == pytest.approx(2.0)
     assert theory.Law(theory.LAWS["hstcp"].window, 0.82, "LOP").unfairness == pytest.approx(5.55, abs=0.01)
     assert theory.LAWS["stcp"].unfairness == math.inf
+    # Compound's delay part yields as soon as there is a queue: its law is of one flow without
+    assert math.isnan(theory.LAWS["ctcp"].unfairness)
 
 
 def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_their_own(monkeypatch):
