@@ -1,7 +1,7 @@
 """How figures look: for papers through matplotlib (PDF, SVG, PNG), for the interactive page through plotly.
 
-Colours are Okabe and Ito's, which readers with any colour vision tell apart; an algorithm has the same colour
-and marker everywhere. Error bars are standard errors; broken thin lines are theory.
+Colours are Okabe and Ito's as far as they go, which readers with any colour vision tell apart; an algorithm
+has the same colour and marker everywhere. Error bars are standard errors; broken thin lines are theory.
 """
 
 from __future__ import annotations
