@@ -1,0 +1,191 @@
+//! Constant bit rate: datagrams of full size at equal distances, without acknowledgements, whatever becomes of them
+//! (the UDP flows of Lopez Pacheco 2008, section 3.2).
+//!
+//! ```text
+//! packet n leaves at  start + n 8 (mss + headers) / rate
+//! ```
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | rate | 50 | Mbit/s of IP packets | Lopez Pacheco 2008, section 3.2 | the thesis does not say which bytes its rate counts |
+
+use super::onoff::Periods;
+use super::{Books, Config, Protocol, Receiver, Sender};
+use crate::cc::{Parameter, ParameterError, Parameters};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Kind, SimPacket};
+
+const BPS_PER_MBPS: f64 = 1e6;
+
+/// The rate while it sends, of [`Source`]s of every kind.
+pub(super) const RATE: Parameter =
+    Parameter::number("rate", 50.0, (0.001, 1e7), "Mbit/s", "IP packets put out while it sends");
+
+/// The row.
+pub const ROW: Protocol = Protocol {
+    name: "cbr",
+    aliases: &[],
+    citation: "Lopez Pacheco: Transport Protocols and XCP over Large Delay High Performance networks, thesis, ENS Lyon, \
+        2008, section 3.2",
+    parameters: &[RATE],
+    reliable: false,
+    random: false,
+    build: |p, config, _| {
+        Ok((Sender::Source(Source::new(p, config, None)?), Receiver::Count(Counter::default())))
+    },
+};
+
+/// A source of datagrams that listens to nobody.
+pub struct Source {
+    books: Books,
+    /// Distance of two packets while it sends, seconds.
+    gap_s: f64,
+    /// When it sends; always if `None`.
+    periods: Option<Periods>,
+    started: Option<Time>,
+    /// When the next packet leaves.
+    at: Time,
+}
+
+impl Source {
+    /// A source at rest. Refused where the host's own link is slower.
+    pub(super) fn new(
+        p: &Parameters,
+        config: &Config,
+        periods: Option<Periods>,
+    ) -> Result<Self, ParameterError> {
+        let rate_bps = BPS_PER_MBPS * p.number(RATE.name);
+        let most_bps = config.line.as_bps() as f64;
+        if rate_bps > most_bps {
+            return Err(ParameterError::Refused {
+                algorithm: if periods.is_some() { "onoff" } else { "cbr" },
+                name: RATE.name,
+                value: format!("{} Mbit/s", rate_bps / BPS_PER_MBPS),
+                accepted: format!("at most the {} Mbit/s of the host's own link", most_bps / BPS_PER_MBPS),
+            });
+        }
+        let mut books = Books::new(config);
+        books.config.bytes = None; // every datagram is full, the last one too
+        let gap_s = f64::from(8 * config.packet_bytes()) / rate_bps;
+        Ok(Source { books, gap_s, periods, started: None, at: Time::NEVER })
+    }
+
+    pub(super) fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        self.started = Some(now);
+        self.at = now;
+        self.on_timer(now, out);
+    }
+
+    pub(super) fn stop(&mut self, _now: Time) {
+        self.books.done = true;
+        self.at = Time::NEVER;
+    }
+
+    pub(super) fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        let Some(started) = self.started else { return };
+        while self.at <= now {
+            let n = self.books.counters.packets_sent;
+            self.books.send(now, n, false, out);
+            if n + 1 == self.books.end {
+                return self.stop(now);
+            }
+            let sending = Interval::from_secs_f64((n + 1) as f64 * self.gap_s);
+            self.at = started + self.periods.as_mut().map_or(sending, |periods| periods.when(sending));
+        }
+    }
+
+    pub(super) fn wake(&self) -> Time {
+        self.at.round_up(self.books.config.host_tick, self.books.config.tick_phase)
+    }
+
+    pub(super) const fn books(&self) -> &Books {
+        &self.books
+    }
+
+    pub(super) const fn books_mut(&mut self) -> &mut Books {
+        &mut self.books
+    }
+}
+
+/// A receiver that hands on whatever arrives.
+#[derive(Clone, Debug, Default)]
+pub struct Counter {
+    /// Datagrams that arrived.
+    pub delivered: u64,
+    /// IP bytes that arrived.
+    pub received_bytes: u64,
+}
+
+impl Counter {
+    pub(super) fn on_packet(&mut self, packet: &SimPacket) {
+        if packet.kind == Kind::Data {
+            self.delivered += 1;
+            self.received_bytes += u64::from(packet.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::Value;
+    use crate::udp::testing::{Path, config, ms};
+    use longfat_units::Rate;
+
+    fn at(mbps: f64) -> [(&'static str, Value); 1] {
+        [("rate", Value::Number(mbps))]
+    }
+
+    #[test]
+    fn fifty_megabit_is_a_packet_every_240_microseconds_without_drift() {
+        let mut path = Path::new(&ROW, &at(50.0), &config());
+        path.run(ms(60_000), |_, _| false);
+        assert_eq!(path.sent.len(), 250_001);
+        assert_eq!(path.sent[1], (Time::from_ns(240_000), 1));
+        assert_eq!(path.sent[250_000].0, ms(60_000));
+        // a rate whose packets are no whole number of nanoseconds apart
+        let mut path = Path::new(&ROW, &at(7.0), &config());
+        path.run(ms(60_000), |_, _| false);
+        assert_eq!(path.sent.len(), 35_001);
+        assert_eq!(path.sent[35_000].0, ms(60_000));
+    }
+
+    #[test]
+    fn losses_change_nothing() {
+        let mut path = Path::new(&ROW, &at(12.0), &config());
+        path.run(ms(1000), |_, packet| !packet.seq.is_multiple_of(2));
+        assert_eq!(path.sent.len(), 1001);
+        // of the 981 sent by 980 ms those with even numbers have arrived
+        assert_eq!(path.receiver.delivered(), 491);
+        assert_eq!(path.receiver.received_bytes(), 491 * 1500);
+    }
+
+    #[test]
+    fn so_many_bytes_are_as_many_full_datagrams_and_then_it_is_done() {
+        let few = Config { bytes: Some(3 * 1448 + 1), ..config() };
+        let mut path = Path::new(&ROW, &at(12.0), &few);
+        path.run(ms(1000), |_, _| false);
+        assert_eq!((path.sent.len(), path.sender.is_done()), (4, true));
+        assert_eq!(path.receiver.received_bytes(), 4 * 1500);
+    }
+
+    #[test]
+    fn a_rate_above_the_host_s_own_link_is_refused() {
+        let slow = Config { line: Rate::from_bps(4e7).unwrap(), ..config() };
+        let given = [("rate".to_owned(), Value::Number(50.0))];
+        let refusal = ROW.ends(&given, &slow, longfat_units::Stream::new(1, "x")).err().unwrap().to_string();
+        assert_eq!(
+            refusal,
+            "cbr.rate = 50 Mbit/s is not accepted; give at most the 40 Mbit/s of the host's own link"
+        );
+    }
+
+    #[test]
+    fn a_coarse_host_sends_what_is_due_at_its_ticks() {
+        let coarse = Config { host_tick: Interval::from_millis(10), ..config() };
+        let mut path = Path::new(&ROW, &at(12.0), &coarse);
+        path.run(ms(1000), |_, _| false);
+        assert_eq!(path.sent.len(), 1001);
+        assert!(path.sent.iter().all(|(at, _)| at.as_ns() % 10_000_000 == 0));
+    }
+}
