@@ -9,14 +9,15 @@ pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 
 /// Which flow a packet belongs to: an index that is stable for the life of the flow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
-/// What a packet is for. Data, connection requests and what acknowledges
-/// acknowledgements travel from sender to receiver, the others back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a packet is for. Data, connection requests and what acknowledges acknowledgements travel from sender to
+/// receiver, the others back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
     /// Payload.
+    #[default]
     Data,
     /// A pure acknowledgement.
     Ack,

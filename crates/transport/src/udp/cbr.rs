@@ -10,16 +10,10 @@
 //! | rate | 50 | Mbit/s of IP packets | Lopez Pacheco 2008, section 3.2 | the thesis does not say which bytes its rate counts |
 
 use super::onoff::Periods;
-use super::{Books, Config, Protocol, Receiver, Sender};
-use crate::cc::{Parameter, ParameterError, Parameters};
+use super::{BPS_PER_MBPS, Books, Config, Protocol, RATE, Receiver, Sender};
+use crate::cc::Parameters;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, SimPacket};
-
-const BPS_PER_MBPS: f64 = 1e6;
-
-/// The rate while it sends, of [`Source`]s of every kind.
-pub(super) const RATE: Parameter =
-    Parameter::number("rate", 50.0, (0.001, 1e7), "Mbit/s", "IP packets put out while it sends");
 
 /// The row.
 pub const ROW: Protocol = Protocol {
@@ -30,9 +24,7 @@ pub const ROW: Protocol = Protocol {
     parameters: &[RATE],
     reliable: false,
     random: false,
-    build: |p, config, _| {
-        Ok((Sender::Source(Source::new(p, config, None)?), Receiver::Count(Counter::default())))
-    },
+    build: |p, config, _| (Sender::Source(Source::new(p, config, None)), Receiver::Count(Counter::default())),
 };
 
 /// A source of datagrams that listens to nobody.
@@ -48,26 +40,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source at rest. Refused where the host's own link is slower.
-    pub(super) fn new(
-        p: &Parameters,
-        config: &Config,
-        periods: Option<Periods>,
-    ) -> Result<Self, ParameterError> {
-        let rate_bps = BPS_PER_MBPS * p.number(RATE.name);
-        let most_bps = config.line.as_bps() as f64;
-        if rate_bps > most_bps {
-            return Err(ParameterError::Refused {
-                algorithm: if periods.is_some() { "onoff" } else { "cbr" },
-                name: RATE.name,
-                value: format!("{} Mbit/s", rate_bps / BPS_PER_MBPS),
-                accepted: format!("at most the {} Mbit/s of the host's own link", most_bps / BPS_PER_MBPS),
-            });
-        }
+    /// A source at rest.
+    pub(super) fn new(p: &Parameters, config: &Config, periods: Option<Periods>) -> Self {
         let mut books = Books::new(config);
         books.config.bytes = None; // every datagram is full, the last one too
-        let gap_s = f64::from(8 * config.packet_bytes()) / rate_bps;
-        Ok(Source { books, gap_s, periods, started: None, at: Time::NEVER })
+        let gap_s = f64::from(8 * config.packet_bytes()) / (BPS_PER_MBPS * p.number(RATE.name));
+        Source { books, gap_s, periods, started: None, at: Time::NEVER }
     }
 
     pub(super) fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {

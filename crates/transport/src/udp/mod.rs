@@ -54,8 +54,8 @@ impl Config {
     }
 }
 
-/// Both ends of a connection, or why they cannot be had.
-pub type Ends = Result<(Sender, Receiver), ParameterError>;
+/// Both ends of a connection.
+pub type Ends = (Sender, Receiver);
 
 /// One row: a protocol over UDP.
 #[derive(Clone, Copy, Debug)]
@@ -78,15 +78,36 @@ pub struct Protocol {
 
 impl Protocol {
     /// Both ends of a connection with these parameters; random draws come from `stream`.
-    pub fn ends(&self, given: &[(String, Value)], config: &Config, stream: Stream) -> Ends {
-        (self.build)(&self.check(given)?, config, stream)
+    pub fn ends(
+        &self,
+        given: &[(String, Value)],
+        config: &Config,
+        stream: Stream,
+    ) -> Result<Ends, ParameterError> {
+        self.check(given, config.line).map(|p| (self.build)(&p, config, stream))
     }
 
-    /// Whether it takes these parameters, whatever the host.
-    pub fn check(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
-        Parameters::new(self.name, self.parameters, given)
+    /// The parameters, if a host with this link of its own can have them: a rate above that is refused.
+    pub fn check(&self, given: &[(String, Value)], line: Rate) -> Result<Parameters, ParameterError> {
+        let p = Parameters::new(self.name, self.parameters, given)?;
+        let line_mbps = line.as_bps() as f64 / BPS_PER_MBPS;
+        if self.parameters.iter().any(|one| one.name == RATE.name) && p.number(RATE.name) > line_mbps {
+            return Err(ParameterError::Refused {
+                algorithm: self.name,
+                name: RATE.name,
+                value: format!("{} Mbit/s", p.number(RATE.name)),
+                accepted: format!("at most the {line_mbps} Mbit/s of the host's own link"),
+            });
+        }
+        Ok(p)
     }
 }
+
+const BPS_PER_MBPS: f64 = 1e6;
+
+/// The rate of sources that listen to nobody.
+const RATE: Parameter =
+    Parameter::number("rate", 50.0, (0.001, 1e7), "Mbit/s", "IP packets put out while it sends");
 
 static ROWS: [Protocol; 4] = [udt::ROW, runat::ROW, cbr::ROW, onoff::ROW];
 

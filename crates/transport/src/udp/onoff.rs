@@ -11,8 +11,8 @@
 //! | on | 10 | s | the same | none |
 //! | off | 10 | s | chosen here: the thesis starts each of its flows by itself | |
 
-use super::cbr::{Counter, RATE, Source};
-use super::{Protocol, Receiver, Sender};
+use super::cbr::{Counter, Source};
+use super::{Protocol, RATE, Receiver, Sender};
 use crate::cc::{Parameter, Parameters};
 use longfat_units::{Distribution, Interval, Stream};
 
@@ -35,8 +35,8 @@ pub const ROW: Protocol = Protocol {
     reliable: false,
     random: true,
     build: |p, config, stream| {
-        let source = Source::new(p, config, Some(Periods::new(p, stream)))?;
-        Ok((Sender::Source(source), Receiver::Count(Counter::default())))
+        let source = Source::new(p, config, Some(Periods::new(p, stream)));
+        (Sender::Source(source), Receiver::Count(Counter::default()))
     },
 };
 

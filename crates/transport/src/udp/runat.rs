@@ -59,7 +59,7 @@ pub const ROW: Protocol = Protocol {
     reliable: true,
     random: false,
     build: |p, config, _| {
-        Ok((super::Sender::Runat(Sender::new(p, config)), super::Receiver::Runat(Receiver::default())))
+        (super::Sender::Runat(Sender::new(p, config)), super::Receiver::Runat(Receiver::default()))
     },
 };
 
@@ -419,7 +419,7 @@ mod tests {
 
     fn control(variant: &str, rate: f64) -> Control {
         let given = [("variant".to_owned(), Value::Word(variant.to_owned()))];
-        let mut c = Control::new(&ROW.check(&given).unwrap(), &config());
+        let mut c = Control::new(&ROW.check(&given, config().line).unwrap(), &config());
         c.idle_s = c.burst / rate;
         c
     }

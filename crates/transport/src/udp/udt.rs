@@ -65,6 +65,6 @@ pub const ROW: Protocol = Protocol {
     build: |p, config, stream| {
         let control = control::Control::new(p, config, stream);
         let receiver = Receiver::new(config.flow, config.packet_bytes());
-        Ok((super::Sender::Udt(Sender::new(config, control)), super::Receiver::Udt(receiver)))
+        (super::Sender::Udt(Sender::new(config, control)), super::Receiver::Udt(receiver))
     },
 };

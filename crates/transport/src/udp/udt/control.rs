@@ -199,7 +199,8 @@ mod tests {
     /// Past slow start at `rate_bps`, on a path of `capacity_bps`.
     fn control(variant: &str, capacity_bps: f64, rate_bps: f64) -> Control {
         let given = [("variant".to_owned(), Value::Word(variant.to_owned()))];
-        let mut c = Control::new(&ROW.check(&given).unwrap(), &config(), Stream::new(1, "flow/1/udp"));
+        let mut c =
+            Control::new(&ROW.check(&given, config().line).unwrap(), &config(), Stream::new(1, "flow/1/udp"));
         c.capacity_pps = capacity_bps / 12_000.0;
         c.arrival_pps = rate_bps / 12_000.0;
         c.slow_start = false;
@@ -321,7 +322,8 @@ mod tests {
     #[test]
     fn slow_start_ends_at_the_first_loss_with_the_speed_of_arrival() {
         let given: [(String, Value); 0] = [];
-        let mut c = Control::new(&ROW.check(&given).unwrap(), &config(), Stream::new(1, "flow/1/udp"));
+        let mut c =
+            Control::new(&ROW.check(&given, config().line).unwrap(), &config(), Stream::new(1, "flow/1/udp"));
         let report = UdtReport { number: 0, rtt: None, arrival_pps: 4000.0, capacity_pps: 9000.0 };
         c.on_ack(16, RTT_S, &report);
         c.on_ack(32, RTT_S, &report);
