@@ -457,6 +457,23 @@ class AlgorithmSpec:
         row = registry.find("algorithms", self.name)
         return AlgorithmSpec(self.name, registry.filled_parameters(row, self.parameters))
 
+    @property
+    def transport(self) -> str:
+        """What carries it: "tcp", "udp" or "datagrams", as the registry has them."""
+        return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
+
+    @property
+    def random(self) -> bool:
+        """Whether it may draw random numbers, as a user's own may."""
+        return self.custom or registry.find("algorithms", self.name).get("random", False)
+
+    def rate_bps(self) -> float | None:
+        """The rate of a source that listens to nobody; None for all others."""
+        if self.transport != "datagrams":
+            return None
+        row = registry.find("algorithms", self.name)
+        return RATE.parse(registry.write_parameters("algorithms", row, self.filled().parameters)["rate"])
+
 
 def _algorithm(value: Any, info: ValidationInfo) -> AlgorithmSpec:
     if isinstance(value, AlgorithmSpec):

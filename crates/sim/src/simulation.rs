@@ -373,7 +373,7 @@ impl Simulation {
         let Simulation { leaving, vacant, flows, background, .. } = self;
         leaving.sort_unstable(); // the drivers see connections complete in different orders
         leaving.retain(|&i| {
-            let stays = flows[i].under_way() > 0;
+            let stays = flows[i].under_way() > 0 || !flows[i].receiving.receiver.is_silent();
             if !stays {
                 if let Some(transfer) = flows[i].transfer.take() {
                     background[transfer.group].add(&flows[i]);

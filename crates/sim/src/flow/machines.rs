@@ -152,6 +152,14 @@ impl AnyReceiver {
         each!(AnyReceiver, self, r => r.wake())
     }
 
+    /// Whether it says nothing more of its own accord, once its sender is done.
+    pub fn is_silent(&self) -> bool {
+        match self {
+            AnyReceiver::Tcp(_) => true,
+            AnyReceiver::Udp(r) => r.wake() == Time::NEVER,
+        }
+    }
+
     /// Packets handed to the application.
     pub fn delivered(&self) -> u64 {
         each!(AnyReceiver, self, r => r.delivered())

@@ -63,10 +63,10 @@ impl Source {
         let Some(started) = self.started else { return };
         while self.at <= now {
             let n = self.books.counters.packets_sent;
-            self.books.send(now, n, false, out);
-            if n + 1 == self.books.end {
-                return self.stop(now);
+            if n == self.books.end {
+                return self.stop(now); // the last one has had its time
             }
+            self.books.send(now, n, false, out);
             let sending = Interval::from_secs_f64((n + 1) as f64 * self.gap_s);
             self.at = started + self.periods.as_mut().map_or(sending, |periods| periods.when(sending));
         }
