@@ -6,14 +6,21 @@ mod parameters;
 pub mod registry;
 mod round;
 
+pub mod africa;
 pub mod aimd;
 pub mod bic;
+pub mod ctcp;
+pub mod cubic;
 pub mod fast;
 pub mod hstcp;
+pub mod hstcp_lp;
 pub mod htcp;
+pub mod ltcp;
+pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod yeah;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};
