@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from longfat import problems, registry
+from longfat import problems
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
     BUFFER_PACKETS,
