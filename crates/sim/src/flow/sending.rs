@@ -102,6 +102,21 @@ impl SendingEnd {
     /// and does nothing, if that would be after the run.
     #[inline]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
+        match self.sender {
+            AnySender::Tcp(_) => self.run_ahead(at, packet),
+            AnySender::Udp(_) => self.run_ahead_over_udp(at, packet),
+        }
+    }
+
+    /// Out of the way of TCP's hot loop.
+    #[cold]
+    #[inline(never)]
+    fn run_ahead_over_udp(&mut self, at: Time, packet: &SimPacket) -> bool {
+        self.run_ahead(at, packet)
+    }
+
+    #[inline(always)]
+    fn run_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
         let now = self.clock.looks(at);
         if now > self.passed.end() {
             return false;
@@ -126,9 +141,11 @@ impl SendingEnd {
     fn take(&mut self, now: Time, packet: &SimPacket) {
         let SendingEnd { sender, access, outgoing, balance, .. } = self;
         *balance -= 1;
-        sender.on_packet(now, packet, &mut |packet: SimPacket| {
-            *balance += 1;
-            outgoing.push(access.depart(now, packet.bytes()), packet);
+        sender.on_packet(now, packet, || {
+            |packet: SimPacket| {
+                *balance += 1;
+                outgoing.push(access.depart(now, packet.bytes()), packet);
+            }
         });
         self.look_whether_done(now);
     }
