@@ -123,12 +123,16 @@ impl Driver<'_> {
     }
 
     fn window(&mut self, from: Time, until: Time) -> Result<(), RunError> {
-        let until = self.requests(from, until)?;
+        // hosts before requests: a connection that is complete lets its session open the next one, in this window even
         for index in 0..self.wake.len() {
             if self.wake[index] < until {
                 self.hosts(index, until)?;
             }
         }
+        while let Some(session) = self.run.woken.pop() {
+            self.next_request = self.next_request.min(self.run.sessions[session].next_at);
+        }
+        let until = self.requests(from, until)?;
         self.assign(until);
         for index in 0..self.run.links.len() {
             self.link(index, from, until)?;
@@ -136,19 +140,26 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Connections that sessions open in this window. One with a shorter way than any before shortens the window.
+    /// Connections that sessions open in this window; none of them can be complete within it. One with a shorter way
+    /// than any before shortens the window; that the other hosts have been further does no harm, since what reaches
+    /// them until then was known.
     fn requests(&mut self, from: Time, mut until: Time) -> Result<Time, RunError> {
+        let mut opened = Vec::new();
         while self.next_request < until {
             let now = self.next_request;
             for index in 0..self.run.sessions.len() {
                 if self.run.sessions[index].next_at == now {
                     let place = self.run.request(now, index)?;
                     self.admit(place);
+                    opened.push(place);
                     self.events += 1;
                 }
             }
             until = until.min(from + self.run.lookahead);
             self.next_request = self.run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER);
+        }
+        for place in opened {
+            self.hosts(place, until)?;
         }
         Ok(until)
     }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{bits, column, dumbbell, flow, run, web, with};
+use common::{bits, column, dumbbell, flow, run, surge, web, with};
 use longfat_sim::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -111,6 +111,8 @@ proptest! {
         packets in 1u64..40,
         probability in prop_oneof![Just(0.0), Just(0.02), Just(0.3)],
         sessions in 0u64..12,
+        users in 0u64..12,
+        rest_s in prop_oneof![Just(1e-6), Just(0.01), Just(1.0)],
     ) {
         let named = flows.into_iter().enumerate();
         let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string()}))).collect();
@@ -119,7 +121,12 @@ proptest! {
         plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
         let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
-        plan["background"] = json!([pages]);
+        // users that rest for less than a window open their next connection in the window of the last one's end
+        let mut files = surge("surge", users);
+        let rests = json!({"active_off_scale_s": rest_s, "inactive_off_least_s": rest_s, "tail_share": 0.0});
+        files["habits"] = with(files["habits"].clone(), rests);
+        files["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
+        plan["background"] = json!([pages, files]);
         assert_the_same_by_both(&plan);
     }
 }

@@ -67,6 +67,8 @@ pub struct Flow {
 pub struct Transfer {
     /// Index of the source.
     pub group: usize,
+    /// Index of the session that opened it.
+    pub session: usize,
     /// Payload, bytes.
     pub bytes: u64,
     /// Everything was acknowledged.
