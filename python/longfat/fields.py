@@ -441,6 +441,13 @@ def _write_queue(queue: QueueSpec) -> Any:
 Queue = Annotated[QueueSpec, PlainValidator(_queue), PlainSerializer(_write_queue), Accepts('"droptail"')]
 
 
+TCP_OPTIONS = frozenset(
+    {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
+    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "ecn"}
+)
+"""Keys of a flow that mean nothing to transports over UDP."""
+
+
 @dataclass(frozen=True)
 class AlgorithmSpec:
     """A congestion control: a row of the registry with the parameters given, or a user's own.
@@ -478,6 +485,17 @@ class AlgorithmSpec:
     def transport(self) -> str:
         """What carries it: "tcp", "udp" or "datagrams", as the registry has them."""
         return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
+
+    @property
+    def ignores(self) -> frozenset[str]:
+        """Keys of a flow that what carries it has no use for."""
+        match self.transport:
+            case "tcp":
+                return frozenset()
+            case "udp":
+                return TCP_OPTIONS
+            case _:
+                return TCP_OPTIONS | {"rto_min"}
 
     @property
     def random(self) -> bool:

@@ -186,9 +186,9 @@ class Transport(_Part):
 
     @model_validator(mode="after")
     def _options_fit_the_transport(self) -> Self:
-        wrong = sorted(self._not_for_it() & self.model_fields_set)
+        wrong = sorted(self.algorithm.ignores & self.model_fields_set)
         if wrong:
-            others = [key for key in TRANSPORT_OPTIONS if key not in self._not_for_it()]
+            others = [key for key in TRANSPORT_OPTIONS if key not in self.algorithm.ignores]
             raise ValueError(
                 f'{wrong[0]} does not go with "{self.algorithm.name}", which is not TCP; '
                 f"accepted beside it: {', '.join(others)}"
@@ -197,14 +197,7 @@ class Transport(_Part):
 
     @model_serializer(mode="wrap")
     def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: value for key, value in write(self).items() if key not in self._not_for_it()}
-
-    def _not_for_it(self) -> frozenset[str]:
-        """Options that its transport has no use for."""
-        transport = self.algorithm.transport
-        if transport == "tcp":
-            return frozenset()
-        return TCP_OPTIONS if transport == "udp" else TCP_OPTIONS | {"rto_min"}
+        return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
 
     @property
     def packet_bytes(self) -> float:
@@ -213,12 +206,6 @@ class Transport(_Part):
 
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)
-
-TCP_OPTIONS = frozenset(
-    {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
-    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "ecn"}
-)
-"""Options that mean nothing to transports over UDP."""
 
 
 class Flow(Transport):
