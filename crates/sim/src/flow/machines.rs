@@ -52,10 +52,19 @@ impl AnySender {
         }
     }
 
-    /// A packet from the receiver. `out` is made twice, so that TCP's stays in registers.
+    /// A packet from the receiver. Answers whether everything is done now. `out` is made twice, so that TCP's stays in
+    /// registers.
     #[inline(always)]
-    pub fn on_packet<O: FnMut(SimPacket)>(&mut self, now: Time, packet: &SimPacket, out: impl FnOnce() -> O) {
-        each!(AnySender, self, s => s.on_packet(now, packet, &mut out()));
+    pub fn on_packet<O: FnMut(SimPacket)>(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        out: impl FnOnce() -> O,
+    ) -> bool {
+        each!(AnySender, self, s => {
+            s.on_packet(now, packet, &mut out());
+            s.is_done()
+        })
     }
 
     /// A time that `wake` asked for has come.

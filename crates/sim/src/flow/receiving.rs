@@ -77,36 +77,31 @@ impl ReceivingEnd {
     /// its own packets and timer moves a receiver, so it may run ahead of everything else.
     #[inline(always)]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) {
-        match self.receiver {
-            AnyReceiver::Tcp(_) => self.run_ahead(at, packet),
-            AnyReceiver::Udp(_) => self.run_ahead_over_udp(at, packet),
+        if let AnyReceiver::Tcp(receiver) = &mut self.receiver
+            && receiver.wake() >= at
+            && !self.passed.is_due(at)
+        {
+            self.balance -= 1;
+            if let Some(ack) = receiver.on_packet(at, packet) {
+                self.answer(at, ack);
+            }
+        } else {
+            self.serve_and_take(at, packet);
         }
     }
 
-    /// Out of the way of TCP's hot loop.
+    /// As [`ReceivingEnd::take_ahead`], when timers or checks come before, or it is not TCP: out of the way of what is
+    /// usual.
     #[cold]
     #[inline(never)]
-    fn run_ahead_over_udp(&mut self, at: Time, packet: &SimPacket) {
-        self.run_ahead(at, packet);
-    }
-
-    #[inline(always)]
-    fn run_ahead(&mut self, at: Time, packet: &SimPacket) {
-        if self.receiver.wake() < at {
-            self.serve_timers(at);
-        }
-        self.go_on(at);
-        self.receive(at, packet);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn serve_timers(&mut self, before: Time) {
-        while self.receiver.wake() < before {
+    fn serve_and_take(&mut self, at: Time, packet: &SimPacket) {
+        while self.receiver.wake() < at {
             let timer = self.receiver.wake();
             self.go_on(timer);
             self.on_timer(timer);
         }
+        self.go_on(at);
+        self.receive(at, packet);
     }
 
     #[inline(always)]

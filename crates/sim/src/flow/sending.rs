@@ -141,13 +141,15 @@ impl SendingEnd {
     fn take(&mut self, now: Time, packet: &SimPacket) {
         let SendingEnd { sender, access, outgoing, balance, .. } = self;
         *balance -= 1;
-        sender.on_packet(now, packet, || {
+        let done = sender.on_packet(now, packet, || {
             |packet: SimPacket| {
                 *balance += 1;
                 outgoing.push(access.depart(now, packet.bytes()), packet);
             }
         });
-        self.look_whether_done(now);
+        if done {
+            self.complete(now);
+        }
     }
 
     /// Starts, stops, or serves a timer of the sender.
@@ -166,14 +168,14 @@ impl SendingEnd {
         } else {
             sender.on_timer(now, &mut out);
         }
-        self.look_whether_done(now);
+        if sender.is_done() {
+            self.complete(now);
+        }
     }
 
-    #[inline(always)]
-    fn look_whether_done(&mut self, now: Time) {
-        if self.sender.is_done() && self.completed.is_none() {
-            self.completed = Some(now);
-        }
+    #[cold]
+    fn complete(&mut self, now: Time) {
+        self.completed.get_or_insert(now);
     }
 
     /// When everything was acknowledged, if that was before `now`.
