@@ -14,7 +14,7 @@ Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset(
-        {"cubic", "vegas", "yeah", "westwood", "westwood+", "ctcp", "compound", "africa", "illinois", "ltcp"}
+        {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
         | {"hstcp-lp", "ptcp", "xcp", "vcp", "jetmax", "quickstart"}
     ),
     "queues": frozenset({"red", "choke", "blue", "sred", "codel", "fq_codel", "pie"}),

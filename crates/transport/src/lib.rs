@@ -2,6 +2,7 @@
 //! UDP with ends of their own. Sans-I/O: every
 //! call is handed `now`, and answers what it wants sent and when it wants to be woken.
 
+mod ages;
 pub mod cc;
 mod receiver;
 mod reduction;
