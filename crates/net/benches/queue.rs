@@ -20,7 +20,7 @@ impl Sink<SimPacket> for Counting {
     fn drop(&mut self, _packet: SimPacket, _reason: DropReason) {
         self.dropped += 1;
     }
-    fn marked(&mut self) {}
+    fn marked(&mut self, _reason: DropReason) {}
     fn set_timer(&mut self, _at: Time) {}
     fn originate(&mut self, _packet: SimPacket, _to: Address) {}
 }
