@@ -1,7 +1,8 @@
 //! A drop-tail FIFO in front of a link of constant rate, without departure events.
 //!
 //! When a packet is accepted, the time at which its transmission starts is arithmetic: the later of now and the end
-//! of the one before it. So it is enough to remember those starts; a packet waits until its own has come.
+//! of the one before it. Those that wait are sent without a pause, so it is enough to remember when the first of them
+//! starts, and their sizes; a packet waits until its own start has come.
 //! [`queue::DropTail`](crate::queue::DropTail) behind a link that asks for packets gives the same results by events.
 
 use crate::Occupancy;
@@ -14,8 +15,11 @@ use std::collections::VecDeque;
 pub struct ConstantFifo {
     rate: Rate,
     limit: Limit,
-    /// Of each waiting packet: when its transmission starts, and its size.
-    waiting: VecDeque<(Time, u32)>,
+    /// When the transmission of the first waiting packet starts.
+    next_start: Time,
+    /// The waiting packets: the first of one size, and those behind them.
+    first: Alike,
+    behind: VecDeque<Alike>,
     free_at: Time,
     /// Transmission of everything accepted so far, until `free_at`.
     accepted: Interval,
@@ -26,13 +30,23 @@ pub struct ConstantFifo {
     last_size: (u32, Interval),
 }
 
+/// Waiting packets of the same size, one behind the other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Alike {
+    packets: u64,
+    bytes: u32,
+    transmission: Interval,
+}
+
 impl ConstantFifo {
     /// An empty queue before an idle link.
     pub fn new(rate: Rate, limit: Limit) -> Self {
         ConstantFifo {
             rate,
             limit,
-            waiting: VecDeque::new(),
+            next_start: Time::ZERO,
+            first: Alike::default(),
+            behind: VecDeque::new(),
             free_at: Time::ZERO,
             accepted: Interval::ZERO,
             occupancy: Occupancy::default(),
@@ -50,15 +64,33 @@ impl ConstantFifo {
     /// Lets everything leave the queue whose transmission has started by `now`.
     #[inline(always)]
     fn settle(&mut self, now: Time) {
-        while let Some(&(start, bytes)) = self.waiting.front() {
-            if start > now {
-                break;
-            }
-            self.waiting.pop_front();
-            self.occupancy.leave(start, bytes);
+        while self.next_start <= now && self.first.packets > 0 {
+            self.occupancy.leave(self.next_start, self.first.bytes);
             self.packets_out += 1;
-            self.bytes_out += u64::from(bytes);
+            self.bytes_out += u64::from(self.first.bytes);
+            self.next_start += self.first.transmission;
+            self.first.packets -= 1;
+            if self.first.packets == 0 {
+                self.first = self.behind.pop_front().unwrap_or_default();
+            }
         }
+    }
+
+    /// A packet whose transmission starts at `free_at` waits behind the others.
+    #[inline(always)]
+    fn wait(&mut self, now: Time, bytes: u32, transmission: Interval) {
+        if self.occupancy.packets() == 0 {
+            self.next_start = self.free_at;
+            self.first = Alike { packets: 1, bytes, transmission };
+        } else if self.first.bytes == bytes && self.behind.is_empty() {
+            self.first.packets += 1;
+        } else {
+            match self.behind.back_mut() {
+                Some(last) if last.bytes == bytes => last.packets += 1,
+                _ => self.behind.push_back(Alike { packets: 1, bytes, transmission }),
+            }
+        }
+        self.occupancy.join(now, bytes);
     }
 
     /// A packet of `bytes` arrives: when its last bit will be on the wire, or `None` if there is no room for it.
@@ -77,8 +109,7 @@ impl ConstantFifo {
             self.bytes_out += u64::from(bytes);
             self.free_at = now + self.last_size.1;
         } else {
-            self.occupancy.join(now, bytes);
-            self.waiting.push_back((self.free_at, bytes));
+            self.wait(now, bytes, self.last_size.1);
             self.free_at += self.last_size.1;
         }
         Some(self.free_at)

@@ -2,32 +2,29 @@
 
 use longfat_units::Time;
 
-/// Time integrals of a queue's length, in packets.
+/// A queue's length and its time integrals, in packets.
+///
+/// The integral of a length that changes at times t_i is its present value times now, less the sum of each change times
+/// t_i. So a change costs one product and no look at the last one. All of it in whole numbers: the order of summation
+/// cannot matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupancy {
     packets: u64,
     bytes: u64,
     max_packets: u64,
-    last: Time,
-    // in packet ns and packet^2 ns: whole numbers, so that the order of summation cannot matter
-    area: u128,
-    square_area: u128,
+    /// Sum of (length before - length after) t, packet ns.
+    changes: i128,
+    /// The same of the squares of the length, packet^2 ns.
+    square_changes: i128,
 }
 
 impl Occupancy {
-    /// Accounts for the time until `now` at the present length.
-    #[inline]
-    fn integrate(&mut self, now: Time) {
-        let span = u128::from(now.since(self.last).as_ns());
-        self.area += u128::from(self.packets) * span;
-        self.square_area += u128::from(self.packets * self.packets) * span; // 64 bits hold the square of any queue
-        self.last = now;
-    }
-
     /// A packet joined at `now`.
     #[inline]
     pub fn join(&mut self, now: Time, bytes: u32) {
-        self.integrate(now);
+        let t = now.as_ns();
+        self.changes -= i128::from(t);
+        self.square_changes -= product(2 * self.packets + 1, t);
         self.packets += 1;
         self.bytes += u64::from(bytes);
         self.max_packets = self.max_packets.max(self.packets);
@@ -36,14 +33,18 @@ impl Occupancy {
     /// A packet left at `now`.
     #[inline]
     pub fn leave(&mut self, now: Time, bytes: u32) {
-        self.integrate(now);
+        let t = now.as_ns();
         self.packets -= 1;
         self.bytes -= u64::from(bytes);
+        self.changes += i128::from(t);
+        self.square_changes += product(2 * self.packets + 1, t);
     }
 
     /// The length is this from `now` on.
     pub fn set(&mut self, now: Time, packets: u64, bytes: u64) {
-        self.integrate(now);
+        let t = now.as_ns();
+        self.changes += product(self.packets, t) - product(packets, t);
+        self.square_changes += product(self.packets.pow(2), t) - product(packets.pow(2), t);
         self.packets = packets;
         self.bytes = bytes;
         self.max_packets = self.max_packets.max(packets);
@@ -63,23 +64,29 @@ impl Occupancy {
 
     /// Starts the figures of a window at `now`; the length goes on.
     pub fn restart(&mut self, now: Time) {
-        self.integrate(now);
-        self.area = 0;
-        self.square_area = 0;
+        self.changes = -product(self.packets, now.as_ns());
+        self.square_changes = -product(self.packets.pow(2), now.as_ns());
         self.max_packets = self.packets;
     }
 
     /// Mean, standard deviation and maximum of the length in packets from `since` to `now`.
-    pub fn figures(mut self, since: Time, now: Time) -> (f64, f64, u64) {
-        self.integrate(now);
+    pub fn figures(self, since: Time, now: Time) -> (f64, f64, u64) {
         let span = now.since(since).as_ns() as f64;
         if span <= 0.0 {
             return (self.packets as f64, 0.0, self.max_packets);
         }
-        let mean = self.area as f64 / span;
-        let variance = (self.square_area as f64 / span - mean * mean).max(0.0);
+        let area = self.changes + product(self.packets, now.as_ns());
+        let square_area = self.square_changes + product(self.packets.pow(2), now.as_ns());
+        let mean = area as f64 / span;
+        let variance = (square_area as f64 / span - mean * mean).max(0.0);
         (mean, variance.sqrt(), self.max_packets)
     }
+}
+
+/// `a b` in full: 64 bits hold the square of any queue's length, and no run lasts 2^63 ns.
+#[inline]
+fn product(a: u64, b: u64) -> i128 {
+    (u128::from(a) * u128::from(b)) as i128
 }
 
 #[cfg(test)]

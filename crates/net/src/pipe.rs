@@ -1,59 +1,136 @@
 //! A stretch of path that keeps order: what goes in comes out after a delay, first in, first out.
 
 use longfat_units::Time;
-use std::collections::VecDeque;
 
 /// Packets under way, each with the time of its arrival; arrival times never decrease.
+///
+/// A ring whose size is a power of two. A packet is looked at where it lies and then let go, rather than moved out.
 #[derive(Clone, Debug)]
 pub struct Pipe<P> {
-    under_way: VecDeque<(Time, P)>,
+    slots: Vec<(Time, P)>,
+    /// Where the first packet lies; counts on for ever, only the low bits matter.
+    first: usize,
+    len: usize,
+    /// When the first packet arrives: asked far more often than it changes.
+    head: Time,
 }
 
 impl<P> Default for Pipe<P> {
     fn default() -> Self {
-        Pipe { under_way: VecDeque::new() }
+        Pipe { slots: Vec::new(), first: 0, len: 0, head: Time::NEVER }
     }
 }
 
-impl<P> Pipe<P> {
+impl<P: Default> Pipe<P> {
+    const FIRST_SLOTS: usize = 4;
+
+    #[inline(always)]
+    fn slot(&self, place: usize) -> usize {
+        self.first.wrapping_add(place) & self.slots.len().wrapping_sub(1)
+    }
+
     /// When the next packet arrives; [`Time::NEVER`] if none is under way.
-    #[inline]
-    pub fn head(&self) -> Time {
-        self.under_way.front().map_or(Time::NEVER, |&(at, _)| at)
+    #[inline(always)]
+    pub const fn head(&self) -> Time {
+        self.head
     }
 
     /// A packet enters and will arrive at `at`. Answers whether it is the only one under way.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, at: Time, packet: P) -> bool {
-        debug_assert!(self.under_way.back().is_none_or(|&(last, _)| last <= at), "a pipe keeps order");
-        self.under_way.push_back((at, packet));
-        self.under_way.len() == 1
+        if self.len == self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.len);
+        if let Some(slot) = self.slots.get_mut(slot) {
+            *slot = (at, packet);
+        }
+        self.len += 1;
+        if self.len == 1 {
+            self.head = at;
+        }
+        self.len == 1
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mask = self.slots.len().wrapping_sub(1);
+        self.slots.rotate_left(if self.len == 0 { 0 } else { self.first & mask });
+        self.first = 0;
+        let slots = (2 * self.slots.len()).max(Self::FIRST_SLOTS);
+        self.slots.resize_with(slots, || (Time::NEVER, P::default()));
+    }
+
+    /// The packet that arrives next, where it lies.
+    #[inline(always)]
+    pub fn first(&self) -> Option<&P> {
+        self.slots.get(self.slot(0)).filter(|_| self.len > 0).map(|(_, packet)| packet)
+    }
+
+    /// Lets go of the packet that arrives next, without a look at it.
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        if self.len > 0 {
+            self.first = self.first.wrapping_add(1);
+            self.len -= 1;
+        }
+        self.head = match self.slots.get(self.slot(0)) {
+            Some(&(at, _)) if self.len > 0 => at,
+            _ => Time::NEVER,
+        };
     }
 
     /// Takes the packet that arrives next.
     #[inline]
     pub fn pop(&mut self) -> Option<P> {
-        self.under_way.pop_front().map(|(_, packet)| packet)
+        let slot = self.slot(0);
+        let packet = self.slots.get_mut(slot).filter(|_| self.len > 0).map(|(_, p)| core::mem::take(p));
+        self.advance();
+        packet
     }
 
     /// When each packet under way arrives, in order.
     #[inline]
     pub fn times(&self) -> impl Iterator<Item = Time> + '_ {
-        self.under_way.iter().map(|&(at, _)| at)
+        (0..self.len).filter_map(|i| self.slots.get(self.slot(i)).map(|&(at, _)| at))
     }
 
     /// How many packets are under way.
-    pub fn len(&self) -> usize {
-        self.under_way.len()
+    pub const fn len(&self) -> usize {
+        self.len
     }
 
     /// Whether nothing is under way.
-    pub fn is_empty(&self) -> bool {
-        self.under_way.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
     }
+}
 
-    /// Forgets all that is under way; the memory stays.
-    pub fn clear(&mut self) {
-        self.under_way.clear();
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    proptest::proptest! {
+        #[test]
+        fn what_goes_in_comes_out_in_order(pushes in proptest::collection::vec(0u8..4, 1..400)) {
+            let (mut pipe, mut model) = (Pipe::default(), VecDeque::new());
+            for (i, push) in (0u64..).zip(pushes) {
+                if push > 0 {
+                    proptest::prop_assert_eq!(pipe.push(Time::from_ns(i), i), model.is_empty());
+                    model.push_back(i);
+                } else if i % 2 == 0 {
+                    proptest::prop_assert_eq!(pipe.pop(), model.pop_front());
+                } else {
+                    proptest::prop_assert_eq!(pipe.first(), model.front());
+                    pipe.advance();
+                    model.pop_front();
+                }
+                proptest::prop_assert_eq!(pipe.head(), model.front().map_or(Time::NEVER, |&at| Time::from_ns(at)));
+                proptest::prop_assert!(pipe.times().eq(model.iter().map(|&at| Time::from_ns(at))));
+                proptest::prop_assert_eq!((pipe.len(), pipe.is_empty()), (model.len(), model.is_empty()));
+            }
+        }
     }
 }

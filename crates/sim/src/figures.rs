@@ -145,9 +145,10 @@ pub struct BackgroundMark {
 impl BackgroundMark {
     /// Adds what one connection has done so far.
     pub fn add(&mut self, flow: &Flow) {
-        self.bytes_delivered += flow.sender.payload(flow.receiver.delivered());
-        self.received_bytes += flow.receiver.received_bytes;
-        self.packets_sent += flow.sender.counters().packets_sent;
+        let (sender, receiver) = (&flow.sending.sender, &flow.receiving.receiver);
+        self.bytes_delivered += sender.payload(receiver.delivered());
+        self.received_bytes += receiver.received_bytes;
+        self.packets_sent += sender.counters().packets_sent;
         self.packets_lost += flow.packets_lost;
     }
 }
@@ -184,15 +185,14 @@ pub struct FlowMark {
 impl FlowMark {
     /// The counters now.
     pub fn of(flow: &mut Flow, now: Time) -> Self {
-        let end = flow.completed.unwrap_or(now).min(now);
-        let receiver = flow.receiver_at(now);
+        let (sender, receiver) = (flow.sending.at(now), flow.receiving.at(now));
         FlowMark {
-            sender: *flow.sender.counters(),
+            sender: sender.counters,
             received_bytes: receiver.received_bytes,
-            delivered_bytes: flow.sender.payload(receiver.delivered),
+            delivered_bytes: flow.sending.sender.payload(receiver.delivered),
             duplicates: receiver.duplicates,
             packets_lost: flow.packets_lost,
-            cwnd_area: flow.sender.cwnd_integral(end),
+            cwnd_area: sender.cwnd_integral,
         }
     }
 }
@@ -234,7 +234,8 @@ pub fn flow_figures(
     srtt: SampleMean,
 ) -> FlowFigures {
     let from = from.max(flow.began).min(to);
-    let end = flow.completed.unwrap_or(to).min(to).max(from);
+    let completed = flow.sending.completed(to);
+    let end = completed.unwrap_or(to).min(to).max(from);
     let seconds = end.since(from).as_secs_f64();
     let sent = after.sender.packets_sent - before.sender.packets_sent;
     let lost = after.packets_lost - before.packets_lost;
@@ -254,7 +255,7 @@ pub fn flow_figures(
         loss_ratio: ratio(lost, sent),
         cwnd_mean: per_second(after.cwnd_area - before.cwnd_area, seconds),
         srtt_mean_s: srtt.mean(),
-        completed_s: flow.completed.map(Time::as_secs_f64),
+        completed_s: completed.map(Time::as_secs_f64),
     }
 }
 

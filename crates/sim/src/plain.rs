@@ -91,15 +91,16 @@ impl Driver<'_> {
         let flow = &mut self.run.flows[index];
         match part {
             ACCESS | ACK_ACCESS => {
-                let pipe = if part == ACCESS { &mut flow.to_link } else { &mut flow.ack_to_link };
+                let pipe =
+                    if part == ACCESS { &mut flow.sending.outgoing } else { &mut flow.receiving.outgoing };
                 if let Some(packet) = pipe.pop() {
                     let link = flow.route.path(packet.kind)[0];
                     self.enter(now, link, packet);
                 }
             }
-            RECEIVER => flow.receiver_event(now),
+            RECEIVER => flow.receiving.event(now),
             _ => {
-                flow.sender_event(now);
+                flow.sending.event(now);
                 self.run.after_sender(now, index)?;
             }
         }
@@ -110,7 +111,7 @@ impl Driver<'_> {
     fn plan_flow(&mut self, index: usize) {
         let flow = &self.run.flows[index];
         let slot = self.first_flow + SLOTS_PER_FLOW * index;
-        let times = [flow.to_link.head(), flow.receiver_wake(), flow.ack_to_link.head(), flow.sender_wake()];
+        let times = [flow.head(true), flow.receiving.wake(), flow.head(false), flow.sending.wake()];
         for (part, at) in times.into_iter().enumerate() {
             if self.agenda.get(slot + part) != at {
                 self.agenda.set(slot + part, at);

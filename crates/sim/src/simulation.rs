@@ -177,9 +177,9 @@ impl Simulation {
                 checks: self.checks(),
             };
             let mut flow = Flow::new(&planned.connection, controller, recovery, new)?;
-            flow.stop_at = planned.stop_s.map_or(Time::NEVER, Time::from_secs_f64);
+            flow.sending.stop_at = planned.stop_s.map_or(Time::NEVER, Time::from_secs_f64);
             if self.plan.events {
-                flow.sender.keep_log();
+                flow.sending.sender.keep_log();
             }
             self.look_ahead(&flow);
             self.flows.push(flow);
@@ -257,7 +257,7 @@ impl Simulation {
     }
 
     /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers the flow whose
-    /// end it is on the way to. With `ahead`, receivers of lasting flows take it at once.
+    /// end it is on the way to. With `ahead`, ends of lasting flows take it at once.
     pub(crate) fn pass_on(
         &mut self,
         index: usize,
@@ -293,19 +293,23 @@ impl Simulation {
     /// After a sender's event: whether its algorithm failed, or its transfer is complete.
     #[inline(always)]
     pub(crate) fn after_sender(&mut self, now: Time, index: usize) -> Result<(), RunError> {
+        self.check(index)?;
         let flow = &self.flows[index];
-        if flow.sender.has_failed() {
-            return Err(self.failure(index));
-        }
-        if flow.completed.is_some() && flow.transfer.is_some_and(|t| !t.complete) {
+        if flow.sending.is_complete() && flow.transfer.is_some_and(|t| !t.complete) {
             self.complete(now, index);
         }
         Ok(())
     }
 
+    /// Whether the algorithm of this flow has failed.
+    #[inline(always)]
+    pub(crate) fn check(&mut self, index: usize) -> Result<(), RunError> {
+        if self.flows[index].sending.sender.has_failed() { Err(self.failure(index)) } else { Ok(()) }
+    }
+
     #[cold]
     fn failure(&mut self, index: usize) -> RunError {
-        let reason = self.flows[index].sender.take_failure().unwrap_or_default();
+        let reason = self.flows[index].sending.sender.take_failure().unwrap_or_default();
         let flow = self.plan.flows.get(index).map_or_else(String::new, |f| f.name.clone());
         RunError::Algorithm { flow, reason }
     }
@@ -369,7 +373,7 @@ impl Simulation {
         let Simulation { leaving, vacant, flows, background, .. } = self;
         leaving.sort_unstable(); // the drivers see connections complete in different orders
         leaving.retain(|&i| {
-            let stays = flows[i].under_way > 0;
+            let stays = flows[i].under_way() > 0;
             if !stays {
                 if let Some(transfer) = flows[i].transfer.take() {
                     background[transfer.group].add(&flows[i]);
@@ -383,23 +387,22 @@ impl Simulation {
     fn sample_flows(&mut self, now: Time) {
         let in_window = (self.window.0..=self.window.1).contains(&now);
         for ((flow, series), srtt) in self.flows.iter_mut().zip(&mut self.flow_series).zip(&mut self.srtt) {
-            let receiver = flow.receiver_at(now);
-            let sender = &flow.sender;
-            let rtt_s = sender.rtt().srtt().as_secs_f64();
-            if in_window && rtt_s > 0.0 && flow.completed.is_none() {
+            let (sender, receiver) = (flow.sending.at(now), flow.receiving.at(now));
+            let rtt_s = sender.srtt.as_secs_f64();
+            if in_window && rtt_s > 0.0 && flow.sending.completed(now).is_none() {
                 srtt.add(rtt_s);
             }
             series.push(&[
                 now.as_secs_f64(),
-                sender.window().cwnd,
-                sender.window().ssthresh,
+                sender.window.cwnd,
+                sender.window.ssthresh,
                 rtt_s,
-                sender.acked_bytes() as f64,
-                sender.payload(receiver.delivered) as f64,
+                sender.acked_bytes as f64,
+                flow.sending.sender.payload(receiver.delivered) as f64,
                 receiver.received_bytes as f64,
-                sender.counters().packets_sent as f64,
+                sender.counters.packets_sent as f64,
                 flow.packets_lost as f64,
-                sender.counters().retransmits as f64,
+                sender.counters.retransmits as f64,
             ]);
         }
         self.flow_samples += 1;
@@ -477,7 +480,8 @@ impl Simulation {
         let names = self.plan.flows.iter().map(|f| f.name.clone());
         let mut events: Vec<EventRow> = Vec::new();
         for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
-            events.extend(flow.sender.take_log().into_iter().map(|(at, what, cwnd)| EventRow {
+            let log = flow.sending.sender.take_log().into_iter().filter(|&(at, ..)| at <= end);
+            events.extend(log.map(|(at, what, cwnd)| EventRow {
                 time_s: at.as_secs_f64(),
                 flow: planned.name.clone(),
                 what: word(what),

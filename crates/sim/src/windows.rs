@@ -6,7 +6,7 @@
 //! without a scheduler. Then each link takes what the hosts (and other links) have sent it in the window, merged in
 //! the canonical order (time, source), which is the order in which the plain driver would have brought it.
 //!
-//! A receiver of a lasting flow need not even wait for the next window: only its own packets and timer move it, so it
+//! The ends of a lasting flow need not even wait for the next window: only its own packets and timers move an end, so it
 //! deals with each packet as soon as the link knows when that will arrive, and notes how it looked at the times of
 //! samples that its clock passes.
 //!
@@ -106,8 +106,7 @@ impl Driver<'_> {
             self.wake.push(Time::NEVER);
             self.heads.push([Time::NEVER; 2]);
         }
-        let flow = &self.run.flows[place];
-        self.wake[place] = flow.sender_wake().min(flow.receiver_wake());
+        self.look_at(place);
     }
 
     fn window(&mut self, from: Time, until: Time) -> Result<(), RunError> {
@@ -119,7 +118,7 @@ impl Driver<'_> {
         }
         self.assign(until);
         for index in 0..self.run.links.len() {
-            self.link(index, from, until);
+            self.link(index, from, until)?;
         }
         Ok(())
     }
@@ -143,21 +142,22 @@ impl Driver<'_> {
 
     /// Both ends of a flow go through the window, each on its own.
     fn hosts(&mut self, index: usize, until: Time) -> Result<(), RunError> {
-        let flow = &mut self.run.flows[index];
+        let receiving = &mut self.run.flows[index].receiving;
         loop {
-            let now = flow.receiver_wake();
+            let now = receiving.wake();
             if now >= until {
                 break;
             }
-            flow.receiver_event(now);
+            receiving.event(now);
             self.events += 1;
         }
         loop {
-            let now = self.run.flows[index].sender_wake();
+            let sending = &mut self.run.flows[index].sending;
+            let now = sending.wake();
             if now >= until {
                 break;
             }
-            self.run.flows[index].sender_event(now);
+            sending.event(now);
             self.run.after_sender(now, index)?;
             self.events += 1;
         }
@@ -189,7 +189,7 @@ impl Driver<'_> {
     }
 
     /// A link goes through the window.
-    fn link(&mut self, index: usize, from: Time, until: Time) {
+    fn link(&mut self, index: usize, from: Time, until: Time) -> Result<(), RunError> {
         let sources = core::mem::take(&mut self.active[index]);
         if sources.len() <= FEW_SOURCES {
             self.merge_few(index, &sources, until);
@@ -199,11 +199,13 @@ impl Driver<'_> {
         self.link_timers(index, until, false);
         for &source in &sources {
             if let Source::Data(i) | Source::Acks(i) = source {
+                self.run.check(i)?;
                 self.look_at(i);
             }
         }
         self.active[index] = sources;
         self.active[index].clear();
+        Ok(())
     }
 
     /// Takes the earliest arrival again and again; of equals that of the first source.
@@ -277,8 +279,8 @@ impl Driver<'_> {
         match source {
             Source::Onward(link, k) => &mut self.run.links[link].onward[k].1,
             Source::Control(link, k) => &mut self.run.links[link].control[k].1,
-            Source::Data(flow) => &mut self.run.flows[flow].to_link,
-            Source::Acks(flow) => &mut self.run.flows[flow].ack_to_link,
+            Source::Data(flow) => &mut self.run.flows[flow].sending.outgoing,
+            Source::Acks(flow) => &mut self.run.flows[flow].receiving.outgoing,
         }
     }
 
@@ -324,8 +326,8 @@ impl Driver<'_> {
     #[inline]
     fn look_at(&mut self, index: usize) {
         let flow = &self.run.flows[index];
-        self.wake[index] = flow.sender_wake().min(flow.receiver_wake());
-        self.heads[index] = [flow.to_link.head(), flow.ack_to_link.head()];
+        self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
+        self.heads[index] = [flow.head(true), flow.head(false)];
     }
 }
 

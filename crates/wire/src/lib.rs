@@ -7,13 +7,14 @@ pub use explicit::{Explicit, Xcp};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 
 /// Which flow a packet belongs to: an index that is stable for the life of the flow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
 /// What a packet is for. Data and connection requests travel from sender to receiver, the others back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
     /// Payload.
+    #[default]
     Data,
     /// A pure acknowledgement.
     Ack,

@@ -50,7 +50,7 @@ pub struct Extra {
 }
 
 /// A simulated TCP packet. Sequence numbers count segments, not bytes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct SimPacket {
     /// Data: the segment's number. Acknowledgement: the next segment expected.
     pub seq: u64,
