@@ -5,7 +5,7 @@ use divan::counter::ItemsCount;
 use longfat_net::queue::{DropTail, Limit, Setup, find};
 use longfat_net::{Address, ConstantFifo, DropReason, Element, Pipe, Sink};
 use longfat_units::{Interval, Rate, Stream, Time};
-use longfat_wire::{FlowId, Kind, SimPacket};
+use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 
 const PACKETS: u64 = 10_000;
 
