@@ -9,10 +9,10 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | target | 5 | ms | RFC 8289, 4.4 | none |
-//! | interval | 100 | ms | RFC 8289, 4.3 | none |
-//! | memory of count | 16 | intervals | RFC 8289, 5.5 | none |
-//! | maxpacket | the largest packet seen | bytes | RFC 8289, 5.2: the link's MTU, which is not known here | early Linux had the same |
+//! | target | 5 | ms | RFC 8289, section 4 | none |
+//! | interval | 100 | ms | RFC 8289, section 4 | none |
+//! | memory of count | 16 | intervals | RFC 8289, section 5 | none |
+//! | maxpacket | the largest packet seen | bytes | RFC 8289, section 5: the link's MTU, which is not known here | early Linux had the same |
 
 use super::Limit;
 use super::fifo::{Fifo, signal};

@@ -11,10 +11,10 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | flows | 1024 | queues | RFC 8290, 5.2.3; Linux | none |
-//! | quantum | 1514 | bytes | RFC 8290, 5.2.4: the MTU with its Ethernet header | packets have no Ethernet header here |
+//! | flows | 1024 | queues | RFC 8290, section 5; Linux | none |
+//! | quantum | 1514 | bytes | RFC 8290, section 5: the MTU with its Ethernet header | packets have no Ethernet header here |
 //! | batch | 64 | packets | RFC 8290, 4.1; Linux `drop_batch_size` | none |
-//! | target, interval | 5, 100 | ms | RFC 8290, 5.2.1 and 5.2.2; RFC 8289 | none |
+//! | target, interval | 5, 100 | ms | RFC 8290, section 5; RFC 8289 | none |
 //! | CoDel's backlog | of all queues | bytes | Linux sch_fq_codel.c | RFC 8289 speaks of one queue |
 
 use super::Limit;
@@ -196,7 +196,7 @@ impl<P: Packet> Element<P> for FqCoDel<P> {
                 return Some(packet);
             }
             list.pop_front();
-            // RFC 8290, 4.2: else a queue that empties between two packets would always be new
+            // RFC 8290, section 4: else a queue that empties between two packets would always be new
             if is_new {
                 self.old.push_back(index);
             } else {

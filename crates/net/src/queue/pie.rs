@@ -12,15 +12,15 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | target (QDELAY_REF) | 15 | ms | RFC 8033, 4.1 | none |
-//! | update (T_UPDATE) | 15 | ms | RFC 8033, 4.2 | begins with the first arrival |
-//! | alpha, beta | 0.125, 1.25 | 1/s | RFC 8033, 4.2 | none |
-//! | max_burst | 150 | ms | RFC 8033, 4.4 | none |
+//! | target (QDELAY_REF) | 15 | ms | RFC 8033, section 4 | none |
+//! | update (T_UPDATE) | 15 | ms | RFC 8033, section 4 | begins with the first arrival |
+//! | alpha, beta | 0.125, 1.25 | 1/s | RFC 8033, section 4 | none |
+//! | max_burst | 150 | ms | RFC 8033, section 4 | none |
 //! | ECN threshold | 0.1 | | RFC 8033, 5.1 | none; above it packets are dropped |
 //! | spacing | 0.85, 8.5 | | RFC 8033, 5.4 | none; `derandomize = false` leaves it out |
 //! | greatest step | 0.02 | | RFC 8033, 5.5 | none |
-//! | few packets | 2 | packets | RFC 8033, 4.1: 2 mean packets of bytes | counted in packets, as in ns-3 |
-//! | delay | of the last packet sent | | RFC 8033, 4.3 leaves the choice; Linux' default | 0 when the queue is empty |
+//! | few packets | 2 | packets | RFC 8033, section 4: 2 mean packets of bytes | counted in packets, as in ns-3 |
+//! | delay | of the last packet sent | | RFC 8033, section 4 leaves the choice; Linux' default | 0 when the queue is empty |
 
 use super::Limit;
 use super::fifo::{Fifo, signal};
@@ -174,7 +174,7 @@ impl<P: Packet> Pie<P> {
     }
 }
 
-/// How much of a step a small probability takes (RFC 8033, 4.2).
+/// How much of a step a small probability takes (RFC 8033, section 4).
 fn scale(p: f64) -> f64 {
     const STEPS: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];

@@ -28,7 +28,7 @@ fn it_holds_its_target_and_drops_what_the_link_cannot_carry() {
 
 #[test]
 fn a_burst_of_the_allowed_length_passes_and_a_longer_one_does_not() {
-    // RFC 8033, 4.4: 150 ms without drops, however far above the target; a queue that grew to 150 ms then drains
+    // RFC 8033, section 4: 150 ms without drops, however far above the target; a queue that grew to 150 ms then drains
     let mut bench = pie(&[]);
     bench.run(steady(0, 24e6, (0.0, 0.149)).into_iter(), |_, _| {});
     bench.run_to(s(1.0));
@@ -87,7 +87,7 @@ fn marks_give_way_to_drops_above_the_threshold() {
 
 #[test]
 fn two_packets_in_the_queue_are_never_too_many() {
-    // RFC 8033, 4.1: with two packets or fewer waiting nothing is dropped, however slow the link
+    // RFC 8033, section 4: with two packets or fewer waiting nothing is dropped, however slow the link
     let mut bench = pie(&[("target", &0.1), ("max_burst", &0.0)]);
     (0..2).for_each(|seq| bench.arrive(s(0.0), data(0, seq, PACKET)));
     bench.run(steady(0, RATE_BPS, (0.0, 60.0)).into_iter(), |_, queue| {
