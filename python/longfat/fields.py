@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -31,6 +32,8 @@ MSS_BYTES = (64, 65_483)
 """The greatest leaves room for the headers in an IP packet of 65535 bytes."""
 TRANSFER_BYTES = (1, 1e15)
 PAGE_BYTES = (1, 1e12)
+LARGEST_FILE_BYTES = (1e6, 1e12)
+"""The least lies above the 133 kB at which SURGE's tail begins."""
 BUFFER_PACKETS = (1, 10**9)
 BUFFER_BDPS = 10_000
 WINDOWS_SEGMENTS = (1.0, 1e9)
@@ -74,6 +77,9 @@ Mss = Annotated[
 _SIZE_SUCH_AS = Accepts('a size such as "10 MB"')
 Transfer = Annotated[float, _quantity(SIZE, TRANSFER_BYTES), PlainSerializer(SIZE.write), _SIZE_SUCH_AS]
 Page = Annotated[float, _quantity(SIZE, PAGE_BYTES), PlainSerializer(SIZE.write), _SIZE_SUCH_AS]
+LargestFile = Annotated[
+    float, _quantity(SIZE, LARGEST_FILE_BYTES), PlainSerializer(SIZE.write), _SIZE_SUCH_AS
+]
 
 
 def _rate(limits: tuple[float, float]) -> PlainValidator:
@@ -182,6 +188,17 @@ def least(value: Distribution) -> float:
             return low
         case Exponential():
             return 0.0
+        case _:
+            return value
+
+
+def mean(value: Distribution) -> float:
+    """The mean of what is drawn."""
+    match value:
+        case Uniform(low, high):
+            return 0.5 * (low + high)
+        case Exponential(mean=value):
+            return value
         case _:
             return value
 
@@ -522,3 +539,22 @@ Algorithm = Annotated[
     PlainSerializer(_write_algorithm),
     Accepts('a name such as "hstcp", or { name = "hstcp", low_window = 31 }, or "file.py:Class"'),
 ]
+
+
+BACKGROUNDS = ("web", "surge")
+"""The kinds of background there are, each a class of that name in `longfat.scenario`."""
+LATER_BACKGROUNDS = ("short", "bulk", "onoff", "cbr")
+"""Kinds that are refused as such until they are there."""
+
+
+def known_background(data: Any) -> Any:
+    """A background's table as it is, if its kind is known."""
+    accepted = " or ".join(f'"{kind}"' for kind in BACKGROUNDS)
+    if not isinstance(data, Mapping) or data.get("kind") in BACKGROUNDS:
+        return data
+    if "kind" not in data:
+        raise ValueError(f"kind is missing; accepted: {accepted}")
+    kind = data["kind"]
+    if kind in LATER_BACKGROUNDS:
+        raise ValueError(f'kind = "{kind}" comes with a later version; accepted: {accepted}')
+    raise ValueError(f"kind = {json.dumps(kind, default=str)}: accepted: {accepted}")

@@ -6,6 +6,7 @@ The plan is what the core runs (JSON); it knows no units, no files and no `count
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from longfat.fields import (
@@ -18,7 +19,17 @@ from longfat.fields import (
     RandomLoss,
     Uniform,
 )
-from longfat.scenario import HEADER_BYTES, LINKS, Background, Bottleneck, Flow, Scenario, Transport
+from longfat.scenario import (
+    HEADER_BYTES,
+    LINKS,
+    Background,
+    Bottleneck,
+    Flow,
+    Scenario,
+    Surge,
+    Transport,
+    Web,
+)
 
 Plan = dict[str, Any]
 
@@ -174,11 +185,22 @@ def _background(part: Background, bottleneck: Bottleneck) -> list[Plan]:
             {
                 "name": f"{part.name}-{direction}" if both else part.name,
                 "kind": part.kind,
-                "sessions": part.sessions,
-                "gap_s": part.gap,
-                "page_bytes": part.page,
-                "shape": part.shape,
+                **_members(part),
                 "flow": _transport(part, bottleneck, rtt, direction),
             }
         )
     return entries
+
+
+def _members(part: Background) -> Plan:
+    """What a kind says of its members and their habits."""
+    match part:
+        case Web():
+            return {
+                "sessions": part.sessions,
+                "gap_s": part.gap,
+                "page_bytes": part.page,
+                "shape": part.shape,
+            }
+        case Surge():
+            return {"users": part.users, "habits": asdict(part.habits())}

@@ -1,7 +1,7 @@
 """How figures look: for papers through matplotlib (PDF, SVG, PNG), for the interactive page through plotly.
 
-Colours are Okabe and Ito's, which readers with any colour vision tell apart; an algorithm has the same colour
-and marker everywhere. Error bars are standard errors; broken thin lines are theory.
+Colours are Okabe and Ito's as far as they go, which readers with any colour vision tell apart; an algorithm
+has the same colour and marker everywhere. Error bars are standard errors; broken thin lines are theory.
 """
 
 from __future__ import annotations
@@ -25,9 +25,25 @@ COLOURS = {
     "bic": "#009e73",
     "fast": "#cc79a7",
     "htcp": "#e69f00",
+    "cubic": "#56b4e9",
+    "yeah": "#7c3aed",
+    "ctcp": "#0f766e",
+    "africa": "#92400e",
 }
+"""After Okabe and Ito's seven and a grey, what is furthest from them."""
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
-MARKERS = {"sack": "o", "hstcp": "s", "stcp": "^", "bic": "D", "fast": "v", "htcp": "P"}
+MARKERS = {
+    "sack": "o",
+    "hstcp": "s",
+    "stcp": "^",
+    "bic": "D",
+    "fast": "v",
+    "htcp": "P",
+    "yeah": "*",
+    "ctcp": "X",
+    "africa": "<",
+    "cubic": ">",
+}
 PLOTLY_MARKERS = {
     "o": "circle",
     "s": "square",
@@ -35,6 +51,10 @@ PLOTLY_MARKERS = {
     "D": "diamond",
     "v": "triangle-down",
     "P": "cross",
+    "*": "star",
+    "X": "x",
+    "<": "triangle-left",
+    ">": "triangle-right",
 }
 SECOND_COLOUR = "#94a3b8"
 """Of a second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""

@@ -20,9 +20,8 @@ def lines(error: ValidationError, model: type[BaseModel], source: str) -> list[s
 
 
 def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    location = detail["loc"]
+    location, owner = _walk(model, detail["loc"])
     path = ".".join(str(part) for part in location)
-    owner = _owner(model, location)
     match detail["type"]:
         case "missing":
             return f"{path} is missing; accepted: {_accepted(owner, location[-1])}"
@@ -47,7 +46,7 @@ def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
     if (
         isinstance(value, (dict, BaseModel))
         and detail["type"] == "value_error"
-        and _is_table(model, location)
+        and _is_table(owner, location)
     ):
         return f"{path}: {message}" if path else message
     return f"{path} = {_show(value)}: {message}"
@@ -70,22 +69,34 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
     return [model for argument in get_args(annotation) for model in _models(argument)]
 
 
-def _owner(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The model that holds the last part of a location."""
-    here: type[BaseModel] | None = model
-    for part in location[:-1]:
-        if isinstance(part, int):
+def _walk(
+    model: type[BaseModel], location: tuple[int | str, ...]
+) -> tuple[tuple[int | str, ...], type[BaseModel] | None]:
+    """A location as the file has it, without pydantic's tags of kinds, and the model of its last part."""
+    models: list[type[BaseModel]] = [model]
+    written: list[int | str] = []
+    for position, part in enumerate(location):
+        tagged = [kind for kind in models if part in _kinds(kind)] if len(models) > 1 else []
+        if tagged:
+            models = tagged
             continue
-        field = here.model_fields.get(part) if here else None
-        here = next(iter(_models(field.annotation)), None) if field else None
-    return here
+        written.append(part)
+        if isinstance(part, str) and position < len(location) - 1:
+            field = models[0].model_fields.get(part) if models else None
+            models = _models(field.annotation) if field else []
+    return tuple(written), models[0] if models else None
 
 
-def _is_table(model: type[BaseModel], location: tuple[int | str, ...]) -> bool:
+def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
+    """What tells a model from its alternatives."""
+    field = model.model_fields.get("kind")
+    return get_args(field.annotation) if field else ()
+
+
+def _is_table(owner: type[BaseModel] | None, location: tuple[int | str, ...]) -> bool:
     """Whether a location is a table of its own, and not a value that is written as one."""
     if not location or isinstance(location[-1], int):
         return True
-    owner = _owner(model, location)
     field = owner.model_fields.get(location[-1]) if owner else None
     return field is not None and bool(_models(field.annotation))
 

@@ -14,13 +14,23 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 
-from longfat import _core, problems
+from longfat import _core, problems, surge
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
     BUFFER_PACKETS,
     MOST_FLOWS,
+    MOST_SESSIONS,
     Accepts,
     AccessRate,
     AckTimeout,
@@ -36,6 +46,7 @@ from longfat.fields import (
     FlowCount,
     Gap,
     GilbertElliott,
+    LargestFile,
     Loss,
     LossModel,
     Mss,
@@ -56,7 +67,9 @@ from longfat.fields import (
     Time,
     Transfer,
     Uniform,
+    known_background,
     least,
+    mean,
     write_buffer,
 )
 from longfat.units import TIME
@@ -212,17 +225,25 @@ class Flow(Transport):
         return self
 
 
-LATER_BACKGROUNDS = ("surge", "short", "bulk", "onoff", "cbr")
-"""Kinds that are refused as such until they are there."""
+class _Background(Transport):
+    """Traffic that comes and goes: what all kinds share. Each transfer is a new connection."""
 
-
-class Background(Transport):
-    """Traffic that comes and goes: sessions that fetch pages, each over a new connection."""
-
-    kind: Literal["web"]
     name: str | None = None
     rtt: DrawnRtt | None = None
     """Drawn for each connection; the first flow's if not given."""
+    direction: Literal["forward", "reverse", "both"] = "forward"
+
+    @model_validator(mode="after")
+    def _algorithm_is_known(self) -> Self:
+        if self.algorithm.custom:
+            raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
+        return self
+
+
+class Web(_Background):
+    """Sessions that ask for pages, whether or not the last one has come."""
+
+    kind: Literal["web"]
     sessions: Sessions = 50
     """Of each direction that is asked for."""
     gap: Gap = 1.0
@@ -230,20 +251,46 @@ class Background(Transport):
     page: Page = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
     """Mean of the Pareto page size."""
     shape: Shape = 1.2  # Li, Leith, Shorten 2007
-    direction: Literal["forward", "reverse", "both"] = "forward"
 
-    @model_validator(mode="before")
-    @classmethod
-    def _other_kinds_come_later(cls, data: Any) -> Any:
-        if isinstance(data, Mapping) and data.get("kind") in LATER_BACKGROUNDS:
-            raise ValueError(f'kind = "{data["kind"]}" comes with a later version; accepted: "web"')
-        return data
+
+class Surge(_Background):
+    """SURGE's user equivalents: each fetches objects file by file, and rests; see `longfat.surge`."""
+
+    kind: Literal["surge"]
+    users: Sessions | None = None
+    """Of each direction that is asked for; this or `load`."""
+    load: Rate | None = None
+    """Mean rate of IP that as many users offer to the path while it is idle."""
+    largest: LargestFile = surge.Habits.largest_bytes
+    """Where the tail of the file sizes ends."""
 
     @model_validator(mode="after")
-    def _algorithm_is_known(self) -> Self:
-        if self.algorithm.custom:
-            raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
+    def _users_or_load(self) -> Self:
+        if (self.users is None) == (self.load is None):
+            raise ValueError(
+                'accepted: users, a whole number, or load, a rate such as "4 Mbit/s"; one of them'
+            )
         return self
+
+    def habits(self) -> surge.Habits:
+        """What its users draw from."""
+        return surge.Habits(largest_bytes=self.largest)
+
+    def with_users(self, rtt: Distribution, bottleneck: Bottleneck) -> Self:
+        """The same with the number of users written out instead of their load."""
+        if self.load is None:
+            return self
+        rate = bottleneck.rate
+        if self.direction == "reverse" and bottleneck.reverse_rate is not None:
+            rate = bottleneck.reverse_rate
+        one_bps = surge.offered_bps(
+            self.habits(), mean(rtt), self.mss, HEADER_BYTES, self.initial_window, rate
+        )
+        users = surge.users_for(self.load, one_bps)
+        return self.model_copy(update={"users": min(users, MOST_SESSIONS), "load": None})
+
+
+Background = Annotated[Web | Surge, Field(discriminator="kind"), BeforeValidator(known_background)]
 
 
 class Sample(_Part):
@@ -424,6 +471,12 @@ class Scenario(_Part):
             return {"algorithm": part.algorithm.filled()}
 
         first_rtt = self.flow[0].rtt if self.flow else None
+
+        def background(part: Background, name: str) -> Background:
+            rtt: Any = first_rtt if part.rtt is None else part.rtt
+            named = part.model_copy(update=transport(part) | {"name": name, "rtt": rtt})
+            return named.with_users(rtt, bottleneck) if isinstance(named, Surge) else named
+
         bottleneck = self.bottleneck.filled().model_copy(update={"reverse_buffer": self.reverse_buffer()})
         return self.model_copy(
             update={
@@ -431,10 +484,7 @@ class Scenario(_Part):
                 "bottleneck": bottleneck.model_copy(update={"buffer_rtt": self.buffer_rtt_s() or None}),
                 "flow": [flow.model_copy(update=transport(flow)) for flow in self.flow],
                 "background": [
-                    part.model_copy(
-                        update=transport(part)
-                        | {"name": name, "rtt": first_rtt if part.rtt is None else part.rtt}
-                    )
+                    background(part, name)
                     for part, name in zip(self.background, self.background_names(), strict=True)
                 ],
             }

@@ -68,7 +68,7 @@ impl ConstantFifo {
             self.occupancy.leave(self.next_start, self.first.bytes);
             self.packets_out += 1;
             self.bytes_out += u64::from(self.first.bytes);
-            self.next_start += self.first.transmission;
+            self.next_start = self.next_start.later_by(self.first.transmission);
             self.first.packets -= 1;
             if self.first.packets == 0 {
                 self.first = self.behind.pop_front().unwrap_or_default();
@@ -103,15 +103,16 @@ impl ConstantFifo {
         if self.last_size.0 != bytes {
             self.last_size = (bytes, self.rate.transmission(bytes));
         }
-        self.accepted = self.accepted + self.last_size.1;
-        if self.free_at <= now {
+        let transmission = self.last_size.1;
+        self.accepted = self.accepted + transmission;
+        let start = self.free_at.max(now);
+        if start == now {
             self.packets_out += 1;
             self.bytes_out += u64::from(bytes);
-            self.free_at = now + self.last_size.1;
         } else {
-            self.wait(now, bytes, self.last_size.1);
-            self.free_at += self.last_size.1;
+            self.wait(now, bytes, transmission);
         }
+        self.free_at = start.later_by(transmission);
         Some(self.free_at)
     }
 

@@ -102,6 +102,9 @@ impl Driver<'_> {
             _ => {
                 flow.sending.event(now);
                 self.run.after_sender(now, index)?;
+                while let Some(session) = self.run.woken.pop() {
+                    self.agenda.set(self.first_session + session, self.run.sessions[session].next_at);
+                }
             }
         }
         self.plan_flow(index);

@@ -1,6 +1,7 @@
 //! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
 //! come from anywhere.
 
+use crate::workload::{SurgePlan, WebPlan, Workload};
 use longfat_net::LossModel;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_transport::cc::{self, Value};
@@ -215,32 +216,30 @@ pub struct FlowPlan {
     pub connection: ConnectionPlan,
 }
 
-/// Traffic that comes and goes.
+/// Traffic that comes and goes; what each kind takes stands in its file.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the plans are documented where they are")]
 pub enum BackgroundPlan {
-    /// Web sessions of Li, Leith and Shorten: each asks for pages at exponential gaps; page sizes are Pareto.
-    Web {
-        /// Its name in results.
-        name: String,
-        /// Sessions at once.
-        sessions: u64,
-        /// Mean gap between two requests of a session, seconds.
-        gap_s: f64,
-        /// Mean page, bytes.
-        page_bytes: f64,
-        /// Pareto shape (tail index), above 1.
-        shape: f64,
-        /// The connections.
-        flow: ConnectionPlan,
-    },
+    Web(WebPlan),
+    Surge(SurgePlan),
 }
 
-fn bad<T>(at: impl Into<String>, what: impl Into<String>) -> Result<T, PlanError> {
+impl BackgroundPlan {
+    /// The plan, whatever its kind.
+    pub fn workload(&self) -> &dyn Workload {
+        match self {
+            BackgroundPlan::Web(plan) => plan,
+            BackgroundPlan::Surge(plan) => plan,
+        }
+    }
+}
+
+pub(crate) fn bad<T>(at: impl Into<String>, what: impl Into<String>) -> Result<T, PlanError> {
     Err(PlanError { at: at.into(), what: what.into() })
 }
 
-fn within(at: &str, x: f64, least: f64, greatest: f64) -> Result<f64, PlanError> {
+pub(crate) fn within(at: &str, x: f64, least: f64, greatest: f64) -> Result<f64, PlanError> {
     if (least..=greatest).contains(&x) {
         Ok(x)
     } else {
@@ -425,15 +424,10 @@ impl Plan {
             }
             flow.connection.check(&at, self.links.len())?;
         }
-        for (i, BackgroundPlan::Web { sessions, gap_s, page_bytes, shape, flow, .. }) in
-            self.background.iter().enumerate()
-        {
+        for (i, background) in self.background.iter().enumerate() {
             let at = format!("background[{i}]");
-            within(&format!("{at}.sessions"), *sessions as f64, 0.0, 1e6)?;
-            within(&format!("{at}.gap_s"), *gap_s, 1e-6, LONGEST_S)?;
-            within(&format!("{at}.page_bytes"), *page_bytes, 1.0, 1e12)?;
-            within(&format!("{at}.shape"), *shape, 1.000_001, 100.0)?;
-            flow.check(&format!("{at}.flow"), self.links.len())?;
+            background.workload().check(&at)?;
+            background.workload().connection().check(&format!("{at}.flow"), self.links.len())?;
         }
         Ok(())
     }

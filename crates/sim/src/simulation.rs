@@ -10,7 +10,7 @@ use crate::flow::{Checks, Flow, NewFlow, Transfer};
 use crate::link::{Link, LinkCounters, outlet};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
-use crate::workload::{Session, connection, sessions};
+use crate::workload::{Session, sessions};
 use longfat_net::LossModel;
 use longfat_transport::Happened;
 use longfat_transport::cc::Controller;
@@ -90,6 +90,8 @@ pub struct Simulation {
     plan: Plan,
     pub(crate) links: Vec<Link>,
     pub(crate) sessions: Vec<Session>,
+    /// Sessions that know again when they open their next connection, for the driver to see.
+    pub(crate) woken: Vec<usize>,
     pub(crate) flows: Vec<Flow>,
     /// Background connections' places that are free again.
     vacant: Vec<usize>,
@@ -124,6 +126,7 @@ impl Simulation {
         let sessions = sessions(plan.seed, &plan.background);
         let mut run = Simulation {
             sessions,
+            woken: Vec::new(),
             flows: Vec::with_capacity(plan.flows.len()),
             vacant: Vec::new(),
             leaving: Vec::new(),
@@ -147,7 +150,7 @@ impl Simulation {
         };
         run.add_named_flows(custom)?;
         for i in 0..run.plan.background.len() {
-            let (_, planned) = connection(&run.plan.background[i]);
+            let planned = run.plan.background[i].workload().connection();
             run.lookahead = run.least_delay_between(&[&planned.forward, &planned.reverse]);
         }
         Ok(run)
@@ -314,12 +317,12 @@ impl Simulation {
         RunError::Algorithm { flow, reason }
     }
 
-    /// A session asks for its next page: a new connection. Answers its place.
+    /// A session opens its next connection. Answers its place.
     pub(crate) fn request(&mut self, now: Time, index: usize) -> Result<usize, RunError> {
         let session = &mut self.sessions[index];
-        let bytes = session.take_page(now);
-        let (group, name) = (session.group, format!("{}/{}", session.name, session.pages));
-        let (_, planned) = connection(&self.plan.background[group]);
+        let bytes = session.open(now);
+        let (group, name) = (session.group, format!("{}/{}", session.name, session.opened));
+        let planned = self.plan.background[group].workload().connection();
         let (controller, recovery) = Flow::controller(planned, &mut || None)?;
         let place = self.vacant.pop().unwrap_or(self.flows.len());
         let new = NewFlow {
@@ -333,7 +336,7 @@ impl Simulation {
             checks: self.checks(),
         };
         let mut flow = Flow::new(planned, controller, recovery, new)?;
-        flow.transfer = Some(Transfer { group, bytes, complete: false });
+        flow.transfer = Some(Transfer { group, session: index, bytes, complete: false });
         self.background[group].started += 1;
         self.look_ahead(&flow);
         if place == self.flows.len() {
@@ -349,11 +352,14 @@ impl Simulation {
         let flow = &mut self.flows[index];
         let Some(transfer) = &mut flow.transfer else { return };
         transfer.complete = true;
-        let (group, bytes) = (transfer.group, transfer.bytes as f64);
+        let (group, session, bytes) = (transfer.group, transfer.session, transfer.bytes as f64);
         let duration = now.since(flow.began).as_secs_f64();
         self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes]));
         self.background[group].completed += 1;
         self.leaving.push(index);
+        if self.sessions[session].completed(now) {
+            self.woken.push(session);
+        }
     }
 
     /// What background sources have done so far, connections that still have their places included.
@@ -461,7 +467,7 @@ impl Simulation {
             .collect::<Vec<_>>();
         let background = (self.plan.background.iter().zip(background_marks).zip(self.background_now()))
             .map(|((planned, before), after)| {
-                background_figures(connection(planned).0, (from, before), (now, after))
+                background_figures(planned.workload().name(), (from, before), (now, after))
             })
             .collect();
         Summary { flows, links, background, packets: 0 }

@@ -12,8 +12,10 @@
 //!
 //! Windows also end where samples are taken, so that samples see the same state in both drivers.
 
+use crate::flow::Flow;
+use crate::link::LinkCounters;
 use crate::simulation::{EVENTS_PER_POLL, RunError, Simulation};
-use longfat_net::Pipe;
+use longfat_net::{ConstantFifo, Pipe};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
@@ -37,6 +39,17 @@ enum Source {
     Data(usize),
     /// What the receiver of this flow has put on its own link.
     Acks(usize),
+}
+
+impl Source {
+    /// The flow whose host it is, and whether it sends data; of hosts only.
+    #[inline(always)]
+    const fn host(self) -> (usize, bool) {
+        match self {
+            Source::Data(flow) => (flow, true),
+            Source::Acks(flow) | Source::Onward(flow, _) | Source::Control(flow, _) => (flow, false),
+        }
+    }
 }
 
 struct Driver<'a> {
@@ -110,12 +123,16 @@ impl Driver<'_> {
     }
 
     fn window(&mut self, from: Time, until: Time) -> Result<(), RunError> {
-        let until = self.requests(from, until)?;
+        // hosts before requests: a connection that is complete lets its session open the next one, in this window even
         for index in 0..self.wake.len() {
             if self.wake[index] < until {
                 self.hosts(index, until)?;
             }
         }
+        while let Some(session) = self.run.woken.pop() {
+            self.next_request = self.next_request.min(self.run.sessions[session].next_at);
+        }
+        let until = self.requests(from, until)?;
         self.assign(until);
         for index in 0..self.run.links.len() {
             self.link(index, from, until)?;
@@ -123,19 +140,26 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Connections that sessions open in this window. One with a shorter way than any before shortens the window.
+    /// Connections that sessions open in this window; none of them can be complete within it. One with a shorter way
+    /// than any before shortens the window; that the other hosts have been further does no harm, since what reaches
+    /// them until then was known.
     fn requests(&mut self, from: Time, mut until: Time) -> Result<Time, RunError> {
+        let mut opened = Vec::new();
         while self.next_request < until {
             let now = self.next_request;
             for index in 0..self.run.sessions.len() {
                 if self.run.sessions[index].next_at == now {
                     let place = self.run.request(now, index)?;
                     self.admit(place);
+                    opened.push(place);
                     self.events += 1;
                 }
             }
             until = until.min(from + self.run.lookahead);
             self.next_request = self.run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER);
+        }
+        for place in opened {
+            self.hosts(place, until)?;
         }
         Ok(until)
     }
@@ -214,22 +238,20 @@ impl Driver<'_> {
         for (head, &source) in heads.iter_mut().zip(sources) {
             *head = self.pipe(source).head();
         }
-        // the common case: hosts' packets only, a constant-rate FIFO, no loss process, no further link
-        let Simulation { links, flows, .. } = &mut *self.run;
-        let all_plain = sources.iter().all(|source| match *source {
-            Source::Data(i) => flows[i].is_plain(true),
-            Source::Acks(i) => flows[i].is_plain(false),
-            Source::Onward(..) | Source::Control(..) => false,
-        });
-        if all_plain && let Some((fifo, counters, delay)) = links[index].constant() {
-            while let Some((first, now)) = earliest(&heads, until) {
-                let (flow, data) = match sources[first] {
-                    Source::Data(i) => (&mut flows[i], true),
-                    Source::Acks(i) | Source::Onward(i, _) | Source::Control(i, _) => (&mut flows[i], false),
-                };
-                heads[first] = flow.cross(now, data, fifo, counters, delay);
-                self.events += 1;
+        if let Some((flows, fifo, counters, delay)) = self.plain(index, sources) {
+            let mut events = 0;
+            while let Some((first, mut now)) = earliest(&heads, until) {
+                let (flow, data) = sources[first].host();
+                let flow = &mut flows[flow];
+                // mostly several packets of one source come before the next one of another
+                let turn = turn(&heads, first, until);
+                while now < turn {
+                    now = flow.cross(now, data, fifo, counters, delay);
+                    events += 1;
+                }
+                heads[first] = now;
             }
+            self.events += events;
             return;
         }
         while let Some((first, now)) = earliest(&heads, until) {
@@ -247,27 +269,46 @@ impl Driver<'_> {
             arrivals.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
         }
         arrivals.sort(); // stable: finds the runs that each source's arrivals are
-        for &key in &arrivals {
-            let now = from + Interval::from_ns(key >> SOURCE_BITS);
-            self.take(now, index, sources[(key & ((1 << SOURCE_BITS) - 1)) as usize]);
+        let came = |key: u64| {
+            let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+            (from + Interval::from_ns(key >> SOURCE_BITS), source)
+        };
+        if let Some((flows, fifo, counters, delay)) = self.plain(index, sources) {
+            for &key in &arrivals {
+                let (now, source) = came(key);
+                let (flow, data) = source.host();
+                flows[flow].cross(now, data, fifo, counters, delay);
+            }
+            self.events += arrivals.len() as u64;
+        } else {
+            for &key in &arrivals {
+                let (now, source) = came(key);
+                self.take(now, index, source);
+            }
         }
         self.arrivals = arrivals;
+    }
+
+    /// The common case: hosts' packets only, a constant-rate FIFO, no loss process, no further link.
+    fn plain(
+        &mut self,
+        index: usize,
+        sources: &[Source],
+    ) -> Option<(&mut [Flow], &mut ConstantFifo, &mut LinkCounters, Interval)> {
+        let Simulation { links, flows, .. } = &mut *self.run;
+        let plain = sources.iter().all(|source| match *source {
+            Source::Data(i) => flows[i].is_plain(true),
+            Source::Acks(i) => flows[i].is_plain(false),
+            Source::Onward(..) | Source::Control(..) => false,
+        });
+        let (fifo, counters, delay) = links[index].constant().filter(|_| plain)?;
+        Some((flows.as_mut_slice(), fifo, counters, delay))
     }
 
     /// The next packet of a source comes to a link.
     #[inline]
     fn take(&mut self, now: Time, index: usize, source: Source) {
         self.events += 1;
-        let Simulation { links, flows, .. } = &mut *self.run;
-        if let Source::Data(i) | Source::Acks(i) = source {
-            let data = matches!(source, Source::Data(_));
-            if flows[i].is_plain(data)
-                && let Some((fifo, counters, delay)) = links[index].constant()
-            {
-                flows[i].cross(now, data, fifo, counters, delay);
-                return;
-            }
-        }
         self.link_timers(index, now, true);
         if let Some(packet) = self.pipe(source).pop() {
             self.enter(now, index, packet);
@@ -341,4 +382,17 @@ fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
         }
     }
     (heads[first] < until).then(|| (first, heads[first]))
+}
+
+/// Until when all is of source `first`: before `until`, and before any other's first; of equals the earlier source is
+/// first.
+#[inline(always)]
+fn turn(heads: &[Time; FEW_SOURCES], first: usize, until: Time) -> Time {
+    let mut turn = until;
+    for (i, &head) in heads.iter().enumerate() {
+        if i != first {
+            turn = turn.min(if i < first { head } else { head + Interval::from_ns(1) });
+        }
+    }
+    turn
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{bits, column, dumbbell, flow, run, web, with};
+use common::{bits, column, dumbbell, flow, run, surge, web, with};
 use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
 use proptest::prelude::*;
@@ -135,6 +135,8 @@ proptest! {
         sessions in 0u64..12,
         queues in [any_queue(), any_queue()],
         ecn in any::<bool>(),
+        users in 0u64..12,
+        rest_s in prop_oneof![Just(1e-6), Just(0.01), Just(1.0)],
     ) {
         let named = flows.into_iter().enumerate();
         let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string(), "ecn": ecn}))).collect();
@@ -146,7 +148,12 @@ proptest! {
         }
         let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
-        plan["background"] = json!([pages]);
+        // users that rest for less than a window open their next connection in the window of the last one's end
+        let mut files = surge("surge", users);
+        let rests = json!({"active_off_scale_s": rest_s, "inactive_off_least_s": rest_s, "tail_share": 0.0});
+        files["habits"] = with(files["habits"].clone(), rests);
+        files["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
+        plan["background"] = json!([pages, files]);
         assert_the_same_by_both(&plan);
     }
 }

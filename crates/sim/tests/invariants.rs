@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{bits, column, dumbbell, flow, link, run, web, with};
+use common::{bits, column, dumbbell, flow, link, run, surge, web, with};
 use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
 use longfat_transport::cc::{Kind, algorithms};
@@ -408,4 +408,33 @@ fn what_arrives_after_a_page_is_complete_counts_the_same_in_both_drivers() {
     let outcome = run(&plan);
     assert!(outcome.summary.background[0].transfers_completed > 100);
     assert_same(&outcome, &run(&with(plan, json!({"fast": false}))));
+}
+
+#[test]
+fn a_surge_user_opens_no_connection_before_the_last_one_is_complete() {
+    let plan = with(dumbbell(1e8, 1000, 300.0, vec![]), json!({"background": [surge("user", 1)]}));
+    let transfers = run(&plan).transfers;
+    let (start, duration) = (transfers.column("start_s").unwrap(), transfers.column("duration_s").unwrap());
+    assert!(start.len() > 50, "{}", start.len());
+    let rests: Vec<f64> = (1..start.len()).map(|i| start[i] - (start[i - 1] + duration[i - 1])).collect();
+    assert!(rests.iter().all(|&rest| rest > 0.0), "{rests:?}");
+    // an object has 1.37 files on average, with rests of a second or more between objects
+    let objects = rests.iter().filter(|&&rest| rest >= 1.0).count() as f64 / rests.len() as f64;
+    assert!((0.5..0.95).contains(&objects), "{objects}");
+}
+
+#[test]
+fn a_surge_plan_with_a_number_that_cannot_be_run_is_refused_at_its_place() {
+    for (key, value, says) in [
+        ("tail_share", 1.1, "background[0].habits.tail_share: 1.1 is not accepted"),
+        ("largest_bytes", 1e4, "background[0].habits.largest_bytes: 10000 is not accepted"),
+        ("body_mu", 20.0, "background[0].habits.body_mu: the middle of the body lies above tail_least_bytes"),
+        ("inactive_off_least_s", 0.0, "background[0].habits.inactive_off_least_s: 0 is not accepted"),
+    ] {
+        let mut source = surge("s", 1);
+        source["habits"][key] = json!(value);
+        let plan = with(dumbbell(1e8, 100, 1.0, vec![]), json!({"background": [source]}));
+        let error = longfat_sim::Plan::from_json(&plan.to_string()).unwrap_err().to_string();
+        assert!(error.starts_with(says), "{error}");
+    }
 }

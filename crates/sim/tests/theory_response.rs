@@ -34,6 +34,12 @@ const HIGH_SPEED: Rule = Rule {
     decrease: |w| 0.5 - 0.4 * ln(w / 38.0) / ln(83_000.0 / 38.0),
 };
 
+/// Bhandarkar, Jain, Reddy 2006: layer K begins at 50 K (K + 1) (K - 1) / 6; one layer is standard TCP.
+const LAYERED: Rule = Rule {
+    increase: |w| (1..).find(|k| w < f64::from(50 * k * (k + 1) * (k + 2) / 6)).map_or(f64::NAN, f64::from),
+    decrease: |w| if w < 50.0 { 0.5 } else { 0.15 },
+};
+
 /// What periodic losses lead to: the window after recovery, and the time average of the window.
 #[derive(Clone, Copy)]
 struct Sawtooth {
@@ -136,6 +142,11 @@ fn scalable_tcp_follows_its_recursion_under_periodic_loss() {
 #[test]
 fn highspeed_tcp_follows_its_recursion_under_periodic_loss() {
     follows("hstcp", &HIGH_SPEED, &[10_000, 100_000]);
+}
+
+#[test]
+fn layered_tcp_follows_its_recursion_under_periodic_loss() {
+    follows("ltcp", &LAYERED, &[1_000, 10_000, 100_000]);
 }
 
 #[test]

@@ -112,7 +112,8 @@ impl Receiver {
 
     /// The delayed acknowledgement's timer.
     pub fn on_timer(&mut self, now: Time) -> Option<SimPacket> {
-        (now >= self.deadline).then(|| self.acknowledge(now, self.echo))
+        let arrived = self.deadline - self.config.delayed_ack.unwrap_or(Interval::ZERO);
+        (now >= self.deadline).then(|| self.acknowledge(arrived, self.echo))
     }
 
     fn reassemble(&mut self, seq: u64) {
@@ -158,12 +159,13 @@ impl Receiver {
         }
     }
 
+    /// Acknowledges everything so far; what triggers it was sent at `stamp` and `arrived` perhaps a while ago.
     #[inline]
-    fn acknowledge(&mut self, now: Time, trigger: Time) -> SimPacket {
+    fn acknowledge(&mut self, arrived: Time, stamp: Time) -> SimPacket {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
         let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, ACK_BYTES, self.echo);
-        ack.one_way_delay_ns = now.since(trigger).as_ns().min(u64::from(u32::MAX)) as u32;
+        ack.one_way_delay_ns = arrived.since(stamp).as_ns().min(u64::from(u32::MAX)) as u32;
         ack.ecn_flag = self.echo_mark;
         if self.config.sack && !self.early.is_empty() {
             let sack = self.sack_blocks();
@@ -220,7 +222,9 @@ mod tests {
         let mut r = receiver(true);
         arrivals(&mut r, 0..17);
         assert_eq!(r.wake(), Time::from_ns(1016) + Interval::from_millis(40));
-        assert_eq!(r.on_timer(r.wake()).unwrap().seq, 17);
+        let ack = r.on_timer(r.wake()).unwrap();
+        // the one-way delay is the segment's, without the wait
+        assert_eq!((ack.seq, ack.one_way_delay_ns), (17, 1000));
         assert_eq!(r.wake(), Time::NEVER);
     }
 

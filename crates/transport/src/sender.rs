@@ -598,6 +598,16 @@ impl Sender {
         let allowed = self.window.cwnd.min(MOST_CWND) as i64 as u64; // signed: one instruction on most machines
         let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
         let mut in_flight = self.in_flight();
+        if pace.is_none() && self.board.lost() == 0 {
+            // the common case: nothing to send again, nothing to wait for
+            let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
+            for _ in 0..room {
+                self.send(now, None, out);
+            }
+            self.must_send &= room == 0;
+            self.limited = self.next < edge;
+            return;
+        }
         loop {
             let lost = self.board.next_lost();
             if lost.is_none() && self.next >= edge {
@@ -624,7 +634,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
         let seq = lost.unwrap_or(self.next);
         let payload = if seq + 1 == self.end {

@@ -44,8 +44,34 @@ impl Stream {
 
     /// Pareto with this shape (tail index) and mean, shape > 1: least value mean (shape - 1) / shape.
     pub fn pareto(&mut self, shape: f64, mean: f64) -> f64 {
-        let least = mean * (shape - 1.0) / shape;
+        self.pareto_from(shape, mean * (shape - 1.0) / shape)
+    }
+
+    /// Pareto with this shape (tail index) and least value.
+    pub fn pareto_from(&mut self, shape: f64, least: f64) -> f64 {
         least * math::pow(1.0 - self.unit(), -1.0 / shape)
+    }
+
+    /// Pareto with this shape between two values: as if larger draws were drawn again.
+    pub fn bounded_pareto(&mut self, shape: f64, least: f64, most: f64) -> f64 {
+        let beyond = math::pow(least / most, shape);
+        (least * math::pow(1.0 - self.unit() * (1.0 - beyond), -1.0 / shape)).min(most)
+    }
+
+    /// Normal with mean 0 and standard deviation 1 (Box, Muller 1958; one of the pair).
+    pub fn normal(&mut self) -> f64 {
+        let radius = math::sqrt(-2.0 * math::ln(1.0 - self.unit()));
+        radius * math::sin(2.0 * core::f64::consts::PI * self.unit())
+    }
+
+    /// e to the power of a normal draw with this mean and standard deviation.
+    pub fn lognormal(&mut self, mu: f64, sigma: f64) -> f64 {
+        math::exp(mu + sigma * self.normal())
+    }
+
+    /// Weibull: 1 - exp(-(x / scale)^shape).
+    pub fn weibull(&mut self, shape: f64, scale: f64) -> f64 {
+        scale * math::pow(-math::ln(1.0 - self.unit()), 1.0 / shape)
     }
 
     /// The number of failures before the first success of trials that succeed with probability p in (0, 1].
@@ -103,6 +129,20 @@ mod tests {
         assert!((mean(200_000, || s.pareto(3.0, 6.0)) - 6.0).abs() < 0.1);
         assert!((mean(200_000, || s.geometric(0.01) as f64) - 99.0).abs() < 1.0);
         assert!((mean(200_000, || s.below(10) as f64) - 4.5).abs() < 0.03);
+        assert!((mean(200_000, || s.pareto_from(3.0, 4.0)) - 6.0).abs() < 0.1);
+        assert!(mean(200_000, || s.normal()).abs() < 0.01);
+        assert!((mean(200_000, || s.lognormal(0.0, 1.0)) - 1.6487).abs() < 0.03); // sqrt(e)
+        assert!((mean(200_000, || s.weibull(2.0, 1.0)) - 0.8862).abs() < 0.005); // Gamma(3/2)
+    }
+
+    #[test]
+    fn normal_draws_have_the_variance_and_the_tails_of_a_table() {
+        let mut s = Stream::new(7, "normal");
+        let draws: Vec<f64> = (0..200_000).map(|_| s.normal()).collect();
+        let variance = draws.iter().map(|x| x * x).sum::<f64>() / 200_000.0;
+        assert!((variance - 1.0).abs() < 0.015, "{variance}");
+        let beyond = |z: f64| draws.iter().filter(|x| x.abs() > z).count() as f64 / 200_000.0;
+        assert!((beyond(1.0) - 0.3173).abs() < 0.004 && (beyond(2.0) - 0.0455).abs() < 0.002);
     }
 
     #[test]

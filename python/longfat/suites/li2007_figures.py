@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from longfat import metrics, theory
+from longfat.suites.curves import cwnd_panel, repeats_text, thinned
 from longfat.suites.figure import Curve, Figure, Panel, points
 from longfat.suites.figure import theory as theory_curve
 from longfat.suites.li2007_settings import (
@@ -62,7 +63,7 @@ def cwnd_histories(name: str, mirrors: str) -> Callable[[Runs, Mode], Figure]:
             for rtt in runs.where(variant=variant).distinct("rtt_ms"):
                 run = runs.where(variant=variant, rtt_ms=rtt).first()
                 suffix = "" if variant == "as measured" else f", {variant}"
-                panels.append(_cwnd_panel(f"{rtt} ms{suffix}", run))
+                panels.append(cwnd_panel(f"{rtt} ms{suffix}", run))
         return Figure(
             name,
             mirrors,
@@ -81,7 +82,7 @@ def table_histories(runs: Runs, mode: Mode) -> Figure:
     panels = []
     for table in sorted(runs.distinct("table"), key=("nearest", "interpolated", "exact").index):
         run = runs.where(table=table).first()
-        panels.append(_cwnd_panel(f"table: {table}", run))
+        panels.append(cwnd_panel(f"table: {table}", run))
         panels.append(_aimd_panel(table, run))
     return Figure(
         "F7",
@@ -334,7 +335,7 @@ def refill(runs: Runs, mode: Mode) -> Figure:
     history = run["series"][0]
     time, counter = history["time_s"], history["received_bytes"]
     grid, rate = metrics.short_term_throughput_bps(time, counter, 0.01, sampling_s=1.0)
-    seconds, cwnd = _thinned(time, history["cwnd"])
+    seconds, cwnd = thinned(time, history["cwnd"])
     return Figure(
         "F1",
         "Fig. 1",
@@ -357,7 +358,7 @@ def refill(runs: Runs, mode: Mode) -> Figure:
                 (
                     Curve(
                         TITLES["sack"],
-                        *_thinned(grid, rate * 1e-6),
+                        *thinned(grid, rate * 1e-6),
                         None,
                         "sack",
                         "line",
@@ -389,21 +390,6 @@ def _standard_panels(runs: Runs, x_label: str) -> tuple[Panel, ...]:
         )
         for rate in runs.distinct("rate_mbps")
     )
-
-
-def _cwnd_panel(title: str, run: dict[str, Any]) -> Panel:
-    curves = tuple(
-        Curve(
-            f"flow {number}",
-            *_thinned(history["time_s"], history["cwnd"]),
-            None,
-            run["algorithm"],
-            "line",
-            number - 1,
-        )
-        for number, history in enumerate(run["series"], start=1)
-    )
-    return Panel(title, "time, s", "cwnd, packets", curves)
 
 
 def _aimd_panel(table: str, run: dict[str, Any]) -> Panel:
@@ -467,20 +453,12 @@ def _present(runs: Runs) -> list[str]:
 
 def _repeats(runs: Runs) -> str:
     counts = {
-        rate: len(runs.where(rate_mbps=rate).distinct("repeat")) for rate in runs.distinct("rate_mbps")
-    } or {None: len(runs.distinct("repeat"))}
-    if len(set(counts.values())) == 1:
-        count = next(iter(counts.values()))
-        return " One run a point." if count == 1 else f" Mean and standard error of {count} runs a point."
-    return " Runs a point: " + ", ".join(f"{count} at {rate} Mbit/s" for rate, count in counts.items()) + "."
+        f"{rate} Mbit/s": len(runs.where(rate_mbps=rate).distinct("repeat"))
+        for rate in runs.distinct("rate_mbps")
+    }
+    return repeats_text(counts or {None: len(runs.distinct("repeat"))})
 
 
 def _variants(runs: Runs) -> str:
     others = [label for label in runs.distinct("variant") if label != "as measured"]
     return f" Below: the other reading of the paper's formula ({', '.join(others)})." if others else ""
-
-
-def _thinned(time: Any, values: Any, most: int = 1500) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """At most about ``most`` samples of a history: as many as a figure can show, and a page can hold."""
-    stride = max(1, math.ceil(len(time) / most))
-    return tuple(float(t) for t in time[::stride]), tuple(round(float(v), 3) for v in values[::stride])

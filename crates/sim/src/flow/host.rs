@@ -62,7 +62,7 @@ impl Access {
         if self.last_size.0 != bytes {
             self.last_size = (bytes, self.rate.transmission(bytes));
         }
-        self.free_at = self.free_at.max(now) + self.last_size.1;
+        self.free_at = self.free_at.max(now).later_by(self.last_size.1);
         self.free_at
     }
 }

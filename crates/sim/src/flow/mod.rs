@@ -66,6 +66,8 @@ pub struct Flow {
 pub struct Transfer {
     /// Index of the source.
     pub group: usize,
+    /// Index of the session that opened it.
+    pub session: usize,
     /// Payload, bytes.
     pub bytes: u64,
     /// Everything was acknowledged.
@@ -223,14 +225,14 @@ impl Flow {
         let departure = fifo.offer(now, packet.bytes());
         let taken = match departure {
             Some(at) if data && transfer.is_none() => {
-                let at = at + delay + route.forward_delay;
+                let at = at.later_by(delay).later_by(route.forward_delay);
                 if let Some(packet) = sending.outgoing.first() {
                     receiving.take_ahead(at, packet);
                 }
                 true
             }
             Some(at) if transfer.is_none() => {
-                let at = at + delay + route.reverse_delay;
+                let at = at.later_by(delay).later_by(route.reverse_delay);
                 receiving.outgoing.first().is_some_and(|packet| sending.take_ahead(at, packet))
             }
             _ => false,

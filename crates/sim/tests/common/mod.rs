@@ -32,14 +32,27 @@ pub fn dumbbell(rate_bps: f64, packets: u64, duration_s: f64, flows: Vec<Value>)
         "flows": flows, "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true})
 }
 
-/// Web sessions whose pages cross the bottleneck.
-pub fn web(name: &str, sessions: u64) -> Value {
+/// What connections of a background across the bottleneck are like.
+fn connection() -> Value {
     let mut connection = flow("", "sack");
     if let Some(keys) = connection.as_object_mut() {
         ["name", "start_s", "stop_s", "bytes"].iter().for_each(|k| drop(keys.remove(*k)));
     }
+    connection
+}
+
+/// Web sessions whose pages cross the bottleneck.
+pub fn web(name: &str, sessions: u64) -> Value {
     json!({"name": name, "kind": "web", "sessions": sessions, "gap_s": 1.0, "page_bytes": 9400.0, "shape": 1.2,
-        "flow": connection})
+        "flow": connection()})
+}
+
+/// SURGE users whose files cross the bottleneck.
+pub fn surge(name: &str, users: u64) -> Value {
+    let habits = json!({"body_mu": 9.357, "body_sigma": 1.318, "tail_share": 0.07, "tail_least_bytes": 133e3,
+        "tail_shape": 1.1, "largest_bytes": 1e7, "files_shape": 2.43, "files_most": 150, "active_off_shape": 1.46,
+        "active_off_scale_s": 0.382, "inactive_off_least_s": 1.0, "inactive_off_shape": 1.5});
+    json!({"name": name, "kind": "surge", "users": users, "habits": habits, "flow": connection()})
 }
 
 /// The same with these keys changed.

@@ -29,6 +29,10 @@ use longfat_units::math::{ln, pow};
 const LOW_P: f64 = 1e-3;
 /// Low_Window of the RFC, in segments.
 const LOW_WINDOW: f64 = 38.0;
+/// High_Window of the RFC, in segments, with High_P and High_Decrease.
+const HIGH_WINDOW: f64 = 83_000.0;
+const HIGH_P: f64 = 1e-7;
+const HIGH_DECREASE: f64 = 0.1;
 /// End of the table as a multiple of High_Window.
 const TABLE_END: f64 = 100_000.0 / 83_000.0;
 
@@ -52,15 +56,15 @@ pub const ROW: Algorithm = Algorithm {
         ),
         Parameter::number(
             "high_window",
-            83_000.0,
+            HIGH_WINDOW,
             (1e4, 1e8),
             "segments",
             "window at which the loss ratio high_p is met",
         ),
-        Parameter::number("high_p", 1e-7, (1e-12, 1e-6), "", "loss ratio at high_window"),
+        Parameter::number("high_p", HIGH_P, (1e-12, 1e-6), "", "loss ratio at high_window"),
         Parameter::number(
             "high_decrease",
-            0.1,
+            HIGH_DECREASE,
             (0.05, 0.5),
             "of the window",
             "decrease at high_window (b of the RFC)",
@@ -224,7 +228,17 @@ impl Hstcp {
             "interpolated" => Table::Interpolated(response.rounded().table()),
             _ => Table::Exact(response),
         };
-        Controller::Hstcp(Hstcp { low_window, band: table.band(low_window), table })
+        Controller::Hstcp(Hstcp::new(low_window, table))
+    }
+
+    fn new(low_window: f64, table: Table) -> Self {
+        Hstcp { low_window, band: table.band(low_window), table }
+    }
+
+    /// The RFC's equations with its own parameters, for algorithms that are HighSpeed TCP at times.
+    pub(super) fn rfc() -> Self {
+        let response = Response::new(LOW_WINDOW, HIGH_WINDOW, HIGH_P, HIGH_DECREASE);
+        Hstcp::new(LOW_WINDOW, Table::Exact(response))
     }
 
     #[inline]

@@ -5,14 +5,21 @@
 pub mod registry;
 mod round;
 
+pub mod africa;
 pub mod aimd;
 pub mod bic;
+pub mod ctcp;
+pub mod cubic;
 pub mod fast;
 pub mod hstcp;
+pub mod hstcp_lp;
 pub mod htcp;
+pub mod ltcp;
+pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod yeah;
 
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};

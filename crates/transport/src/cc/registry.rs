@@ -84,6 +84,13 @@ controllers! {
     Bic(bic::Bic),
     Fast(fast::Fast),
     Htcp(htcp::Htcp),
+    Yeah(yeah::Yeah),
+    Africa(africa::Africa),
+    Ltcp(ltcp::Ltcp),
+    HstcpLp(hstcp_lp::HstcpLp),
+    Cubic(cubic::Cubic),
+    Ctcp(ctcp::Ctcp),
+    Ptcp(ptcp::Ptcp),
 }
 
 impl CongestionControl for Controller {

@@ -87,3 +87,39 @@ pub fn sawtooth(c: &mut Controller, packets: u32) -> Sawtooth {
     }
     result
 }
+
+/// A long connection on a path of `rtt_s` without a queue that loses exactly every `packets`th packet:
+/// every segment is acknowledged, and a loss is repaired at once. It begins with a loss at a window of
+/// `peak` segments. The mean is that of the second half of the cycles.
+pub fn periodic(c: &mut Controller, rtt_s: f64, packets: u64, peak: f64, cycles: u32) -> Sawtooth {
+    let rtt = Interval::from_secs_f64(rtt_s);
+    let mut w = window(peak, 2.0);
+    let (mut now_s, mut unacknowledged) = (0.0, 0);
+    let mut result = Sawtooth { mean: 0.0, peak };
+    let (mut sent, mut round_trips) = (0.0, 0.0);
+    for cycle in 0..cycles {
+        result.peak = w.cwnd;
+        let event = Congestion { now: Time::from_secs_f64(now_s), ..loss() };
+        c.on_congestion(&event, &mut w);
+        w.cwnd = w.ssthresh;
+        c.on_recovered(event.now, &mut w);
+        for _ in 0..packets {
+            now_s += rtt_s / w.cwnd;
+            unacknowledged += 1;
+            let mut ack = ack_at(Time::from_secs_f64(now_s), 1.0, rtt);
+            ack.base_rtt = rtt;
+            (ack.unacknowledged, ack.delivered) = (unacknowledged, unacknowledged);
+            ack.next_segment = unacknowledged + w.cwnd as u64;
+            if 2 * cycle >= cycles {
+                sent += 1.0;
+                round_trips += 1.0 / w.cwnd;
+            }
+            if c.wants_samples() {
+                c.on_sample(&ack);
+            }
+            c.on_ack(&ack, &mut w);
+        }
+    }
+    result.mean = sent / round_trips;
+    result
+}

@@ -1,0 +1,82 @@
+//! Web sessions of Li, Leith, Shorten 2007 (section IV-F): each asks for pages at exponential gaps, whether or not the
+//! last one has come; page sizes are Pareto. Each page is a connection of its own, opened by the side that sends it: the
+//! request itself is not modelled.
+
+use super::{Opened, Source, Workload};
+use crate::plan::{ConnectionPlan, LONGEST_S, PlanError, within};
+use longfat_units::{Interval, Stream, Time};
+use serde::Deserialize;
+
+/// Web sessions as planned.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebPlan {
+    /// Its name in results.
+    pub name: String,
+    /// Sessions at once.
+    pub sessions: u64,
+    /// Mean gap between two requests of a session, seconds.
+    pub gap_s: f64,
+    /// Mean page, bytes.
+    pub page_bytes: f64,
+    /// Pareto shape (tail index), above 1.
+    pub shape: f64,
+    /// The connections.
+    pub flow: ConnectionPlan,
+}
+
+impl Workload for WebPlan {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn connection(&self) -> &ConnectionPlan {
+        &self.flow
+    }
+
+    fn members(&self) -> u64 {
+        self.sessions
+    }
+
+    fn check(&self, at: &str) -> Result<(), PlanError> {
+        within(&format!("{at}.sessions"), self.sessions as f64, 0.0, 1e6)?;
+        within(&format!("{at}.gap_s"), self.gap_s, 1e-6, LONGEST_S)?;
+        within(&format!("{at}.page_bytes"), self.page_bytes, 1.0, 1e12)?;
+        within(&format!("{at}.shape"), self.shape, 1.000_001, 100.0).map(|_| ())
+    }
+
+    fn member(&self, stream: &dyn Fn(&str) -> Stream) -> Box<dyn Source> {
+        Box::new(WebSession {
+            gaps: stream("gaps"),
+            sizes: stream("sizes"),
+            gap_s: self.gap_s,
+            page_bytes: self.page_bytes,
+            shape: self.shape,
+        })
+    }
+}
+
+struct WebSession {
+    gaps: Stream,
+    sizes: Stream,
+    gap_s: f64,
+    page_bytes: f64,
+    shape: f64,
+}
+
+impl WebSession {
+    fn gap(&mut self) -> Interval {
+        Interval::from_secs_f64(self.gaps.exponential(self.gap_s))
+    }
+}
+
+impl Source for WebSession {
+    fn first(&mut self) -> Time {
+        Time::ZERO + self.gap()
+    }
+
+    fn open(&mut self, now: Time) -> Opened {
+        let bytes = (self.sizes.pareto(self.shape, self.page_bytes) + 0.5).max(1.0) as u64;
+        Opened { bytes, next_at: now + self.gap() }
+    }
+}

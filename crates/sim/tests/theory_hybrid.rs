@@ -1,0 +1,74 @@
+//! Algorithms that watch delay and loss: what they leave in the queue, and what they leave to a standard flow.
+
+mod theory_common;
+
+use longfat_sim::Outcome;
+use serde_json::{Value, json};
+use theory_common::{bdp_packets, flow, link, lossless, plan, run};
+
+const RATE_BPS: f64 = 100e6;
+const RTT_S: f64 = 0.1;
+
+/// These flows, each an algorithm and its parameters, behind a buffer of `share` of the bandwidth-delay product.
+fn together(share: f64, until_s: f64, algorithms: &[(&str, Value)]) -> Outcome {
+    let bdp = bdp_packets(RATE_BPS, RTT_S);
+    let one = |(i, (algorithm, parameters)): (usize, &(&str, Value))| {
+        let with = json!({"access_rate_bps": 1e9, "start_s": 1.3 * i as f64, "initial_ssthresh": 0.5 * bdp,
+            "parameters": parameters});
+        flow(&(i + 1).to_string(), algorithm, RTT_S, with)
+    };
+    let flows = algorithms.iter().enumerate().map(one).collect();
+    let bottleneck = link(RATE_BPS, (share * bdp).round() as u64, lossless());
+    run(&plan(bottleneck, flows, vec![], (0.3 * until_s, until_s)))
+}
+
+/// Part of the link that a standard flow gets beside this algorithm.
+fn left_to_standard_tcp(share: f64, until_s: f64, algorithm: &str) -> f64 {
+    let done = together(share, until_s, &[(algorithm, json!({})), ("sack", json!({}))]);
+    done.summary.flows[1].throughput_bps / RATE_BPS
+}
+
+#[test]
+fn yeah_alone_fills_the_link_with_a_queue_below_its_greatest_and_without_a_loss() {
+    // Baiocchi and others 2007: no losses in table I, and a buffer requirement that does not grow with the buffer
+    for variant in ["paper", "linux"] {
+        for share in [0.3, 1.0] {
+            let done = together(share, 100.0, &[("yeah", json!({"variant": variant}))]);
+            let bottleneck = &done.summary.links[0];
+            let queue = bottleneck.queue_mean_packets;
+            assert_eq!(bottleneck.packets_dropped, 0, "{variant}, {share} BDP of buffer");
+            assert!(
+                (20.0..80.0).contains(&queue),
+                "{variant}, {share} BDP of buffer: {queue:.1} packets wait"
+            );
+            assert!(bottleneck.utilization > 0.98, "{variant}, {share} BDP: {:.4}", bottleneck.utilization);
+        }
+    }
+}
+
+#[test]
+fn yeah_and_africa_leave_a_standard_flow_its_half_where_highspeed_tcp_does_not() {
+    // Baiocchi and others 2007, section V-D: fair-to-Reno ratios around 1 for these two, 5 to 7 for loss-based ones
+    let beside = |algorithm| left_to_standard_tcp(1.0, 200.0, algorithm);
+    let fair = beside("sack");
+    for algorithm in ["yeah", "africa"] {
+        let ratio = fair / beside(algorithm);
+        assert!((0.8..1.25).contains(&ratio), "{algorithm}: fair-to-Reno ratio {ratio:.2}");
+    }
+    let ratio = fair / beside("hstcp");
+    assert!(ratio > 4.0, "hstcp: fair-to-Reno ratio {ratio:.2}");
+}
+
+#[test]
+fn hstcp_lp_uses_the_link_alone_and_leaves_it_to_a_standard_flow() {
+    for share in [0.3, 1.0] {
+        let lone = |algorithm| together(share, 150.0, &[(algorithm, json!({}))]).summary.links[0].utilization;
+        let busy = lone("hstcp-lp");
+        assert!(busy > 0.7, "{share} BDP of buffer: utilization {busy:.3}");
+        let (left, alone) = (left_to_standard_tcp(share, 150.0, "hstcp-lp"), lone("sack"));
+        assert!(
+            left > 0.9 * alone,
+            "{share} BDP of buffer: {left:.3} of the link left, {alone:.3} without it"
+        );
+    }
+}
