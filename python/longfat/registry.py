@@ -14,7 +14,7 @@ Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset(
-        {"cubic", "vegas", "yeah", "westwood", "westwood+", "ctcp", "compound", "africa", "illinois", "ltcp"}
+        {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
         | {"hstcp-lp", "ptcp", "udt", "runat", "xcp", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
     ),
     "queues": frozenset(),

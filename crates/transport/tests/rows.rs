@@ -13,9 +13,10 @@ fn crate_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A name as a file's stem: `hstcp-lp` lies in `hstcp_lp.rs`.
+/// A name as a file's stem: `hstcp-lp` lies in `hstcp_lp.rs`, `westwood+` with `westwood`.
 fn stem(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    name.trim_end_matches('+').chars().map(plain).collect()
 }
 
 fn stems_in(folder: &Path) -> BTreeSet<String> {
