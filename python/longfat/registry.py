@@ -13,10 +13,7 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset(
-        {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
-        | {"hstcp-lp", "ptcp", "udt", "runat", "xcp", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
-    ),
+    "algorithms": frozenset({"xcp", "vcp", "jetmax", "quickstart"}),
     "queues": frozenset(),
     "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
 }
@@ -55,10 +52,12 @@ class Row(TypedDict):
     parameters: list[Parameter]
     linux_module: str | None
     live: bool
+    transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
+    """What carries an algorithm; over "udp" all is acknowledged, of "datagrams" nothing."""
     ecn: NotRequired[bool]
     """Of a queue: whether it can mark packets."""
     random: NotRequired[bool]
-    """Of a queue: whether it draws random numbers."""
+    """Whether an algorithm or a queue draws random numbers."""
 
 
 @cache
