@@ -68,8 +68,8 @@ pub struct Transfer {
     pub group: usize,
     /// Index of the session that opened it.
     pub session: usize,
-    /// Payload, bytes.
-    pub bytes: u64,
+    /// Payload, bytes; endless if `None`.
+    pub bytes: Option<u64>,
     /// Everything was acknowledged.
     pub complete: bool,
 }
