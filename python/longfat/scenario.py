@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 
 import tomli_w
 from pydantic import (
+    Field,
     PlainSerializer,
     PlainValidator,
     ValidationError,
@@ -169,8 +170,8 @@ class Scenario(Part):
     window: Window | None = None
     """Figures are restricted to it; the whole run if not given."""
     bottleneck: Bottleneck
-    flow: list[Flow] = []
-    background: list[Background] = []
+    flow: list[Flow] = Field(default_factory=list)
+    background: list[Background] = Field(default_factory=list)
     sample: Sample = Sample()
 
     @model_validator(mode="before")

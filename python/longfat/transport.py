@@ -24,6 +24,8 @@ HEADER_BYTES = 52
 
 
 class Part(BaseModel):
+    """A table of a scenario: no unknown keys, no conversions, not to be changed."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
 

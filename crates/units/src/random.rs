@@ -245,7 +245,9 @@ mod tests {
         let draws: Vec<f64> = (0..100_000).map(|_| drawn.draw(&mut s)).collect();
         assert!(draws.iter().all(|&x| x == 5.0 || x == 7.0));
         assert!((draws.iter().filter(|&&x| x == 5.0).count() as f64 / 1e5 - 0.25).abs() < 0.005);
-        for rows in [&[][..], &[(1.0, 0.0)], &[(1.0, -1.0), (2.0, 3.0)], &[(f64::NAN, 1.0)], &[(1.0, f64::NAN)]] {
+        for rows in
+            [&[][..], &[(1.0, 0.0)], &[(1.0, -1.0), (2.0, 3.0)], &[(f64::NAN, 1.0)], &[(1.0, f64::NAN)]]
+        {
             assert!(Empirical::new(rows).is_err(), "{rows:?}");
         }
     }
