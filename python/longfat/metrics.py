@@ -191,6 +191,15 @@ def mean_stderr(values: ArrayLike) -> tuple[float, float]:
     return float(x.mean()), error
 
 
+def mean_stderr_reached(values: ArrayLike) -> tuple[float, float]:
+    """`mean_stderr` over the repeats that reached a time (NaN: never); NaN if most of them did not."""
+    x = _array(values)
+    reached = x[np.isfinite(x)]
+    if not reached.size or 2 * reached.size < x.size:
+        return math.nan, math.nan
+    return mean_stderr(reached)
+
+
 def backoffs(time_s: ArrayLike, cwnd: ArrayLike, least: float = 0.03) -> tuple[Array, Array, Array]:
     """Multiplicative decreases seen in a sampled cwnd: (time of the low point, cwnd before, cwnd after).
 

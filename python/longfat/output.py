@@ -33,6 +33,8 @@ RUN_FILES = frozenset(
 REPORT_FILES = frozenset({"index.html", "figures"})
 """What `longfat report` adds, in the folder of a run or of a suite."""
 SUITE_FILES = frozenset({"suite.json", "claims.json", "experiments"})
+SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
+KINDS = {"the results of a run": RUN_FILES, "a suite's results": SUITE_FILES, "a screen's": SCREEN_FILES}
 FIGURE_FORMATS = ("pdf", "svg", "png")
 
 
@@ -45,10 +47,9 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
         {entry.name for entry in path.iterdir() if not entry.name.startswith(".")} if path.is_dir() else set()
     )
     accepted = "accepted: a new or empty folder, or one that holds nothing but such results"
-    other = SUITE_FILES if own is RUN_FILES else RUN_FILES
-    if held & other:
-        kind = "a suite's results" if own is RUN_FILES else "the results of a run"
-        raise InputError(f"--out {path}: holds {kind} ({min(held & other)}); {accepted}")
+    for kind, files in KINDS.items():
+        if files is not own and held & files:
+            raise InputError(f"--out {path}: holds {kind} ({min(held & files)}); {accepted}")
     strange = held - own - REPORT_FILES
     if (path / "figures").is_dir():
         strange |= {
@@ -64,11 +65,13 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
 
 
 @contextmanager
-def folder(path: Path) -> Iterator[Path]:
+def folder(
+    path: Path, own: frozenset[str] = RUN_FILES, marks: frozenset[str] = frozenset({"provenance.json"})
+) -> Iterator[Path]:
     """An empty folder whose files become those of `path` when the block ends well, and else vanish.
 
-    An earlier run's files in `path` go as a whole. InputError at once, before anything is run, if `path`
-    cannot be written or holds something else.
+    What an earlier command of the same kind left in `path` (`own` files, one of `marks` among them) goes as a
+    whole. InputError at once, before anything is run, if `path` cannot be written or holds something else.
     """
     if path.exists() and not path.is_dir():
         raise InputError(f"--out {path}: is a file; accepted: a folder, made if it is not there")
@@ -77,14 +80,14 @@ def folder(path: Path) -> Iterator[Path]:
     try:
         try:
             path.mkdir(parents=True, exist_ok=True)
-            refuse_foreign(path, RUN_FILES, frozenset({"provenance.json"}))
+            refuse_foreign(path, own, marks)
             draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
         except OSError as error:
             raise InputError(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
         yield draft
-        _exchange(draft, path)
+        _exchange(draft, path, own)
         shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
         if draft is not None:
@@ -95,12 +98,12 @@ def folder(path: Path) -> Iterator[Path]:
         raise
 
 
-def _exchange(draft: Path, path: Path) -> None:
-    """Moves an earlier run's files out of `path` into the draft, and the draft's in; all of it or nothing."""
+def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
+    """Moves an earlier command's files out of `path` into the draft, and the draft's in; all or nothing."""
     new = sorted(draft.iterdir())
     earlier = draft / "earlier"
     earlier.mkdir()
-    old = [path / name for name in sorted(RUN_FILES | REPORT_FILES) if (path / name).exists()]
+    old = [path / name for name in sorted(own | REPORT_FILES) if (path / name).exists()]
     moves = [(file, earlier / file.name) for file in old] + [(file, path / file.name) for file in new]
     done: list[tuple[Path, Path]] = []
     try:

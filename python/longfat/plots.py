@@ -7,6 +7,7 @@ has the same colour and marker everywhere. Error bars are standard errors; broke
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from longfat.suites.figure import Curve, Figure, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
 COLOURS = {
@@ -29,8 +31,21 @@ COLOURS = {
     "yeah": "#7c3aed",
     "ctcp": "#0f766e",
     "africa": "#92400e",
+    "vegas": "#b4005a",
+    "westwood": "#5f8f00",
+    "westwood+": "#a3c644",
+    "illinois": "#b22222",
+    "ltcp": "#a08a00",
+    "hstcp-lp": "#6f9bd1",
+    "ptcp": "#f472b6",
+    "newreno": "#9ca3af",
+    "reno": "#4b5563",
+    "tahoe": "#111827",
+    "udt": "#2ca02c",
+    "runat": "#bc6c25",
 }
 """After Okabe and Ito's seven and a grey, what is furthest from them."""
+OWN_COLOURS = ("#6d28d9", "#be185d", "#115e59", "#b45309", "#1d4ed8", "#4d7c0f", "#9f1239", "#155e75")
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
 MARKERS = {
     "sack": "o",
@@ -43,6 +58,18 @@ MARKERS = {
     "ctcp": "X",
     "africa": "<",
     "cubic": ">",
+    "vegas": "d",
+    "westwood": "p",
+    "westwood+": "h",
+    "illinois": "8",
+    "ltcp": "H",
+    "hstcp-lp": "1",
+    "ptcp": "2",
+    "newreno": "3",
+    "reno": "4",
+    "tahoe": "+",
+    "udt": "x",
+    "runat": "|",
 }
 PLOTLY_MARKERS = {
     "o": "circle",
@@ -55,6 +82,18 @@ PLOTLY_MARKERS = {
     "X": "x",
     "<": "triangle-left",
     ">": "triangle-right",
+    "d": "diamond-tall",
+    "p": "pentagon",
+    "h": "hexagon",
+    "8": "octagon",
+    "H": "hexagon2",
+    "1": "y-down-open",
+    "2": "y-up-open",
+    "3": "y-left-open",
+    "4": "y-right-open",
+    "+": "cross-thin-open",
+    "x": "x-thin-open",
+    "|": "line-ns-open",
 }
 SECOND_COLOUR = "#94a3b8"
 """Of a second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
@@ -72,6 +111,8 @@ WIDTH_INCHES = 7.0
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
+SHORT_RANGE = 50.0
+"""A logarithmic axis over less than this factor has labels between the powers of ten."""
 PLAIN_TICKS = (0.1, 1000.0)
 """Values of a logarithmic axis that are written as they are, not as powers of ten."""
 DPI = 150
@@ -159,6 +200,12 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
     for number, panel in enumerate(figure.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _plotly_axis(panel.x_label, panel.x_log, panel.x_range)
+        if panel.categories:
+            layout[f"xaxis{suffix}"] |= {
+                "tickvals": list(range(len(panel.categories))),
+                "ticktext": list(panel.categories),
+                "range": [-0.5, len(panel.categories) - 0.5],
+            }
         layout[f"yaxis{suffix}"] = _plotly_axis(panel.y_label, panel.y_log, panel.y_range)
         layout["annotations"].append(
             {
@@ -210,6 +257,8 @@ def cwnd_figure(
         name, algorithm, start_s = flow["name"], flow["algorithm"], flow.get("start_s") or 0.0
         met[algorithm] = met.get(algorithm, -1) + 1
         time, cwnd = histories[name]
+        if all(map(math.isnan, cwnd)):
+            continue  # a source without a window
         begun = tuple(y if x >= start_s else math.nan for x, y in zip(time, cwnd, strict=True))
         curves.append(
             Curve(f"{name} ({algorithm})", tuple(time), begun, None, algorithm, "line", met[algorithm])
@@ -237,6 +286,9 @@ def queue_figure(
 def colour(curve: Curve) -> str:
     """A curve's colour: its algorithm's; later flows of a history differ, so that a pair can be told."""
     own = COLOURS.get(curve.algorithm or "")
+    if own is None and curve.algorithm and curve.kind == "points":
+        # a user's own: the same in every panel, whatever its line style stands for
+        return OWN_COLOURS[zlib.crc32(curve.algorithm.encode()) % len(OWN_COLOURS)]
     if own is None:
         return SPARE_COLOURS[curve.stroke % len(SPARE_COLOURS)]
     if curve.kind == "line" and curve.stroke:
@@ -266,7 +318,7 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
                 curve.y,
                 yerr=_bars(curve),
                 marker=MARKERS.get(curve.algorithm or "", "o"),
-                linestyle=DASHES[curve.stroke % len(DASHES)],
+                linestyle="none" if panel.categories else DASHES[curve.stroke % len(DASHES)],
                 capsize=2,
                 **style,
             )
@@ -274,9 +326,14 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
         axis.set_xscale("log")
         if all(PLAIN_TICKS[0] <= x <= PLAIN_TICKS[1] for curve in panel.curves for x in curve.x):
             axis.xaxis.set_major_formatter("{x:g}")
+        _thin_ticks(axis.xaxis)
     if panel.y_log and _any_positive(panel):
         axis.set_yscale("log")
-    if panel.x_range:
+        _thin_ticks(axis.yaxis)
+    if panel.categories:
+        axis.set_xticks(range(len(panel.categories)), panel.categories, rotation=60, ha="right")
+        axis.set_xlim(-0.5, len(panel.categories) - 0.5)
+    elif panel.x_range:
         axis.set_xlim(*panel.x_range)
     if panel.y_range:
         axis.set_ylim(*panel.y_range)
@@ -285,6 +342,17 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
     axis.set_title(panel.title, loc="left")
     axis.set_xlabel(panel.x_label)
     axis.set_ylabel(panel.y_label)
+
+
+def _thin_ticks(axis: Axis) -> None:
+    """Labels of a logarithmic axis that stay apart: at 1, 2, 5 over a short range, else at powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if low > 0.0 and high < SHORT_RANGE * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
@@ -339,7 +407,7 @@ def _plotly_trace(curve: Curve, panel: Panel) -> dict[str, Any]:
         return trace | {"mode": "lines", "line": {"color": hue, "width": 1.2, "dash": "dash"}}
     if curve.kind == "line":
         return trace | {"mode": "lines", "line": {"color": hue, "width": 1.2}}
-    trace["mode"] = "lines+markers"
+    trace["mode"] = "markers" if panel.categories else "lines+markers"
     trace["line"]["dash"] = PLOTLY_DASHES[curve.stroke % len(PLOTLY_DASHES)]
     trace["marker"] = {
         "color": hue,

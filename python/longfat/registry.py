@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from functools import cache
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from longfat import _core
 from longfat.units import from_declared, to_declared
@@ -14,8 +14,8 @@ Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset(
-        {"cubic", "vegas", "yeah", "westwood", "westwood+", "ctcp", "compound", "africa", "illinois", "ltcp"}
-        | {"hstcp-lp", "ptcp", "udt", "runat", "xcp", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
+        {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
+        | {"hstcp-lp", "ptcp", "xcp", "vcp", "jetmax", "quickstart"}
     ),
     "queues": frozenset({"red", "choke", "blue", "sred", "codel", "fq_codel", "pie"}),
     "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
@@ -51,6 +51,10 @@ class Row(TypedDict):
     parameters: list[Parameter]
     linux_module: str | None
     live: bool
+    transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
+    """What carries an algorithm; over "udp" all is acknowledged, of "datagrams" nothing."""
+    random: NotRequired[bool]
+    """Whether an algorithm draws random numbers."""
 
 
 @cache

@@ -18,7 +18,9 @@ from pydantic import (
     Field,
     PlainSerializer,
     PlainValidator,
+    SerializerFunctionWrapHandler,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 
@@ -50,7 +52,7 @@ from longfat.fields import (
     write_buffer,
 )
 from longfat.transport import Part, Transport
-from longfat.units import TIME
+from longfat.units import RATE, TIME
 
 LEAST_ACCESS_BPS = 1e9
 """Access links are this fast, or `ACCESS_FACTOR` times the bottleneck where that is as fast itself."""
@@ -209,6 +211,18 @@ class Scenario(Part):
                     f'sample.{key} = "{TIME.write(period)}" gives more than {MOST_SAMPLES} samples; '
                     f'accepted: from "{least_period:.2g} s"'
                 )
+        access_bps = self.bottleneck.filled().access_rate or 0.0
+        parts: list[tuple[str, Transport]] = [(f"flow.{i}", flow) for i, flow in enumerate(self.flow)]
+        parts += [
+            (f"background.{i}", part.with_load(self.bottleneck)) for i, part in enumerate(self.background)
+        ]
+        for place, part in parts:
+            rate_bps = part.algorithm.rate_bps()
+            if rate_bps is not None and rate_bps > access_bps:
+                raise ValueError(
+                    f'{place}.algorithm.rate = "{RATE.write(rate_bps)}" is above the host\'s own link; '
+                    f'accepted: up to "{RATE.write(access_bps)}" (bottleneck.access_rate)'
+                )
         for key, rate in (("buffer", self.bottleneck.rate), ("reverse_buffer", self.bottleneck.reverse_rate)):
             buffer = getattr(self.bottleneck, key)
             if buffer is not None:
@@ -287,7 +301,7 @@ class Scenario(Part):
                     is_drawn(flow.rtt)
                     or is_drawn(flow.start)
                     or flow.host_tick > 0.0
-                    or flow.algorithm.custom
+                    or flow.algorithm.random
                     for flow in self.flow
                 ),
             )

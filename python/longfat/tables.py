@@ -53,12 +53,12 @@ def _used(scenario: Scenario) -> list[str]:
     bottleneck = full.bottleneck
     parts: list[Transport] = [*full.flow, *full.background]
     payloads = sorted({part.mss for part in parts})
-    initial = sorted({part.initial_window for part in parts})
+    initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
     return [
         f"seed {full.seed}",
         f"figures from {TIME.write(begin)} to {TIME.write(end)}",
         f"mss {', '.join(f'{mss:g}' for mss in payloads)} B + {HEADER_BYTES} B of headers",
-        f"initial window {', '.join(f'{window:g}' for window in initial)} segments",
+        *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
         f"access {RATE.write(bottleneck.access_rate or 0.0)}",
         f"reverse path {RATE.write(bottleneck.reverse_rate or 0.0)}",
     ]

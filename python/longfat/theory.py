@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 STANDARD_LOW_P_CONSTANT = 1.5
 """p W^2 of standard TCP without delayed ACK: W = sqrt(3 / (2 p)) (Mathis et al. 1997)."""
@@ -67,6 +68,62 @@ def stcp_window(
     return scalable if max(scalable, standard) > low_window else standard
 
 
+CUBIC_C = 0.4
+CUBIC_BETA = 0.7
+"""RFC 9438, sections 4.1 and 4.6: segments/s^3, and what is left of the window after a loss."""
+
+LTCP_THRESHOLD = 50.0
+LTCP_DECREASE = 0.15
+"""Bhandarkar, Jain, Reddy 2006: W_T, where the second layer begins, and beta."""
+
+MULTCP_FLOWS = 16
+"""Standard flows that the algorithm ptcp stands for unless it is told otherwise."""
+
+CTCP_ALPHA, CTCP_BETA, CTCP_K = 0.125, 0.5, 0.75
+"""Tan, Song, Zhang, Sridharan 2006: growth alpha W^k a round trip, and the share that a loss takes."""
+
+
+def aimd_window(loss: float, increase: float, decrease: float) -> float:
+    """AIMD(a, b): sqrt(a (2 - b) / (2 b p)) (Floyd, Handley, Padhye 2000); a = 1, b = .5 is standard TCP."""
+    return math.sqrt(increase * (2.0 - decrease) / (2.0 * decrease * loss))
+
+
+def cubic_window(loss: float, rtt_s: float, c: float = CUBIC_C, beta: float = CUBIC_BETA) -> float:
+    """CUBIC under periodic losses (RFC 9438, eq. 5), standard TCP in its Reno-friendly region."""
+    cubic: float = (c * (3.0 + beta) / (4.0 * (1.0 - beta))) ** 0.25 * (rtt_s / loss) ** 0.75
+    return max(cubic, standard_window(loss))
+
+
+def ltcp_window(loss: float, threshold: float = LTCP_THRESHOLD, decrease: float = LTCP_DECREASE) -> float:
+    """LTCP: AIMD(K, beta) with K the layer in which that window lies, W_K = W_T K (K + 1) (K - 1) / 6.
+
+    Follows from the rule of Bhandarkar, Jain, Reddy 2006; goes as p^-.6 where there are many layers.
+    """
+    window = standard_window(loss)
+    layer = 2
+    while (found := aimd_window(loss, layer, decrease)) >= threshold * layer * (layer * layer - 1) / 6.0:
+        window = max(window, found)
+        layer += 1
+    return window
+
+
+def ctcp_window(loss: float, alpha: float = CTCP_ALPHA, beta: float = CTCP_BETA, k: float = CTCP_K) -> float:
+    """Compound TCP without a queue: alpha W^k a round trip, beta W at a loss, so p^-1/(2 - k); or standard.
+
+    The integral of that rule (Tan, Song, Zhang, Sridharan 2006) over the packets between two losses.
+    """
+    bottom = 1.0 - beta
+    packets = alpha * (2.0 - k) / (loss * (1.0 - bottom ** (2.0 - k)))
+    top = packets ** (1.0 / (2.0 - k))
+    rounds = top ** (1.0 - k) * (1.0 - bottom ** (1.0 - k)) / (alpha * (1.0 - k))
+    return max(float(1.0 / (loss * rounds)), standard_window(loss))
+
+
+def standard_loss(window_packets: float) -> float:
+    """The loss probability that standard TCP needs for a mean window: 3 / (2 W^2)."""
+    return STANDARD_LOW_P_CONSTANT / window_packets**2
+
+
 def throughput_bps(window_packets: float, rtt_s: float, packet_bytes: float = 1500.0) -> float:
     """Rate of a flow that sends ``window_packets`` every round-trip time."""
     return 8.0 * packet_bytes * window_packets / rtt_s
@@ -103,3 +160,83 @@ RESPONSE_FUNCTIONS: dict[str, Callable[[float], float]] = {
     "stcp": stcp_window,
 }
 """The response functions that LLS Fig. 13 draws, with the parameters of its Table II."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A published response function: the mean window of one flow, and its form c R^e / p^d at low loss.
+
+    ``window`` takes the loss probability and the round-trip time in seconds. ``switch`` are windows near
+    which the law changes from one form to another, and is not exact. ``heeds_delay``: it holds while no queue
+    builds, and says nothing of flows that share one.
+    """
+
+    window: Callable[[float, float], float]
+    d: float
+    source: str
+    e: float = 0.0
+    switch: tuple[float, ...] = ()
+    heeds_delay: bool = False
+
+    @property
+    def unfairness(self) -> float:
+        """Exponent of RTT unfairness under synchronised losses: (1 - e) / (1 - d), LOP (2.20) for e = 0.
+
+        NaN for a law that does not say.
+        """
+        if self.heeds_delay:
+            return math.nan
+        return (1.0 - self.e) / (1.0 - self.d) if self.d < 1.0 else math.inf
+
+
+def _standard(loss: float, rtt_s: float) -> float:
+    return standard_window(loss)
+
+
+def _hstcp(loss: float, rtt_s: float) -> float:
+    return hstcp_window(loss)
+
+
+def _stcp(loss: float, rtt_s: float) -> float:
+    return stcp_window(loss)
+
+
+_MATHIS = "Mathis, Semke, Mahdavi, Ott 1997"
+LAWS: dict[str, Law] = {
+    "sack": Law(_standard, 0.5, _MATHIS),
+    "newreno": Law(_standard, 0.5, _MATHIS),
+    "reno": Law(_standard, 0.5, _MATHIS),
+    "hstcp": Law(_hstcp, -hstcp_exponent(), "RFC 3649, section 5", switch=(HSTCP_LOW_WINDOW,)),
+    "hstcp-lp": Law(
+        _hstcp,
+        -hstcp_exponent(),
+        "RFC 3649, section 5: its growth and backoff",
+        switch=(HSTCP_LOW_WINDOW,),
+        heeds_delay=True,
+    ),
+    "stcp": Law(_stcp, 1.0, "Kelly 2003", switch=(16.0,)),
+    "yeah": Law(
+        _stcp,
+        1.0,
+        "Kelly 2003: the fast mode of Baiocchi, Castellani, Vacirca 2007",
+        switch=(16.0,),
+        heeds_delay=True,
+    ),
+    "cubic": Law(cubic_window, 0.75, "RFC 9438, eq. 5", e=0.75, switch=(59.0,)),
+    "ltcp": Law(
+        lambda loss, rtt_s: ltcp_window(loss), 0.6, "Bhandarkar, Jain, Reddy 2006", switch=(LTCP_THRESHOLD,)
+    ),
+    "ctcp": Law(
+        lambda loss, rtt_s: ctcp_window(loss),
+        1.0 / (2.0 - CTCP_K),
+        "Tan, Song, Zhang, Sridharan 2006",
+        switch=(41.0,),
+        heeds_delay=True,
+    ),
+    "ptcp": Law(
+        lambda loss, rtt_s: aimd_window(loss, MULTCP_FLOWS, 0.5 / MULTCP_FLOWS),
+        0.5,
+        "Crowcroft, Oechslin 1998: n standard flows as one",
+    ),
+}
+"""By name in the registry, with the parameters that it has by default."""

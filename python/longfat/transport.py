@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from longfat.fields import (
     AckTimeout,
@@ -63,7 +69,25 @@ class Transport(Part):
         table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
         return rest | {"algorithm": {"variant": data["variant"]} | table}
 
+    @model_validator(mode="after")
+    def _options_fit_the_transport(self) -> Self:
+        wrong = sorted(self.algorithm.ignores & self.model_fields_set)
+        if wrong:
+            others = [key for key in TRANSPORT_OPTIONS if key not in self.algorithm.ignores]
+            raise ValueError(
+                f'{wrong[0]} does not go with "{self.algorithm.name}", which is not TCP; '
+                f"accepted beside it: {', '.join(others)}"
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
+
     @property
     def packet_bytes(self) -> float:
         """A full packet of IP."""
         return self.mss + HEADER_BYTES
+
+
+TRANSPORT_OPTIONS = tuple(Transport.model_fields)

@@ -4,6 +4,8 @@ mod algorithm;
 
 use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
 use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Value};
+use longfat_transport::udp::{self, Protocol};
+use longfat_units::Rate;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -133,18 +135,27 @@ fn parameter(p: &Parameter) -> serde_json::Value {
 fn row(a: &Algorithm) -> serde_json::Value {
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": a.linux_module, "live": false})
+        "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false})
+}
+
+fn row_over_udp(p: &Protocol) -> serde_json::Value {
+    json!({"name": p.name, "aliases": p.aliases, "citation": p.citation,
+        "parameters": p.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "linux_module": null, "live": false, "transport": if p.reliable { "udp" } else { "datagrams" },
+        "random": p.random})
 }
 
 /// registry() -> str
 ///
-/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}.
+/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what carries
+/// them, "transport": "tcp", "udp" (reliable, over UDP) or "datagrams" (not acknowledged), and whether they draw random
+/// numbers.
 #[pyfunction]
 fn registry() -> String {
     let droptail = json!({"name": "droptail", "aliases": [], "citation": "first in, first out; a full queue drops what arrives",
         "parameters": [], "linux_module": "pfifo", "live": false});
-    json!({"algorithms": cc::algorithms().map(row).collect::<Vec<_>>(), "queues": [droptail], "routers": []})
-        .to_string()
+    let algorithms = cc::algorithms().map(row).chain(udp::protocols().map(row_over_udp));
+    json!({"algorithms": algorithms.collect::<Vec<_>>(), "queues": [droptail], "routers": []}).to_string()
 }
 
 /// check_parameters(algorithm, parameters) -> None
@@ -152,8 +163,6 @@ fn registry() -> String {
 /// Raises ValueError, one clear line, unless the algorithm takes these parameters.
 #[pyfunction]
 fn check_parameters(algorithm: &str, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
-    let row = cc::find(algorithm)
-        .ok_or_else(|| PyValueError::new_err(format!("there is no algorithm {algorithm:?}")))?;
     let mut given = Vec::new();
     for (name, value) in parameters {
         let value = match value.extract::<f64>() {
@@ -162,7 +171,15 @@ fn check_parameters(algorithm: &str, parameters: &Bound<'_, PyDict>) -> PyResult
         };
         given.push((name.extract()?, value));
     }
-    row.instance(&given).map(|_| ()).map_err(|e| PyValueError::new_err(e.to_string()))
+    let refused = match (cc::find(algorithm), udp::find(algorithm)) {
+        (Some(row), _) => row.instance(&given).err(),
+        // what hosts have for links is the scenario's matter
+        (None, Some(row)) => {
+            Rate::from_bps(f64::from(u32::MAX) * 1e6).and_then(|line| row.check(&given, line).err())
+        }
+        (None, None) => return Err(PyValueError::new_err(format!("there is no algorithm {algorithm:?}"))),
+    };
+    refused.map_or(Ok(()), |e| Err(PyValueError::new_err(e.to_string())))
 }
 
 /// version() -> str

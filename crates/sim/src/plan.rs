@@ -1,9 +1,10 @@
 //! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
 //! come from anywhere.
 
-use crate::workload::{BulkPlan, ShortPlan, SurgePlan, WebPlan, Workload};
+use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
 use longfat_net::LossModel;
 use longfat_transport::cc::{self, Value};
+use longfat_transport::udp;
 use longfat_units::{Distribution, Empirical, Rate};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -247,6 +248,7 @@ pub enum BackgroundPlan {
     Surge(SurgePlan),
     Short(ShortPlan),
     Bulk(BulkPlan),
+    Onoff(OnoffPlan),
 }
 
 impl BackgroundPlan {
@@ -257,6 +259,7 @@ impl BackgroundPlan {
             BackgroundPlan::Surge(plan) => plan,
             BackgroundPlan::Short(plan) => plan,
             BackgroundPlan::Bulk(plan) => plan,
+            BackgroundPlan::Onoff(plan) => plan,
         }
     }
 }
@@ -345,11 +348,16 @@ impl ConnectionPlan {
 
     fn check(&self, at: &str, links: usize) -> Result<(), PlanError> {
         let key = |name: &str| format!("{at}.{name}");
+        let line = rate(&key("access_rate_bps"), self.access_rate_bps)?;
         if self.algorithm != "custom" {
-            let Some(row) = cc::find(&self.algorithm) else {
-                return bad(key("algorithm"), format!("there is no algorithm {:?}", self.algorithm));
+            let refused = match (cc::find(&self.algorithm), udp::find(&self.algorithm)) {
+                (Some(row), _) => row.instance(&self.values()).err(),
+                (None, Some(row)) => row.check(&self.values(), line).err(),
+                (None, None) => {
+                    return bad(key("algorithm"), format!("there is no algorithm {:?}", self.algorithm));
+                }
             };
-            if let Err(e) = row.instance(&self.values()) {
+            if let Some(e) = refused {
                 return bad(key("parameters"), e.to_string());
             }
         }
@@ -359,7 +367,6 @@ impl ConnectionPlan {
             }
         }
         self.rtt_s.check(&key("rtt_s"), 1000.0)?;
-        rate(&key("access_rate_bps"), self.access_rate_bps)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
         let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{bits, bulk, column, dumbbell, flow, run, short, surge, web, with};
+use common::{bits, bulk, column, dumbbell, flow, onoff, run, short, surge, web, with};
 use longfat_sim::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -75,14 +75,26 @@ fn the_mean_window_is_of_the_flow_s_lifetime_only() {
 }
 
 fn any_flow() -> impl Strategy<Value = Value> {
-    let algorithm = prop_oneof![Just("sack"), Just("newreno"), Just("tahoe"), Just("fast"), Just("stcp")];
+    let plain = |name: &'static str| Just((name, json!({})));
+    let algorithm = prop_oneof![
+        plain("sack"),
+        plain("newreno"),
+        plain("tahoe"),
+        plain("fast"),
+        plain("stcp"),
+        plain("udt"),
+        Just(("udt", json!({"variant": "draft"}))),
+        plain("runat"),
+        Just(("cbr", json!({"rate": 0.7}))),
+        Just(("onoff", json!({"rate": 0.9, "on": 0.2, "off": 0.3, "periods": "exponential"}))),
+    ];
     let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
     (algorithm, 0.0..0.1, tick, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
-        |(algorithm, rtt_s, tick, access, back, delayed, start_s)| {
+        |((algorithm, parameters), rtt_s, tick, access, back, delayed, start_s)| {
             let (forward, reverse) = if back { (1, 0) } else { (0, 1) };
             with(
                 flow("", algorithm),
-                json!({"rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
+                json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
                     "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
             )
         },
@@ -117,7 +129,7 @@ proptest! {
         let mut arrivals = with(short("short"), json!({"gap_s": rest_s + 0.05}));
         arrivals["flow"]["rtt_s"] = json!({"empirical": [[0.001, 1.0], [0.03, 2.5], [0.2, 1.0]]});
         let lasting = with(bulk("bulk", users / 4), json!({"start_s": {"uniform": [0.0, 5.0]}}));
-        plan["background"] = json!([pages, files, arrivals, lasting]);
+        plan["background"] = json!([pages, files, arrivals, lasting, onoff("onoff", users / 3)]);
         assert_the_same_by_both(&plan);
     }
 }

@@ -56,6 +56,14 @@ impl RttEstimator {
         self.base
     }
 
+    /// The timeout without floor and backoff: what an exact clock allows (Brakmo, Peterson 1995).
+    pub fn fine_timeout(&self) -> Interval {
+        if self.srtt == Interval::ZERO {
+            return INITIAL_RTO;
+        }
+        self.srtt + Interval::from_ns(4 * self.rttvar.as_ns())
+    }
+
     /// The retransmission timeout, backoff included.
     #[inline]
     pub fn rto(&self) -> Interval {

@@ -153,9 +153,11 @@ impl Scoreboard {
         self.lost - before
     }
 
-    /// Without SACK: this one segment is lost.
+    /// This one segment is lost, whatever was selectively acknowledged.
     pub fn lose(&mut self, seq: u64) {
         self.cover(seq + 1);
+        // an earlier retransmission is not to be judged any more
+        self.again.retain(|&(again, _)| again != seq);
         self.change(seq, seq + 1, |s| if s == State::Sacked { s } else { State::Lost });
         self.first_lost = self.first_lost.min(seq);
     }

@@ -1,8 +1,11 @@
 //! The sending end of a TCP connection: what to send, when, and what acknowledgements and timeouts mean. One machine
 //! for every algorithm; the algorithm only moves the window.
 
+use crate::ages::Ages;
 use crate::cc::registry::Recovery;
-use crate::cc::{Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Window};
+use crate::cc::{
+    Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window,
+};
 use crate::reduction::{Episode, Reduction};
 use crate::{DUP_THRESH, RttEstimator, Scoreboard};
 use longfat_units::{Interval, Time};
@@ -111,6 +114,9 @@ pub struct Sender {
     /// One past the last segment; never reached by endless flows.
     end: u64,
     board: Scoreboard,
+    /// For algorithms that ask for it, and whether losses are found by it.
+    ages: Option<Box<Ages>>,
+    finds_overdue: bool,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements, each of which says that a segment has left the path.
     duplicates: u64,
@@ -140,13 +146,15 @@ pub struct Sender {
 
 impl Sender {
     /// A sender at rest; [`Sender::start`] opens the connection.
-    pub fn new(config: SenderConfig, controller: Controller) -> Self {
+    pub fn new(config: SenderConfig, mut controller: Controller) -> Self {
+        controller.on_start(config.mss_bytes);
         let end = config.bytes.map_or(u64::MAX, |b| b.div_ceil(u64::from(config.mss_bytes)).max(1));
         let window = Window {
             cwnd: config.initial_window.max(1.0),
             ssthresh: config.initial_ssthresh,
             max_ssthresh: config.max_ssthresh,
         };
+        let times = controller.sending_times();
         Sender {
             wants_samples: controller.wants_samples(),
             receiver_window: config.max_window as u64,
@@ -158,6 +166,8 @@ impl Sender {
             next: 0,
             end,
             board: Scoreboard::default(),
+            ages: (times != SendingTimes::Unused).then(Box::default),
+            finds_overdue: times == SendingTimes::RoundTripsAndLosses,
             duplicates: 0,
             recovery_point: 0,
             after_timeout: false,
@@ -357,7 +367,13 @@ impl Sender {
         }
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
         let acked = self.growth(cumulative);
-        if self.phase != Phase::Open || !plain || self.duplicates > 0 || packet.ecn_flag {
+        let looks = !plain || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
+        if looks || self.phase != Phase::Open {
+            if let Some(ages) = &mut self.ages {
+                let last = ages.acknowledged(now, packet.seq);
+                // older than the segment that triggered this: it arrived long ago, above a hole
+                sample = last.filter(|&rtt| sample.is_some_and(|stamped| rtt <= stamped));
+            }
             self.recover(now, packet, cumulative, newly);
         }
         let ack = Ack {
@@ -429,13 +445,15 @@ impl Sender {
         if ended {
             self.finish_recovery(now);
         }
+        let overdue = self.find_overdue(now, cumulative == 0);
         let found = match self.config.recovery {
             // a hole above the recovery point, found and perhaps repaired before, is an event of its own
-            Recovery::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()),
+            Recovery::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()) || overdue,
             // RFC 6582, section 4: duplicates of what a timeout sent again are no sign of loss
             _ => {
-                let suspect = self.after_timeout && base <= self.recovery_point;
-                self.duplicates == DUP_THRESH && cumulative == 0 && !suspect
+                let suspect = (self.after_timeout && base <= self.recovery_point)
+                    || (self.finds_overdue && base < self.recovery_point);
+                (self.duplicates == DUP_THRESH && cumulative == 0 && !suspect) || overdue
             }
         };
         match self.phase {
@@ -454,6 +472,22 @@ impl Sender {
                 if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
             self.episode.step(self.config.reduction, newly, in_flight, &mut self.window);
         }
+    }
+
+    /// Where the algorithm asks for it: the first unacknowledged segment is lost once it is older than the fine-grained
+    /// timeout, and is sent again whatever the window says. Whether that is a new congestion event.
+    fn find_overdue(&mut self, now: Time, duplicate: bool) -> bool {
+        let base = self.board.base();
+        let Some(ages) = self.ages.as_mut().filter(|_| self.finds_overdue) else { return false };
+        let overdue = ages.overdue(now, duplicate, self.rtt.fine_timeout());
+        // a timeout has already sent everything again
+        if !overdue || self.phase == Phase::Loss {
+            return false;
+        }
+        self.board.lose(base);
+        self.must_send = true;
+        // Brakmo and Peterson 1995: no second reduction for what was sent before the last one
+        self.phase == Phase::Reducing || base >= self.recovery_point
     }
 
     fn congestion(&mut self, now: Time, cause: Cause) {
@@ -507,7 +541,10 @@ impl Sender {
     fn partial_ack(&mut self, now: Time) {
         match self.config.recovery {
             Recovery::Sack => {}
-            Recovery::Reno => self.finish_recovery(now),
+            Recovery::Reno => {
+                self.finish_recovery(now);
+                self.must_send = self.board.lost() > 0; // found overdue
+            }
             Recovery::NewReno | Recovery::Tahoe => {
                 self.board.lose(self.board.base());
                 self.must_send = true;
@@ -656,6 +693,9 @@ impl Sender {
             self.counters.retransmits += 1;
         } else {
             self.next += 1;
+        }
+        if let Some(ages) = &mut self.ages {
+            ages.sent(seq, now);
         }
         self.counters.packets_sent += 1;
         self.episode.sent();

@@ -82,7 +82,8 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(control: Controller, path: &Path) -> Self {
+    fn new(mut control: Controller, path: &Path) -> Self {
+        control.on_start(1448);
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.timer_period().map(|period| Time::ZERO + period);
         Sender {

@@ -1,7 +1,7 @@
 """The report: one self-contained page, and figures for papers, rebuilt from stored results alone.
 
-`build` takes a directory that `longfat suite` or `longfat run --out` wrote. The page works offline: the
-script that draws its figures is in it.
+`build` takes a directory that `longfat suite`, `longfat screen` or `longfat run --out` wrote. The page works
+offline: the script that draws its figures is in it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ PAGE = "index.html"
 FIGURES = "figures"
 SUITE_FILE = "suite.json"
 RUN_FILE = "summary.json"
+SCREEN_FILE = "screen.json"
 MOST_POINTS = 4000
 """Of a history on the page; finer ones are thinned for it."""
 
@@ -38,10 +39,13 @@ def build(directory: Path | str) -> Path:
     root = Path(directory)
     if (root / SUITE_FILE).is_file():
         return _suite_page(root)
+    if (root / SCREEN_FILE).is_file():
+        return _screen_page(root)
     if (root / RUN_FILE).is_file():
         return _run_page(root)
     raise InputError(
-        f"{root}: no stored results; accepted: a directory written by `longfat suite` or `longfat run --out`"
+        f"{root}: no stored results; accepted: a directory written by `longfat suite`, `longfat screen` or "
+        "`longfat run --out`"
     )
 
 
@@ -88,6 +92,31 @@ def _render_suite(
         tally={verdict: count for verdict, count in tally(ledger).items() if count},
         figures=figures,
         provenance=suite.get("provenance", {}),
+    )
+
+
+def _screen_page(root: Path) -> Path:
+    from longfat.screen import command
+
+    path = root / SCREEN_FILE
+    screen = _read(path, "grid", "columns", "algorithms", "skipped", "figure", "performance", "provenance")
+    try:
+        figure = Figure.from_json(screen["figure"])
+        headings, rows = command.cells(screen)
+        values = {"used": command.used(screen), "notes": command.notes(screen)}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{path}: damaged; accepted: what `longfat screen` wrote") from None
+    files = plots.save(figure, root / FIGURES)
+    return _render(
+        root,
+        "screen.html.j2",
+        title=", ".join(row[0] for row in rows),
+        headings=headings,
+        rows=rows,
+        screen=screen,
+        figures=[_entry(figure, files, {"name": figure.name, "runs": screen["performance"]["runs"]})],
+        provenance=screen["provenance"],
+        **values,
     )
 
 
@@ -188,6 +217,7 @@ def _entry(figure: Figure, files: list[Path], experiment: Mapping[str, Any]) -> 
         "runs": experiment["runs"],
         "links": links,
         "plot": plots.plotly_figure(figure),
+        "table": figure.table,
     }
 
 

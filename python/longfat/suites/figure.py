@@ -33,7 +33,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes. A range of None is chosen from the data."""
+    """One pair of axes. A range of None is chosen from the data.
+
+    With ``categories`` x counts them from 0, and what is measured at them is not joined.
+    """
 
     title: str
     x_label: str
@@ -43,6 +46,15 @@ class Panel:
     y_log: bool = False
     x_range: Range = None
     y_range: Range = None
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers that belong to a figure, as texts; the page shows them below it."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,7 @@ class Figure:
     caption: str
     panels: tuple[Panel, ...]
     columns: int = 2
+    table: Table | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The figure as JSON values; NaN becomes null, since JSON has none."""
@@ -65,7 +78,10 @@ class Figure:
     def from_json(cls, document: dict[str, Any]) -> Figure:
         """The figure of a document that `to_json` wrote."""
         panels = tuple(_panel(panel) for panel in document["panels"])
-        return cls(**{**document, "panels": panels})
+        table = document.get("table")
+        if table is not None:
+            table = Table(tuple(table["headings"]), tuple(map(tuple, table["rows"])))
+        return cls(**{**document, "panels": panels, "table": table})
 
 
 def points(
@@ -95,7 +111,8 @@ def theory(label: str, x: Sequence[float], y: Sequence[float], algorithm: str | 
 def _panel(document: dict[str, Any]) -> Panel:
     curves = tuple(_curve(curve) for curve in document["curves"])
     ranges = {key: None if document[key] is None else tuple(document[key]) for key in ("x_range", "y_range")}
-    return Panel(**{**document, **ranges, "curves": curves})
+    categories = tuple(document.get("categories", ()))
+    return Panel(**{**document, **ranges, "curves": curves, "categories": categories})
 
 
 def _curve(document: dict[str, Any]) -> Curve:

@@ -373,10 +373,7 @@ def refill(runs: Runs, mode: Mode) -> Figure:
 
 def convergence_mean(runs: Runs, figure: str) -> tuple[float, float]:
     """Mean and standard error of a convergence time over the repeats that converge; NaN if most do not."""
-    reached = [value for value in runs.values(figure).tolist() if not math.isnan(value)]
-    if 2 * len(reached) < len(runs) or not reached:
-        return math.nan, math.nan
-    return metrics.mean_stderr(reached)
+    return metrics.mean_stderr_reached(runs.values(figure))
 
 
 def _standard_panels(runs: Runs, x_label: str) -> tuple[Panel, ...]:

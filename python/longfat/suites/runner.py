@@ -98,7 +98,7 @@ def run_suite(
     packets = 0
     status = "interrupted"
     try:
-        with _progress(console) as progress:
+        with progress_bar(console) as progress:
             expected = math.fsum(work.packets for work in works)
             task = progress.add_task(f"{suite.name} {mode}", total=expected, runs=0, of=len(works), rate=0.0)
             results = run_many([work.scenario for work in works], jobs=jobs, reduce=suite.reduce)
@@ -241,7 +241,8 @@ def _brief(experiment: Experiment, grids: Mapping[str, list[Run]], collected: _C
     }
 
 
-def _progress(console: Console) -> Progress:
+def progress_bar(console: Console) -> Progress:
+    """Of many runs: fields `runs`, `of` and `rate` (million packets a second) beside the description."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),

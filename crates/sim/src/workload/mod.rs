@@ -2,12 +2,14 @@
 //! and how it behaves.
 
 mod bulk;
+mod onoff;
 mod short;
 mod sizes;
 mod surge;
 mod web;
 
 pub use bulk::BulkPlan;
+pub use onoff::OnoffPlan;
 pub use short::ShortPlan;
 pub use sizes::FileSizes;
 pub use surge::SurgePlan;

@@ -67,6 +67,14 @@ pub fn bulk(name: &str, flows: u64) -> Value {
     json!({"name": name, "kind": "bulk", "flows": flows, "start_s": 0.0, "flow": connection()})
 }
 
+/// On-off sources of 100 kbit/s each, on for half of the time.
+pub fn onoff(name: &str, sources: u64) -> Value {
+    let mut connection = connection();
+    connection["algorithm"] = json!("onoff");
+    connection["parameters"] = json!({"rate": 0.1, "on": 0.5, "off": 0.5, "periods": "exponential"});
+    json!({"name": name, "kind": "onoff", "sources": sources, "start_s": 0.0, "flow": connection})
+}
+
 /// The same with these keys changed.
 pub fn with(mut value: Value, changes: Value) -> Value {
     let (Some(keys), Value::Object(changes)) = (value.as_object_mut(), changes) else {

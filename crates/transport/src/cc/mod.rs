@@ -15,11 +15,14 @@ pub mod fast;
 pub mod hstcp;
 pub mod hstcp_lp;
 pub mod htcp;
+pub mod illinois;
 pub mod ltcp;
 pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod vegas;
+pub mod westwood;
 pub mod yeah;
 
 pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
@@ -40,7 +43,7 @@ pub struct Ack {
     pub acked: f64,
     /// Segments that reached the receiver according to this acknowledgement and not to any before (cumulative and SACK).
     pub newly_delivered: u32,
-    /// Round-trip time measured by this acknowledgement (timestamps), if it gave one.
+    /// Round-trip time measured by this acknowledgement (timestamps, or see [`SendingTimes`]), if it gave one.
     pub rtt: Option<Interval>,
     /// The smoothed round-trip time (RFC 6298) including this sample.
     pub srtt: Interval,
@@ -115,12 +118,28 @@ impl Window {
     }
 }
 
+/// What a record of when each segment left is kept for (Brakmo, Peterson 1995).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendingTimes {
+    /// No record: round-trip times come from the timestamp that is echoed.
+    Unused,
+    /// [`Ack::rtt`] is that of the last segment acknowledged, without the wait of delayed acknowledgements; none if
+    /// that segment was sent twice.
+    RoundTrips,
+    /// The same; and the first unacknowledged segment is sent again once it is older than the timeout without its
+    /// floor, at the first duplicate or soon after a retransmission.
+    RoundTripsAndLosses,
+}
+
 /// A congestion control algorithm.
 ///
 /// The sender calls it; it never sees packets. `on_congestion` sets `w.ssthresh` to the window it wants after the
 /// event; the sender's recovery (rate halving, PRR, NewReno...) leads `cwnd` there, or to one segment on a timeout,
 /// and keeps both above their least values. `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
+    /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
+    fn on_start(&mut self, _mss_bytes: u32) {}
+
     /// An acknowledgement of new data arrived outside of fast recovery while the window was limiting:
     /// grow (or shrink, for delay-based ones) `w.cwnd`. Starts with slow-start where the algorithm has the standard one:
     /// `if w.in_slow_start() { return w.slow_start(ack.acked); }`
@@ -137,6 +156,11 @@ pub trait CongestionControl {
     #[inline]
     fn wants_samples(&self) -> bool {
         false
+    }
+
+    /// What the sender's record of sending times is wanted for. Asked once.
+    fn sending_times(&self) -> SendingTimes {
+        SendingTimes::Unused
     }
 
     /// Fast recovery ended; `w.cwnd` is the window to go on with.

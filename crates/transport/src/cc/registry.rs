@@ -1,6 +1,8 @@
 //! The registry: one row an algorithm, and the enum through which the hot loop calls them without a virtual call.
 
-use super::{Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, Value, Window};
+use super::{
+    Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, SendingTimes, Value, Window,
+};
 use longfat_units::{Interval, Time};
 
 /// How a sender finds and repairs losses when the scenario does not say.
@@ -44,7 +46,7 @@ impl Algorithm {
 
 /// All rows, in the order of their introduction.
 pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
-    super::aimd::ROWS.iter().chain(ROWS)
+    super::aimd::ROWS.iter().chain(ROWS).chain([&super::westwood::PLUS])
 }
 
 /// The row with this name or alias.
@@ -77,7 +79,7 @@ macro_rules! controllers {
     };
 }
 
-// One line a module with a single row; the standard family has four.
+// One line a module with a single row; the standard family has four, Westwood two.
 controllers! {
     Hstcp(hstcp::Hstcp),
     Stcp(stcp::Stcp),
@@ -91,9 +93,15 @@ controllers! {
     Cubic(cubic::Cubic),
     Ctcp(ctcp::Ctcp),
     Ptcp(ptcp::Ptcp),
+    Vegas(vegas::Vegas),
+    Westwood(westwood::Westwood),
+    Illinois(illinois::Illinois),
 }
 
 impl CongestionControl for Controller {
+    fn on_start(&mut self, mss_bytes: u32) {
+        each!(self, c => c.on_start(mss_bytes))
+    }
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         each!(self, c => c.on_ack(ack, w))
@@ -108,6 +116,9 @@ impl CongestionControl for Controller {
     #[inline]
     fn wants_samples(&self) -> bool {
         each!(self, c => c.wants_samples())
+    }
+    fn sending_times(&self) -> SendingTimes {
+        each!(self, c => c.sending_times())
     }
     fn on_recovered(&mut self, now: Time, w: &mut Window) {
         each!(self, c => c.on_recovered(now, w))

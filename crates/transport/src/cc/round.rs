@@ -11,6 +11,8 @@ pub(super) struct RoundTrip {
     pub duration_s: f64,
     /// Segments that reached the receiver meanwhile.
     pub delivered: u64,
+    /// New segments sent meanwhile.
+    pub sent: u64,
 }
 
 impl RoundTrip {
@@ -45,6 +47,7 @@ impl Round {
                 begun.map(|mark| RoundTrip {
                     duration_s: ack.now.since(mark.time).as_secs_f64(),
                     delivered: ack.delivered.saturating_sub(mark.delivered),
+                    sent: ack.next_segment.saturating_sub(mark.segment),
                 })
             }
         }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+mod ages;
 mod growth;
 mod host;
 mod marks;

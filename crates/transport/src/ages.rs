@@ -1,0 +1,113 @@
+//! When each outstanding segment was sent, for algorithms that ask for it (Brakmo, Peterson 1995). It gives the
+//! round-trip time of the last segment that an acknowledgement covers, without the wait for it that a delayed
+//! acknowledgement adds to the first. And a segment older than a fine-grained timeout can be sent again at the first
+//! duplicate acknowledgement, and is looked at again by the first and the second acknowledgement after any
+//! retransmission.
+
+use longfat_units::{Interval, Time};
+use std::collections::VecDeque;
+
+/// Acknowledgements of new data that look at the age after a retransmission.
+const LOOKS: u32 = 2;
+
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    at: Time,
+    again: bool,
+}
+
+/// When each outstanding segment was last sent.
+#[derive(Clone, Debug, Default)]
+pub struct Ages {
+    base: u64,
+    sent: VecDeque<Sending>,
+    looks: u32,
+}
+
+impl Ages {
+    /// Segment `seq` left, for the first time or again.
+    pub fn sent(&mut self, seq: u64, now: Time) {
+        let index = seq.saturating_sub(self.base) as usize;
+        match self.sent.get_mut(index) {
+            Some(sending) => {
+                *sending = Sending { at: now, again: true };
+                self.looks = LOOKS;
+            }
+            None => self.sent.push_back(Sending { at: now, again: false }),
+        }
+    }
+
+    /// Everything below `base` is acknowledged now. Answers the age of the last of those, if it was sent only once (Karn).
+    pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Interval> {
+        let count = base.saturating_sub(self.base) as usize;
+        self.base = base;
+        let last = self.sent.drain(..count.min(self.sent.len())).next_back()?;
+        (!last.again).then(|| now.since(last.at))
+    }
+
+    /// Whether this acknowledgement finds the first unacknowledged segment older than `timeout`. It looks if it is a
+    /// duplicate, or soon after a retransmission.
+    pub fn overdue(&mut self, now: Time, duplicate: bool, timeout: Interval) -> bool {
+        let looks = duplicate || self.looks > 0;
+        if !duplicate {
+            self.looks = self.looks.saturating_sub(1);
+        }
+        looks && self.sent.front().is_some_and(|first| now.since(first.at) > timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUT: Interval = Interval::from_millis(100);
+
+    fn at_ms(x: u64) -> Time {
+        Time::ZERO + Interval::from_millis(x)
+    }
+
+    #[test]
+    fn the_round_trip_time_is_that_of_the_last_segment_covered_unless_it_was_sent_twice() {
+        let mut ages = Ages::default();
+        (0..6).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
+        assert_eq!(ages.acknowledged(at_ms(100), 0), None);
+        assert_eq!(ages.acknowledged(at_ms(100), 2), Some(Interval::from_millis(90)));
+        ages.sent(3, at_ms(105));
+        assert_eq!(ages.acknowledged(at_ms(110), 4), None);
+        assert_eq!(ages.acknowledged(at_ms(150), 6), Some(Interval::from_millis(100)));
+    }
+
+    #[test]
+    fn a_duplicate_finds_the_first_unacknowledged_segment_overdue_once_it_is_older_than_the_timeout() {
+        let mut ages = Ages::default();
+        (0..5).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
+        ages.acknowledged(at_ms(120), 2);
+        assert!(!ages.overdue(at_ms(120), true, TIMEOUT), "sent at 20 ms");
+        assert!(ages.overdue(at_ms(121), true, TIMEOUT));
+        ages.acknowledged(at_ms(121), 3);
+        assert!(!ages.overdue(at_ms(121), true, TIMEOUT));
+        ages.acknowledged(at_ms(900), 5);
+        assert!(!ages.overdue(at_ms(900), true, TIMEOUT), "nothing is outstanding");
+    }
+
+    #[test]
+    fn two_acknowledgements_of_new_data_look_after_a_retransmission_and_no_other() {
+        let mut ages = Ages::default();
+        (0..9).for_each(|seq| ages.sent(seq, at_ms(0)));
+        let mut overdue = |base, duplicate| {
+            ages.acknowledged(at_ms(250), base);
+            ages.overdue(at_ms(250), duplicate, TIMEOUT)
+        };
+        assert!(!overdue(1, false));
+        assert!(overdue(1, true));
+        ages.sent(1, at_ms(200));
+        let mut overdue = |base, duplicate| {
+            ages.acknowledged(at_ms(250), base);
+            ages.overdue(at_ms(250), duplicate, TIMEOUT)
+        };
+        assert!(!overdue(1, true), "sent again at 200 ms");
+        assert!(overdue(2, false));
+        assert!(overdue(3, false));
+        assert!(!overdue(4, false));
+    }
+}

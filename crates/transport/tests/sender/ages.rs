@@ -1,0 +1,189 @@
+//! Segments found lost by their age, where the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
+
+use crate::path::{MSS, Path, RTT_MS, at_ms, constant, ms, standard, steady};
+use longfat_transport::SenderConfig;
+use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
+use longfat_units::Interval;
+use longfat_wire::Kind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const ALL: [Recovery; 3] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno];
+
+/// The window stays but for losses, which halve it.
+struct Watchful;
+
+impl CongestionControl for Watchful {
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+        w.ssthresh = 0.5 * w.cwnd;
+    }
+    fn sending_times(&self) -> SendingTimes {
+        SendingTimes::RoundTripsAndLosses
+    }
+}
+
+fn watchful() -> Controller {
+    Controller::Custom(Box::new(Watchful))
+}
+
+fn with(recovery: Recovery) -> SenderConfig {
+    SenderConfig { recovery, ..steady(20.0) }
+}
+
+/// Segments a millisecond apart: 20 + k leaves k ms after 20, and so do all later flights.
+fn spread(config: SenderConfig, controller: Controller) -> Path {
+    Path::new(config, controller).delaying(|s| ms(if s.packet.seq < 20 { s.packet.seq } else { 0 }))
+}
+
+#[test]
+fn the_first_duplicate_is_enough_for_a_segment_older_than_a_round_trip() {
+    for recovery in ALL {
+        // segment 250 leaves at 1310 ms; those after it are acknowledged at 1411, 1412 and 1413 ms
+        for (controller, found_ms) in [(watchful(), 1411), (constant(), 1413)] {
+            let mut path = spread(with(recovery), controller).losing_once(&[250]).start();
+            path.run_to(at_ms(RTT_MS * 30));
+            assert_eq!(path.again(), [(at_ms(found_ms), 250)], "{recovery:?}");
+            let c = path.counters();
+            assert_eq!((c.congestion_events, c.timeouts, path.cwnd()), (1, 0, 10.0), "{recovery:?}");
+        }
+    }
+}
+
+#[test]
+fn a_loss_before_the_last_segment_needs_no_timeout() {
+    for recovery in ALL {
+        for (controller, timeouts) in [(watchful(), 0), (constant(), 1)] {
+            let finite = SenderConfig { bytes: Some(u64::from(MSS) * 252), ..with(recovery) };
+            let mut path = spread(finite, controller).losing_once(&[250]).start();
+            path.run_to_end();
+            assert_eq!(path.counters().timeouts, timeouts, "{recovery:?}");
+        }
+    }
+}
+
+#[test]
+fn the_acknowledgement_of_a_retransmission_finds_the_next_loss_without_another_reduction() {
+    // plain Reno counts an event for each of two losses of one flight
+    for (controller, events) in [(watchful(), 1), (constant(), 2)] {
+        let mut path = spread(with(Recovery::Reno), controller).losing_once(&[250, 255]).start();
+        path.run_to(at_ms(RTT_MS * 40));
+        let c = path.counters();
+        assert_eq!((c.congestion_events, c.retransmits), (events, 2));
+    }
+}
+
+#[test]
+fn the_second_loss_is_sent_again_as_the_first_retransmission_is_acknowledged() {
+    let mut path = spread(with(Recovery::Reno), watchful()).losing_once(&[250, 255]).start();
+    path.run_to(at_ms(RTT_MS * 40));
+    assert_eq!(path.again(), [(at_ms(1411), 250), (at_ms(1511), 255)]);
+}
+
+#[test]
+fn a_lost_retransmission_is_found_by_its_age() {
+    for recovery in ALL {
+        let mut path = spread(with(recovery), watchful())
+            .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 250 && s.earlier < 2)
+            .start();
+        path.run_to(at_ms(RTT_MS * 40));
+        let c = path.counters();
+        assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 2, 0), "{recovery:?}");
+    }
+}
+
+/// Tells the greatest round-trip time that it was shown.
+struct Greatest(SendingTimes, Arc<AtomicU64>);
+
+impl CongestionControl for Greatest {
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+        w.ssthresh = 0.5 * w.cwnd;
+    }
+    fn on_sample(&mut self, ack: &Ack) {
+        self.1.fetch_max(ack.rtt.map_or(0, |rtt| rtt.as_ns()), Ordering::Relaxed);
+    }
+    fn wants_samples(&self) -> bool {
+        true
+    }
+    fn sending_times(&self) -> SendingTimes {
+        self.0
+    }
+}
+
+/// The greatest round-trip time shown from 1.1 s on, when the first flight is forgotten.
+fn greatest_rtt(times: SendingTimes, path: impl FnOnce(Controller) -> Path) -> Interval {
+    let greatest = Arc::new(AtomicU64::new(0));
+    let mut path = path(Controller::Custom(Box::new(Greatest(times, greatest.clone())))).start();
+    path.run_to(at_ms(RTT_MS * 11));
+    greatest.store(0, Ordering::Relaxed);
+    path.run_to(at_ms(RTT_MS * 40));
+    Interval::from_ns(greatest.load(Ordering::Relaxed))
+}
+
+#[test]
+fn sending_times_leave_out_the_wait_of_the_first_segment_of_a_pair_for_the_second() {
+    // one segment a millisecond fills the path; an odd window makes pairs of segments that did not leave together
+    let greatest = |times| {
+        let first_flight = |seq| ms(if seq < 101 { seq } else { 0 });
+        greatest_rtt(times, |c| {
+            Path::new(steady(101.0), c).delaying(move |s| first_flight(s.packet.seq)).delayed_acks(ms(40))
+        })
+    };
+    assert!(greatest(SendingTimes::Unused) > ms(100));
+    assert_eq!(greatest(SendingTimes::RoundTrips), ms(100));
+}
+
+#[test]
+fn sending_times_of_segments_that_arrived_above_a_hole_give_no_round_trip() {
+    for recovery in ALL {
+        for times in [SendingTimes::Unused, SendingTimes::RoundTrips] {
+            let path = |c| spread(with(recovery), c).losing_once(&[255, 257]);
+            assert_eq!(greatest_rtt(times, path), ms(100), "{recovery:?} {times:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_sent_again_on_a_path_without_loss_whose_delay_varies() {
+    for recovery in ALL {
+        let mut path = Path::new(with(recovery), watchful()).delaying(|s| ms(s.packet.seq * 7 % 40)).start();
+        path.run_to(at_ms(RTT_MS * 100));
+        assert_eq!(path.again(), [], "{recovery:?}");
+    }
+}
+
+#[test]
+fn every_pattern_of_losses_in_a_flight_is_repaired() {
+    for recovery in ALL {
+        for pattern in 0u32..256 {
+            let finite = SenderConfig { bytes: Some(40_000), ..SenderConfig { recovery, ..steady(8.0) } };
+            let mut path = Path::new(finite, watchful())
+                .delaying(|s| ms(s.packet.seq % 8))
+                .losing(move |s| {
+                    let (seq, first) = (s.packet.seq, s.earlier == 0);
+                    s.packet.kind == Kind::Data
+                        && first
+                        && (16..24).contains(&seq)
+                        && pattern >> (seq - 16) & 1 == 1
+                })
+                .start();
+            path.run_to_end();
+            assert!(path.now < at_ms(20_000), "{recovery:?} {pattern:08b}: {:?}", path.now);
+        }
+    }
+}
+
+#[test]
+fn vegas_asks_for_it_and_standard_tcp_does_not() {
+    let vegas = || find("vegas").and_then(|row| row.instance(&[]).ok());
+    for (controller, found_ms) in [(vegas(), 1), (Some(standard()), 3)] {
+        let Some(controller) = controller else { panic!("not registered") };
+        let mut path = spread(with(Recovery::Sack), controller).losing_once(&[250]).start();
+        path.run_until_counted(|c| c.retransmits == 1);
+        let lost = path.sent.iter().find(|s| s.packet.seq == 250 && s.packet.kind == Kind::Data);
+        let (again, lost) = (path.again()[0].0, lost.map(|s| s.at));
+        assert_eq!(lost.map(|at| again.since(at)), Some(ms(RTT_MS + found_ms)));
+    }
+}

@@ -1,0 +1,220 @@
+"""What a screen measures, as data: the kinds of run, and for each column its runs and its estimator.
+
+docs/screen.md tells the same to a reader; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from longfat.suites.suite import Mode
+
+RENO, CUBIC = "sack", "cubic"
+"""Rows of the registry that a new algorithm has to live beside: standard TCP, and what most hosts run."""
+
+FAR = 4
+"""Round-trip times of the two flows whose fairness is in question are as 1 to this."""
+
+HALF = 0.5
+"""Of the link: random loss is tolerated as long as one flow fills this much of it (chosen here)."""
+COLLAPSE = 0.8
+"""Of the link: a buffer is too small when two flows use less (chosen here)."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a mode runs unless the command line says otherwise; texts as in a scenario."""
+
+    rates: tuple[str, ...]
+    rtts: tuple[str, ...]
+    buffers: tuple[str, ...]
+    repeats: int
+    duration_s: float
+    losses: tuple[float, ...]
+    shares: tuple[int, ...]
+    """Buffers of the trial "small", in percent of the BDP."""
+
+
+EXTENTS: dict[Mode, Extent] = {
+    "quick": Extent(
+        rates=("10 Mbit/s", "100 Mbit/s"),
+        rtts=("20 ms", "80 ms"),
+        buffers=("20 % BDP", "100 % BDP"),
+        repeats=3,
+        duration_s=120.0,
+        losses=(1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+        shares=(1, 3, 10, 30, 100),
+    ),
+    "full": Extent(
+        rates=("10 Mbit/s", "100 Mbit/s", "250 Mbit/s"),
+        rtts=("20 ms", "80 ms", "160 ms"),
+        buffers=("10 % BDP", "30 % BDP", "100 % BDP"),
+        repeats=5,
+        duration_s=600.0,
+        losses=(1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+        shares=(1, 2, 5, 10, 20, 50, 100),
+    ),
+}
+
+Varied = Literal["buffer", "loss", "share"]
+"""What a trial varies beside rate and RTT: the grid's buffers, random losses, or small buffers."""
+
+FIRST_START_S = 1.0
+LATE_START_S = (1 / 12, 1 / 6)
+"""Shares of the run between which a second flow starts where convergence is looked for: 10 to 20 of 120 s."""
+WINDOW_FROM = 0.25
+"""Share of the run after which the figures begin; both flows are there by then."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A kind of run: which flows, and what beside rate and RTT is varied. `words` is what a reader is told.
+
+    The second flow is the algorithm's own if `beside` is None; `flows` 1 means there is none.
+    """
+
+    name: str
+    words: str
+    varied: Varied = "buffer"
+    flows: int = 2
+    beside: str | None = None
+    far: bool = False
+    late: bool = False
+
+
+PAIR = Trial(
+    "pair",
+    "two flows of the algorithm, same RTT; the first starts within 1 s, the second at a random time between "
+    "a twelfth and a sixth of the run",
+    late=True,
+)
+UNLIKE = Trial(
+    "unlike",
+    f"two flows of the algorithm, RTTs as 1 to {FAR}, the shorter one the grid's; both start at random "
+    "within a sixth of the run",
+    far=True,
+)
+BESIDE_RENO = Trial(
+    "reno",
+    "the algorithm and standard TCP with SACK, same RTT; both start at random within a sixth of the run",
+    beside=RENO,
+)
+BESIDE_CUBIC = Trial(
+    "cubic",
+    "the algorithm and CUBIC as the registry has it by default, same RTT; both start at random within a "
+    "sixth of the run",
+    beside=CUBIC,
+)
+LOSSY = Trial(
+    "lossy",
+    "one flow of the algorithm, buffer 100 % BDP, each data packet lost with the same probability",
+    varied="loss",
+    flows=1,
+)
+SMALL = Trial("small", "as `pair`, with small buffers", varied="share", late=True)
+
+TRIALS = (PAIR, UNLIKE, BESIDE_RENO, BESIDE_CUBIC, LOSSY, SMALL)
+
+Averaging = Literal["mean", "median", "geometric"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its trial, the figure of a run that it is made of, and how the grid's points are averaged.
+
+    A column with a `threshold` looks for the loss or the buffer at which that figure crosses it. `scale` is
+    what a figure is multiplied by for the table and the plots. `good` tells a reader which way is better.
+    """
+
+    key: str
+    heading: str
+    trial: Trial
+    figure: str
+    estimator: str
+    good: str
+    over_points: Averaging = "mean"
+    scale: float = 1.0
+    threshold: float | None = None
+
+
+COLUMNS = (
+    Column(
+        "utilization",
+        "utilisation",
+        PAIR,
+        "utilization",
+        "share of the link's rate that leaves it (RFC 5166, 2.1.1)",
+        "1",
+    ),
+    Column(
+        "loss_ratio",
+        "loss ratio",
+        PAIR,
+        "loss_ratio",
+        "data packets dropped over data packets sent, both flows (RFC 5166, 2.1.3)",
+        "small",
+    ),
+    Column(
+        "queueing_delay_ms",
+        "queue ms",
+        PAIR,
+        "queueing_delay_s",
+        "time average of the bottleneck's queue over the link's rate, ms",
+        "small",
+        scale=1e3,
+    ),
+    Column(
+        "jain",
+        "Jain, same RTT",
+        PAIR,
+        "jain",
+        "Jain's index of the two throughputs, from 1/2 to 1 (RFC 5166, 2.3.1)",
+        "1",
+    ),
+    Column("jain_unlike", f"Jain, RTT 1:{FAR}", UNLIKE, "jain", "the same", "1"),
+    Column(
+        "share_reno",
+        "share / Reno",
+        BESIDE_RENO,
+        "share_1",
+        "throughput of the algorithm's flow over that of both",
+        "1/2",
+    ),
+    Column("share_cubic", "share / CUBIC", BESIDE_CUBIC, "share_1", "the same", "1/2"),
+    Column(
+        "convergence_s",
+        "converges in s",
+        PAIR,
+        "convergence_80_s",
+        "time after its start until the second flow runs at 80 % of the first one's rate (Ha et al. 2006; "
+        "rates as in Li, Leith, Shorten 2007, eq. 2); median over the points, a flow that never does so "
+        "counting as the longest; mean over the repeats that have one, the length of the observation with a "
+        "> if most do not",
+        "small",
+        over_points="median",
+    ),
+    Column(
+        "loss_tolerance",
+        "tolerates loss",
+        LOSSY,
+        "utilization",
+        "the loss probability up to which the flow fills half of the link: interpolated on the logarithm "
+        "between the losses that were run; a < or > where the crossing lies outside of them",
+        "large",
+        over_points="geometric",
+        threshold=HALF,
+    ),
+    Column(
+        "buffer_needed",
+        "needs buffer / BDP",
+        SMALL,
+        "utilization",
+        "the buffer, as a share of the BDP, from which on the two flows use 80 % of the link: interpolated "
+        "on the logarithm between the buffers that were run; a < or > where the crossing lies outside of "
+        "them",
+        "small",
+        over_points="geometric",
+        threshold=COLLAPSE,
+    ),
+)

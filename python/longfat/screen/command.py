@@ -1,0 +1,199 @@
+"""Runs a screen over all processors, and stores its table, its runs and its page, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from longfat import columns, output
+from longfat.screen import estimate
+from longfat.screen.columns import COLUMNS
+from longfat.screen.figure import figure
+from longfat.screen.grid import Grid, tasks
+from longfat.screen.measure import figures
+from longfat.simulate import run_many
+from longfat.suites.runner import progress_bar
+from longfat.units import RATE, TIME
+
+SCREEN_FILE = "screen.json"
+RUNS_FILE = "runs.parquet"
+FORMAT = 1
+NARROW = 130
+"""A terminal with fewer columns gets a column an algorithm instead of a line."""
+DIGITS = 3
+ERROR_DIGITS = 2
+
+
+def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None = None) -> dict[str, Any]:
+    """Runs all of it, writes screen.json, runs.parquet, index.html and figures to `out`, returns the former.
+
+    Raises:
+        InputError: `out` cannot be written or holds something else; before anything is run.
+        AlgorithmError: a user's own algorithm failed; nothing is written.
+    """
+    console = console or Console(quiet=True)
+    with output.folder(out, output.SCREEN_FILES, frozenset({SCREEN_FILE})) as draft:
+        planned = tasks(grid)
+        begin = time.perf_counter()
+        rows = _rows(grid, planned, jobs, console)
+        wall_s = time.perf_counter() - begin
+        document = _document(grid, rows, wall_s)
+        (draft / SCREEN_FILE).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
+        names = dict.fromkeys(key for row in rows for key in row)
+        table = pa.table({name: pa.array([row[name] for row in rows]) for name in names})
+        pq.write_table(table, draft / RUNS_FILE, compression="zstd")
+        from longfat import report
+
+        with console.status("drawing"):
+            report.build(draft)
+    return document
+
+
+def _rows(grid: Grid, planned: Sequence[Any], jobs: int | None, console: Console) -> list[dict[str, Any]]:
+    """A row a run, in the order of the tasks, whatever the order in which they finish."""
+    found: dict[int, dict[str, Any]] = {}
+    begin = time.perf_counter()
+    packets = 0
+    with progress_bar(console) as progress:
+        expected = sum(task.packets for task in planned)
+        bar = progress.add_task(f"screen {grid.mode}", total=expected, runs=0, of=len(planned), rate=0.0)
+        for position, measured in run_many((task.scenario for task in planned), jobs=jobs, reduce=figures):
+            found[position] = {**planned[position].coordinates, **measured}
+            packets += measured["packets"]
+            rate = packets / (time.perf_counter() - begin)
+            progress.update(bar, advance=planned[position].packets, runs=len(found), rate=rate / 1e6)
+    return [found[position] for position in range(len(planned))]
+
+
+def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str, Any]:
+    names = [contender.label for contender in grid.contenders]
+    cells = estimate.table(rows, names)
+    packets = sum(row["packets"] for row in rows)
+    return {
+        "format": FORMAT,
+        "mode": grid.mode,
+        "grid": {
+            "rates_bps": sorted({place.rate_bps for place in grid.places}),
+            "rtts_s": sorted({place.rtt_s for place in grid.places}),
+            "buffers": list(grid.buffers),
+            "repeats": grid.repeats,
+            "duration_s": grid.extent.duration_s,
+            "losses": list(grid.extent.losses),
+            "small_buffers_percent": list(grid.extent.shares),
+        },
+        "columns": [
+            {
+                "key": column.key,
+                "heading": column.heading,
+                "runs": column.trial.words,
+                "estimator": column.estimator,
+                "good": column.good,
+            }
+            for column in COLUMNS
+        ],
+        "algorithms": [
+            {
+                "name": name,
+                **{
+                    column.key: cells[name][column.key].to_json(column.scale)
+                    if column.key in cells[name]
+                    else None
+                    for column in COLUMNS
+                },
+            }
+            for name in names
+        ],
+        **left_out(grid),
+        "figure": figure(grid, rows).to_json(),
+        "performance": {
+            "wall_s": wall_s,
+            "runs": len(rows),
+            "packets": packets,
+            "packets_per_s": packets / wall_s,
+        },
+        "provenance": output.provenance(sys.argv),
+    }
+
+
+def left_out(grid: Grid) -> dict[str, Any]:
+    """The part of a stored screen that says which columns were not measured, and why."""
+    return {
+        "skipped": {
+            column.key: grid.skipped[column.trial.name]
+            for column in COLUMNS
+            if column.trial.name in grid.skipped
+        }
+    }
+
+
+def cell(value: Mapping[str, Any] | None, between: str = " ") -> str:
+    """An estimate as text: "0.913 ± 0.002", "> 98", or a dash."""
+    if value is None or value["mean"] is None:
+        return "-"
+    bound = f"{value['bound']} " if value["bound"] else ""
+    text = bound + columns.number(value["mean"], DIGITS)
+    if value["stderr"] is None:
+        return text
+    return f"{text}{between}± {columns.number(value['stderr'], ERROR_DIGITS)}"
+
+
+def cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of the table of a stored screen; `between` stands before each error."""
+    keys = [column["key"] for column in document["columns"]]
+    headings = ["algorithm", *(column["heading"] for column in document["columns"])]
+    return headings, [
+        [entry["name"], *(cell(entry[key], between) for key in keys)] for entry in document["algorithms"]
+    ]
+
+
+def used(document: Mapping[str, Any]) -> str:
+    """The grid in a line."""
+    grid = document["grid"]
+    parts = [
+        ", ".join(map(RATE.write, grid["rates_bps"])),
+        ", ".join(map(TIME.write, grid["rtts_s"])),
+        "buffers " + ", ".join(grid["buffers"]),
+        f"{grid['repeats']} repeat{'' if grid['repeats'] == 1 else 's'} of {TIME.write(grid['duration_s'])}",
+    ]
+    return "; ".join(parts)
+
+
+def notes(document: Mapping[str, Any]) -> list[str]:
+    """What a reader of the table has to know."""
+    headings = {column["key"]: column["heading"] for column in document["columns"]}
+    return [f"{headings[key]}: not measured, {reason}" for key, reason in document["skipped"].items()]
+
+
+def show(document: Mapping[str, Any], console: Console) -> None:
+    """The table in the terminal."""
+    headings, rows = cells(document, between="\n")
+    if console.width < NARROW:
+        headings, *rows = (list(line) for line in zip(*[headings, *rows], strict=True))
+    table = Table(header_style="dim", box=None, pad_edge=False, leading=1)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == headings[0] else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+    console.print()
+    console.print(
+        f"Over {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
+    )
+    for note in notes(document):
+        console.print(note, style="dim", markup=False)
+    performance = document["performance"]
+    console.print(
+        f"{performance['runs']} runs, {performance['packets'] / 1e6:.0f} M packets in "
+        f"{performance['wall_s']:.0f} s",
+        style="dim",
+    )

@@ -1,0 +1,183 @@
+"""From the runs of a screen to its table: averages over points, errors over repeats, crossings of a bound."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from longfat import metrics
+from longfat.screen.columns import COLUMNS, Column
+
+Row = Mapping[str, Any]
+Point = tuple[float, float, str | None]
+"""Rate in bit/s, RTT in s, buffer (None where the trial does not vary it)."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A figure at one point in one repeat. `bound` "<" or ">": it lies beyond what was run or watched."""
+
+    value: float
+    bound: str = ""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A cell of the table, or a point of a curve: mean and standard error over repeats (NaN for one).
+
+    `bound` says that the value is a bound: "<", ">", or "~" where some points lie beyond either end.
+    """
+
+    mean: float
+    stderr: float = math.nan
+    bound: str = ""
+
+    def to_json(self, scale: float) -> dict[str, Any]:
+        """The estimate in the column's unit, None for what is not a number."""
+        return {
+            "mean": _finite(self.mean * scale),
+            "stderr": _finite(self.stderr * scale),
+            "bound": self.bound,
+        }
+
+
+def values(column: Column, rows: Iterable[Row]) -> dict[tuple[str, Point, int], Value]:
+    """The column's figure by algorithm, point and repeat."""
+    grouped: dict[tuple[str, Point, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["trial"] == column.trial.name:
+            point = (row["rate_bps"], row["rtt_s"], row["buffer"])
+            grouped[row["algorithm"], point, row["repeat"]].append(row)
+    return {key: _value(column, found) for key, found in grouped.items()}
+
+
+def _value(column: Column, rows: Sequence[Row]) -> Value:
+    if column.threshold is not None:
+        ordered = sorted(rows, key=lambda row: float(row["level"]))
+        levels = [float(row["level"]) for row in ordered]
+        figures = [_number(row[column.figure]) for row in ordered]
+        if column.trial.varied == "loss":
+            return falls_below(levels, figures, column.threshold)
+        share = rises_above(levels, figures, column.threshold)
+        return Value(share.value / 100.0, share.bound)
+    (row,) = rows
+    figure = row[column.figure]
+    if figure is None and column.over_points == "median":
+        return Value(row["watched_s"], ">")
+    return Value(_number(figure))
+
+
+def falls_below(levels: Sequence[float], figures: Sequence[float], threshold: float) -> Value:
+    """The level at which a figure first falls below the threshold, interpolated on the level's logarithm."""
+    for position, figure in enumerate(figures):
+        if math.isnan(figure):
+            return Value(math.nan)
+        if figure < threshold:
+            if position == 0:
+                return Value(levels[0], "<")
+            return Value(_between(levels, figures, position, threshold))
+    return Value(levels[-1], ">")
+
+
+def rises_above(levels: Sequence[float], figures: Sequence[float], threshold: float) -> Value:
+    """The level from which on a figure stays at the threshold or above, interpolated likewise."""
+    if any(map(math.isnan, figures)):
+        return Value(math.nan)
+    below = [position for position, figure in enumerate(figures) if figure < threshold]
+    if not below:
+        return Value(levels[0], "<")
+    if below[-1] == len(figures) - 1:
+        return Value(levels[-1], ">")
+    return Value(_between(levels, figures, below[-1] + 1, threshold))
+
+
+def _between(levels: Sequence[float], figures: Sequence[float], position: int, threshold: float) -> float:
+    low, high = math.log(levels[position - 1]), math.log(levels[position])
+    way = (threshold - figures[position - 1]) / (figures[position] - figures[position - 1])
+    return math.exp(low + way * (high - low))
+
+
+def overall(column: Column, found: Mapping[tuple[str, Point, int], Value], algorithm: str) -> Estimate | None:
+    """A cell: the average over points in each repeat, mean and standard error of these; None without runs."""
+    repeats: dict[int, list[Value]] = defaultdict(list)
+    for (name, _, repeat), value in found.items():
+        if name == algorithm:
+            repeats[repeat].append(value)
+    if not repeats:
+        return None
+    return over_repeats(column, [_over_points(column, of_repeat) for of_repeat in repeats.values()])
+
+
+def at_points(
+    column: Column, found: Mapping[tuple[str, Point, int], Value], algorithm: str
+) -> Iterator[tuple[Point, Estimate]]:
+    """The estimate at each point of the grid."""
+    points: dict[Point, list[Value]] = defaultdict(list)
+    for (name, point, _), value in found.items():
+        if name == algorithm:
+            points[point].append(value)
+    for point, of_point in points.items():
+        yield point, over_repeats(column, of_point)
+
+
+def _over_points(column: Column, points: Sequence[Value]) -> Value:
+    numbers = np.array([point.value for point in points])
+    match column.over_points:
+        case "mean":
+            return Value(float(numbers.mean()))
+        case "geometric":
+            return Value(float(np.exp(np.log(numbers).mean())), _bound(points))
+        case "median":
+            # a bound counts as longer than every time that was reached
+            order = sorted(points, key=lambda point: (point.bound == ">", point.value))
+            lower, upper = order[(len(order) - 1) // 2], order[len(order) // 2]
+            return upper if upper.bound else Value(0.5 * (lower.value + upper.value))
+
+
+def over_repeats(column: Column, repeats: Sequence[Value]) -> Estimate:
+    """Mean and standard error of the repeats' values; of their logarithms where points are averaged so."""
+    numbers = np.array([repeat.value for repeat in repeats])
+    match column.over_points:
+        case "geometric":
+            mean, error = metrics.mean_stderr(np.log(numbers))
+            # an error of the logarithm, carried over to the value
+            return Estimate(math.exp(mean), math.exp(mean) * error, _bound(repeats))
+        case "median":
+            reached = [math.nan if repeat.bound else repeat.value for repeat in repeats]
+            mean, error = metrics.mean_stderr_reached(reached)
+            if math.isnan(mean):
+                watched = [repeat.value for repeat in repeats if repeat.bound]
+                return Estimate(min(watched), math.nan, ">") if watched else Estimate(math.nan)
+            return Estimate(mean, error)
+        case "mean":
+            return Estimate(*metrics.mean_stderr(numbers))
+
+
+def table(rows: Sequence[Row], algorithms: Sequence[str]) -> dict[str, dict[str, Estimate]]:
+    """By algorithm and column; a column whose trial was not run is left out."""
+    result: dict[str, dict[str, Estimate]] = {name: {} for name in algorithms}
+    for column in COLUMNS:
+        found = values(column, rows)
+        for name in algorithms:
+            cell = overall(column, found, name)
+            if cell is not None:
+                result[name][column.key] = cell
+    return result
+
+
+def _bound(values: Iterable[Value]) -> str:
+    bounds = {value.bound for value in values if value.bound}
+    return bounds.pop() if len(bounds) == 1 else "~" if bounds else ""
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,280 @@
+"""The runs of a screen: what the command line asked for, checked, and a scenario for every run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from longfat import problems, registry
+from longfat.errors import InputError
+from longfat.fields import AlgorithmSpec, write_buffer
+from longfat.scenario import Bottleneck, Flow, Scenario, Transport
+from longfat.screen.columns import (
+    EXTENTS,
+    FAR,
+    FIRST_START_S,
+    LATE_START_S,
+    TRIALS,
+    WINDOW_FROM,
+    Extent,
+    Trial,
+)
+from longfat.suites.suite import PACKET_BITS, Mode
+from longfat.units import RATE, TIME
+
+Part = TypeVar("Part", bound=BaseModel)
+
+CUSTOM_COST = 20.0
+"""A run of a user's own algorithm takes about so much longer; such runs begin first."""
+
+MOST_REPEATS = 1000
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One algorithm of a screen: the name it has in the table, and what a scenario says of it."""
+
+    label: str
+    algorithm: Any
+    custom: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rate and a round-trip time of the grid."""
+
+    rate_bps: float
+    rtt_s: float
+
+    @property
+    def bdp_packets(self) -> float:
+        """The bandwidth-delay product in packets of 1500 bytes."""
+        return self.rate_bps * self.rtt_s / PACKET_BITS
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A whole screen, checked: nothing of it can be refused any more but by a run."""
+
+    contenders: tuple[Contender, ...]
+    places: tuple[Place, ...]
+    buffers: tuple[str, ...]
+    repeats: int
+    mode: Mode
+    trials: tuple[Trial, ...]
+    skipped: dict[str, str]
+    """Why a trial is not run, by its name."""
+
+    @property
+    def extent(self) -> Extent:
+        """What the mode says of durations, losses and small buffers."""
+        return EXTENTS[self.mode]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: where it belongs, its scenario, and the work that it is expected to be, in packets."""
+
+    coordinates: dict[str, Any]
+    scenario: Scenario
+    packets: float
+
+
+def grid(
+    algorithms: Sequence[str],
+    rates: str | None = None,
+    rtts: str | None = None,
+    buffers: str | None = None,
+    repeats: int | None = None,
+    mode: Mode = "quick",
+) -> Grid:
+    """What the command line asks for; what is not given is as `EXTENTS` has it for the mode.
+
+    Args:
+        algorithms: names, aliases, "file.py:Class", or inline tables with parameters.
+        rates: of the bottleneck, with commas between, each with its unit.
+        rtts: propagation delays, likewise.
+        buffers: of the bottleneck, likewise, as a scenario has them.
+        repeats: runs of each kind at each point.
+        mode: which defaults.
+
+    Raises:
+        InputError: one line with what is wrong and what would be accepted.
+    """
+    extent = EXTENTS[mode]
+    contenders = _contenders(algorithms)
+    rate_bps = [
+        _checked(Bottleneck, {"rate": text}, "--rates").rate
+        for text in _listed("--rates", rates, extent.rates)
+    ]
+    rtt_s = [_rtt_s(text) for text in _listed("--rtts", rtts, extent.rtts)]
+    given = [_buffer(text) for text in _listed("--buffers", buffers, extent.buffers)]
+    for option, values in (("--rates", rate_bps), ("--rtts", rtt_s), ("--buffers", given)):
+        if len(set(values)) < len(values):
+            raise InputError(f"{option}: the same value twice; accepted: values that differ")
+    number = extent.repeats if repeats is None else repeats
+    if not 1 <= number <= MOST_REPEATS:
+        raise InputError(f"--repeats {number}: accepted: from 1 to {MOST_REPEATS}")
+    known = {row["name"] for row in registry.rows("algorithms")}
+    skipped = {
+        trial.name: f"this version has no algorithm {trial.beside}"
+        for trial in TRIALS
+        if trial.beside is not None and trial.beside not in known
+    }
+    return Grid(
+        contenders=contenders,
+        places=tuple(Place(rate, rtt) for rate in sorted(rate_bps) for rtt in sorted(rtt_s)),
+        buffers=tuple(given),
+        repeats=number,
+        mode=mode,
+        trials=tuple(trial for trial in TRIALS if trial.name not in skipped),
+        skipped=skipped,
+    )
+
+
+def tasks(grid: Grid) -> list[Task]:
+    """Every run of the grid, the long ones first, so that no processor waits for one at the end."""
+    found = [
+        _task(grid, contender, trial, place, level, repeat)
+        for contender in grid.contenders
+        for trial in grid.trials
+        for place in grid.places
+        for level in levels(grid, trial)
+        for repeat in range(grid.repeats)
+    ]
+    return sorted(found, key=lambda task: -task.packets)
+
+
+def levels(grid: Grid, trial: Trial) -> Sequence[Any]:
+    """What a trial varies beside the places: buffers as texts, probabilities, or percents of the BDP."""
+    return {"buffer": grid.buffers, "loss": grid.extent.losses, "share": grid.extent.shares}[trial.varied]
+
+
+def _task(grid: Grid, contender: Contender, trial: Trial, place: Place, level: Any, repeat: int) -> Task:
+    duration_s = grid.extent.duration_s
+    bottleneck: dict[str, Any] = {"rate": RATE.write(place.rate_bps)}
+    match trial.varied:
+        case "buffer":
+            bottleneck["buffer"] = level
+        case "loss":
+            bottleneck |= {"buffer": "100 % BDP", "loss": level}
+        case "share":
+            bottleneck["buffer"] = f"{level} % BDP"
+    rtts_s = (place.rtt_s, place.rtt_s * FAR if trial.far else place.rtt_s)
+    algorithms = (contender.algorithm, contender.algorithm if trial.beside is None else trial.beside)
+    flows = [
+        {"algorithm": algorithm, "rtt": TIME.write(rtt_s), "start": start}
+        for algorithm, rtt_s, start in zip(algorithms, rtts_s, _starts(trial, duration_s), strict=True)
+    ]
+    scenario = Scenario.from_dict(
+        {
+            "title": f"{contender.label}: {trial.name}",
+            "duration": TIME.write(duration_s),
+            "window": [TIME.write(WINDOW_FROM * duration_s), TIME.write(duration_s)],
+            "seed": repeat + 1,
+            "bottleneck": bottleneck,
+            "flow": flows[: trial.flows],
+        },
+        source=f"screen, {trial.name}",
+    )
+    coordinates = {
+        "algorithm": contender.label,
+        "trial": trial.name,
+        "rate_bps": place.rate_bps,
+        "rtt_s": place.rtt_s,
+        "buffer": level if trial.varied == "buffer" else None,
+        "level": None if trial.varied == "buffer" else float(level),
+        "repeat": repeat,
+    }
+    cost = CUSTOM_COST if contender.custom else 1.0
+    return Task(coordinates, scenario, cost * place.rate_bps * duration_s / PACKET_BITS)
+
+
+def _starts(trial: Trial, duration_s: float) -> tuple[Any, Any]:
+    """When the two flows start: always drawn, so that repeats differ where nothing else is random."""
+    early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
+    if trial.late or trial.flows == 1:
+        return _uniform("0 s", TIME.write(FIRST_START_S)), _uniform(early, late)
+    return _uniform("0 s", late), _uniform("0 s", late)
+
+
+def _uniform(low: str, high: str) -> dict[str, list[str]]:
+    return {"uniform": [low, high]}
+
+
+def _contenders(texts: Sequence[str]) -> tuple[Contender, ...]:
+    if not texts:
+        raise InputError("screen: no algorithm; accepted: names of `longfat algorithms`, or file.py:Class")
+    specs = [(text, _algorithm(text)) for text in texts]
+    short = [_label(spec, whole=False) for _, spec in specs]
+    found: dict[str, Contender] = {}
+    for (text, spec), name in zip(specs, short, strict=True):
+        label = name if short.count(name) == 1 else _label(spec, whole=True)
+        if label in found:
+            raise InputError(f"screen: {text}: given twice; accepted: algorithms that differ")
+        found[label] = Contender(label, spec, spec.custom)
+    return tuple(found.values())
+
+
+def _algorithm(text: str) -> AlgorithmSpec:
+    value: Any = text
+    if text.lstrip().startswith("{"):
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            raise InputError(
+                f'screen: {text}: not an inline table; accepted: a table such as {{ name = "hstcp", '
+                "low_window = 31 }"
+            ) from None
+    file = text.rpartition(":")[0]
+    if file.endswith(".py") and not Path(file).is_file():
+        raise InputError(f"screen: {text}: there is no file {file}; accepted: file.py:Class")
+    return _checked(Transport, {"algorithm": value}, "screen").algorithm
+
+
+def _label(spec: AlgorithmSpec, *, whole: bool) -> str:
+    """As short as it can be told from others: a user's own without its folder."""
+    name = spec.name if whole or not spec.custom else Path(spec.name).name
+    given = ", ".join(
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in spec.parameters.items()
+    )
+    return f"{name} ({given})" if given else name
+
+
+def _listed(option: str, text: str | None, default: tuple[str, ...]) -> list[str]:
+    if text is None:
+        return list(default)
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        empty = "no value" if len(parts) == 1 else "an empty value"
+        raise InputError(f'{option} "{text}": {empty}; accepted: a list such as "{", ".join(default)}"')
+    return parts
+
+
+def _rtt_s(text: str) -> float:
+    # `TIME` first: a distribution would be a value for a flow, and is none for a grid
+    try:
+        TIME.parse(text)
+    except ValueError as error:
+        raise InputError(f"--rtts {text}: {error}") from None
+    rtt = _checked(Flow, {"rtt": text}, "--rtts").rtt
+    assert isinstance(rtt, float)
+    return rtt
+
+
+def _buffer(text: str) -> str:
+    return write_buffer(_checked(Bottleneck, {"rate": "1 Mbit/s", "buffer": text}, "--buffers").buffer)
+
+
+def _checked(part: type[Part], values: dict[str, Any], source: str) -> Part:
+    """A part of a scenario by itself; its problem as one line."""
+    try:
+        return part.model_validate(values, context={"base": Path()})
+    except ValidationError as error:
+        raise InputError(problems.lines(error, part, source)[0]) from None

@@ -1,0 +1,29 @@
+"""What is kept of one run of a screen: a few numbers, computed where it was run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from longfat import metrics
+
+
+def figures(result: Any) -> dict[str, Any]:
+    """Figures over the scenario's window: shares, ratios, seconds; None what was never reached."""
+    summary = result.summary
+    flows, link = summary["flows"], summary["links"][0]
+    rates = [flow["throughput_bps"] for flow in flows]
+    total = sum(rates)
+    packet_bits = 8.0 * result.scenario.packet_bytes
+    return {
+        "utilization": link["utilization"],
+        "loss_ratio": metrics.loss_ratio(
+            sum(flow["packets_lost"] for flow in flows), sum(flow["packets_sent"] for flow in flows)
+        ),
+        "queueing_delay_s": link["queue_mean_packets"] * packet_bits / link["rate_bps"],
+        "jain": summary["metrics"]["jain"],
+        "share_1": rates[0] / total if total > 0.0 else None,
+        "convergence_80_s": summary["metrics"]["convergence_80_s"],
+        # the later flow was watched for so long
+        "watched_s": summary["duration_s"] - max(flow["start_s"] for flow in flows),
+        "packets": link["packets_in"],
+    }

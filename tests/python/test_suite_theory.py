@@ -1,0 +1,299 @@
+"""The laws against printed tables; the theory suite's runs and its rules, in worlds made up here."""
+
+import math
+
+import pytest
+
+from longfat import registry, report, suites, theory
+from longfat.claims import judge
+from longfat.scenario import Scenario
+from longfat.simulate import run
+from longfat.suites import theory_experiments, theory_requirements, theory_rules, theory_settings
+from longfat.suites.figure import Figure, Panel, Table, points
+from longfat.suites.suite import Data, Runs
+from longfat.suites.theory_reduction import reduce
+
+SUITE = suites.get("theory")
+CLAIMS = {claim.id: claim for claim in SUITE.claims}
+
+
+@pytest.mark.parametrize(
+    ("rtt_s", "loss", "window"),
+    [
+        (0.1, 1e-4, 187),
+        (0.1, 1e-5, 1054),
+        (0.1, 1e-6, 5926),
+        (0.1, 1e-7, 33325),
+        (0.1, 1e-8, 187400),
+        (0.01, 1e-7, 5926),
+        (0.01, 1e-8, 33325),
+    ],
+)
+def test_cubic_has_the_windows_of_rfc_9438_tables_1_and_2(rtt_s, loss, window):
+    assert theory.cubic_window(loss, rtt_s) == pytest.approx(window, rel=3e-3)
+
+
+@pytest.mark.parametrize(("loss", "window"), [(1e-4, 120), (1e-5, 379), (1e-6, 1200)])
+def test_cubic_over_10_ms_is_standard_tcp_as_rfc_9438_table_2_has_it(loss, window):
+    # the RFC's standard TCP has the constant 1.2, ours sqrt(1.5)
+    assert theory.cubic_window(loss, 0.01) == pytest.approx(window, rel=0.025)
+
+
+@pytest.mark.parametrize(
+    ("window", "standard", "cubic"),
+    [(833.3, 2.0e-6, 1.4e-5), (8333.3, 2.0e-8, 6.3e-7), (83333.3, 2.0e-10, 2.9e-8)],
+)
+def test_the_losses_that_rfc_9438_table_3_asks_for_give_its_windows(window, standard, cubic):
+    assert theory.standard_loss(window) == pytest.approx(standard, rel=0.1)
+    assert theory.cubic_window(cubic, 0.1) == pytest.approx(window, rel=0.05)
+
+
+def test_aimd_with_one_and_a_half_is_standard_tcp():
+    assert theory.aimd_window(1e-4, 1.0, 0.5) == pytest.approx(theory.standard_window(1e-4))
+
+
+def test_sixteen_flows_as_one_have_about_the_window_of_sixteen():
+    # each sees a sixteenth of the losses; Crowcroft, Oechslin 1998 promise n times the rate
+    assert theory.LAWS["ptcp"].window(1e-5, 0.1) / theory.standard_window(1e-5) == pytest.approx(
+        16.0, rel=0.2
+    )
+
+
+@pytest.mark.parametrize("name", ["hstcp", "stcp", "ltcp", "ctcp", "cubic", "ptcp", "sack"])
+def test_a_laws_exponent_is_the_slope_of_its_window(name):
+    law = theory.LAWS[name]
+    slope = math.log10(law.window(1e-9, 0.1) / law.window(1e-7, 0.1)) / 2.0
+    assert slope == pytest.approx(law.d, abs=0.02)
+
+
+def test_every_law_lies_at_or_above_that_of_standard_tcp():
+    for law in theory.LAWS.values():
+        for exponent in range(2, 9):
+            assert law.window(10.0**-exponent, 0.1) >= 0.95 * theory.standard_window(10.0**-exponent)
+
+
+def test_rtt_unfairness_is_the_thesis_formula_and_one_for_cubic():
+    # RFC 9438, 5.6: the throughput ratio is the inverse of the RTT ratio
+    assert theory.LAWS["cubic"].unfairness == pytest.approx(1.0)
+    assert theory.LAWS["sack"].unfairness == pytest.approx(2.0)
+    assert theory.Law(theory.LAWS["hstcp"].window, 0.82, "LOP").unfairness == pytest.approx(5.55, abs=0.01)
+    assert theory.LAWS["stcp"].unfairness == math.inf
+    # Compound's delay part yields as soon as there is a queue: its law is of one flow without
+    assert math.isnan(theory.LAWS["ctcp"].unfairness)
+
+
+def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_their_own(monkeypatch):
+    rows = [{"name": name, "linux_module": None} for name in ("sack", "udt", "cbr", "xcp", "new-one")]
+    monkeypatch.setattr(registry, "rows", lambda kind: rows)
+    assert theory_settings.controlled() == ("sack", "udt", "new-one")
+    assert theory_settings.windowed() == ("sack", "new-one")
+
+
+@pytest.mark.parametrize("mode", ["quick", "full"])
+def test_every_run_is_a_scenario(mode):
+    documents = {repr(run.document): run.document for item in SUITE.experiments for run in item.runs(mode)}
+    for document in documents.values():
+        Scenario.from_dict(document)
+
+
+def test_a_quick_run_of_the_suite_is_quick():
+    per_algorithm = SUITE.estimated_packets("quick") / len(theory_settings.controlled())
+    assert per_algorithm < 0.2e9
+
+
+def test_every_windowed_algorithm_meets_losses_down_to_1e_7_in_full_and_1e_5_quickly():
+    for mode, least in (("quick", 1e-5), ("full", 1e-7)):
+        met = {
+            (run.coordinates["algorithm"], run.coordinates["loss"])
+            for run in SUITE.experiment("response").runs(mode)
+        }
+        assert {name for name, loss in met if loss == least} == set(theory_settings.windowed())
+
+
+@pytest.mark.parametrize(("name", "window"), [("sack", 38.0), ("hstcp", 38.0)])
+def test_a_measured_response_agrees_with_rfc_3649s_table_at_1e_3(name, window):
+    asked = theory_experiments.response(name, 1e-3, "periodic", 0)
+    measured = reduce(run(asked.document))
+    assert measured["window"] == pytest.approx(window, rel=0.1)
+    assert measured["losses"] == pytest.approx(theory_settings.LEAST_PACKETS * 1e-3, rel=0.05)
+
+
+def test_no_queue_builds_where_a_response_function_is_measured():
+    asked = theory_experiments.response("stcp", 1e-3, "random", 0)
+    link = run(asked.document).summary["links"][0]
+    assert link["packets_dropped"] == 0
+    assert link["utilization"] < 0.25
+
+
+def world(figures):
+    """Data in which each run of the quick mode has the figures that a function gives for its coordinates."""
+    return Data(
+        {
+            item.name: Runs(
+                item.name,
+                [{**run.coordinates, **figures(item.name, run.coordinates)} for run in item.runs("quick")],
+            )
+            for item in SUITE.experiments
+        }
+    )
+
+
+def lawful(experiment, at):
+    """All as the thesis and the laws have it."""
+    name = at["algorithm"]
+    law = theory.LAWS.get(name)
+    if experiment in ("response", "scaled"):
+        return {"window": law.window(at["loss"], 0.1) if law else 50.0}
+    if experiment == "unfairness":
+        return {"unfairness": {"hstcp": 5.55, "stcp": 40.0}.get(name, 2.0)}
+    if experiment == "udt":
+        return {"throughput_1_bps": 5e6 if at["against"] == "udt" else 50e6}
+    return {
+        "utilization": 0.95,
+        "loss_ratio": 1e-3,
+        "throughput_1_bps": 5e6,
+        "throughput_2_bps": 5e6,
+        "late_jain": 0.99,
+    }
+
+
+def lawless(experiment, at):
+    """Nothing of it."""
+    figures = lawful(experiment, at)
+    if experiment in ("response", "scaled"):
+        return {"window": 1e-3 / at["loss"] ** 0.3}
+    if experiment == "unfairness":
+        return {"unfairness": 1.0}
+    if experiment == "udt":
+        return {"throughput_1_bps": 50e6}
+    return figures | {"utilization": 0.3, "loss_ratio": 0.1, "throughput_2_bps": 50e6, "late_jain": 0.5}
+
+
+def row(identifier, figures):
+    return judge(CLAIMS[identifier], world(figures), "quick")
+
+
+MEASURED = [key for key in CLAIMS if key not in ("LOP-2f", "LOP-2.4.1")]
+
+
+@pytest.mark.parametrize("identifier", MEASURED)
+def test_a_lawful_world_reproduces_the_claim_and_a_lawless_one_does_not(identifier):
+    assert row(identifier, lawful)["verdict"] == "reproduced"
+    assert row(identifier, lawless)["verdict"] in ("partly", "not reproduced")
+
+
+def test_a_single_window_off_its_law_is_told():
+    def off(experiment, at):
+        figures = lawful(experiment, at)
+        if experiment == "response" and at["loss"] == 1e-5:
+            figures["window"] *= 1.5
+        return figures
+
+    found = row("LAW-sack", off)
+    assert found["verdict"] == "partly"
+    assert [check["text"] for check in found["checks"] if not check["passed"]] == [
+        "p = 1e-05: window within a factor 1.25 of 387"
+    ]
+
+
+def test_without_udt_its_claim_is_not_measured_and_says_why(monkeypatch):
+    monkeypatch.setattr(theory_rules, "has", lambda name: False)
+    found = row("LOP-2f", lawful)
+    assert (found["verdict"], found["measured"]) == ("not measured", "")
+    assert "no algorithm udt" in found["note"]
+
+
+@pytest.mark.parametrize(("kept", "verdict"), [(5e6, "reproduced"), (45e6, "not reproduced")])
+def test_udt_degrades_tcp_strongly_if_less_than_half_is_left(monkeypatch, kept, verdict):
+    monkeypatch.setattr(theory_rules, "has", lambda name: True)
+    rows = [
+        {**run.coordinates, "throughput_1_bps": kept if run.coordinates["against"] == "udt" else 50e6}
+        for run in theory_experiments.udt_runs("quick")
+    ]
+    found = judge(CLAIMS["LOP-2f"], Data({"udt": Runs("udt", rows)}), "full")
+    assert found["verdict"] == verdict
+
+
+def test_the_seven_requirements_are_counted_and_what_is_lacking_is_named():
+    met = row("LOP-2.4.1", lawful)
+    assert met["verdict"] == "undecidable"
+    assert set(met["values"]["met"].values()) == {7}
+    lacking = {check["measured"] for check in row("LOP-2.4.1", lawless)["checks"]}
+    # kept shares of the utilisation are 1 in that world too
+    assert lacking == {f"not {', '.join(item.name for item in theory_requirements.REQUIREMENTS[:5])}"}
+
+
+def test_the_worst_of_the_conditions_counts_for_performance_and_for_other_protocols():
+    rows = [
+        {
+            "algorithm": "a",
+            "test": f"large {rtt:g} ms {loss:g}",
+            "repeat": 0,
+            "utilization": 0.5 if (rtt, loss) == (200.0, 1e-6) else 0.9,
+        }
+        for rtt in theory_requirements.LARGE_RTTS_MS
+        for loss in theory_requirements.LARGE_LOSSES
+    ]
+    rows += [
+        {"algorithm": "a", "test": "unlike", "against": other, "repeat": 0, "late_jain": jain}
+        for other, jain in (("hstcp", 0.9), ("bic", 0.6))
+    ]
+    found = theory_requirements.measured(Runs("requirements", rows), "a")
+    assert found[1][0] == 0.5
+    assert found[5][0] == 0.6
+    assert 3 not in found
+
+
+@pytest.mark.parametrize("item", SUITE.experiments, ids=lambda item: item.name)
+def test_every_figure_can_be_drawn_from_its_data(item):
+    drawn = item.figure(world(lawful)[item.name], "quick")
+    again = Figure.from_json(drawn.to_json())
+    assert again.table == drawn.table
+    assert [panel.categories for panel in again.panels] == [panel.categories for panel in drawn.panels]
+
+
+def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
+    panel = Panel("", "", "y", (points("a", [(0.0, (0.5, 0.1))], "sack"),), categories=("sack", "hstcp"))
+    figure = Figure("T", "T", "title", "caption", (panel,), table=Table(("one", "two"), (("x", "<b>"),)))
+    drawn = report.plots.draw(figure)
+    assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == ["sack", "hstcp"]
+    axis = report.plots.plotly_figure(figure)["layout"]["xaxis"]
+    assert axis["ticktext"] == ["sack", "hstcp"]
+    entry = report._entry(figure, [], {"runs": 1})
+    page = report._render(
+        tmp_path,
+        "screen.html.j2",
+        title="t",
+        headings=[],
+        rows=[],
+        used="",
+        notes=[],
+        figures=[entry],
+        screen={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
+        provenance={},
+    ).read_text()
+    assert "<th>two</th>" in page
+    assert "&lt;b&gt;" in page
+
+
+LAW_CONSTANTS = {
+    "hstcp": {
+        "low_window": theory.HSTCP_LOW_WINDOW,
+        "high_window": theory.HSTCP_HIGH_WINDOW,
+        "high_p": theory.HSTCP_HIGH_P,
+    },
+    "stcp": {"increase": theory.STCP_INCREASE, "decrease": theory.STCP_DECREASE, "low_window": 16.0},
+    "cubic": {"c": theory.CUBIC_C},
+    "ltcp": {"window_threshold": theory.LTCP_THRESHOLD, "decrease": theory.LTCP_DECREASE},
+    "ctcp": {"alpha": theory.CTCP_ALPHA, "beta": theory.CTCP_BETA, "k": theory.CTCP_K},
+    "ptcp": {"flows": theory.MULTCP_FLOWS},
+}
+
+
+def test_laws_are_of_the_parameters_that_the_registry_has_by_default():
+    rows = {row["name"]: row for row in registry.rows("algorithms")}
+    compared = [name for name in LAW_CONSTANTS if name in rows]
+    assert {"hstcp", "stcp"} <= set(compared)
+    for name in compared:
+        defaults = {parameter["name"]: parameter["default"] for parameter in rows[name]["parameters"]}
+        assert LAW_CONSTANTS[name].items() <= defaults.items()
