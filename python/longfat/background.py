@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, model_validator
 
-from longfat import surge
-from longfat.distributions import DrawnRtt, DrawnTime, Empirical, MeasuredSizes, mean
+from longfat import registry, surge
+from longfat.distributions import DrawnRtt, DrawnTime, Empirical, MeasuredSizes, Uniform, mean
 from longfat.fields import (
     GAPS_S,
     MOST_SESSIONS,
     RATES_BPS,
     Accepts,
+    Algorithm,
+    AlgorithmSpec,
     Gap,
     LargestFile,
     LogSize,
@@ -244,9 +246,43 @@ class Bulk(Connections):
     """Drawn for each."""
 
 
-KINDS = ("web", "surge", "short", "bulk")
-LATER_KINDS = ("onoff", "cbr")
-"""Kinds that are refused as such until they are there."""
+class Onoff(Connections):
+    """On-off sources over UDP that listen to nobody; rate and periods are the algorithm's parameters."""
+
+    kind: Literal["onoff"]
+    algorithm: Algorithm = AlgorithmSpec("onoff")
+    sources: Sessions
+    """Of each direction that is asked for."""
+    load: OfferedLoad | None = None
+    """Mean rate of IP of all of them, in place of the algorithm's rate."""
+    start: DrawnTime | None = None
+    """Drawn for each; uniform over an on- and an off-period if not given: not all switch together."""
+
+    @model_validator(mode="after")
+    def _algorithm_fits(self) -> Self:
+        if self.algorithm.name != "onoff":
+            raise ValueError(
+                f'algorithm = "{self.algorithm.name}": accepted: "onoff", or {{ name = "onoff", on = "1 s" }}'
+            )
+        if self.load is not None and "rate" in self.algorithm.parameters:
+            raise ValueError("load stands in place of algorithm.rate; accepted: one of them")
+        return self
+
+    def with_load(self, bottleneck: Bottleneck) -> Self:
+        """With the rate while on, and the start."""
+        spec = self.algorithm.filled()
+        on_s, off_s = spec.parameters["on"], spec.parameters["off"]
+        start = Uniform(0.0, on_s + off_s) if self.start is None else self.start
+        load_bps = self.asked_bps(bottleneck)
+        if load_bps is not None:
+            row = registry.find("algorithms", spec.name)
+            rate = RATE.write(load_bps / self.sources * (on_s + off_s) / on_s)
+            given = registry.write_parameters("algorithms", row, spec.parameters) | {"rate": rate}
+            spec = AlgorithmSpec(spec.name, registry.check_parameters("algorithms", row, given))
+        return self.model_copy(update={"algorithm": spec, "start": start, "load": None})
+
+
+KINDS = ("web", "surge", "short", "bulk", "onoff")
 
 
 def _known(data: Any) -> Any:
@@ -256,10 +292,9 @@ def _known(data: Any) -> Any:
     accepted = " or ".join(f'"{kind}"' for kind in KINDS)
     if "kind" not in data:
         raise ValueError(f"kind is missing; accepted: {accepted}")
-    kind = data["kind"]
-    if kind in LATER_KINDS:
-        raise ValueError(f'kind = "{kind}" comes with a later version; accepted: {accepted}')
-    raise ValueError(f"kind = {json.dumps(kind, default=str)}: accepted: {accepted}")
+    raise ValueError(f"kind = {json.dumps(data['kind'], default=str)}: accepted: {accepted}")
 
 
-Background = Annotated[Web | Surge | Short | Bulk, Field(discriminator="kind"), BeforeValidator(_known)]
+Background = Annotated[
+    Web | Surge | Short | Bulk | Onoff, Field(discriminator="kind"), BeforeValidator(_known)
+]

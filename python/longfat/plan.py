@@ -9,7 +9,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from longfat.background import Background, Bulk, Short, Surge, Web
+from longfat.background import Background, Bulk, Onoff, Short, Surge, Web
 from longfat.distributions import Distribution, Empirical, Exponential, Uniform
 from longfat.fields import BufferSize, EveryLoss, GilbertElliott, LossModel, RandomLoss
 from longfat.scenario import LINKS, Bottleneck, Flow, Scenario
@@ -201,3 +201,6 @@ def _members(part: Background) -> Plan:
             return {"gap_s": part.gap, "sizes": files if part.sizes is None else _measured(part.sizes)}
         case Bulk():
             return {"flows": part.flows, "start_s": _drawn(part.start)}
+        case Onoff():
+            start: Any = part.start  # filled in by now
+            return {"sources": part.sources, "start_s": _drawn(start)}

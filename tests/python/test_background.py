@@ -150,6 +150,33 @@ def test_bulk_flows_fill_the_link_and_are_not_asked_for_a_load() -> None:
     json.dumps(result.summary, allow_nan=False)
 
 
+def test_on_off_sources_send_their_load_and_are_on_for_their_share_of_the_time() -> None:
+    algorithm = {"name": "onoff", "on": "200 ms", "off": "600 ms", "periods": "exponential"}
+    tables = alone(kind="onoff", sources=100, load="10 %", algorithm=algorithm, duration="60 s")
+    (entry,) = build(Scenario.from_dict(tables))["background"]
+    # 20 Mbit/s of a hundred that are on for a quarter of the time
+    assert entry["flow"]["parameters"]["rate"] == pytest.approx(0.8)
+    assert entry["start_s"] == {"uniform": [0.0, 0.8]}
+    result = longfat.run(tables)
+    (onoff,) = result.summary["background"]
+    assert onoff["load_bps"] == 20e6
+    assert onoff["offered_bps"] == pytest.approx(20e6, rel=0.05)
+    assert onoff["throughput_bps"] == pytest.approx(onoff["offered_bps"], rel=0.001)
+    # the number of those that are on at a time is binomial: 25 of 100 with a deviation of 4.33
+    counted = result.link("bottleneck")
+    rates = 8 * np.diff(counted["bytes_out"]) / np.diff(counted["time_s"])
+    assert np.std(rates[100:]) / 0.8e6 == pytest.approx(4.33, rel=0.25)
+
+
+def test_on_off_sources_in_phase_switch_together() -> None:
+    algorithm = {"name": "onoff", "rate": "1 Mbit/s", "on": "1 s", "off": "1 s"}
+    tables = alone(kind="onoff", sources=5, algorithm=algorithm, start="0 s", duration="20 s", rtt="10 ms")
+    sent = longfat.run(tables).link("bottleneck")["bytes_out"]
+    on, off = np.diff(sent[100:111]), np.diff(sent[111:121])  # a sample every 100 ms
+    assert on[1:].min() > 4 * 1500
+    assert off[1:].max() == 0.0
+
+
 def test_completion_times_stand_in_the_decade_of_their_size() -> None:
     # a hundred transfers of 1000 B that take 1 ... 100 s, one of 999 B and one of 1 MB
     times = [*range(1, 101), 7.0, 9.0]
@@ -264,6 +291,28 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
             {"kind": "short", "gap": "1 s", "sizes": "1 kB"},
             'background.0.sizes = "1 kB": accepted: { empirical',
         ),
+        (
+            {"kind": "onoff", "sources": 1, "algorithm": "cbr"},
+            'background.0: algorithm = "cbr": accepted: "onoff"',
+        ),
+        (
+            {
+                "kind": "onoff",
+                "sources": 1,
+                "load": "1 %",
+                "algorithm": {"name": "onoff", "rate": "1 Mbit/s"},
+            },
+            "background.0: load stands in place of algorithm.rate; accepted: one of them",
+        ),
+        (
+            {"kind": "onoff", "sources": 1000, "load": "1 kbit/s"},
+            "onoff.rate = '2 bit/s': accepted: from 0.001 Mbit/s to 10000000 Mbit/s",
+        ),
+        (
+            {"kind": "onoff", "sources": 1, "load": "600 Mbit/s"},
+            'background.0.algorithm.rate = "1.2 Gbit/s" is above the host\'s own link; ',
+        ),
+        ({"kind": "onoff", "sources": 1, "ecn": True}, 'background.0: ecn does not go with "onoff"'),
         ({"kind": "bulk"}, "background.0.flows is missing; accepted: a whole number"),
         ({"kind": "bulk", "flows": 2, "load": "20 %"}, "background.0.load: unknown key; accepted: "),
         ({"kind": "bulk", "flows": 0}, "background.0.flows = 0: accepted: a whole number from 1 to 100000"),
@@ -281,6 +330,8 @@ def test_bad_values_are_told_with_key_value_and_what_would_be_accepted(
 @pytest.mark.parametrize(
     "keys",
     [
+        {"kind": "onoff", "sources": 4, "load": "20 %", "direction": "both"},
+        {"kind": "onoff", "sources": 4, "algorithm": {"name": "onoff", "rate": "5 Mbit/s"}},
         {"kind": "short", "load": "20 %", "direction": "both"},
         {"kind": "short", "load": "0.07 %"},
         {"kind": "short", "gap": "1 s", "sizes": {"empirical": ["1 kB", ["2 kB", 3.5]]}},

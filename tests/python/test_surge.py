@@ -111,10 +111,6 @@ def test_bad_values_are_told_with_key_value_and_what_would_be_accepted(keys, say
         ),
         ({"users": 3}, 'background.0: kind is missing; accepted: "web" or "surge" or "short" or "bulk"'),
         ({"kind": "web", "users": 3}, "background.0.users: unknown key; accepted: "),
-        (
-            {"kind": "onoff"},
-            'background.0: kind = "onoff" comes with a later version; accepted: "web" or "surge" or',
-        ),
     ],
 )
 def test_a_kind_that_is_not_there_is_told_with_those_that_are(background, says):

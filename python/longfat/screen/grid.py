@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError
 from longfat import problems, registry
 from longfat.errors import InputError
 from longfat.fields import AlgorithmSpec, write_buffer
-from longfat.scenario import Bottleneck, Flow, Scenario, Transport
+from longfat.scenario import Bottleneck, Flow, Scenario
+from longfat.transport import Transport
 from longfat.screen.columns import (
     EXTENTS,
     FAR,
