@@ -14,7 +14,6 @@ from longfat import problems, registry
 from longfat.errors import InputError
 from longfat.fields import AlgorithmSpec, write_buffer
 from longfat.scenario import Bottleneck, Flow, Scenario
-from longfat.transport import Transport
 from longfat.screen.columns import (
     EXTENTS,
     FAR,
@@ -26,6 +25,7 @@ from longfat.screen.columns import (
     Trial,
 )
 from longfat.suites.suite import PACKET_BITS, Mode
+from longfat.transport import Transport
 from longfat.units import RATE, TIME
 
 Part = TypeVar("Part", bound=BaseModel)
