@@ -13,10 +13,7 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset(
-        {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
-        | {"hstcp-lp", "ptcp", "xcp", "vcp", "jetmax", "quickstart"}
-    ),
+    "algorithms": frozenset({"xcp", "vcp", "jetmax", "quickstart"}),
     "queues": frozenset({"red", "choke", "blue", "sred", "codel", "fq_codel", "pie"}),
     "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
 }
