@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longfat.distributions import Exponential, Uniform
 from longfat.errors import InputError, ScenarioError
-from longfat.fields import Exponential, GilbertElliott, Uniform
+from longfat.fields import GilbertElliott
 from longfat.scenario import Scenario, parse_override
 from samples import scenario, table
 
@@ -164,7 +165,6 @@ def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any],
     [
         {"bottleneck__rate": {"sine": {"max": "1 Gbit/s", "min": "300 Mbit/s", "period": "30 s"}}},
         {"bottleneck__router": "xcp"},
-        {"background": [{"kind": "onoff"}]},
         {"node": [{"name": "a"}]},
         {"link": [{"from": "a", "to": "b"}]},
     ],
