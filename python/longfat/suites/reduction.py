@@ -63,7 +63,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     row |= _link_figures(summary["links"][0], row["aggregate_bps"])
     row |= _background(summary.get("background", []), result, summary["links"][0]["rate_bps"])
     row["packets"] = summary["links"][0]["packets_in"]
-    row["series"] = [_history(name, column) for name, column in zip(names, columns, strict=True)]
+    row["series"] = [history(name, column) for name, column in zip(names, columns, strict=True)]
     return row
 
 
@@ -159,7 +159,8 @@ def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -
     }
 
 
-def _history(name: str, column: Mapping[str, Array]) -> dict[str, Any]:
+def history(name: str, column: Mapping[str, Array]) -> dict[str, Any]:
+    """The history of a flow that is kept: window and received bytes every `HISTORY_S`, and its backoffs."""
     time = column["time_s"]
     period = float(np.median(np.diff(time))) if time.size > 1 else HISTORY_S
     stride = max(1, round(HISTORY_S / period))

@@ -1,0 +1,84 @@
+"""The runs behind HA's slides: which points, how often. What they show is in `ha2006_figures`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from longfat.suites import ha2006_figures as figures
+from longfat.suites.ha2006_settings import (
+    ALGORITHMS,
+    BACKGROUNDS,
+    HISTORIES,
+    HISTORY_RTT_MS,
+    LONG_RTT_MS,
+    MEASURED,
+    REPEATS,
+    RTTS_MS,
+    SHORT_RTTS_MS,
+    run,
+)
+from longfat.suites.suite import Experiment, Mode, Run
+
+
+def like_pairs(mode: Mode) -> list[Run]:
+    """Two flows of one protocol with one RTT."""
+    return _pairs(mode, ALGORITHMS, RTTS_MS[mode], REPEATS[mode])
+
+
+def histories(mode: Mode) -> list[Run]:
+    """The pairs of the backup slides; one repeat is shown."""
+    return _pairs(mode, HISTORIES, (HISTORY_RTT_MS,), 1)
+
+
+def unlike_rtts(mode: Mode) -> list[Run]:
+    """Two flows of one protocol, the first at 162 ms."""
+    return [
+        run(mode, {"algorithm": name, "rtt_ms": rtt}, [(name, LONG_RTT_MS), (name, rtt)], background, repeat)
+        for name in _shown(mode)
+        for rtt in SHORT_RTTS_MS[mode]
+        for background in BACKGROUNDS
+        for repeat in range(REPEATS[mode])
+    ]
+
+
+def beside_sack(mode: Mode) -> list[Run]:
+    """A flow of TCP SACK joined by one of another protocol."""
+    return [
+        run(mode, {"algorithm": name, "rtt_ms": rtt}, [("sack", rtt), (name, rtt)], background, repeat)
+        for name in _shown(mode)
+        if name != "sack"
+        for rtt in RTTS_MS[mode]
+        for background in BACKGROUNDS
+        for repeat in range(REPEATS[mode])
+    ]
+
+
+def _shown(mode: Mode) -> Iterable[str]:
+    """The quick form measures those of the claims alone where a run serves one claim only."""
+    return MEASURED if mode == "quick" else ALGORITHMS
+
+
+def _pairs(mode: Mode, names: Iterable[str], rtts_ms: Iterable[int], repeats: int) -> list[Run]:
+    return [
+        run(mode, {"algorithm": name, "rtt_ms": rtt}, [(name, rtt), (name, rtt)], background, repeat)
+        for name in names
+        for rtt in rtts_ms
+        for background in BACKGROUNDS
+        for repeat in range(repeats)
+    ]
+
+
+EXPERIMENTS = (
+    Experiment("utilization", "slide Link Utilization", "Link utilization", like_pairs, figures.utilization),
+    Experiment("stability", "slide Stability", "Stability of the rates", like_pairs, figures.stability),
+    Experiment("loss", "slide Packet loss rate", "Packet loss", like_pairs, figures.loss),
+    Experiment("rtt", "slide RTT Fairness", "RTT fairness", unlike_rtts, figures.rtt_fairness),
+    Experiment("friendly", "slide TCP Friendliness", "TCP friendliness", beside_sack, figures.friendliness),
+    Experiment(
+        "intra", "slide Intra-Protocol Fairness", "Intra-protocol fairness", like_pairs, figures.intra
+    ),
+    Experiment("convergence", "slide Convergence", "Convergence", like_pairs, figures.convergence),
+    Experiment(
+        "histories", "backup slides", "Throughput of pairs at 82 ms", histories, figures.histories, True
+    ),
+)
