@@ -151,8 +151,8 @@ def histories(runs: Runs, mode: Mode) -> Figure:
         "histories",
         "backup slides",
         f"Throughput of pairs at {HISTORY_RTT_MS} ms",
-        f"Means over {RATE_SPAN_S:g} s, first repeat. The slides: with background all adapt their windows more "
-        "often, which helps all but FAST to converge. " + NO_RATE,
+        f"Means over {RATE_SPAN_S:g} s, first repeat. The slides: with background all adapt their windows "
+        "more often, which helps all but FAST to converge. " + NO_RATE,
         panels,
     )
 

@@ -1,4 +1,4 @@
-"""What is kept of a run of two flows on HA's testbed. Figures are over the scenario's window: both flows run."""
+"""What is kept of a run of two flows on HA's testbed. Figures are of the time that both run."""
 
 from __future__ import annotations
 
