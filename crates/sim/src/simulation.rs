@@ -149,10 +149,7 @@ impl Simulation {
             plan,
         };
         run.add_named_flows(custom)?;
-        for i in 0..run.plan.background.len() {
-            let planned = run.plan.background[i].workload().connection();
-            run.lookahead = run.least_delay_between(&[&planned.forward, &planned.reverse]);
-        }
+        run.look_ahead_again();
         Ok(run)
     }
 
@@ -218,9 +215,27 @@ impl Simulation {
 
     /// Nothing that leaves a link on this flow's way arrives anywhere sooner than this.
     fn look_ahead(&mut self, flow: &Flow) {
+        self.lookahead = self.lookahead_with(flow);
+    }
+
+    fn lookahead_with(&self, flow: &Flow) -> Interval {
         let route = &flow.route;
         let between = self.least_delay_between(&[&route.forward, &route.reverse]);
-        self.lookahead = between.min(route.forward_delay).min(route.reverse_delay);
+        between.min(route.forward_delay).min(route.reverse_delay)
+    }
+
+    /// The lookahead of the flows that are there: a near one that has left shortens it no more.
+    fn look_ahead_again(&mut self) {
+        self.lookahead = Interval::MAX;
+        for source in &self.plan.background {
+            let planned = source.workload().connection();
+            self.lookahead = self.least_delay_between(&[&planned.forward, &planned.reverse]);
+        }
+        let mut there = vec![true; self.flows.len()];
+        self.vacant.iter().for_each(|&i| there[i] = false);
+        for i in (0..there.len()).filter(|&i| there[i]) {
+            self.lookahead = self.lookahead_with(&self.flows[i]);
+        }
     }
 
     /// The lookahead, but at most the delay of any link of these paths that leads to another link: all but the last.
@@ -379,6 +394,7 @@ impl Simulation {
     /// both drivers have handled the same events, so that both give new connections the same places.
     fn leave(&mut self) {
         let Simulation { leaving, vacant, flows, background, .. } = self;
+        let empty = vacant.len();
         leaving.sort_unstable(); // the drivers see connections complete in different orders
         leaving.retain(|&i| {
             let stays = flows[i].under_way() > 0 || !flows[i].receiving.receiver.is_silent();
@@ -390,6 +406,9 @@ impl Simulation {
             }
             stays
         });
+        if vacant.len() > empty {
+            self.look_ahead_again();
+        }
     }
 
     fn sample_flows(&mut self, now: Time) {
