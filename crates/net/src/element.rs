@@ -60,4 +60,8 @@ pub trait Element<P: Packet> {
     fn packets(&self) -> u64;
     /// Bytes waiting.
     fn bytes(&self) -> u64;
+    /// How many flows it takes to be active, if it estimates that.
+    fn flows_estimated(&self) -> Option<f64> {
+        None
+    }
 }

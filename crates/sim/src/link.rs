@@ -269,6 +269,14 @@ impl Link {
         }
     }
 
+    /// How many flows its queue takes to be active, if it estimates that.
+    pub fn flows_estimated(&self) -> Option<f64> {
+        match &self.service {
+            Service::Constant(_) => None,
+            Service::Plain(plain) => plain.elements.iter().find_map(|e| e.element.flows_estimated()),
+        }
+    }
+
     /// How long packets waited since then, if that is measured.
     pub fn sojourn(&self) -> Option<&Sojourn> {
         match &self.service {

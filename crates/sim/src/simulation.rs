@@ -40,6 +40,7 @@ const LINK_COLUMNS: &[&str] = &[
     "packets_marked",
     "packets_lost",
     "bytes_out",
+    "flows_estimated",
 ];
 const TRANSFER_COLUMNS: &[&str] = &["group", "start_s", "duration_s", "bytes"];
 
@@ -449,6 +450,7 @@ impl Simulation {
                 c.marks.iter().sum::<u64>() as f64,
                 c.packets_lost as f64,
                 c.bytes_out as f64,
+                link.flows_estimated().unwrap_or(f64::NAN),
             ]);
         }
         self.link_samples += 1;

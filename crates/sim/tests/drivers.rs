@@ -92,6 +92,16 @@ fn any_queue() -> impl Strategy<Value = Value> {
 }
 
 #[test]
+fn windows_that_grow_when_near_connections_have_left_give_the_same_bytes() {
+    let mut near = short("near");
+    near["flow"]["rtt_s"] = json!({"exponential": 0.02});
+    let mut plan = dumbbell(20e6, 60, 20.0, vec![with(flow("far", "sack"), json!({"rtt_s": 0.08}))]);
+    plan["background"] = json!([near]);
+    let figures = assert_the_same_by_both(&plan).summary.background.remove(0);
+    assert!(figures.transfers_completed > 1000, "{}", figures.transfers_completed);
+}
+
+#[test]
 fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
     for row in disciplines() {
         let flows = (0..6).map(|i| {

@@ -223,3 +223,15 @@ fn choke_bounds_a_flow_of_datagrams_among_tcp_flows_and_red_does_not() {
     let with_red = share_of_datagrams("red", 1.2);
     assert!(with_red > 0.8, "RED leaves it {with_red:.3}");
 }
+
+#[test]
+fn sred_tells_how_many_flows_it_takes_to_be_there_and_other_queues_do_not() {
+    // Ott, Lakshman, Wong 1999: 1 / P; flows that share unevenly count for less than they are
+    let outcome = shared(json!({"kind": "sred"}), 20, json!({}));
+    let estimates = column(&outcome.links, "bottleneck", "flows_estimated");
+    let late = &estimates[estimates.len() / 2..];
+    let mean = late.iter().sum::<f64>() / late.len() as f64;
+    assert!((14.0..22.0).contains(&mean), "{mean:.1} of 20");
+    let red = shared(json!({"kind": "red"}), 20, json!({}));
+    assert!(column(&red.links, "bottleneck", "flows_estimated").iter().all(|x| x.is_nan()));
+}

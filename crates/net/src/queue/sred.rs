@@ -160,6 +160,10 @@ impl<P: Packet> Element<P> for Sred<P> {
     fn bytes(&self) -> u64 {
         self.queue.bytes()
     }
+
+    fn flows_estimated(&self) -> Option<f64> {
+        (self.hits > 0.0).then(|| 1.0 / self.hits)
+    }
 }
 
 #[cfg(test)]
