@@ -46,6 +46,17 @@ COLOURS = {
 }
 """After Okabe and Ito's seven and a grey, what is furthest from them."""
 OWN_COLOURS = ("#6d28d9", "#be185d", "#115e59", "#b45309", "#1d4ed8", "#4d7c0f", "#9f1239", "#155e75")
+QUEUE_COLOURS = {
+    "droptail": "#6b7280",
+    "red": "#d55e00",
+    "adaptive-red": "#e69f00",
+    "choke": "#92400e",
+    "blue": "#0072b2",
+    "sred": "#cc79a7",
+    "codel": "#009e73",
+    "fq_codel": "#7c3aed",
+    "pie": "#111827",
+}
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
 MARKERS = {
     "sack": "o",
@@ -285,7 +296,8 @@ def queue_figure(
 
 def colour(curve: Curve) -> str:
     """A curve's colour: its algorithm's; later flows of a history differ, so that a pair can be told."""
-    own = COLOURS.get(curve.algorithm or "")
+    name = curve.algorithm or ""
+    own = COLOURS.get(name) or QUEUE_COLOURS.get(name)
     if own is None and curve.algorithm and curve.kind == "points":
         # a user's own: the same in every panel, whatever its line style stands for
         return OWN_COLOURS[zlib.crc32(curve.algorithm.encode()) % len(OWN_COLOURS)]

@@ -1,0 +1,22 @@
+"""Queues compared: what Lopez Pacheco's thesis (2.5.1.5) says of them, with the comparisons of RFC 7928.
+
+Goodput against queueing delay, stability under changing load, fairness among aggressive and gentle flows, and
+the number of flows that SRED estimates.
+"""
+
+from __future__ import annotations
+
+from longfat.suites.aqm_claims import CLAIMS
+from longfat.suites.aqm_experiments import EXPERIMENTS
+from longfat.suites.aqm_reduction import reduce_run
+from longfat.suites.aqm_settings import GUIDELINES, THESIS
+from longfat.suites.suite import Suite
+
+SUITE = Suite(
+    name="aqm",
+    title="Active queue management compared",
+    citation=f"{THESIS}; {GUIDELINES}",
+    experiments=EXPERIMENTS,
+    claims=CLAIMS,
+    reduce=reduce_run,
+)

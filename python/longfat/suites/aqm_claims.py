@@ -1,0 +1,105 @@
+"""The claims about queues, as data: written down, with their rules, before anything was measured."""
+
+from __future__ import annotations
+
+from longfat.claims import CHOSEN_HERE, Claim, Setting
+from longfat.suites import aqm_rules as rules
+from longfat.suites.aqm_settings import COMMON_SETTINGS, FEW, FLOWS, GUIDELINES, MORE, THESIS
+from longfat.suites.suite import Data
+
+HALF = "Numbers chosen here. Reproduced if all checks hold, partly if at least half do."
+MEAN = "Mean over repeats, from 10 s on."
+TANG = "Tang, Wang, Low: Understanding CHOKe, IEEE/ACM ToN 12(4), 2004; thesis, section 2.5.1.2"
+OTT = "Ott, Lakshman, Wong: SRED: Stabilized RED, INFOCOM 1999; thesis, section 2.5.1.4"
+
+
+def _claim(
+    number: int,
+    paper: str,
+    setting: str,
+    published: str,
+    rule: str,
+    experiment: str,
+    find: rules.Find,
+    *,
+    settings: tuple[Setting, ...] = (),
+    values: dict[str, float] | None = None,
+    reports: bool = False,
+) -> Claim[Data]:
+    return Claim(
+        id=f"AQM-{number}",
+        paper=paper,
+        setting=setting,
+        published=published,
+        published_values=values or {},
+        settings=(*COMMON_SETTINGS, *settings),
+        estimator=MEAN,
+        rule=rule if reports else f"{rule} {HALF}",
+        experiments=(experiment,),
+        find=find,
+        reports=reports,
+    )
+
+
+CLAIMS: tuple[Claim[Data], ...] = (
+    _claim(
+        1,
+        THESIS,
+        "changing load",
+        "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
+        "RED, CHOKe, BLUE and SRED each fail at least one of four, over the thirds of the run: mean delay at "
+        "most 20 ms; greatest delay at most twice the least; drop ratio at most .02; greatest drop ratio at "
+        "most twice the least.",
+        "load",
+        rules.never_low_and_stable,
+        settings=(
+            Setting("load", f"{FEW} flows, {FEW + MORE} in the second third, {FEW} again", CHOSEN_HERE),
+        ),
+    ),
+    _claim(
+        2,
+        THESIS,
+        "fairness of mixes of flows, against drop-tail",
+        "in some scenarios AQM improves fairness, in others it degrades it seriously",
+        "Of RED, CHOKe, BLUE and SRED in three mixes of TCP flows: at least one Jain's index .05 above "
+        "drop-tail's, and at least one .05 below.",
+        "fairness",
+        rules.fairness_either_way,
+        settings=(
+            Setting(
+                "mixes",
+                f"{FLOWS} flows: alike; half at 20 and half at 100 ms; half TCP SACK and half Scalable TCP",
+                CHOSEN_HERE,
+            ),
+        ),
+    ),
+    _claim(
+        3,
+        TANG,
+        "datagrams at a constant rate beside TCP, behind CHOKe",
+        "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
+        "At each rate at most 1 / (1 + e), and less than behind RED.",
+        "unresponsive",
+        rules.choke_holds_back,
+        values={"greatest_share": 0.269},
+    ),
+    _claim(
+        4,
+        OTT,
+        "like flows behind SRED",
+        "1 / P estimates the number of active flows",
+        "At each number of flows within a factor 1.25 of it.",
+        "flows",
+        rules.sred_counts,
+    ),
+    _claim(
+        5,
+        GUIDELINES,
+        f"{FLOWS} like flows",
+        "no figure printed: report goodput against queueing delay",
+        "Reported; the checks compare goodput with drop-tail's.",
+        "tradeoff",
+        rules.tradeoff,
+        reports=True,
+    ),
+)

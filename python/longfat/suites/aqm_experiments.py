@@ -1,0 +1,117 @@
+"""The runs behind the comparison of queues. What they show is in `aqm_figures`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from longfat.suites import aqm_figures as figures
+from longfat.suites.aqm_settings import (
+    DROPS,
+    DURATION_S,
+    FAR_MS,
+    FEW,
+    FLOWS,
+    MARKS,
+    MORE,
+    NEAR_MS,
+    NUMBERS,
+    OFFERED,
+    QUEUES,
+    RATE_MBPS,
+    REPEATS,
+    RESPONSIVE,
+    can_mark,
+    run,
+)
+from longfat.suites.suite import Experiment, Mode, Run
+
+SACK: dict[str, Any] = {"algorithm": "sack"}
+
+
+def like_flows(mode: Mode) -> list[Run]:
+    """Twenty like flows behind each queue."""
+    return [
+        run(mode, {}, queue, signal, [SACK | {"count": FLOWS}], repeat)
+        for queue, signal, repeat in _places(mode)
+    ]
+
+
+def changing_load(mode: Mode) -> list[Run]:
+    """Five flows, thirty in the second third of the run, five again."""
+    third = DURATION_S[mode] // 3
+    more = {"start": {"uniform": [f"{third} s", f"{third + 1} s"]}, "stop": f"{2 * third} s"}
+    flows = [SACK | {"name": "few", "count": FEW}, SACK | {"name": "more", "count": MORE} | more]
+    return [run(mode, {}, queue, signal, flows, repeat) for queue, signal, repeat in _places(mode)]
+
+
+def mixes(mode: Mode) -> list[Run]:
+    """Like flows, flows with unlike RTTs, gentle flows beside aggressive ones."""
+    half = FLOWS // 2
+    kinds = {
+        "like": [SACK | {"count": FLOWS}],
+        "RTTs": [SACK | {"name": place, "count": half, "rtt": f"{rtt} ms"} for place, rtt in NEAR_AND_FAR],
+        "aggressive": [
+            {"name": "gentle", "algorithm": "sack", "count": half},
+            {"name": "aggressive", "algorithm": "stcp", "count": half},
+        ],
+    }
+    return [
+        run(mode, {"mix": mix}, queue, signal, flows, repeat)
+        for mix, flows in kinds.items()
+        for queue, signal, repeat in _places(mode)
+    ]
+
+
+NEAR_AND_FAR = (("near", NEAR_MS), ("far", FAR_MS))
+
+
+def unresponsive(mode: Mode) -> list[Run]:
+    """Datagrams at a constant rate beside ten flows of TCP."""
+    return [
+        run(
+            mode,
+            {"offered": offered},
+            queue,
+            DROPS,
+            [
+                SACK | {"name": "TCP", "count": RESPONSIVE},
+                {
+                    "name": "datagrams",
+                    "algorithm": {"name": "cbr", "rate": f"{offered * RATE_MBPS:g} Mbit/s"},
+                },
+            ],
+            repeat,
+        )
+        for queue in QUEUES
+        for offered in OFFERED
+        for repeat in range(REPEATS[mode])
+    ]
+
+
+def numbers(mode: Mode) -> list[Run]:
+    """SRED before different numbers of flows."""
+    return [
+        run(mode, {"flows": number}, "sred", DROPS, [SACK | {"count": number}], repeat)
+        for number in NUMBERS[mode]
+        for repeat in range(REPEATS[mode])
+    ]
+
+
+def _places(mode: Mode) -> Iterator[tuple[str, str, int]]:
+    """Each queue with drops, and with marks if it can, in each repeat."""
+    for queue in QUEUES:
+        for signal in (DROPS, MARKS) if can_mark(queue) else (DROPS,):
+            for repeat in range(REPEATS[mode]):
+                yield queue, signal, repeat
+
+
+EXPERIMENTS = (
+    Experiment("tradeoff", "RFC 7928", "Goodput against queueing delay", like_flows, figures.tradeoff),
+    Experiment("load", "RFC 7928; thesis 2.5.1.5", "Changing load", changing_load, figures.load),
+    Experiment("fairness", "thesis 2.5.1.5", "Fairness among TCP flows", mixes, figures.fairness),
+    Experiment(
+        "unresponsive", "thesis 2.5.1.2", "Datagrams that do not respond", unresponsive, figures.unresponsive
+    ),
+    Experiment("flows", "thesis 2.5.1.4", "The number of flows that SRED estimates", numbers, figures.flows),
+)

@@ -1,0 +1,122 @@
+"""How each claim about queues is judged: a `Finding` from the data. The rules' words stand in `aqm_claims`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from longfat.claims import Check, Finding
+from longfat.suites.aqm_figures import CHOKE_BOUND
+from longfat.suites.aqm_settings import DROPS, OF_THE_THESIS, TITLES
+from longfat.suites.checks import above, at_least, at_most, below, within_factor
+from longfat.suites.suite import Data, Runs
+
+Find = Callable[[Data], Finding]
+
+LOW_MS = 20.0
+LOW_DROPS = 0.02
+STEADY = 2.0
+MARGIN = 0.05
+NEAR = 1.25
+
+
+def never_low_and_stable(data: Data) -> Finding:
+    """AQM-1."""
+    runs = data["load"].where(signal=DROPS)
+    checks, texts, kept = [], [], {}
+    for name in TITLES:
+        at = runs.where(queue=name)
+        delays = [at.mean(f"delay_ms_{number}") for number in (1, 2, 3)]
+        drops = [at.mean(f"drop_ratio_{number}") for number in (1, 2, 3)]
+        short = [
+            text
+            for text, held in (
+                ("queue low", max(delays) <= LOW_MS),
+                ("queue stable", max(delays) <= STEADY * min(delays)),
+                ("drops low", max(drops) <= LOW_DROPS),
+                ("drops stable", max(drops) <= STEADY * min(drops)),
+            )
+            if not held
+        ]
+        seen = ", ".join(f"{ms:.1f} ms {ratio:.2g}" for ms, ratio in zip(delays, drops, strict=True))
+        texts.append(f"{TITLES[name]} not {' / '.join(short) or 'short of anything'}")
+        kept[name] = {"delay_ms": delays, "drop_ratio": drops}
+        if name in OF_THE_THESIS:
+            text = f"{TITLES[name]}: not both low and stable ({', '.join(short) or 'all held'})"
+            checks.append(Check(text, bool(short), seen))
+    return Finding(tuple(checks), "; ".join(texts), kept)
+
+
+def fairness_either_way(data: Data) -> Finding:
+    """AQM-2."""
+    runs = data["fairness"].where(signal=DROPS)
+    gains = {
+        (name, mix): runs.where(queue=name, mix=mix).mean("jain")
+        - runs.where(queue="droptail", mix=mix).mean("jain")
+        for name in TITLES
+        for mix in runs.distinct("mix")
+    }
+    of_thesis = {place: gain for place, gain in gains.items() if place[0] in OF_THE_THESIS}
+    best, worst = max(of_thesis, key=of_thesis.__getitem__), min(of_thesis, key=of_thesis.__getitem__)
+    checks = (
+        at_least(f"{TITLES[best[0]]}, {best[1]}: Jain's index over drop-tail's", gains[best], MARGIN),
+        at_most(f"{TITLES[worst[0]]}, {worst[1]}: Jain's index over drop-tail's", gains[worst], -MARGIN),
+    )
+    text = f"from {gains[worst]:+.3f} ({TITLES[worst[0]]}, {worst[1]}) to {gains[best]:+.3f} "
+    return Finding(
+        checks,
+        f"{text}({TITLES[best[0]]}, {best[1]})",
+        {f"{name}, {mix}": gain for (name, mix), gain in gains.items()},
+    )
+
+
+def choke_holds_back(data: Data) -> Finding:
+    """AQM-3."""
+    runs = data["unresponsive"]
+    shares = {name: _over(runs.where(queue=name), "offered", "last_share") for name in TITLES}
+    checks = []
+    for offered, share in shares["choke"].items():
+        checks.append(at_most(f"{offered:g} of the capacity: with CHOKe", share, CHOKE_BOUND))
+        checks.append(
+            below(f"{offered:g} of the capacity: CHOKe's below RED's", share, shares["red"][offered])
+        )
+    text = ", ".join(
+        f"{TITLES[name]} {' / '.join(f'{share:.3f}' for share in row.values())}"
+        for name, row in shares.items()
+    )
+    kept = {name: {str(offered): share for offered, share in row.items()} for name, row in shares.items()}
+    return Finding(tuple(checks), text, kept)
+
+
+def sred_counts(data: Data) -> Finding:
+    """AQM-4."""
+    estimates = _over(data["flows"], "flows", "flows_estimated")
+    checks = tuple(
+        within_factor(f"{number:g} flows: estimated", estimate, float(number), NEAR)
+        for number, estimate in estimates.items()
+    )
+    text = ", ".join(f"{estimate:.3g} of {number:g}" for number, estimate in estimates.items())
+    return Finding(checks, text, {str(number): estimate for number, estimate in estimates.items()})
+
+
+def tradeoff(data: Data) -> Finding:
+    """AQM-5."""
+    runs = data["tradeoff"]
+    found = {
+        (name, signal): (at.mean("goodput_share"), at.mean("delay_ms"))
+        for signal in runs.distinct("signal")
+        for name in TITLES
+        if runs.has(queue=name, signal=signal)
+        for at in [runs.where(queue=name, signal=signal)]
+    }
+    plain = {name: pair for (name, signal), pair in found.items() if signal == DROPS}
+    text = ", ".join(f"{TITLES[name]} {share:.3f} at {ms:.1f} ms" for name, (share, ms) in plain.items())
+    checks = tuple(
+        above(f"{TITLES[name]}: goodput / capacity over drop-tail's", share, plain["droptail"][0])
+        for name, (share, _) in plain.items()
+        if name != "droptail"
+    )
+    return Finding(checks, text, {f"{name}, {signal}": list(pair) for (name, signal), pair in found.items()})
+
+
+def _over(runs: Runs, coordinate: str, figure: str) -> Mapping[float, float]:
+    return {place: runs.where(**{coordinate: place}).mean(figure) for place in runs.distinct(coordinate)}
