@@ -40,8 +40,8 @@ def tradeoff(runs: Runs, mode: Mode) -> Figure:
         "tradeoff",
         "RFC 7928",
         "Goodput against queueing delay",
-        f"{FLOWS} like flows. {SETTING} The ellipses hold one standard deviation of the two-dimensional normal "
-        "distribution fitted to means over half a second (ten RTTs), of all repeats; points are its centres. "
+        f"{FLOWS} like flows. {SETTING} The ellipses hold one standard deviation of the two-dimensional "
+        "normal distribution fitted to means over half a second (ten RTTs), of all repeats; points are its centres. "
         "Upper left is better." + _repeats(runs),
         tuple(
             Panel(
@@ -94,8 +94,8 @@ def load(runs: Runs, mode: Mode) -> Figure:
         "load",
         "RFC 7928; thesis 2.5.1.5",
         "Changing load",
-        f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; no point in "
-        "the drops: none. Below: histories with drops, means over half a second, first repeat. The capacity "
+        f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; no point "
+        "in the drops: none. Below: histories with drops, means over half a second, first repeat. The capacity "
         "does not change: the rate of a link cannot vary yet." + _repeats(runs),
         (*panels, *_histories(runs.where(signal=DROPS))),
     )
@@ -112,8 +112,8 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
         "fairness",
         "thesis 2.5.1.5",
         "Fairness among TCP flows",
-        f"Jain's index of the goodputs of {FLOWS} flows: like ones; half at {NEAR_MS} ms and half at {FAR_MS} "
-        f"ms; half standard and half Scalable TCP. {SETTING}" + _repeats(runs),
+        f"Jain's index of the goodputs of {FLOWS} flows: like ones; half at {NEAR_MS} ms and half at "
+        f"{FAR_MS} ms; half standard and half Scalable TCP. {SETTING}" + _repeats(runs),
         tuple(
             Panel(
                 SIGNALS[signal],

@@ -21,8 +21,9 @@ def reduce_run(result: Any) -> dict[str, Any]:
     """A Result as one row of figures. Shares are of the capacity, ratios of the packets that came.
 
     `delay_ms` is the backlog over the capacity, mean over the window of figures, `delay_std_ms` the deviation
-    of its samples; `goodput_var`, `delay_var` (ms^2) and `covariance` are over spans of `SPAN_S`; `delay_ms_1`
-    and the like are of each third of the run. `last_share` is the throughput of the flow that is named last.
+    of its samples; `goodput_var`, `delay_var` (ms^2) and `covariance` are over spans of `SPAN_S`;
+    `delay_ms_1` and the like are of each third of the run. `last_share` is the throughput of the flow that
+    is named last.
     """
     summary = result.summary
     link, flows = summary["links"][0], summary["flows"]

@@ -1,4 +1,4 @@
-"""How each claim about queues is judged: a `Finding` from the data. The rules' words stand in `aqm_claims`."""
+"""How each claim about queues is judged: a `Finding` from the data. Their words stand in `aqm_claims`."""
 
 from __future__ import annotations
 
