@@ -1,0 +1,210 @@
+"""The rules of the suite aqm are checked against worlds made up here, without any simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from longfat import plan, suites
+from longfat.claims import judge
+from longfat.scenario import Scenario
+from longfat.suites.aqm_figures import ellipse
+from longfat.suites.aqm_reduction import reduce_run
+from longfat.suites.suite import Data, Runs
+
+SUITE = suites.get("aqm")
+MODES = ("quick", "full")
+JUDGED = [claim for claim in SUITE.claims if not claim.reports]
+
+
+def as_published(at):
+    queue, mix = at["queue"], at.get("mix")
+    jain = {("red", "aggressive"): 0.9, ("blue", "RTTs"): 0.5}.get((queue, mix), 0.7)
+    return figures(
+        jain=jain,
+        delays=(10.0, 45.0, 10.0) if queue != "pie" else (10.0, 12.0, 10.0),
+        drops=(0.01, 0.015, 0.01),
+        share=0.2 if queue == "choke" else 0.6,
+        estimated=1.1 * at.get("flows", 1),
+    )
+
+
+def as_nobody_says(at):
+    choke = at["queue"] == "choke"
+    return figures(
+        jain=0.7,
+        delays=(10.0, 12.0, 10.0),
+        drops=(0.01, 0.015, 0.01),
+        share=0.6 if choke else 0.3,
+        estimated=3.0 * at.get("flows", 1),
+    )
+
+
+def figures(jain, delays, drops, share, estimated):
+    return {
+        "jain": jain,
+        "last_share": share,
+        "flows_estimated": estimated,
+        "goodput_share": 0.95,
+        "delay_ms": 10.0,
+        "span_delay_ms": 10.0,
+        "delay_var": 4.0,
+        "goodput_var": 0.0001,
+        "covariance": 0.01,
+        "history_s": [0.25, 0.75],
+        "history_ms": [10.0, 20.0],
+        **{f"delay_ms_{number}": value for number, value in enumerate(delays, start=1)},
+        **{f"drop_ratio_{number}": value for number, value in enumerate(drops, start=1)},
+    }
+
+
+def world(figures_of, mode="full"):
+    return Data(
+        {
+            experiment.name: Runs(
+                experiment.name,
+                [{**run.coordinates, **figures_of(run.coordinates)} for run in experiment.runs(mode)],
+            )
+            for experiment in SUITE.experiments
+        }
+    )
+
+
+PUBLISHED, OPPOSITE = world(as_published), world(as_nobody_says)
+
+
+@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
+def test_a_world_as_published_reproduces_the_claim(claim):
+    row = judge(claim, PUBLISHED, "full")
+    failed = [check for check in row["checks"] if check["passed"] is not True]
+    assert (row["verdict"], failed) == ("reproduced", [])
+
+
+@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
+def test_a_world_where_nothing_of_it_is_so_does_not_reproduce_the_claim(claim):
+    row = judge(claim, OPPOSITE, "full")
+    assert row["verdict"] == "not reproduced", [check for check in row["checks"] if check["passed"]]
+
+
+@pytest.mark.parametrize("claim", SUITE.claims, ids=lambda claim: claim.id)
+def test_a_claim_names_experiments_and_sources_and_is_not_measured_without_its_runs(claim):
+    assert set(claim.experiments) <= {experiment.name for experiment in SUITE.experiments}
+    assert all(setting.value and setting.source for setting in claim.settings)
+    assert judge(claim, Data({}), "full")["verdict"] == "not measured"
+
+
+def test_a_comparison_without_a_printed_value_stays_undecidable():
+    (claim,) = [claim for claim in SUITE.claims if claim.reports]
+    row = judge(claim, PUBLISHED, "full")
+    assert row["verdict"] == "undecidable"
+    assert "drop-tail 0.950 at 10.0 ms" in row["measured"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("experiment", SUITE.experiments, ids=lambda experiment: experiment.name)
+def test_every_run_is_a_valid_scenario_at_its_own_place(experiment, mode):
+    runs = experiment.runs(mode)
+    places = [tuple(sorted(run.coordinates.items(), key=str)) for run in runs]
+    assert len(set(places)) == len(runs)
+    for run in runs if mode == "quick" else runs[::10]:
+        Scenario.from_dict(run.document, source=experiment.name)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("experiment", SUITE.experiments, ids=lambda experiment: experiment.name)
+def test_every_figure_shows_its_queues(experiment, mode):
+    figure = experiment.figure(world(as_published, mode)[experiment.name], mode)
+    assert figure.name == experiment.name
+    curves = [curve for panel in figure.panels for curve in panel.curves]
+    assert curves
+    assert all(any(not math.isnan(y) for y in curve.y) for curve in curves)
+    assert type(figure).from_json(figure.to_json()).to_json() == figure.to_json()
+
+
+def test_all_queues_are_compared_with_drops_and_all_but_drop_tail_with_marks():
+    places = {
+        (run.coordinates["queue"], run.coordinates["signal"])
+        for run in SUITE.experiment("tradeoff").runs("full")
+    }
+    queues = {"red", "adaptive-red", "choke", "blue", "sred", "codel", "fq_codel", "pie"}
+    assert {queue for queue, signal in places if signal == "drops"} == queues | {"droptail"}
+    assert {queue for queue, signal in places if signal == "marks"} == queues
+
+
+def test_marks_need_the_queue_and_all_flows():
+    for run in SUITE.experiment("fairness").runs("quick"):
+        marks = run.coordinates["signal"] == "marks"
+        built = plan.build(Scenario.from_dict(run.document))
+        assert {flow["ecn"] for flow in built["flows"]} == {marks}
+        assert run.document["bottleneck"]["queue"].get("ecn", False) is marks
+
+
+def test_the_load_report_says_that_the_capacity_does_not_change():
+    figure = SUITE.experiment("load").figure(PUBLISHED["load"], "full")
+    assert "capacity does not change" in figure.caption.replace("\n", " ")
+
+
+def test_an_ellipse_without_correlation_reaches_one_deviation_along_each_axis():
+    x, y = ellipse((10.0, 0.9), (4.0, 0.0001), 0.0)
+    assert (min(x), max(x)) == pytest.approx((8.0, 12.0), abs=1e-9)
+    assert (min(y), max(y)) == pytest.approx((0.89, 0.91), abs=1e-9)
+
+
+def test_an_ellipse_has_mahalanobis_distance_one_everywhere():
+    spread = np.array([[4.0, 0.3], [0.3, 0.09]])
+    x, y = ellipse((1.0, 2.0), (4.0, 0.09), 0.3)
+    offsets = np.vstack((np.array(x) - 1.0, np.array(y) - 2.0))
+    squares = np.einsum("ik,ij,jk->k", offsets, np.linalg.inv(spread), offsets)
+    assert squares == pytest.approx(np.ones(squares.size))
+
+
+class Ran:
+    """Two flows before 8 Mbit/s for 30 s: a queue of 1000 and 3000 bytes by turns, half of it gone at 20 s."""
+
+    def __init__(self):
+        self.summary = {
+            "window_s": [10.0, 30.0],
+            "flows": [
+                {"name": "1", "goodput_bps": 6e6, "throughput_bps": 6.2e6},
+                {"name": "2", "goodput_bps": 2e6, "throughput_bps": 2.1e6},
+            ],
+            "links": [
+                {
+                    "name": "bottleneck", "rate_bps": 8e6, "packets_in": 1000, "packets_dropped": 20,
+                    "packets_marked": 5,
+                }
+            ],
+        }  # fmt: skip
+
+    def flow(self, name):
+        time = np.arange(0.0, 30.1, 0.1)
+        return {"time_s": time, "delivered_bytes": time * (6e6 if name == "1" else 2e6) / 8}
+
+    def link(self, name):
+        time = np.arange(0.0, 30.005, 0.01)
+        late = time > 20.0
+        queue = np.where(np.arange(time.size) % 2 == 0, 1000.0, 3000.0) * np.where(late, 0.5, 1.0)
+        return {
+            "time_s": time,
+            "queue_bytes": queue,
+            "packets_in": time * 100.0,
+            "packets_dropped": np.maximum(0.0, time - 20.0) * 10.0,
+            "flows_estimated": np.where(time < 12.0, math.nan, 2.5),
+        }
+
+
+def test_a_run_is_reduced_to_goodput_delay_phases_and_shares():
+    row = reduce_run(Ran())
+    assert row["goodput_share"] == pytest.approx(1.0)
+    assert row["goodput_var"] == pytest.approx(0.0, abs=1e-12)
+    # 1000 and 3000 bytes before 8 Mbit/s are 1 and 3 ms, from 20 s on half of that
+    assert row["delay_ms"] == pytest.approx(1.5, rel=0.01)
+    assert row["delay_var"] == pytest.approx(0.25, rel=0.05)
+    assert row["delay_ms_2"] == pytest.approx(2.0, rel=0.01)
+    assert row["delay_ms_3"] == pytest.approx(1.0, rel=0.01)
+    assert (row["drop_ratio_2"], row["drop_ratio_3"]) == (0.0, pytest.approx(0.1))
+    assert (row["drop_ratio"], row["mark_ratio"]) == (0.02, 0.005)
+    assert row["jain"] == pytest.approx(64 / 80)
+    assert row["last_share"] == pytest.approx(2.1 / 8)
+    assert row["flows_estimated"] == pytest.approx(2.5)
+    assert len(row["history_s"]) == len(row["history_ms"]) == 40
