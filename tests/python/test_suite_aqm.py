@@ -159,7 +159,7 @@ def test_an_ellipse_has_mahalanobis_distance_one_everywhere():
 
 
 class Ran:
-    """Two flows before 8 Mbit/s for 30 s: a queue of 1000 and 3000 bytes by turns, half of it gone at 20 s."""
+    """Two flows before 8 Mbit/s for 30 s: a queue of 1000 and 3000 bytes by turns, half from 20 s on."""
 
     def __init__(self):
         self.summary = {

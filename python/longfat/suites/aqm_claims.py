@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longfat.claims import CHOSEN_HERE, Claim, Setting
 from longfat.suites import aqm_rules as rules
-from longfat.suites.aqm_settings import COMMON_SETTINGS, FEW, FLOWS, GUIDELINES, MORE, THESIS
+from longfat.suites.aqm_settings import COMMON_SETTINGS, FEW, FLOWS, GUIDELINES, MORE, RESPONSIVE, THESIS
 from longfat.suites.suite import Data
 
 HALF = "Numbers chosen here. Reproduced if all checks hold, partly if at least half do."
@@ -76,11 +76,18 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         3,
         TANG,
-        "datagrams at a constant rate beside TCP, behind CHOKe",
+        "datagrams at a constant rate beside many flows of TCP, behind CHOKe",
         "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
-        "At each rate at most 1 / (1 + e), and less than behind RED.",
+        f"Beside {RESPONSIVE[1]} flows, at each rate: at most 1 / (1 + e), and less than behind RED.",
         "unresponsive",
         rules.choke_holds_back,
+        settings=(
+            Setting(
+                "flows of TCP",
+                f"{RESPONSIVE[1]}; {RESPONSIVE[0]} for comparison",
+                CHOSEN_HERE + f": a first measurement had {RESPONSIVE[0]} alone, where the proof wants many",
+            ),
+        ),
         values={"greatest_share": 0.269},
     ),
     _claim(

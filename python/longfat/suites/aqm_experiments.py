@@ -67,15 +67,15 @@ NEAR_AND_FAR = (("near", NEAR_MS), ("far", FAR_MS))
 
 
 def unresponsive(mode: Mode) -> list[Run]:
-    """Datagrams at a constant rate beside ten flows of TCP."""
+    """Datagrams at a constant rate beside few and many flows of TCP."""
     return [
         run(
             mode,
-            {"offered": offered},
+            {"flows": number, "offered": offered},
             queue,
             DROPS,
             [
-                SACK | {"name": "TCP", "count": RESPONSIVE},
+                SACK | {"name": "TCP", "count": number},
                 {
                     "name": "datagrams",
                     "algorithm": {"name": "cbr", "rate": f"{offered * RATE_MBPS:g} Mbit/s"},
@@ -83,6 +83,7 @@ def unresponsive(mode: Mode) -> list[Run]:
             ],
             repeat,
         )
+        for number in RESPONSIVE
         for queue in QUEUES
         for offered in OFFERED
         for repeat in range(REPEATS[mode])

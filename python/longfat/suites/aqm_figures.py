@@ -17,7 +17,6 @@ from longfat.suites.aqm_settings import (
     MORE,
     NEAR_MS,
     RATE_MBPS,
-    RESPONSIVE,
     RTT_MS,
     TITLES,
 )
@@ -41,8 +40,10 @@ def tradeoff(runs: Runs, mode: Mode) -> Figure:
         "RFC 7928",
         "Goodput against queueing delay",
         f"{FLOWS} like flows. {SETTING} The ellipses hold one standard deviation of the two-dimensional "
-        "normal distribution fitted to means over half a second (ten RTTs), of all repeats; points are its centres. "
-        "Upper left is better." + _repeats(runs),
+        "normal distribution fitted to means over half a second (ten RTTs), of all repeats; "
+        "points are its centres. "
+        "Upper left is better. "
+        f"Runs a queue: {len(runs.distinct('repeat'))}.",
         tuple(
             Panel(
                 SIGNALS[signal],
@@ -95,7 +96,8 @@ def load(runs: Runs, mode: Mode) -> Figure:
         "RFC 7928; thesis 2.5.1.5",
         "Changing load",
         f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; no point "
-        "in the drops: none. Below: histories with drops, means over half a second, first repeat. The capacity "
+        "in the drops: none. Below: histories with drops, means over half a second, first "
+        "repeat. The capacity "
         "does not change: the rate of a link cannot vary yet." + _repeats(runs),
         (*panels, *_histories(runs.where(signal=DROPS))),
     )
@@ -138,6 +140,27 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
 
 def unresponsive(runs: Runs, mode: Mode) -> Figure:
     """What datagrams that do not respond get of the capacity."""
+    return Figure(
+        "unresponsive",
+        "thesis 2.5.1.2",
+        "Datagrams that do not respond",
+        f"One source at a constant rate beside flows of TCP. {SETTING} CHOKe is there to hold "
+        f"such sources back; "
+        "its bound is proven for many flows." + _repeats(runs),
+        tuple(
+            Panel(
+                f"Beside {number} flows",
+                "offered / capacity",
+                "the source's share of the capacity",
+                _shares(runs.where(flows=number), number),
+                y_range=(0.0, 1.02),
+            )
+            for number in runs.distinct("flows")
+        ),
+    )
+
+
+def _shares(runs: Runs, number: int) -> tuple[Curve, ...]:
     offers = runs.distinct("offered")
     measured = tuple(
         points(
@@ -148,28 +171,11 @@ def unresponsive(runs: Runs, mode: Mode) -> Figure:
         for name in TITLES
         if runs.has(queue=name)
     )
-    even = 1.0 / (RESPONSIVE + 1)
     lines = (
-        theory("an even share", offers, [even] * len(offers)),
+        theory("an even share", offers, [1.0 / (number + 1)] * len(offers)),
         theory("CHOKe's bound, 1 / (1 + e)", offers, [CHOKE_BOUND] * len(offers)),
     )
-    return Figure(
-        "unresponsive",
-        "thesis 2.5.1.2",
-        "Datagrams that do not respond",
-        f"One source at a constant rate beside {RESPONSIVE} flows of TCP. {SETTING} CHOKe is there to hold "
-        "such sources back." + _repeats(runs),
-        (
-            Panel(
-                "",
-                "offered / capacity",
-                "the source's share of the capacity",
-                (*measured, *lines),
-                y_range=(0.0, 1.02),
-            ),
-        ),
-        columns=1,
-    )
+    return (*measured, *lines)
 
 
 def flows(runs: Runs, mode: Mode) -> Figure:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from longfat.claims import Check, Finding
 from longfat.suites.aqm_figures import CHOKE_BOUND
-from longfat.suites.aqm_settings import DROPS, OF_THE_THESIS, TITLES
+from longfat.suites.aqm_settings import DROPS, OF_THE_THESIS, RESPONSIVE, TITLES
 from longfat.suites.checks import above, at_least, at_most, below, within_factor
 from longfat.suites.suite import Data, Runs
 
@@ -71,20 +71,25 @@ def fairness_either_way(data: Data) -> Finding:
 
 def choke_holds_back(data: Data) -> Finding:
     """AQM-3."""
-    runs = data["unresponsive"]
-    shares = {name: _over(runs.where(queue=name), "offered", "last_share") for name in TITLES}
+    few, many = (_shares(data["unresponsive"].where(flows=number)) for number in RESPONSIVE)
     checks = []
-    for offered, share in shares["choke"].items():
+    for offered, share in many["choke"].items():
         checks.append(at_most(f"{offered:g} of the capacity: with CHOKe", share, CHOKE_BOUND))
-        checks.append(
-            below(f"{offered:g} of the capacity: CHOKe's below RED's", share, shares["red"][offered])
-        )
-    text = ", ".join(
+        checks.append(below(f"{offered:g} of the capacity: CHOKe's below RED's", share, many["red"][offered]))
+    kept = {name: {str(offered): share for offered, share in row.items()} for name, row in many.items()}
+    note = f"Beside {RESPONSIVE[0]} flows: {_three(few)}."
+    return Finding(tuple(checks), f"beside {RESPONSIVE[1]} flows: {_three(many)}", kept, note)
+
+
+def _shares(runs: Runs) -> Mapping[str, Mapping[float, float]]:
+    return {name: _over(runs.where(queue=name), "offered", "last_share") for name in TITLES}
+
+
+def _three(shares: Mapping[str, Mapping[float, float]]) -> str:
+    return ", ".join(
         f"{TITLES[name]} {' / '.join(f'{share:.3f}' for share in row.values())}"
         for name, row in shares.items()
     )
-    kept = {name: {str(offered): share for offered, share in row.items()} for name, row in shares.items()}
-    return Finding(tuple(checks), text, kept)
 
 
 def sred_counts(data: Data) -> Finding:

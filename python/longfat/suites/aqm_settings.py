@@ -56,8 +56,8 @@ FEW, MORE = 5, 25
 """Flows that stay, and flows that come for the second third of the run."""
 OFFERED = (0.5, 1.0, 2.0)
 """Rates of datagrams, of the capacity."""
-RESPONSIVE = 10
-"""Flows of TCP beside the datagrams."""
+RESPONSIVE = (10, 64)
+"""Flows of TCP beside the datagrams: few, and many as the theory of CHOKe assumes."""
 NUMBERS: dict[Mode, tuple[int, ...]] = {"quick": (5, 10, 20, 50, 100), "full": (2, 5, 10, 20, 50, 100, 200)}
 
 START = {"uniform": ["0 s", "5 s"]}

@@ -69,16 +69,20 @@ def _pairs(mode: Mode, names: Iterable[str], rtts_ms: Iterable[int], repeats: in
 
 
 EXPERIMENTS = (
-    Experiment("utilization", "slide Link Utilization", "Link utilization", like_pairs, figures.utilization),
-    Experiment("stability", "slide Stability", "Stability of the rates", like_pairs, figures.stability),
-    Experiment("loss", "slide Packet loss rate", "Packet loss", like_pairs, figures.loss),
-    Experiment("rtt", "slide RTT Fairness", "RTT fairness", unlike_rtts, figures.rtt_fairness),
-    Experiment("friendly", "slide TCP Friendliness", "TCP friendliness", beside_sack, figures.friendliness),
     Experiment(
-        "intra", "slide Intra-Protocol Fairness", "Intra-protocol fairness", like_pairs, figures.intra
+        "utilization", "Link Utilization", "Use of the link by all traffic", like_pairs, figures.utilization
     ),
-    Experiment("convergence", "slide Convergence", "Convergence", like_pairs, figures.convergence),
+    Experiment("stability", "Stability", "Variation of the rates", like_pairs, figures.stability),
     Experiment(
-        "histories", "backup slides", "Throughput of pairs at 82 ms", histories, figures.histories, True
+        "loss", "Packet loss rate", "Losses of the flows and of all traffic", like_pairs, figures.loss
+    ),
+    Experiment("rtt", "RTT Fairness", "Pairs with unlike RTTs", unlike_rtts, figures.rtt_fairness),
+    Experiment("friendly", "TCP Friendliness", "Beside TCP SACK", beside_sack, figures.friendliness),
+    Experiment("intra", "Intra-Protocol Fairness", "Pairs of one protocol", like_pairs, figures.intra),
+    Experiment(
+        "convergence", "Convergence", "Time until the second flow has 80 %", like_pairs, figures.convergence
+    ),
+    Experiment(
+        "histories", "Backup slides", "Throughput of pairs at 82 ms", histories, figures.histories, True
     ),
 )

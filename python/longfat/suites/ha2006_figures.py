@@ -18,6 +18,7 @@ from longfat.suites.ha2006_settings import (
     LONG_RTT_MS,
     NO_RATE,
     TITLES,
+    WITH,
 )
 from longfat.suites.suite import Mode, Runs
 
@@ -34,9 +35,9 @@ def utilization(runs: Runs, mode: Mode) -> Figure:
     return _metric(
         "utilization",
         "Link Utilization",
-        "Link utilization",
+        "Use of the link by all traffic",
         "Share of the capacity that all traffic used while both flows ran, for each RTT of the pair. The "
-        "slides: better with background, good for most.",
+        f"background took {_background(runs)} of it. The slides: better with background, good for most.",
         runs,
         "share of the capacity",
         _mean_of("utilization"),
@@ -49,7 +50,7 @@ def stability(runs: Runs, mode: Mode) -> Figure:
     return _metric(
         "stability",
         "Stability",
-        "Stability of the rates",
+        "Variation of the rates",
         "Coefficient of variation of each flow's rate over seconds, mean of the two flows. The slides: high "
         "without background; lower with it, for FAST slightly higher.",
         runs,
@@ -64,8 +65,8 @@ def loss(runs: Runs, mode: Mode) -> Figure:
     both = _panels(runs, "lost / sent", _mean_of("link_loss_ratio"), of="all traffic", y_log=True)
     return Figure(
         "loss",
-        "slide Packet loss rate",
-        "Packet loss",
+        "Packet loss rate",
+        "Losses of the flows and of all traffic",
         "Packets lost over packets sent while both flows ran; no point: none was lost. The slides: STCP has "
         "the highest in both; little more with background. " + NO_RATE + _repeats(runs),
         (*ours, *both),
@@ -86,8 +87,8 @@ def rtt_fairness(runs: Runs, mode: Mode) -> Figure:
     )
     return Figure(
         "rtt",
-        "slide RTT Fairness",
-        "RTT fairness",
+        "RTT Fairness",
+        "Pairs with unlike RTTs",
         f"Two flows of one protocol, the first at {LONG_RTT_MS} ms. The slides: FAST nearly perfect without "
         "background, the lowest with it. " + NO_RATE + _repeats(runs),
         panels,
@@ -99,7 +100,7 @@ def friendliness(runs: Runs, mode: Mode) -> Figure:
     return _metric(
         "friendly",
         "TCP Friendliness",
-        "TCP friendliness",
+        "Beside TCP SACK",
         "Jain's index of the throughputs of TCP SACK and of a flow that joins it, for each RTT. The slides: "
         "better with background for all but STCP.",
         runs,
@@ -114,7 +115,7 @@ def intra(runs: Runs, mode: Mode) -> Figure:
     return _metric(
         "intra",
         "Intra-Protocol Fairness",
-        "Intra-protocol fairness",
+        "Pairs of one protocol",
         "Jain's index of the throughputs of two flows of one protocol, for each RTT. The slides: HSTCP, TCP "
         "SACK and STCP low without background, better with it; FAST falls.",
         runs,
@@ -129,7 +130,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
     return _metric(
         "convergence",
         "Convergence",
-        "Convergence",
+        "Time until the second flow has 80 %",
         "Time from its start until the second flow runs at 80 % of the first one's rate, mean of the repeats "
         "that got there; no point: most did not. The slides: HSTCP very slow without background, better "
         "with it; FAST much slower with it.",
@@ -149,7 +150,7 @@ def histories(runs: Runs, mode: Mode) -> Figure:
     )
     return Figure(
         "histories",
-        "backup slides",
+        "Backup slides",
         f"Throughput of pairs at {HISTORY_RTT_MS} ms",
         f"Means over {RATE_SPAN_S:g} s, first repeat. The slides: with background all adapt their windows "
         "more often, which helps all but FAST to converge. " + NO_RATE,
@@ -168,7 +169,7 @@ def _metric(
     y_range: tuple[float, float] | None = None,
 ) -> Figure:
     panels = _panels(runs, y_label, estimate, y_range=y_range)
-    return Figure(name, f"slide {slide}", title, f"{text} {NO_RATE}{_repeats(runs)}", panels)
+    return Figure(name, slide, title, f"{text} {NO_RATE}{_repeats(runs)}", panels)
 
 
 def _panels(
@@ -229,6 +230,11 @@ def _history(title: str, run: Mapping[str, Any]) -> Panel:
         values = tuple(round(float(rate), 3) for rate in rates)
         curves.append(Curve(f"flow {number + 1}", places, values, None, None, "line", number))
     return Panel(title, "time, s", "Mbit/s", tuple(curves), y_range=(0.0, 420.0))
+
+
+def _background(runs: Runs) -> str:
+    shares = runs.where(background=WITH).values("background_share")
+    return f"{100.0 * shares.min():.0f} to {100.0 * shares.max():.0f} %"
 
 
 def _mean_of(figure: str) -> Estimate:
