@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from longfat import problems
+from longfat import _core, problems
 from longfat.background import Background
 from longfat.distributions import DrawnRtt, DrawnTime, Exponential, is_drawn, least
 from longfat.errors import InputError, ScenarioError
@@ -108,6 +108,11 @@ class Bottleneck(Part):
             raise ValueError("`router` (explicit-rate routers) comes with a later version; leave it out")
         return data
 
+    @model_validator(mode="after")
+    def _queue_goes_with_the_rate(self) -> Self:
+        _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
+        return self
+
     def filled(self) -> Self:
         """With the values that follow from others written out."""
         access = self.rate * ACCESS_FACTOR if self.rate >= LEAST_ACCESS_BPS else LEAST_ACCESS_BPS
@@ -115,6 +120,7 @@ class Bottleneck(Part):
             update={
                 "access_rate": self.access_rate or access,
                 "reverse_rate": self.reverse_rate or self.rate,
+                "queue": self.queue.filled(),
             }
         )
 
@@ -294,7 +300,7 @@ class Scenario(Part):
             (
                 random(self.bottleneck.loss),
                 random(self.bottleneck.ack_loss),
-                self.bottleneck.queue.kind != "droptail",
+                self.bottleneck.queue.random,
                 any(
                     is_drawn(flow.rtt)
                     or is_drawn(flow.start)

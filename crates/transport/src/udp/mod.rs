@@ -93,7 +93,7 @@ impl Protocol {
         let line_mbps = line.as_bps() as f64 / BPS_PER_MBPS;
         if self.parameters.iter().any(|one| one.name == RATE.name) && p.number(RATE.name) > line_mbps {
             return Err(ParameterError::Refused {
-                algorithm: self.name,
+                owner: self.name,
                 name: RATE.name,
                 value: format!("{} Mbit/s", p.number(RATE.name)),
                 accepted: format!("at most the {line_mbps} Mbit/s of the host's own link"),
