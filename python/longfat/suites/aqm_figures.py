@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -173,7 +174,7 @@ def _shares(runs: Runs, number: int) -> tuple[Curve, ...]:
     )
     lines = (
         theory("an even share", offers, [1.0 / (number + 1)] * len(offers)),
-        theory("CHOKe's bound, 1 / (1 + e)", offers, [CHOKE_BOUND] * len(offers)),
+        replace(theory("CHOKe's bound, 1 / (1 + e)", offers, [CHOKE_BOUND] * len(offers)), stroke=1),
     )
     return (*measured, *lines)
 
