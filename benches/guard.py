@@ -1,9 +1,9 @@
 """Guards the speed by instruction counts, which do not depend on how busy the machine is.
 
-Short runs of the reference work under valgrind's callgrind; instructions per packet are compared with those
-in guard.json, 5 % either way: more is a failure, fewer should be recorded with --update. Another compiler than the
-recorded one makes other code, so its counts are only reported. Instruction counts say nothing about cache misses;
-`make bench` does.
+Short runs of the reference work under valgrind's callgrind; instructions per packet are compared with
+those in guard.json, 5 % either way: more is a failure, fewer should be recorded with --update. Another
+compiler than the recorded one makes other code, so its counts are only reported. Instruction counts say
+nothing about cache misses; `make bench` does.
 """
 
 from __future__ import annotations
