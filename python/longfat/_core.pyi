@@ -22,5 +22,8 @@ def registry() -> str:
 def check_parameters(algorithm: str, parameters: Mapping[str, float | str]) -> None:
     """Raises ValueError with one clear line if the algorithm does not accept these parameters."""
 
+def check_queue(queue: str, parameters: Mapping[str, float | str], rate_bps: float) -> None:
+    """Raises ValueError with one clear line if the queue does not accept these before a link of this rate."""
+
 def version() -> str:
     """The core's version."""

@@ -76,11 +76,13 @@ LINKS = (
     Column("utilization", "utilization", number),
     Column("packets_in", "packets", count),
     Column("packets_dropped", "dropped", count),
+    Column("packets_marked", "marked", count),
     Column("packets_lost", "lost", count),
     Column("queue_mean_packets", "queue mean", number),
     Column("queue_std_packets", "std", number),
     Column("queue_max_packets", "max", count),
     Column("queue_limit_packets", "limit packets", count),
+    Column("sojourn_p95_s", "95 % wait ms", _in(MS)),
 )
 BACKGROUND = (
     Column("name", "name", _text, is_number=False),

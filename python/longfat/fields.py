@@ -417,6 +417,16 @@ class QueueSpec:
     kind: str
     parameters: dict[str, float | str] = field(default_factory=dict)
 
+    @property
+    def random(self) -> bool:
+        """Whether it draws random numbers."""
+        return bool(registry.find("queues", self.kind).get("random"))
+
+    def filled(self) -> QueueSpec:
+        """With the default of every parameter that is not given."""
+        row = registry.find("queues", self.kind)
+        return QueueSpec(self.kind, registry.filled_parameters(row, self.parameters))
+
 
 def _queue(value: Any) -> QueueSpec:
     if isinstance(value, QueueSpec):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from functools import cache
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from longfat import _core
 from longfat.units import from_declared, to_declared
@@ -17,7 +17,7 @@ LATER: dict[Kind, frozenset[str]] = {
         {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
         | {"hstcp-lp", "ptcp", "udt", "runat", "xcp", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
     ),
-    "queues": frozenset({"red", "choke", "blue", "sred", "codel", "fq_codel", "pie"}),
+    "queues": frozenset(),
     "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
@@ -28,6 +28,10 @@ BARE: dict[Kind, frozenset[str]] = {
     "routers": frozenset(),
 }
 """Units that may be left out of a parameter."""
+
+
+FLAG = {"true", "false"}
+"""Choices that a scenario file writes without quotes."""
 
 
 class Parameter(TypedDict):
@@ -51,6 +55,10 @@ class Row(TypedDict):
     parameters: list[Parameter]
     linux_module: str | None
     live: bool
+    ecn: NotRequired[bool]
+    """Of a queue: whether it can mark packets."""
+    random: NotRequired[bool]
+    """Of a queue: whether it draws random numbers."""
 
 
 @cache
@@ -98,6 +106,9 @@ def check_parameters(kind: Kind, row: Row, given: dict[str, Any]) -> dict[str, f
     checked: dict[str, float | str] = {}
     for name, value in given.items():
         parameter = declared.get(name)
+        if parameter is None and name == "ecn" and kind == "queues":
+            able = ", ".join(f'"{other["name"]}"' for other in rows(kind) if other.get("ecn"))
+            raise ValueError(f"ecn: {row['name']} cannot mark packets; these queues can: {able}")
         if parameter is None:
             known = ", ".join(declared) or "none"
             raise ValueError(
@@ -128,13 +139,19 @@ def _value(row: Row, parameter: Parameter, value: Any, bare: frozenset[str]) -> 
     return number
 
 
-def write_parameters(kind: Kind, row: Row, parameters: dict[str, float | str]) -> dict[str, float | str]:
+def write_parameters(
+    kind: Kind, row: Row, parameters: dict[str, float | str]
+) -> dict[str, float | str | bool]:
     """As a scenario file has them: with the units that it needs."""
     units = {parameter["name"]: parameter["unit"] for parameter in row["parameters"]}
-    return {
-        name: value if isinstance(value, str) else from_declared(value, units[name], BARE[kind])
-        for name, value in parameters.items()
-    }
+    flags = {parameter["name"] for parameter in row["parameters"] if set(parameter["choices"] or ()) == FLAG}
+
+    def write(name: str, value: float | str) -> float | str | bool:
+        if isinstance(value, str):
+            return value == "true" if name in flags else value
+        return from_declared(value, units[name], BARE[kind])
+
+    return {name: write(name, value) for name, value in parameters.items()}
 
 
 def filled_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str]:

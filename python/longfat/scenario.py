@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from longfat import problems, surge
+from longfat import _core, problems, surge
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
     BUFFER_PACKETS,
@@ -137,6 +137,11 @@ class Bottleneck(_Part):
             raise ValueError("`router` (explicit-rate routers) comes with a later version; leave it out")
         return data
 
+    @model_validator(mode="after")
+    def _queue_goes_with_the_rate(self) -> Self:
+        _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
+        return self
+
     def filled(self) -> Self:
         """With the values that follow from others written out."""
         access = self.rate * ACCESS_FACTOR if self.rate >= LEAST_ACCESS_BPS else LEAST_ACCESS_BPS
@@ -144,6 +149,7 @@ class Bottleneck(_Part):
             update={
                 "access_rate": self.access_rate or access,
                 "reverse_rate": self.reverse_rate or self.rate,
+                "queue": self.queue.filled(),
             }
         )
 
@@ -428,7 +434,7 @@ class Scenario(_Part):
             (
                 random(self.bottleneck.loss),
                 random(self.bottleneck.ack_loss),
-                self.bottleneck.queue.kind != "droptail",
+                self.bottleneck.queue.random,
                 any(
                     drawn(flow.rtt) or drawn(flow.start) or flow.host_tick > 0.0 or flow.algorithm.custom
                     for flow in self.flow

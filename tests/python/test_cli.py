@@ -298,7 +298,36 @@ def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) 
         for parameter in row["parameters"]:
             assert {"name", "default", "unit", "meaning"} <= set(parameter)
     names = {row["name"] for row in rows}
-    assert names >= {"algorithms": {"sack", "reno", "hstcp"}, "queues": {"droptail"}, "routers": set()}[kind]
+    assert (
+        names
+        >= {
+            "algorithms": {"sack", "reno", "hstcp"},
+            "queues": {"droptail", "red", "codel"},
+            "routers": set(),
+        }[kind]
+    )
+
+
+def test_queues_that_can_mark_say_so(longfat: Any) -> None:
+    code, out, _ = longfat("queues", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert code == 0
+    assert [name for name, row in rows.items() if not row["ecn"]] == ["droptail"]
+    assert {p["name"] for p in rows["red"]["parameters"]} >= {"min", "max", "max_p", "weight", "gentle"}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ('{ kind = "red", min = "75 packets", max = "25 packets" }', "give more than red.min"),
+        ('{ kind = "red", max_p = 1.5 }', "accepted: from 0 to 1"),
+        ('{ kind = "droptail", ecn = true }', "droptail cannot mark"),
+    ],
+)
+def test_an_unsound_queue_is_one_clear_line(longfat: Any, file: Path, value: str, reason: str) -> None:
+    code, out, err = longfat("run", str(file), "--set", f"bottleneck.queue={value}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert reason in err
 
 
 def test_algorithms_for_people_name_parameters_and_sources(longfat: Any) -> None:

@@ -16,7 +16,7 @@ def test_twenty_percent_of_the_reference_bdp_are_175_packets() -> None:
             | {"flow.1.rtt": "82 ms"}
         )
     )
-    assert plan["links"][0]["queue"] == {"kind": "droptail", "limit_packets": 175}
+    assert plan["links"][0]["queue"] == {"kind": "droptail", "sojourn": "false", "limit_packets": 175}
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,7 @@ def test_twenty_percent_of_the_reference_bdp_are_175_packets() -> None:
 def test_buffers_become_whole_packets_or_bytes(buffer: str, limit: dict[str, int]) -> None:
     assert build(scenario({"bottleneck.buffer": buffer}))["links"][0]["queue"] == {
         "kind": "droptail",
+        "sojourn": "false",
         **limit,
     }
 
@@ -47,6 +48,31 @@ def test_buffer_rtt_replaces_the_smallest_rtt() -> None:
 def test_the_reverse_buffer_is_the_forward_one_but_at_least_1000_packets(buffer: str, packets: int) -> None:
     plan = build(scenario({"bottleneck.buffer": buffer}))
     assert plan["links"][1]["queue"] == {"kind": "droptail", "limit_packets": packets}
+
+
+def test_a_queue_has_every_parameter_in_the_registrys_units() -> None:
+    queue = {
+        "kind": "red",
+        "min": "25 packets",
+        "max": "75 packets",
+        "weight": 0.002,
+        "target_delay": "0.02 s",
+    }
+    planned = build(scenario({"bottleneck.queue": queue | {"gentle": False}}))["links"][0]["queue"]
+    given = {
+        "kind": "red",
+        "min": 25.0,
+        "max": 75.0,
+        "weight": 0.002,
+        "target_delay": 20.0,
+        "gentle": "false",
+    }
+    assert planned == planned | given | {
+        "max_p": 0.1,
+        "adaptive": "false",
+        "ecn": "false",
+        "limit_packets": 50,
+    }
 
 
 def test_losses_go_to_the_link_that_they_are_meant_for() -> None:

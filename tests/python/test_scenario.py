@@ -72,6 +72,33 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             {"bottleneck__rate": "10 Tbit/s", "flow": [{"rtt": "1000 s"}]},
             'bottleneck.buffer = "20 % BDP" is 1.67e+11 packets; accepted: up to 1e+09',
         ),
+        (
+            {"bottleneck__queue": "rde"},
+            'bottleneck.queue = "rde": "rde" is not a queue, did you mean "red"?; accepted: "droptail", ',
+        ),
+        (
+            {"bottleneck__queue": {"kind": "red", "min": 25}},
+            'bottleneck.queue = { kind = "red", min = 25 }: red.min = 25: a number of packets needs its '
+            'unit; accepted: "25 packets"',
+        ),
+        (
+            {"bottleneck__queue": {"kind": "red", "min": "75 packets", "max": "25 packets"}},
+            "bottleneck: red.max = 25 packets is not accepted; give more than red.min, which is 75 packets",
+        ),
+        (
+            {"bottleneck__queue": {"kind": "pie", "ecn_threshold": 1.5}},
+            'bottleneck.queue = { kind = "pie", ecn_threshold = 1.5 }: pie.ecn_threshold = 1.5: accepted: '
+            "from 0 to 1",
+        ),
+        (
+            {"bottleneck__queue": {"kind": "droptail", "ecn": True}},
+            'bottleneck.queue = { kind = "droptail", ecn = true }: ecn: droptail cannot mark packets; these '
+            'queues can: "red", ',
+        ),
+        (
+            {"bottleneck__queue": {"kind": "codel", "target": "5"}},
+            'bottleneck.queue = { kind = "codel", target = "5" }: codel.target = \'5\': a time needs a unit',
+        ),
         ({"bottleneck__loss": 1.0}, "bottleneck.loss = 1.0: accepted: a probability per packet"),
         ({"bottleneck__loss": float("nan")}, "bottleneck.loss = nan: accepted: a probability per packet"),
         (
@@ -136,7 +163,6 @@ def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any],
     "overrides",
     [
         {"bottleneck__rate": {"sine": {"max": "1 Gbit/s", "min": "300 Mbit/s", "period": "30 s"}}},
-        {"bottleneck__queue": "red"},
         {"bottleneck__router": "xcp"},
         {"background": [{"kind": "onoff"}]},
         {"node": [{"name": "a"}]},

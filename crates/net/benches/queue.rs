@@ -1,11 +1,11 @@
-//! Drop-tail at a constant rate: arithmetic departures, the plain queue, and the pipe behind them.
+//! Queues: drop-tail with arithmetic departures, the plain one, every discipline; and the pipe behind them.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use longfat_net::queue::{DropTail, Limit};
+use longfat_net::queue::{DropTail, Limit, Setup, find};
 use longfat_net::{Address, ConstantFifo, DropReason, Element, Pipe, Sink};
-use longfat_units::{Interval, Rate, Time};
-use longfat_wire::{FlowId, Kind, SimPacket};
+use longfat_units::{Interval, Rate, Stream, Time};
+use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 
 const PACKETS: u64 = 10_000;
 
@@ -13,6 +13,7 @@ const PACKETS: u64 = 10_000;
 #[derive(Default)]
 struct Counting {
     dropped: u64,
+    timer: Time,
 }
 
 impl Sink<SimPacket> for Counting {
@@ -20,8 +21,10 @@ impl Sink<SimPacket> for Counting {
     fn drop(&mut self, _packet: SimPacket, _reason: DropReason) {
         self.dropped += 1;
     }
-    fn marked(&mut self) {}
-    fn set_timer(&mut self, _at: Time) {}
+    fn marked(&mut self, _reason: DropReason) {}
+    fn set_timer(&mut self, at: Time) {
+        self.timer = at;
+    }
     fn originate(&mut self, _packet: SimPacket, _to: Address) {}
 }
 
@@ -64,6 +67,40 @@ fn drop_tail(bencher: Bencher, limit: u64) {
         }
         out.dropped
     });
+}
+
+/// Each discipline before 1 Gbit/s with room for 1000 packets, under the same load of a hundred flows: an arrival, and
+/// most times a departure; what it draws, drops and times included.
+#[divan::bench(args = ["droptail", "red", "choke", "blue", "sred", "codel", "fq_codel", "pie"])]
+#[expect(clippy::expect_used, reason = "the rows exist, their defaults are sound, 1 Gbit/s is a rate")]
+fn discipline(bencher: Bencher, name: &str) {
+    let rate = Rate::from_bps(1e9).expect("a rate");
+    let setup = Setup { limit: Limit::Packets(1000), rate, stream: Stream::new(1, "queue") };
+    let row = find(name).expect("a row");
+    let mut queue = row.instance::<SimPacket>(setup, &[]).expect("sound defaults");
+    let gap = Interval::from_ns(rate.transmission(1500).as_ns() * 20 / 21);
+    let mut out = Counting { timer: Time::NEVER, ..Counting::default() };
+    let (mut now, mut free_at, mut seq) = (Time::ZERO, Time::ZERO, 0);
+    let mut step = move || {
+        now += gap;
+        seq += 1;
+        if out.timer <= now {
+            queue.timer(out.timer, &mut out);
+        }
+        let mut next = packet(seq);
+        next.flow = FlowId((seq % 100) as u32);
+        queue.arrive(now, next, &mut out);
+        if free_at <= now
+            && let Some(sent) = queue.next(now, &mut out)
+        {
+            free_at = free_at.max(now) + rate.transmission(sent.bytes());
+        }
+        out.dropped
+    };
+    (0..100_000).for_each(|_| {
+        step();
+    });
+    bencher.counter(ItemsCount::new(PACKETS)).bench_local(move || (0..PACKETS).map(|_| step()).sum::<u64>());
 }
 
 /// A pipe with so many packets under way: one in, one out.

@@ -1,17 +1,28 @@
 //! What an element may do, and how it is driven.
 
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
-/// Why a packet was dropped.
+/// Why a packet was dropped, or marked instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
     /// The queue was full.
     Full,
-    /// Active queue management chose to.
+    /// Active queue management drew it, with some probability.
     Early,
+    /// The average queue was above what leaves room for chance (RED, CHOKe).
+    Forced,
+    /// It was of the same flow as a packet drawn from the queue, or was that packet (CHOKe).
+    Match,
+    /// Packets had waited too long for too long (CoDel).
+    Delay,
     /// The path lost it (random, periodic or bursty loss).
     Lost,
+}
+
+impl DropReason {
+    /// How many reasons there are.
+    pub const COUNT: usize = 6;
 }
 
 /// An addressable element: the router or queue of the link with this index.
@@ -25,7 +36,9 @@ pub trait Sink<P> {
     /// Drop it: an arriving packet, one at the head, or one from anywhere in the queue.
     fn drop(&mut self, packet: P, reason: DropReason);
     /// A packet was marked (RFC 3168): counted here, changed by the element itself.
-    fn marked(&mut self);
+    fn marked(&mut self, reason: DropReason);
+    /// The packet that `next` answers with has waited so long.
+    fn waited(&mut self, _span: Interval) {}
     /// Call `timer` at this time; replaces an earlier wish. [`Time::NEVER`] clears it.
     fn set_timer(&mut self, at: Time);
     /// Send a packet of the element's own to another element.

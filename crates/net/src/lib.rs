@@ -7,9 +7,11 @@ pub mod loss;
 mod occupancy;
 mod pipe;
 pub mod queue;
+mod sojourn;
 
 pub use element::{Address, DropReason, Element, Sink};
 pub use fifo::ConstantFifo;
 pub use loss::{Loss, LossModel};
 pub use occupancy::Occupancy;
 pub use pipe::Pipe;
+pub use sojourn::Sojourn;

@@ -2,8 +2,11 @@
 
 mod algorithm;
 
+use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
 use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Value};
+use longfat_units::{Rate, Stream};
+use longfat_wire::SimPacket;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -136,15 +139,33 @@ fn row(a: &Algorithm) -> serde_json::Value {
         "linux_module": a.linux_module, "live": false})
 }
 
+fn queue_row(d: &Discipline) -> serde_json::Value {
+    json!({"name": d.name, "aliases": d.aliases, "citation": d.citation,
+        "parameters": d.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "linux_module": d.linux_module, "live": false, "ecn": d.ecn, "random": d.random})
+}
+
 /// registry() -> str
 ///
 /// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}.
 #[pyfunction]
 fn registry() -> String {
-    let droptail = json!({"name": "droptail", "aliases": [], "citation": "first in, first out; a full queue drops what arrives",
-        "parameters": [], "linux_module": "pfifo", "live": false});
-    json!({"algorithms": cc::algorithms().map(row).collect::<Vec<_>>(), "queues": [droptail], "routers": []})
-        .to_string()
+    json!({"algorithms": cc::algorithms().map(row).collect::<Vec<_>>(),
+        "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(), "routers": []})
+    .to_string()
+}
+
+fn given(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
+    parameters
+        .iter()
+        .map(|(name, value)| {
+            let value = match value.extract::<f64>() {
+                Ok(x) => Value::Number(x),
+                Err(_) => Value::Word(value.extract()?),
+            };
+            Ok((name.extract()?, value))
+        })
+        .collect()
 }
 
 /// check_parameters(algorithm, parameters) -> None
@@ -154,15 +175,22 @@ fn registry() -> String {
 fn check_parameters(algorithm: &str, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
     let row = cc::find(algorithm)
         .ok_or_else(|| PyValueError::new_err(format!("there is no algorithm {algorithm:?}")))?;
-    let mut given = Vec::new();
-    for (name, value) in parameters {
-        let value = match value.extract::<f64>() {
-            Ok(x) => Value::Number(x),
-            Err(_) => Value::Word(value.extract()?),
-        };
-        given.push((name.extract()?, value));
-    }
-    row.instance(&given).map(|_| ()).map_err(|e| PyValueError::new_err(e.to_string()))
+    row.instance(&given(parameters)?).map(|_| ()).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// check_queue(queue, parameters, rate_bps) -> None
+///
+/// Raises ValueError, one clear line, unless the queue takes these parameters before a link of this rate.
+#[pyfunction]
+fn check_queue(queue: &str, parameters: &Bound<'_, PyDict>, rate_bps: f64) -> PyResult<()> {
+    let row =
+        queue::find(queue).ok_or_else(|| PyValueError::new_err(format!("there is no queue {queue:?}")))?;
+    let rate = Rate::from_bps(rate_bps)
+        .ok_or_else(|| PyValueError::new_err(format!("{rate_bps} bit/s is no rate")))?;
+    let setup = Setup { limit: Limit::Packets(1), rate, stream: Stream::new(0, "check") };
+    row.instance::<SimPacket>(setup, &given(parameters)?)
+        .map(|_| ())
+        .map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// version() -> str
@@ -177,6 +205,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(simulate, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
+    m.add_function(wrap_pyfunction!(check_queue, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_class::<algorithm::PyAck>()?;
     m.add_class::<algorithm::PyCongestion>()?;

@@ -2,7 +2,7 @@
 
 use crate::flow::Flow;
 use crate::link::{Link, LinkCounters};
-use longfat_net::Occupancy;
+use longfat_net::{DropReason, Occupancy};
 use longfat_transport::SenderCounters;
 use longfat_units::Time;
 use serde::Serialize;
@@ -55,10 +55,24 @@ pub struct LinkFigures {
     pub utilization: f64,
     /// Packets that came to it.
     pub packets_in: u64,
-    /// Dropped by the queue.
+    /// Dropped by the queue: the sum of the next five.
     pub packets_dropped: u64,
-    /// Marked by the queue.
+    /// Because it was full.
+    pub dropped_full: u64,
+    /// By a probability.
+    pub dropped_early: u64,
+    /// Because the average queue was too long (RED, CHOKe).
+    pub dropped_forced: u64,
+    /// Because of a packet of the same flow (CHOKe), that packet included.
+    pub dropped_match: u64,
+    /// Because packets had waited too long for too long (CoDel).
+    pub dropped_delay: u64,
+    /// Marked by the queue: the sum of the next two.
     pub packets_marked: u64,
+    /// By a probability.
+    pub marked_early: u64,
+    /// Because packets had waited too long for too long (CoDel).
+    pub marked_delay: u64,
     /// Lost by the loss process.
     pub packets_lost: u64,
     /// (dropped + lost) / (in + lost).
@@ -71,6 +85,12 @@ pub struct LinkFigures {
     pub queue_max_packets: u64,
     /// What it holds, in packets of 1500 bytes where it counts bytes.
     pub queue_limit_packets: u64,
+    /// Median of how long the packets that it sent had waited, s; if measured.
+    pub sojourn_p50_s: Option<f64>,
+    /// Their 95th percentile, s.
+    pub sojourn_p95_s: Option<f64>,
+    /// Their 99th percentile, s.
+    pub sojourn_p99_s: Option<f64>,
 }
 
 /// Figures of one background source.
@@ -251,18 +271,32 @@ pub fn link_figures(
     let dropped = after.packets_dropped - before.packets_dropped;
     let lost = after.packets_lost - before.packets_lost;
     let busy = after.busy.saturating_sub(before.busy);
+    let drops = |reason: DropReason| after.drops[reason as usize] - before.drops[reason as usize];
+    let marks = |reason: DropReason| after.marks[reason as usize] - before.marks[reason as usize];
+    let with_reason = after.drops.iter().sum::<u64>() - before.drops.iter().sum::<u64>();
+    let sojourn = |share| link.sojourn().and_then(|s| s.percentile_s(share));
     LinkFigures {
         name: link.name.clone(),
         rate_bps: link.rate.as_bps() as f64,
         utilization: per_second(busy.as_secs_f64(), seconds),
         packets_in: arrived,
         packets_dropped: dropped,
-        packets_marked: after.packets_marked - before.packets_marked,
+        dropped_full: dropped - with_reason,
+        dropped_early: drops(DropReason::Early),
+        dropped_forced: drops(DropReason::Forced),
+        dropped_match: drops(DropReason::Match),
+        dropped_delay: drops(DropReason::Delay),
+        packets_marked: after.marks.iter().sum::<u64>() - before.marks.iter().sum::<u64>(),
+        marked_early: marks(DropReason::Early),
+        marked_delay: marks(DropReason::Delay),
         packets_lost: lost,
         loss_ratio: ratio(dropped + lost, arrived + lost),
         queue_mean_packets: mean,
         queue_std_packets: deviation,
         queue_max_packets: most,
         queue_limit_packets: link.limit.in_packets(1500),
+        sojourn_p50_s: sojourn(0.50),
+        sojourn_p95_s: sojourn(0.95),
+        sojourn_p99_s: sojourn(0.99),
     }
 }

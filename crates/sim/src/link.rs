@@ -1,10 +1,13 @@
 //! A shared link: a queue, a transmitter, a stretch of propagation.
 
-use crate::plan::{LinkPlan, PlanError, QueuePlan, rate};
-use longfat_net::queue::{DropTail, Limit};
-use longfat_net::{Address, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink};
+use crate::plan::{LinkPlan, PlanError, rate};
+use longfat_net::queue::Limit;
+use longfat_net::{Address, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
+
+/// How many packets were dropped or marked, by reason.
+pub type Reasons = [u64; DropReason::COUNT];
 
 /// Counters of one link, since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,8 +16,10 @@ pub struct LinkCounters {
     pub packets_in: u64,
     /// Dropped by the queue.
     pub packets_dropped: u64,
-    /// Marked by the queue.
-    pub packets_marked: u64,
+    /// Of those, by reason, where that is not a full queue.
+    pub drops: Reasons,
+    /// Marked by the queue, by reason.
+    pub marks: Reasons,
     /// Lost by the loss process before the queue.
     pub packets_lost: u64,
     /// Packets whose transmission has begun.
@@ -43,6 +48,8 @@ struct Plain {
     /// The queue holds packets but gave none when asked: it is not asked again before an arrival or a timer.
     withheld: bool,
     occupancy: Occupancy,
+    /// How long packets waited, if that is measured.
+    sojourn: Option<Sojourn>,
 }
 
 /// An element and the time of its timer.
@@ -55,7 +62,9 @@ struct Installed {
 #[derive(Default)]
 struct Outcome {
     dropped: Vec<SimPacket>,
-    marked: u64,
+    drops: Reasons,
+    marks: Reasons,
+    waited: Option<Interval>,
     timer: Option<Time>,
     forwarded: Vec<SimPacket>,
     originated: Vec<(SimPacket, Address)>,
@@ -65,11 +74,15 @@ impl Sink<SimPacket> for Outcome {
     fn forward(&mut self, packet: SimPacket) {
         self.forwarded.push(packet);
     }
-    fn drop(&mut self, packet: SimPacket, _reason: DropReason) {
+    fn drop(&mut self, packet: SimPacket, reason: DropReason) {
+        self.drops[reason as usize] += u64::from(reason != DropReason::Full);
         self.dropped.push(packet);
     }
-    fn marked(&mut self) {
-        self.marked += 1;
+    fn marked(&mut self, reason: DropReason) {
+        self.marks[reason as usize] += 1;
+    }
+    fn waited(&mut self, span: Interval) {
+        self.waited = Some(span);
     }
     fn set_timer(&mut self, at: Time) {
         self.timer = Some(at);
@@ -107,24 +120,22 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link as planned; `fast` allows the arithmetic form where the queue has one.
-    pub fn new(plan: &LinkPlan, fast: bool) -> Result<Self, PlanError> {
+    /// A link as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
+    pub fn new(plan: &LinkPlan, seed: u64, fast: bool) -> Result<Self, PlanError> {
         let rate = rate("links.rate_bps", plan.rate_bps)?;
-        let QueuePlan::Droptail { limit_packets, limit_bytes } = plan.queue;
-        let limit = match (limit_packets, limit_bytes) {
-            (Some(n), _) => Limit::Packets(n),
-            (None, n) => Limit::Bytes(n.unwrap_or(0)),
-        };
-        let service = if fast {
+        let limit = plan.queue.limit();
+        let service = if fast && plan.queue.is_plain_drop_tail() {
             Service::Constant(ConstantFifo::new(rate, limit))
         } else {
+            let queue = plan.queue.build("links.queue", rate, seed, &plan.name)?;
             Service::Plain(Box::new(Plain {
-                elements: vec![Installed { element: Box::new(DropTail::new(limit)), timer_at: Time::NEVER }],
+                elements: vec![Installed { element: queue, timer_at: Time::NEVER }],
                 rate,
                 busy_until: Time::ZERO,
                 served: Interval::ZERO,
                 withheld: false,
                 occupancy: Occupancy::default(),
+                sojourn: (!plan.queue.is_plain_drop_tail()).then(Sojourn::default),
             }))
         };
         Ok(Link {
@@ -195,7 +206,12 @@ impl Link {
             self.counters.bytes_out += u64::from(packet.bytes());
             self.departed.push((packet, departure));
         }
-        self.counters.packets_marked += outcome.marked;
+        for (sum, n) in self.counters.drops.iter_mut().zip(outcome.drops) {
+            *sum += n;
+        }
+        for (sum, n) in self.counters.marks.iter_mut().zip(outcome.marks) {
+            *sum += n;
+        }
         self.counters.packets_dropped += outcome.dropped.len() as u64;
         self.dropped.append(&mut outcome.dropped);
         for (packet, to) in outcome.originated {
@@ -244,7 +260,20 @@ impl Link {
     pub fn restart(&mut self, now: Time) {
         match &mut self.service {
             Service::Constant(fifo) => fifo.restart(now),
-            Service::Plain(plain) => plain.occupancy.restart(now),
+            Service::Plain(plain) => {
+                plain.occupancy.restart(now);
+                if let Some(sojourn) = &mut plain.sojourn {
+                    sojourn.restart();
+                }
+            }
+        }
+    }
+
+    /// How long packets waited since then, if that is measured.
+    pub fn sojourn(&self) -> Option<&Sojourn> {
+        match &self.service {
+            Service::Constant(_) => None,
+            Service::Plain(plain) => plain.sojourn.as_ref(),
         }
     }
 }
@@ -320,6 +349,9 @@ impl Plain {
             let transmission = self.rate.transmission(packet.bytes());
             self.busy_until = now + transmission;
             self.served = self.served + transmission;
+            if let (Some(sojourn), Some(span)) = (&mut self.sojourn, outcome.waited) {
+                sojourn.record(span);
+            }
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);

@@ -3,8 +3,10 @@
 
 use crate::workload::{SurgePlan, WebPlan, Workload};
 use longfat_net::LossModel;
+use longfat_net::queue::{self, Limit, Setup};
 use longfat_transport::cc::{self, Value};
-use longfat_units::{Distribution, Rate};
+use longfat_units::{Distribution, Rate, Stream};
+use longfat_wire::SimPacket;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -76,19 +78,20 @@ pub struct LinkPlan {
     pub ack_loss: LossPlan,
 }
 
-/// A queue discipline.
+/// A queue discipline; exactly one of the limits is given.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum QueuePlan {
-    /// First in, first out; exactly one of the limits is given.
-    Droptail {
-        /// Most packets waiting.
-        #[serde(default)]
-        limit_packets: Option<u64>,
-        /// Most bytes waiting.
-        #[serde(default)]
-        limit_bytes: Option<u64>,
-    },
+pub struct QueuePlan {
+    /// Name in the registry.
+    pub kind: String,
+    /// Most packets waiting.
+    #[serde(default)]
+    pub limit_packets: Option<u64>,
+    /// Most bytes waiting.
+    #[serde(default)]
+    pub limit_bytes: Option<u64>,
+    /// Parameters that differ from the registry's defaults.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, ValuePlan>,
 }
 
 /// A loss process.
@@ -140,7 +143,7 @@ pub enum ReductionPlan {
     Prr,
 }
 
-/// A value of an algorithm's parameter.
+/// A value of an algorithm's or a queue's parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -293,14 +296,56 @@ impl LossPlan {
     }
 }
 
+/// Parameters as a registry takes them.
+fn values(parameters: &BTreeMap<String, ValuePlan>) -> Vec<(String, Value)> {
+    let value = |v: &ValuePlan| match v {
+        ValuePlan::Number(x) => Value::Number(*x),
+        ValuePlan::Word(w) => Value::Word(w.clone()),
+    };
+    parameters.iter().map(|(n, v)| (n.clone(), value(v))).collect()
+}
+
+impl QueuePlan {
+    /// What it holds.
+    pub fn limit(&self) -> Limit {
+        match (self.limit_packets, self.limit_bytes) {
+            (Some(n), _) => Limit::Packets(n),
+            (None, n) => Limit::Bytes(n.unwrap_or(0)),
+        }
+    }
+
+    /// Whether it is a drop-tail queue whose waits nobody wants to know, which has an arithmetic form.
+    pub fn is_plain_drop_tail(&self) -> bool {
+        let measured = self.parameters.get(queue::registry::SOJOURN);
+        let is_drop_tail = queue::find(&self.kind).is_some_and(|row| row.name == "droptail");
+        is_drop_tail && !matches!(measured, Some(ValuePlan::Word(w)) if w == "true")
+    }
+
+    /// The queue before a link of this rate; its random stream is named after the link.
+    pub fn build(
+        &self,
+        at: &str,
+        rate: Rate,
+        seed: u64,
+        link: &str,
+    ) -> Result<queue::registry::Boxed<SimPacket>, PlanError> {
+        match (self.limit_packets, self.limit_bytes) {
+            (Some(1..), None) | (None, Some(1..)) => {}
+            _ => return bad(at, "give limit_packets or limit_bytes, 1 or more"),
+        }
+        let Some(row) = queue::find(&self.kind) else {
+            return bad(format!("{at}.kind"), format!("there is no queue {:?}", self.kind));
+        };
+        let stream = Stream::new(seed, &format!("link/{link}/queue"));
+        let setup = Setup { limit: self.limit(), rate, stream };
+        row.instance(setup, &values(&self.parameters)).or_else(|e| bad(at, e.to_string()))
+    }
+}
+
 impl ConnectionPlan {
     /// The parameters as the registry takes them.
     pub fn values(&self) -> Vec<(String, Value)> {
-        let value = |v: &ValuePlan| match v {
-            ValuePlan::Number(x) => Value::Number(*x),
-            ValuePlan::Word(w) => Value::Word(w.clone()),
-        };
-        self.parameters.iter().map(|(n, v)| (n.clone(), value(v))).collect()
+        values(&self.parameters)
     }
 
     fn check(&self, at: &str, links: usize) -> Result<(), PlanError> {
@@ -359,15 +404,11 @@ impl Plan {
         }
         for (i, link) in self.links.iter().enumerate() {
             let at = format!("links[{i}]");
-            rate(&format!("{at}.rate_bps"), link.rate_bps)?;
+            let rate = rate(&format!("{at}.rate_bps"), link.rate_bps)?;
             within(&format!("{at}.delay_s"), link.delay_s, 0.0, 1000.0)?;
             link.loss.check(&format!("{at}.loss"))?;
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
-            let QueuePlan::Droptail { limit_packets, limit_bytes } = link.queue;
-            match (limit_packets, limit_bytes) {
-                (Some(1..), None) | (None, Some(1..)) => {}
-                _ => return bad(format!("{at}.queue"), "give limit_packets or limit_bytes, 1 or more"),
-            }
+            link.queue.build(&format!("{at}.queue"), rate, self.seed, &link.name)?;
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();

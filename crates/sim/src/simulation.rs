@@ -121,7 +121,8 @@ impl Simulation {
     /// A run of `plan`; `custom` makes a user's own algorithm for the flow of this name.
     pub fn new(plan: Plan, custom: &mut dyn FnMut(&str) -> Option<Controller>) -> Result<Self, PlanError> {
         plan.check()?;
-        let links = plan.links.iter().map(|l| Link::new(l, plan.fast)).collect::<Result<Vec<_>, _>>()?;
+        let links =
+            plan.links.iter().map(|l| Link::new(l, plan.seed, plan.fast)).collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(plan.seed, &plan.background);
         let mut run = Simulation {
             sessions,
@@ -424,7 +425,7 @@ impl Simulation {
                 c.packets_in as f64,
                 c.packets_out as f64,
                 c.packets_dropped as f64,
-                c.packets_marked as f64,
+                c.marks.iter().sum::<u64>() as f64,
                 c.packets_lost as f64,
                 c.bytes_out as f64,
             ]);

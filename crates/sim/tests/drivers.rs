@@ -4,6 +4,7 @@
 mod common;
 
 use common::{bits, column, dumbbell, flow, run, surge, web, with};
+use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -74,6 +75,40 @@ fn the_mean_window_is_of_the_flow_s_lifetime_only() {
     assert!((brief - 8.0).abs() < 1e-6, "{brief}");
 }
 
+/// Every discipline, with its defaults or with marks, with a limit in packets or in bytes.
+fn any_queue() -> impl Strategy<Value = Value> {
+    let rows: Vec<_> = disciplines().collect();
+    (proptest::sample::select(rows), any::<bool>(), any::<bool>(), 1u64..60).prop_map(
+        |(row, marks, counts_bytes, packets)| {
+            let limit =
+                if counts_bytes { ("limit_bytes", 1500 * packets) } else { ("limit_packets", packets) };
+            let mut queue = json!({"kind": row.name, limit.0: limit.1});
+            if marks {
+                queue[if row.ecn { "ecn" } else { "sojourn" }] = json!("true");
+            }
+            queue
+        },
+    )
+}
+
+#[test]
+fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
+    for row in disciplines() {
+        let flows = (0..6).map(|i| {
+            let changes = json!({"rtt_s": 0.01 + 0.01 * f64::from(i), "ecn": i % 2 == 0});
+            with(flow(&i.to_string(), "sack"), changes)
+        });
+        let mut plan = dumbbell(10e6, 60, 10.0, flows.collect());
+        plan["links"][0]["queue"] = json!({"kind": row.name, "limit_packets": 60});
+        if row.ecn {
+            plan["links"][0]["queue"]["ecn"] = json!("true");
+        }
+        plan["window_s"] = json!([2.0, 9.0]);
+        let figures = assert_the_same_by_both(&plan).summary.links.remove(0);
+        assert!(figures.packets_dropped + figures.packets_marked > 10, "{}", row.name);
+    }
+}
+
 fn any_flow() -> impl Strategy<Value = Value> {
     let algorithm = prop_oneof![Just("sack"), Just("newreno"), Just("tahoe"), Just("fast"), Just("stcp")];
     let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
@@ -96,17 +131,21 @@ proptest! {
         seed in 0u64..1000,
         flows in proptest::collection::vec(any_flow(), 1..4),
         rate_bps in 1e5..5e6,
-        packets in 1u64..40,
         probability in prop_oneof![Just(0.0), Just(0.02), Just(0.3)],
         sessions in 0u64..12,
+        queues in [any_queue(), any_queue()],
+        ecn in any::<bool>(),
         users in 0u64..12,
         rest_s in prop_oneof![Just(1e-6), Just(0.01), Just(1.0)],
     ) {
         let named = flows.into_iter().enumerate();
-        let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string()}))).collect();
-        let mut plan = with(dumbbell(rate_bps, packets, 6.0, flows), json!({"seed": seed, "events": true}));
+        let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string(), "ecn": ecn}))).collect();
+        let mut plan = with(dumbbell(rate_bps, 1, 6.0, flows), json!({"seed": seed, "events": true}));
         plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
         plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
+        for (i, queue) in queues.into_iter().enumerate() {
+            plan["links"][i]["queue"] = queue;
+        }
         let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
         // users that rest for less than a window open their next connection in the window of the last one's end

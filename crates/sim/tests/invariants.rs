@@ -5,6 +5,7 @@
 mod common;
 
 use common::{bits, column, dumbbell, flow, link, run, surge, web, with};
+use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
 use longfat_transport::cc::{Kind, algorithms};
 use proptest::prelude::*;
@@ -40,6 +41,15 @@ fn queue() -> impl Strategy<Value = Value> {
     prop_oneof![
         3 => (1..200_u64).prop_map(|n| json!({"kind": "droptail", "limit_packets": n})),
         1 => (1500..300_000_u64).prop_map(|n| json!({"kind": "droptail", "limit_bytes": n})),
+        3 => (prop::sample::select(disciplines().collect::<Vec<_>>()), 1..200_u64, any::<bool>()).prop_map(
+            |(row, packets, marks)| {
+                let mut queue = json!({"kind": row.name, "limit_packets": packets});
+                if marks && row.ecn {
+                    queue["ecn"] = json!("true");
+                }
+                queue
+            }
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Files of `src/cc` that hold no row of their own name: shared machinery, and the standard family.
-const NOT_AN_ALGORITHM: [&str; 6] = ["round", "aimd", "mod", "parameters", "registry", "testing"];
+const NOT_AN_ALGORITHM: [&str; 5] = ["round", "aimd", "mod", "registry", "testing"];
 /// These share docs/models/standard.md.
 const STANDARD: [&str; 4] = ["tahoe", "reno", "newreno", "sack"];
 

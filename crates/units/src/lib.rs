@@ -1,7 +1,8 @@
-//! Time, rates, sizes, seeded random streams and maths that gives the same bits on every machine.
+//! Time, rates, sizes, seeded random streams, parameters, and maths that gives the same bits on every machine.
 //! Nothing here knows about networks beyond "a number of bytes takes so long at a rate".
 
 pub mod math;
+pub mod parameters;
 mod random;
 mod rate;
 mod time;

@@ -1,47 +1,68 @@
 //! Drop-tail: first in, first out; an arrival that finds the queue full is dropped.
+//!
+//! At a constant rate [`ConstantFifo`](crate::ConstantFifo) does the same without departure events.
 
-use super::Limit;
+use super::fifo::Fifo;
+use super::registry::{Discipline, Setup};
+use super::{Limit, registry};
 use crate::{DropReason, Element, Sink};
 use longfat_units::Time;
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_wire::Packet;
-use std::collections::VecDeque;
+
+/// The registry row.
+pub const ROW: Discipline = Discipline {
+    name: "droptail",
+    aliases: &["fifo"],
+    citation: "Postel: Internet Protocol, RFC 791, 1981, leaves the queue to the router; first in, first out; a full \
+               queue drops what arrives",
+    parameters: &[Parameter::flag(
+        registry::SOJOURN,
+        false,
+        "also measure how long packets wait: the run takes longer, its other results stay the same",
+    )],
+    linux_module: Some("pfifo"),
+    ecn: false,
+    random: false,
+};
 
 /// A drop-tail queue.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
     limit: Limit,
-    queue: VecDeque<P>,
-    bytes: u64,
+    queue: Fifo<P>,
 }
 
-impl<P> DropTail<P> {
+impl<P: Packet> DropTail<P> {
     /// An empty queue.
     pub fn new(limit: Limit) -> Self {
-        DropTail { limit, queue: VecDeque::new(), bytes: 0 }
+        DropTail { limit, queue: Fifo::default() }
+    }
+
+    /// An empty queue from checked parameters; never refused.
+    pub fn build(setup: Setup, _: &Parameters) -> Result<Self, ParameterError> {
+        Ok(DropTail::new(setup.limit))
     }
 }
 
 impl<P: Packet> Element<P> for DropTail<P> {
-    fn arrive(&mut self, _now: Time, packet: P, out: &mut dyn Sink<P>) {
-        if self.limit.admits(self.queue.len() as u64, self.bytes, packet.bytes()) {
-            self.bytes += u64::from(packet.bytes());
-            self.queue.push_back(packet);
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        if self.queue.fits(&packet, self.limit) {
+            self.queue.push(now, packet);
         } else {
             out.drop(packet, DropReason::Full);
         }
     }
 
-    fn next(&mut self, _now: Time, _out: &mut dyn Sink<P>) -> Option<P> {
-        let packet = self.queue.pop_front()?;
-        self.bytes -= u64::from(packet.bytes());
-        Some(packet)
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        self.queue.serve(now, out)
     }
 
     fn packets(&self) -> u64 {
-        self.queue.len() as u64
+        self.queue.len()
     }
 
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.queue.bytes()
     }
 }

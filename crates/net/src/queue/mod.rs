@@ -1,8 +1,26 @@
-//! Queue disciplines, one file each.
+//! Queue disciplines, one file each, one row each in [`registry`].
 
+mod average;
+mod blue;
+mod choke;
+mod codel;
 mod droptail;
+mod fifo;
+mod fq_codel;
+mod pie;
+mod red;
+pub mod registry;
+mod sred;
 
+pub use blue::Blue;
+pub use choke::Choke;
+pub use codel::CoDel;
 pub use droptail::DropTail;
+pub use fq_codel::FqCoDel;
+pub use pie::Pie;
+pub use red::Red;
+pub use registry::{Discipline, Setup, disciplines, find};
+pub use sred::Sred;
 
 /// How much a queue holds; the packet in transmission does not count (as in ns-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +46,14 @@ impl Limit {
         match self {
             Limit::Packets(most) => most,
             Limit::Bytes(most) => most / packet_bytes,
+        }
+    }
+
+    /// How full a queue of this length is: 0 empty, 1 full.
+    pub fn share(self, queued_packets: u64, queued_bytes: u64) -> f64 {
+        match self {
+            Limit::Packets(most) => queued_packets as f64 / most as f64,
+            Limit::Bytes(most) => queued_bytes as f64 / most as f64,
         }
     }
 }

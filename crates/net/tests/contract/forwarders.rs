@@ -36,7 +36,7 @@ impl<P: Packet> Element<P> for Policer {
             return out.drop(packet, DropReason::Early);
         } else {
             packet.set_ecn(Ecn::Marked);
-            out.marked();
+            out.marked(DropReason::Early);
         }
         out.forward(packet);
     }

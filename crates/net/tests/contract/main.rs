@@ -1,8 +1,7 @@
 //! The element contract, proven by elements made for the purpose: each needs another part of it, and all of them see
 //! packets, time and their surroundings through `Element` and `Sink` alone.
 
-mod choke;
-mod codel;
+#[path = "../common/mod.rs"]
 mod driver;
 mod forwarders;
 mod messages;

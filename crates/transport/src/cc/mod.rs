@@ -2,7 +2,6 @@
 //!
 //! The shared sender detects losses, recovers and paces; an algorithm gets plain values and moves a [`Window`].
 
-mod parameters;
 pub mod registry;
 mod round;
 
@@ -25,7 +24,7 @@ pub mod vegas;
 pub mod westwood;
 pub mod yeah;
 
-pub use parameters::{Kind, Parameter, ParameterError, Parameters, Value};
+pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};
 
 use longfat_units::{Interval, Time};

@@ -1,4 +1,4 @@
-//! An algorithm's parameters as users set them: declared once in the registry row, checked here.
+//! Parameters of algorithms and queues as users set them: declared once in the registry row, checked here.
 
 use thiserror::Error;
 
@@ -18,7 +18,7 @@ pub enum Kind {
     Choice(&'static [&'static str]),
 }
 
-/// One parameter of an algorithm.
+/// One parameter of an algorithm or a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// As written in scenario files.
@@ -47,6 +47,11 @@ impl Parameter {
     pub const fn choice(name: &'static str, words: &'static [&'static str], meaning: &'static str) -> Self {
         Parameter { name, kind: Kind::Choice(words), unit: "", meaning }
     }
+
+    /// A choice between yes and no.
+    pub const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Self {
+        Parameter::choice(name, if default { &["true", "false"] } else { &["false", "true"] }, meaning)
+    }
 }
 
 /// A value that a user gave.
@@ -61,21 +66,21 @@ pub enum Value {
 /// Why parameters were refused.
 #[derive(Debug, Error, PartialEq)]
 pub enum ParameterError {
-    /// The algorithm has no such parameter.
-    #[error("{algorithm} has no parameter {name:?}; it has: {known}")]
+    /// There is no such parameter.
+    #[error("{owner} has no parameter {name:?}; it has: {known}")]
     Unknown {
-        /// The algorithm.
-        algorithm: &'static str,
+        /// The algorithm or queue.
+        owner: &'static str,
         /// What was asked for.
         name: String,
         /// What there is.
         known: String,
     },
     /// The value is outside what is accepted.
-    #[error("{algorithm}.{name} = {value} is not accepted; give {accepted}")]
+    #[error("{owner}.{name} = {value} is not accepted; give {accepted}")]
     Refused {
-        /// The algorithm.
-        algorithm: &'static str,
+        /// The algorithm or queue.
+        owner: &'static str,
         /// The parameter.
         name: &'static str,
         /// What was given.
@@ -85,14 +90,14 @@ pub enum ParameterError {
     },
 }
 
-/// Checked parameters of one algorithm instance: every declared parameter has a value.
+/// Checked parameters of one instance: every declared parameter has a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters(Vec<(&'static str, Value)>);
 
 impl Parameters {
     /// Defaults of `declared`, overridden by `given`.
     pub fn new(
-        algorithm: &'static str,
+        owner: &'static str,
         declared: &'static [Parameter],
         given: &[(String, Value)],
     ) -> Result<Self, ParameterError> {
@@ -101,12 +106,12 @@ impl Parameters {
             if known.is_empty() {
                 known.push_str("none");
             }
-            return Err(ParameterError::Unknown { algorithm, name: name.clone(), known });
+            return Err(ParameterError::Unknown { owner, name: name.clone(), known });
         }
         let value = |p: &'static Parameter| {
             let asked = given.iter().find(|(n, _)| n == p.name).map(|(_, v)| v);
             let refused = |accepted: String| ParameterError::Refused {
-                algorithm,
+                owner,
                 name: p.name,
                 value: match asked {
                     Some(Value::Number(x)) => x.to_string(),
@@ -135,7 +140,7 @@ impl Parameters {
         declared.iter().map(|p| value(p).map(|v| (p.name, v))).collect::<Result<_, _>>().map(Parameters)
     }
 
-    /// The number `name`. A name that the algorithm's own row does not declare is a mistake in its file.
+    /// The number `name`. A name that the owner's row does not declare is a mistake in its file.
     pub fn number(&self, name: &str) -> f64 {
         match self.0.iter().find(|(n, _)| *n == name) {
             Some((_, Value::Number(x))) => *x,
@@ -143,12 +148,17 @@ impl Parameters {
         }
     }
 
-    /// The word `name`. A name that the algorithm's own row does not declare is a mistake in its file.
+    /// The word `name`. A name that the owner's row does not declare is a mistake in its file.
     pub fn word(&self, name: &str) -> &str {
         match self.0.iter().find(|(n, _)| *n == name) {
             Some((_, Value::Word(w))) => w,
             _ => unreachable!("{name} is not a declared choice"),
         }
+    }
+
+    /// Whether `name`, declared with [`Parameter::flag`], is set.
+    pub fn flag(&self, name: &str) -> bool {
+        self.word(name) == "true"
     }
 }
 

@@ -1,4 +1,5 @@
 //! A driver of elements: links with rows of elements before them, an agenda, and nothing else.
+#![allow(dead_code, reason = "each test uses its part")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use longfat_net::{Address, DropReason, Element, Sink};
@@ -20,11 +21,19 @@ struct Wishes<P> {
     originated: Vec<(P, Address)>,
     timer: Option<Time>,
     marked: u64,
+    waited: Option<Interval>,
 }
 
 impl<P> Default for Wishes<P> {
     fn default() -> Self {
-        Wishes { forwarded: vec![], dropped: vec![], originated: vec![], timer: None, marked: 0 }
+        Wishes {
+            forwarded: vec![],
+            dropped: vec![],
+            originated: vec![],
+            timer: None,
+            marked: 0,
+            waited: None,
+        }
     }
 }
 
@@ -35,8 +44,11 @@ impl<P> Sink<P> for Wishes<P> {
     fn drop(&mut self, packet: P, reason: DropReason) {
         self.dropped.push((packet, reason));
     }
-    fn marked(&mut self) {
+    fn marked(&mut self, _reason: DropReason) {
         self.marked += 1;
+    }
+    fn waited(&mut self, span: Interval) {
+        self.waited = Some(span);
     }
     fn set_timer(&mut self, at: Time) {
         self.timer = Some(at);
@@ -82,6 +94,8 @@ pub struct World<P> {
     pub packets_in: u64,
     pub bytes_in: u64,
     pub marked: u64,
+    /// How long the packets on the wire had waited, in order, where elements tell.
+    pub waits: Vec<Interval>,
     /// Most packets that waited at one time.
     pub most_waiting: u64,
 }
@@ -99,6 +113,7 @@ impl<P: Packet + Clone> World<P> {
             packets_in: 0,
             bytes_in: 0,
             marked: 0,
+            waits: vec![],
             most_waiting: 0,
         }
     }
@@ -213,6 +228,7 @@ impl<P: Packet + Clone> World<P> {
 
     fn grant(&mut self, now: Time, link: usize, element: usize, wishes: Wishes<P>) {
         self.marked += wishes.marked;
+        self.waits.extend(wishes.waited);
         self.left.extend(wishes.dropped.into_iter().map(|(p, why)| (now, Left::Dropped(p, why))));
         if let Some(at) = wishes.timer {
             self.links[link].timers[element] = at;

@@ -1,0 +1,212 @@
+//! CoDel (Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018): drops at the
+//! head while packets have waited longer than a target for a whole interval, faster and faster until they do not.
+//!
+//! ```text
+//! above:     the head has waited for the target or more, and more than a packet is behind it, for an interval
+//! dropping:  the next drop comes interval / sqrt(count) after the last one
+//! again:     count goes on where it ended, less what it began with, if dropping ended within 16 intervals
+//! ```
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | target | 5 | ms | RFC 8289, section 4 | none |
+//! | interval | 100 | ms | RFC 8289, section 4 | none |
+//! | memory of count | 16 | intervals | RFC 8289, section 5 | none |
+//! | maxpacket | the largest packet seen | bytes | RFC 8289, section 5: the link's MTU, which is not known here | early Linux had the same |
+
+use super::Limit;
+use super::fifo::{Fifo, signal};
+use super::red::ECN;
+use super::registry::{Discipline, Setup};
+use crate::{DropReason, Element, Sink};
+use longfat_units::math::sqrt;
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Interval, Time};
+use longfat_wire::Packet;
+
+/// The registry row.
+pub const ROW: Discipline = Discipline {
+    name: "codel",
+    aliases: &[],
+    citation: "Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018",
+    parameters: &[TARGET, INTERVAL, ECN],
+    linux_module: Some("codel"),
+    ecn: true,
+    random: false,
+};
+
+pub(super) const TARGET: Parameter =
+    Parameter::number("target", 5.0, (1e-3, 1e6), "ms", "how long packets may wait for long");
+pub(super) const INTERVAL: Parameter = Parameter::number(
+    "interval",
+    100.0,
+    (1e-3, 1e6),
+    "ms",
+    "how long they may wait longer before the first drop: a long round-trip time",
+);
+
+/// So many intervals after it ended, dropping begins where it was.
+const MEMORY: u64 = 16;
+
+/// What CoDel is set to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
+    target: Interval,
+    interval: Interval,
+    ecn: bool,
+}
+
+/// What CoDel remembers of a queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    /// When packets will have waited too long for an interval.
+    above_until: Option<Time>,
+    dropping: bool,
+    next_drop: Time,
+    count: u32,
+    last_count: u32,
+}
+
+impl Law {
+    pub(super) fn new(row: &Discipline, p: &Parameters) -> Result<Self, ParameterError> {
+        let (target, interval) = (p.number("target"), p.number("interval"));
+        if target >= interval {
+            return Err(row.refuse(
+                "target",
+                format!("{target} ms"),
+                format!("less than {}.interval, {interval} ms", row.name),
+            ));
+        }
+        Ok(Law {
+            target: Interval::from_secs_f64(1e-3 * target),
+            interval: Interval::from_secs_f64(1e-3 * interval),
+            ecn: p.flag("ecn"),
+        })
+    }
+
+    fn after(&self, from: Time, count: u32) -> Time {
+        from + self.interval.scale(1.0 / sqrt(f64::from(count)))
+    }
+
+    /// The head of the queue, since when it has waited, and whether it is time to drop it (`dodequeue` of the RFC).
+    /// `elsewhere`: bytes that count as waiting behind it, but in other queues.
+    fn head<P: Packet>(
+        &self,
+        memory: &mut Memory,
+        queue: &mut Fifo<P>,
+        (elsewhere, max_packet): (u64, u32),
+        now: Time,
+    ) -> Option<(Time, P, bool)> {
+        let Some((since, packet)) = queue.pop() else {
+            memory.above_until = None;
+            return None;
+        };
+        if now.since(since) < self.target || queue.bytes() + elsewhere <= u64::from(max_packet) {
+            memory.above_until = None;
+            return Some((since, packet, false));
+        }
+        let until = *memory.above_until.get_or_insert(now + self.interval);
+        Some((since, packet, now >= until))
+    }
+
+    /// The packet to send next (`deque` of the RFC). A packet that is marked instead of dropped is sent, as Linux does.
+    pub(super) fn serve<P: Packet>(
+        &self,
+        memory: &mut Memory,
+        queue: &mut Fifo<P>,
+        context: (u64, u32),
+        now: Time,
+        out: &mut dyn Sink<P>,
+    ) -> Option<P> {
+        let head = self.choose(memory, queue, context, now, out);
+        if head.is_none() {
+            memory.dropping = false;
+        }
+        let (since, packet) = head?;
+        out.waited(now.since(since));
+        Some(packet)
+    }
+
+    fn choose<P: Packet>(
+        &self,
+        memory: &mut Memory,
+        queue: &mut Fifo<P>,
+        context: (u64, u32),
+        now: Time,
+        out: &mut dyn Sink<P>,
+    ) -> Option<(Time, P)> {
+        let (mut since, mut packet, mut late) = self.head(memory, queue, context, now)?;
+        if memory.dropping {
+            memory.dropping = late;
+            while memory.dropping && now >= memory.next_drop {
+                memory.count += 1;
+                if let Some(marked) = signal(packet, self.ecn, DropReason::Delay, out) {
+                    memory.next_drop = self.after(memory.next_drop, memory.count);
+                    return Some((since, marked));
+                }
+                (since, packet, late) = self.head(memory, queue, context, now)?;
+                memory.dropping = late;
+                if late {
+                    memory.next_drop = self.after(memory.next_drop, memory.count);
+                }
+            }
+        } else if late {
+            memory.dropping = true;
+            let grown = memory.count - memory.last_count;
+            let recent = now.since(memory.next_drop).as_ns() < MEMORY.saturating_mul(self.interval.as_ns());
+            memory.count = if grown > 1 && recent { grown } else { 1 };
+            memory.last_count = memory.count;
+            memory.next_drop = self.after(now, memory.count);
+            if let Some(marked) = signal(packet, self.ecn, DropReason::Delay, out) {
+                return Some((since, marked));
+            }
+            (since, packet, _) = self.head(memory, queue, context, now)?;
+        }
+        Some((since, packet))
+    }
+}
+
+/// A CoDel queue.
+#[derive(Clone, Debug)]
+pub struct CoDel<P> {
+    limit: Limit,
+    law: Law,
+    memory: Memory,
+    queue: Fifo<P>,
+    max_packet: u32,
+}
+
+impl<P: Packet> CoDel<P> {
+    /// An empty queue from checked parameters; refused where they do not go together.
+    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+        Ok(CoDel {
+            limit: setup.limit,
+            law: Law::new(&ROW, p)?,
+            memory: Memory::default(),
+            queue: Fifo::default(),
+            max_packet: 0,
+        })
+    }
+}
+
+impl<P: Packet> Element<P> for CoDel<P> {
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        if !self.queue.fits(&packet, self.limit) {
+            return out.drop(packet, DropReason::Full);
+        }
+        self.max_packet = self.max_packet.max(packet.bytes());
+        self.queue.push(now, packet);
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        self.law.serve(&mut self.memory, &mut self.queue, (0, self.max_packet), now, out)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

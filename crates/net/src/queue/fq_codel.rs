@@ -1,0 +1,215 @@
+//! FQ-CoDel (Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet: The Flow Queue CoDel Packet Scheduler and Active
+//! Queue Management Algorithm, RFC 8290, 2018): flows are hashed to queues, served in turn by deficit round robin, new
+//! ones first; each queue is a CoDel.
+//!
+//! ```text
+//! arrival:  joins the queue of its flow's hash; a queue that was not listed joins the new ones with a full quantum
+//! overflow: half of the queue with the most bytes is dropped at its head, but at most a batch
+//! next:     the first new queue, else the first old one; without credit: a quantum more, and to the end of the old ones
+//!           empty: a new queue goes to the end of the old ones, an old one leaves the list
+//! ```
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | flows | 1024 | queues | RFC 8290, section 5; Linux | none |
+//! | quantum | 1514 | bytes | RFC 8290, section 5: the MTU with its Ethernet header | packets have no Ethernet header here |
+//! | batch | 64 | packets | RFC 8290, 4.1; Linux `drop_batch_size` | none |
+//! | target, interval | 5, 100 | ms | RFC 8290, section 5; RFC 8289 | none |
+//! | CoDel's backlog | of all queues | bytes | Linux sch_fq_codel.c | RFC 8289 speaks of one queue |
+
+use super::Limit;
+use super::codel::{INTERVAL, Law, Memory, TARGET};
+use super::fifo::Fifo;
+use super::registry::{Discipline, Setup};
+use crate::{DropReason, Element, Sink};
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Stream, Time};
+use longfat_wire::Packet;
+use std::collections::VecDeque;
+
+/// The registry row.
+pub const ROW: Discipline = Discipline {
+    name: "fq_codel",
+    aliases: &["fq-codel"],
+    citation: "Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet: The Flow Queue CoDel Packet Scheduler and Active \
+               Queue Management Algorithm, RFC 8290, 2018",
+    parameters: &[
+        TARGET,
+        INTERVAL,
+        Parameter::number(
+            "flows",
+            1024.0,
+            (1.0, 65_536.0),
+            "queues",
+            "queues that flows are hashed to, rounded down",
+        ),
+        Parameter::number(
+            "quantum",
+            1514.0,
+            (1.0, 1e6),
+            "bytes",
+            "what a queue may send in its turn, rounded down",
+        ),
+        Parameter::number(
+            "batch",
+            64.0,
+            (1.0, 1e6),
+            "packets",
+            "most that an overflow drops at once, rounded down",
+        ),
+        Parameter::flag("ecn", true, "mark packets that can be marked (RFC 3168) instead of dropping them"),
+    ],
+    linux_module: Some("fq_codel"),
+    ecn: true,
+    random: true,
+};
+
+/// One flow's queue.
+#[derive(Clone, Debug)]
+struct Slot<P> {
+    queue: Fifo<P>,
+    memory: Memory,
+    credit: i64,
+    listed: bool,
+}
+
+/// An FQ-CoDel queue.
+#[derive(Clone, Debug)]
+pub struct FqCoDel<P> {
+    limit: Limit,
+    law: Law,
+    quantum: i64,
+    batch: u64,
+    salt: u64,
+    slots: Vec<Slot<P>>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    packets: u64,
+    bytes: u64,
+    max_packet: u32,
+}
+
+impl<P: Packet> FqCoDel<P> {
+    /// An empty queue from checked parameters; refused where they do not go together.
+    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+        let slot = || Slot { queue: Fifo::default(), memory: Memory::default(), credit: 0, listed: false };
+        let mut draws: Stream = setup.stream;
+        Ok(FqCoDel {
+            limit: setup.limit,
+            law: Law::new(&ROW, p)?,
+            quantum: p.number("quantum") as i64,
+            batch: p.number("batch") as u64,
+            salt: draws.below(u64::MAX),
+            slots: (0..p.number("flows") as usize).map(|_| slot()).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+            max_packet: 0,
+        })
+    }
+
+    /// The queue of a packet's flow. The two directions of a connection are flows of their own, as their addresses
+    /// would make them.
+    fn slot_of(&self, packet: &P) -> usize {
+        let flow = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
+        // SplitMix64's finalizer: every bit of flow and salt reaches the high ones, which choose the queue
+        let mut h = self.salt ^ flow.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        h ^= h >> 31;
+        ((u128::from(h) * self.slots.len() as u128) >> 64) as usize
+    }
+
+    fn account(&mut self, packet: &P) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.bytes());
+    }
+
+    /// Drops at the head of the queue with the most bytes.
+    fn overflow(&mut self, out: &mut dyn Sink<P>) {
+        let mut fattest = 0;
+        for (index, slot) in self.slots.iter().enumerate() {
+            if slot.queue.bytes() > self.slots[fattest].queue.bytes() {
+                fattest = index;
+            }
+        }
+        let half = self.slots[fattest].queue.bytes() / 2;
+        for _ in 0..self.batch {
+            let Some((_, packet)) = self.slots[fattest].queue.pop() else { return };
+            self.account(&packet);
+            out.drop(packet, DropReason::Full);
+            if self.slots[fattest].queue.bytes() <= half {
+                return;
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        match self.limit {
+            Limit::Packets(most) => self.packets > most,
+            Limit::Bytes(most) => self.bytes > most,
+        }
+    }
+}
+
+impl<P: Packet> Element<P> for FqCoDel<P> {
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        let index = self.slot_of(&packet);
+        self.packets += 1;
+        self.bytes += u64::from(packet.bytes());
+        self.max_packet = self.max_packet.max(packet.bytes());
+        let slot = &mut self.slots[index];
+        slot.queue.push(now, packet);
+        if !slot.listed {
+            slot.listed = true;
+            slot.credit = self.quantum;
+            self.new.push_back(index);
+        }
+        while self.is_over() {
+            self.overflow(out);
+        }
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        loop {
+            let (index, is_new) = match (self.new.front(), self.old.front()) {
+                (Some(&index), _) => (index, true),
+                (None, Some(&index)) => (index, false),
+                (None, None) => return None,
+            };
+            let slot = &mut self.slots[index];
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            if slot.credit <= 0 {
+                slot.credit += self.quantum;
+                list.pop_front();
+                self.old.push_back(index);
+                continue;
+            }
+            let before = (slot.queue.len(), slot.queue.bytes());
+            let context = (self.bytes - before.1, self.max_packet);
+            let next = self.law.serve(&mut slot.memory, &mut slot.queue, context, now, out);
+            self.packets -= before.0 - slot.queue.len();
+            self.bytes -= before.1 - slot.queue.bytes();
+            if let Some(packet) = next {
+                slot.credit -= i64::from(packet.bytes());
+                return Some(packet);
+            }
+            list.pop_front();
+            // RFC 8290, section 4: else a queue that empties between two packets would always be new
+            if is_new {
+                self.old.push_back(index);
+            } else {
+                slot.listed = false;
+            }
+        }
+    }
+
+    fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

@@ -1,0 +1,247 @@
+//! RED (Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on Networking
+//! 1(4), 1993), with the gentle slope (Floyd 2000) and adaptation of max_p (Floyd, Gummadi, Shenker: Adaptive RED,
+//! 2001).
+//!
+//! ```text
+//! arrival:   avg <- (1 - w) avg + w q
+//! drop with  p_b = max_p (avg - min) / (max - min)            from min to max
+//!            p_b = max_p + (1 - max_p) (avg - max) / max      from max to 2 max, where gentle
+//! spaced:    p_a = p_b / (1 - count p_b), count packets since the last drop
+//! adaptive:  every 0.5 s   max_p + min(0.01, max_p / 4)   where avg is above min + 0.6 (max - min)
+//!                          0.9 max_p                      where it is below min + 0.4 (max - min)
+//! ```
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | min | max(5, target C / 2) | packets | Adaptive RED, 4.3; ns-2 red.cc | none; where `min` is 0 |
+//! | max | 3 min | packets | Adaptive RED, 4.3; ns-2 red.cc | none; where `max` is 0 |
+//! | target delay | 5 | ms | ns-2 `targetdelay_` | none |
+//! | w | 1 - exp(-1 / C) | | Adaptive RED, 4.2; ns-2 `q_weight_` 0 | ns-2's default, -1, is the same at RTTs to 100 ms |
+//! | max_p | 0.1 | | ns-2 `linterm_` 10 | the paper of 1993 has 1/50 |
+//! | alpha, beta | 0.01, 0.9 | | Adaptive RED, 4.1 | none |
+//! | interval | 0.5 | s | Adaptive RED, figure 2 | checked at arrivals, as in ns-2 |
+//! | range of max_p | 0.01 to 0.5 | | Adaptive RED, figure 2; ns-2 `bottom_`, `top_` | none |
+//! | mean packet | 1500 | bytes | chosen here: a full packet | ns-2 has 500 |
+
+use super::Limit;
+use super::average::{Average, Curve, Spacing, Verdict, packets_per_s};
+use super::fifo::{Fifo, signal};
+use super::registry::{Discipline, Setup};
+use crate::{DropReason, Element, Sink};
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Interval, Stream, Time};
+use longfat_wire::Packet;
+
+/// The registry row.
+pub const ROW: Discipline = Discipline {
+    name: "red",
+    aliases: &[],
+    citation: "Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on \
+               Networking 1(4), 1993; Floyd, Gummadi, Shenker: Adaptive RED, 2001",
+    parameters: &[
+        MIN,
+        MAX,
+        MAX_P,
+        WEIGHT,
+        Parameter::flag("gentle", true, "the probability rises on to 1 at twice the upper threshold"),
+        Parameter::flag("adaptive", false, "move max_p so that the average stays between the thresholds"),
+        Parameter::number(
+            "target_delay",
+            5.0,
+            (1e-3, 1e4),
+            "ms",
+            "half of it is the lower threshold where that is automatic",
+        ),
+        Parameter::number("interval", 0.5, (1e-3, 1e3), "s", "adaptive: time between two changes of max_p"),
+        Parameter::number("alpha", 0.01, (0.0, 1.0), "", "adaptive: greatest increase of max_p"),
+        Parameter::number("beta", 0.9, (0.0, 1.0), "", "adaptive: factor by which max_p decreases"),
+        WAIT,
+        Parameter::choice("mode", &["packets", "bytes"], "what the average and the probability count"),
+        MEAN_PACKET,
+        ECN,
+    ],
+    linux_module: Some("red"),
+    ecn: true,
+    random: true,
+};
+
+pub(super) const MIN: Parameter =
+    Parameter::number("min", 0.0, (0.0, 1e9), "packets", "lower threshold of the average; 0: automatic");
+pub(super) const MAX: Parameter = Parameter::number(
+    "max",
+    0.0,
+    (0.0, 1e9),
+    "packets",
+    "upper threshold of the average; 0: three times min",
+);
+pub(super) const MAX_P: Parameter =
+    Parameter::number("max_p", 0.1, (0.0, 1.0), "", "drop probability at the upper threshold");
+pub(super) const WEIGHT: Parameter = Parameter::number(
+    "weight",
+    0.0,
+    (0.0, 1.0),
+    "",
+    "weight of a packet in the average; 0: automatic, 1 - exp(-1 / packets per second)",
+);
+pub(super) const WAIT: Parameter =
+    Parameter::flag("wait", false, "leave at least 1/p packets between two drops, as ns-2 does");
+pub(super) const MEAN_PACKET: Parameter = Parameter::number(
+    "mean_packet",
+    1500.0,
+    (1.0, 65_535.0),
+    "bytes",
+    "a typical packet: of idle times, automatic values and byte mode",
+);
+pub(super) const ECN: Parameter =
+    Parameter::flag("ecn", false, "mark packets that can be marked (RFC 3168) instead of dropping them");
+
+/// Range of max_p that adaptation keeps to.
+const MAX_P_RANGE: (f64, f64) = (0.01, 0.5);
+
+/// The thresholds in packets: as given, or automatic where 0.
+pub(super) fn thresholds(
+    row: &Discipline,
+    p: &Parameters,
+    setup: &Setup,
+    target_s: f64,
+) -> Result<(f64, f64), ParameterError> {
+    let automatic = (0.5 * target_s * packets_per_s(setup.rate, p.number("mean_packet"))).max(5.0);
+    let min = if p.number("min") > 0.0 { p.number("min") } else { automatic };
+    let max = if p.number("max") > 0.0 { p.number("max") } else { 3.0 * min };
+    if max <= min {
+        let accepted = format!("more than {}.min, which is {min} packets", row.name);
+        return Err(row.refuse("max", format!("{max} packets"), accepted));
+    }
+    Ok((min, max))
+}
+
+/// A RED queue.
+#[derive(Clone, Debug)]
+pub struct Red<P> {
+    limit: Limit,
+    queue: Fifo<P>,
+    average: Average,
+    curve: Curve,
+    spacing: Spacing,
+    adaptation: Option<Adaptation>,
+    /// In byte mode, the bytes of a mean packet.
+    bytes_each: Option<f64>,
+    ecn: bool,
+    draws: Stream,
+}
+
+#[derive(Clone, Debug)]
+struct Adaptation {
+    interval: Interval,
+    alpha: f64,
+    beta: f64,
+    last: Time,
+}
+
+impl<P: Packet> Red<P> {
+    /// An empty queue from checked parameters; refused where they do not go together.
+    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+        let (min, max) = thresholds(&ROW, p, &setup, 1e-3 * p.number("target_delay"))?;
+        let mean = p.number("mean_packet");
+        let bytes_each = (p.word("mode") == "bytes").then_some(mean);
+        let unit = bytes_each.unwrap_or(1.0);
+        Ok(Red {
+            limit: setup.limit,
+            queue: Fifo::default(),
+            average: Average::new(p.number("weight"), setup.rate, mean),
+            curve: Curve {
+                min: min * unit,
+                max: max * unit,
+                max_p: p.number("max_p"),
+                gentle: p.flag("gentle"),
+            },
+            spacing: Spacing::new(p.flag("wait")),
+            adaptation: p.flag("adaptive").then(|| Adaptation {
+                interval: Interval::from_secs_f64(p.number("interval")),
+                alpha: p.number("alpha"),
+                beta: p.number("beta"),
+                last: Time::ZERO,
+            }),
+            bytes_each,
+            ecn: p.flag("ecn"),
+            draws: setup.stream,
+        })
+    }
+
+    /// The average queue, in packets, or in bytes in byte mode.
+    pub const fn average(&self) -> f64 {
+        self.average.value()
+    }
+
+    /// The probability at the upper threshold, which adaptation moves.
+    pub const fn max_p(&self) -> f64 {
+        self.curve.max_p
+    }
+}
+
+impl Adaptation {
+    fn adapt(&mut self, now: Time, average: f64, curve: &mut Curve) {
+        if now.since(self.last) < self.interval {
+            return;
+        }
+        self.last = now;
+        let part = 0.4 * (curve.max - curve.min);
+        let (least, greatest) = MAX_P_RANGE;
+        if average > curve.max - part && curve.max_p < greatest {
+            curve.max_p += self.alpha.min(0.25 * curve.max_p);
+        } else if average < curve.min + part && curve.max_p > least {
+            curve.max_p *= self.beta;
+        }
+    }
+}
+
+impl<P: Packet> Element<P> for Red<P> {
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        let (length, size) = match self.bytes_each {
+            None => (self.queue.len() as f64, 1.0),
+            Some(mean) => (self.queue.bytes() as f64, f64::from(packet.bytes()) / mean),
+        };
+        self.average.arrive(now, length, self.queue.len() == 0);
+        let average = self.average.value();
+        if let Some(adaptation) = &mut self.adaptation {
+            adaptation.adapt(now, average, &mut self.curve);
+        }
+        if !self.queue.fits(&packet, self.limit) {
+            self.spacing.restart();
+            return out.drop(packet, DropReason::Full);
+        }
+        let admitted = match self.curve.verdict(average) {
+            Verdict::Pass => {
+                self.spacing.restart();
+                Some(packet)
+            }
+            Verdict::Chance(p) if self.spacing.strikes(p, size, &mut self.draws) => {
+                signal(packet, self.ecn, DropReason::Early, out)
+            }
+            Verdict::Chance(_) => Some(packet),
+            Verdict::Force => {
+                // RFC 3168, section 7: above the upper threshold also packets that can be marked are dropped
+                self.spacing.restart();
+                out.drop(packet, DropReason::Forced);
+                None
+            }
+        };
+        if let Some(packet) = admitted {
+            self.queue.push(now, packet);
+        }
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let packet = self.queue.serve(now, out)?;
+        self.average.depart(now, packet.bytes());
+        Some(packet)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

@@ -1,0 +1,182 @@
+//! SRED (Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999; Lopez Pacheco 2008, section 2.5.1.4): estimates
+//! how many flows are active, and drops by that and by how full the queue is.
+//!
+//! ```text
+//! arrival:  a zombie drawn from the list has its flow: a hit; else it takes the zombie's place with probability r
+//!           P <- (1 - alpha) P + alpha hit,  alpha = r / M;  1 / P estimates the number of flows
+//! p_sred  = p_max       where the queue is filled to 1/3 or more
+//!         = p_max / 4   from 1/6 to 1/3
+//!         = 0           below
+//! simple:   p_zap = p_sred min(1, 1 / (256 P)^2)
+//! full:     p_zap = p_sred min(1, 1 / (256 P)^2) (1 + hit / P)
+//! ```
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | M (zombies) | 1000 | packets | Ott et al.; thesis 2.5.1.4 | none |
+//! | r (overwrite) | 0.25 | | Ott et al.; thesis 2.5.1.4 | none |
+//! | alpha | r / M = 0.00025 | | thesis, equation 2.28 | none |
+//! | p_max | 0.15 | | thesis 2.5.1.4 | none |
+//! | 256 | 256 | flows | thesis 2.5.1.4 | none |
+
+use super::Limit;
+use super::fifo::{Fifo, signal};
+use super::red::ECN;
+use super::registry::{Discipline, Setup};
+use crate::{DropReason, Element, Sink};
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Stream, Time};
+use longfat_wire::{FlowId, Packet};
+
+/// The registry row.
+pub const ROW: Discipline = Discipline {
+    name: "sred",
+    aliases: &[],
+    citation: "Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999",
+    parameters: &[
+        Parameter::choice(
+            "variant",
+            &["simple", "full"],
+            "full: packets of a flow that hits are dropped more often",
+        ),
+        Parameter::number("max_p", 0.15, (0.0, 1.0), "", "greatest drop probability before the factors"),
+        Parameter::number("zombies", 1000.0, (1.0, 1e6), "packets", "length of the list (M), rounded down"),
+        Parameter::number(
+            "overwrite",
+            0.25,
+            (1e-6, 1.0),
+            "",
+            "probability that a miss takes a zombie's place (r)",
+        ),
+        ECN,
+    ],
+    linux_module: None,
+    ecn: true,
+    random: true,
+};
+
+/// So many flows and more get the whole of `p_sred`.
+const MOST_FLOWS: f64 = 256.0;
+
+/// An SRED queue.
+#[derive(Clone, Debug)]
+pub struct Sred<P> {
+    limit: Limit,
+    queue: Fifo<P>,
+    full: bool,
+    max_p: f64,
+    overwrite: f64,
+    zombies: Vec<FlowId>,
+    most_zombies: usize,
+    hits: f64,
+    ecn: bool,
+    draws: Stream,
+}
+
+impl<P: Packet> Sred<P> {
+    /// An empty queue from checked parameters; refused where they do not go together.
+    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+        Ok(Sred {
+            limit: setup.limit,
+            queue: Fifo::default(),
+            full: p.word("variant") == "full",
+            max_p: p.number("max_p"),
+            overwrite: p.number("overwrite"),
+            zombies: Vec::new(),
+            most_zombies: p.number("zombies") as usize,
+            hits: 0.0,
+            ecn: p.flag("ecn"),
+            draws: setup.stream,
+        })
+    }
+
+    /// The estimated probability of a hit, P; its inverse estimates the number of active flows.
+    pub const fn hit_probability(&self) -> f64 {
+        self.hits
+    }
+
+    /// Looks the flow up in the list, and learns from it; whether it was a hit.
+    fn look(&mut self, flow: FlowId) -> bool {
+        if self.zombies.len() < self.most_zombies {
+            self.zombies.push(flow);
+            return false;
+        }
+        let place = self.draws.below(self.zombies.len() as u64) as usize;
+        let hit = self.zombies[place] == flow;
+        if !hit && self.draws.unit() < self.overwrite {
+            self.zombies[place] = flow;
+        }
+        let alpha = self.overwrite / self.most_zombies as f64;
+        self.hits += alpha * (f64::from(u8::from(hit)) - self.hits);
+        hit
+    }
+
+    fn probability(&self, hit: bool) -> f64 {
+        let filled = self.limit.share(self.queue.len(), self.queue.bytes());
+        let p = self.max_p * step(filled) * few_flows(self.hits);
+        if self.full && hit { p * (1.0 + 1.0 / self.hits) } else { p }
+    }
+}
+
+/// p_sred over p_max, for a queue so full.
+fn step(filled: f64) -> f64 {
+    if filled >= 1.0 / 3.0 {
+        1.0
+    } else if filled >= 1.0 / 6.0 {
+        0.25
+    } else {
+        0.0
+    }
+}
+
+/// With fewer flows each drop weighs more: the factor by which there are fewer drops then.
+fn few_flows(hits: f64) -> f64 {
+    let few = MOST_FLOWS * hits;
+    if few > 1.0 { 1.0 / (few * few) } else { 1.0 }
+}
+
+impl<P: Packet> Element<P> for Sred<P> {
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        let hit = self.look(packet.flow());
+        if !self.queue.fits(&packet, self.limit) {
+            return out.drop(packet, DropReason::Full);
+        }
+        let p = self.probability(hit);
+        let strikes = p > 0.0 && self.draws.unit() < p;
+        let admitted = if strikes { signal(packet, self.ecn, DropReason::Early, out) } else { Some(packet) };
+        if let Some(packet) = admitted {
+            self.queue.push(now, packet);
+        }
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        self.queue.serve(now, out)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_and_the_factor_for_few_flows_are_those_that_the_thesis_prints() {
+        // thesis 2.5.1.4 with p_max = 0.15
+        for (filled, p) in
+            [(0.0, 0.0), (0.16, 0.0), (0.17, 0.0375), (0.33, 0.0375), (0.34, 0.15), (1.0, 0.15)]
+        {
+            assert!((0.15 * step(filled) - p).abs() < 1e-12, "{filled}");
+        }
+        // 256 flows and more: the whole; 16 flows: (16 / 256)^2
+        for (flows, factor) in [(1000.0, 1.0), (256.0, 1.0), (128.0, 0.25), (16.0, 1.0 / 256.0)] {
+            assert!((few_flows(1.0 / flows) - factor).abs() < 1e-12, "{flows}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The queue disciplines against what their papers and RFCs print, with open-loop arrivals.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
+
+mod blue;
+mod books;
+mod choke;
+mod codel;
+#[path = "../common/mod.rs"]
+mod driver;
+mod fq_codel;
+mod pie;
+mod red;
+mod rows;
+mod source;
+mod sred;
