@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, SerializationInfo, ValidationInfo
 
-from longfat import loading, registry
+from longfat import capacity, loading, registry
 from longfat.units import RATE, SIZE, TIME, Dimension, packets, split, to_float
 
 RATES_BPS = (1e3, 1e13)
@@ -86,8 +86,7 @@ def _rate(limits: tuple[float, float]) -> PlainValidator:
     def check(value: Any) -> float:
         if isinstance(value, dict):
             raise ValueError(
-                "rates that vary (sine, steps, trace) come with a later version; "
-                f"accepted: a constant rate such as {RATE.accepted}"
+                f"only bottleneck.rate can vary; accepted: a constant rate such as {RATE.accepted}"
             )
         return _in_range(RATE.parse(value), limits, RATE.write)
 
@@ -96,6 +95,12 @@ def _rate(limits: tuple[float, float]) -> PlainValidator:
 
 _RATE_SUCH_AS = Accepts(f"a rate such as {RATE.accepted}")
 Rate = Annotated[float, _rate(RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
+BottleneckRate = Annotated[
+    float,
+    PlainValidator(lambda value, info: capacity.read(value, RATES_BPS, (info.context or {}).get("base"))),
+    PlainSerializer(capacity.write),
+    _RATE_SUCH_AS,
+]
 AccessRate = Annotated[float, _rate(ACCESS_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 
 
@@ -452,6 +457,42 @@ Queue = Annotated[QueueSpec, PlainValidator(_queue), PlainSerializer(_write_queu
 
 
 @dataclass(frozen=True)
+class RouterSpec:
+    """An explicit-rate router of the registry; parameters in the registry's units."""
+
+    kind: str
+    parameters: dict[str, float | str] = field(default_factory=dict)
+
+    def filled(self) -> RouterSpec:
+        """With the default of every parameter that is not given."""
+        row = registry.find("routers", self.kind)
+        return RouterSpec(self.kind, registry.filled_parameters(row, self.parameters))
+
+
+def _router(value: Any) -> RouterSpec:
+    if isinstance(value, RouterSpec):
+        return value
+    given = {"kind": value} if isinstance(value, str) else value
+    if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
+        raise ValueError(
+            'accepted: the name of a router such as "xcp", or a table with its kind and parameters'
+        )
+    row = registry.find("routers", given["kind"])
+    parameters = {key: item for key, item in given.items() if key != "kind"}
+    return RouterSpec(row["name"], registry.check_parameters("routers", row, parameters))
+
+
+def _write_router(router: RouterSpec) -> Any:
+    if not router.parameters:
+        return router.kind
+    row = registry.find("routers", router.kind)
+    return {"kind": router.kind, **registry.write_parameters("routers", row, router.parameters)}
+
+
+Router = Annotated[RouterSpec, PlainValidator(_router), PlainSerializer(_write_router), Accepts('"xcp"')]
+
+
+@dataclass(frozen=True)
 class AlgorithmSpec:
     """A congestion control: a row of the registry with the parameters given, or a user's own.
 
@@ -467,6 +508,11 @@ class AlgorithmSpec:
     def custom(self) -> bool:
         """Whether it is a user's own."""
         return self.factory is not None or ".py:" in self.name
+
+    @property
+    def explicit_bytes(self) -> int:
+        """What its explicit congestion header takes of every data packet."""
+        return 0 if self.custom else registry.find("algorithms", self.name).get("explicit_bytes", 0)
 
     def loaded(self) -> Callable[..., Any]:
         """A user's own: what makes its instances. ValueError if it cannot be one with these parameters."""

@@ -15,10 +15,10 @@ Kind = Literal["algorithms", "queues", "routers"]
 LATER: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset(
         {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
-        | {"hstcp-lp", "ptcp", "udt", "runat", "xcp", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
+        | {"hstcp-lp", "ptcp", "udt", "runat", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
     ),
     "queues": frozenset(),
-    "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
+    "routers": frozenset({"xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 
@@ -55,6 +55,8 @@ class Row(TypedDict):
     parameters: list[Parameter]
     linux_module: str | None
     live: bool
+    explicit_bytes: NotRequired[int]
+    """Of an algorithm: what its explicit congestion header takes of every data packet."""
     ecn: NotRequired[bool]
     """Of a queue: whether it can mark packets."""
     random: NotRequired[bool]

@@ -36,6 +36,7 @@ from longfat.fields import (
     AckTimeout,
     Algorithm,
     AlgorithmSpec,
+    BottleneckRate,
     Buffer,
     BufferSize,
     Distribution,
@@ -56,6 +57,7 @@ from longfat.fields import (
     QueueSpec,
     RandomLoss,
     Rate,
+    Router,
     RtoFloor,
     Rtt,
     Seed,
@@ -90,7 +92,7 @@ LINKS = ("bottleneck", "reverse")
 MOST_SAMPLES = 20_000_000
 """Of all flows or all links of a run: 1.6 GB of series."""
 
-SHORT_FORMS = {"algorithm": "name", "queue": "kind"}
+SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind"}
 """Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
 
 Window = Annotated[
@@ -117,11 +119,14 @@ class _Part(BaseModel):
 class Bottleneck(_Part):
     """A dumbbell's shared link with its queue, the way back, and the access links around it."""
 
-    rate: Rate
+    rate: BottleneckRate
+    """The greatest one where it varies; of a trace the mean."""
     buffer: Buffer = BufferSize(bdp=1)  # type: ignore[arg-type]  # one BDP: Villamizar and Song, CCR 1994
     buffer_rtt: Rtt | None = None
     """The RTT of "% BDP"; the smallest RTT of a flow if not given."""
     queue: Queue = QueueSpec("droptail")
+    router: Router | None = None
+    """An explicit-rate router around the queue."""
     loss: Loss = RandomLoss(0.0)
     """Of data packets that enter the bottleneck."""
     ack_loss: Loss = RandomLoss(0.0)
@@ -129,13 +134,6 @@ class Bottleneck(_Part):
     access_rate: AccessRate | None = None
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _routers_come_later(cls, data: Any) -> Any:
-        if isinstance(data, Mapping) and "router" in data:
-            raise ValueError("`router` (explicit-rate routers) comes with a later version; leave it out")
-        return data
 
     @model_validator(mode="after")
     def _queue_goes_with_the_rate(self) -> Self:
@@ -148,8 +146,9 @@ class Bottleneck(_Part):
         return self.model_copy(
             update={
                 "access_rate": self.access_rate or access,
-                "reverse_rate": self.reverse_rate or self.rate,
+                "reverse_rate": self.reverse_rate or float(self.rate),
                 "queue": self.queue.filled(),
+                "router": self.router and self.router.filled(),
             }
         )
 
@@ -189,9 +188,14 @@ class Transport(_Part):
         return rest | {"algorithm": {"variant": data["variant"]} | table}
 
     @property
+    def header_bytes(self) -> int:
+        """Headers before each segment's payload."""
+        return HEADER_BYTES + self.algorithm.explicit_bytes
+
+    @property
     def packet_bytes(self) -> float:
         """A full packet of IP."""
-        return self.mss + HEADER_BYTES
+        return self.mss + self.header_bytes
 
 
 class Flow(Transport):
@@ -284,7 +288,7 @@ class Surge(_Background):
         if self.direction == "reverse" and bottleneck.reverse_rate is not None:
             rate = bottleneck.reverse_rate
         one_bps = surge.offered_bps(
-            self.habits(), mean(rtt), self.mss, HEADER_BYTES, self.initial_window, rate
+            self.habits(), mean(rtt), self.mss, self.header_bytes, self.initial_window, rate
         )
         users = surge.users_for(self.load, one_bps)
         return self.model_copy(update={"users": min(users, MOST_SESSIONS), "load": None})
@@ -462,6 +466,11 @@ class Scenario(_Part):
         for i, flow in enumerate(self.flow):
             if least(flow.start) >= self.duration:
                 found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
+            if flow.algorithm.explicit_bytes and self.bottleneck.router is None:
+                found.append(
+                    f"flow.{i} is of {flow.algorithm.name}, but no router is there to guide it; "
+                    f'accepted: bottleneck.router = "{flow.algorithm.name}"'
+                )
         return found
 
     def filled(self) -> Self:

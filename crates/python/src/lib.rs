@@ -3,8 +3,9 @@
 mod algorithm;
 
 use longfat_net::queue::{self, Discipline, Limit, Setup};
+use longfat_net::router::{self, Router};
 use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
-use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Value};
+use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
 use longfat_units::{Rate, Stream};
 use longfat_wire::SimPacket;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
@@ -134,9 +135,10 @@ fn parameter(p: &Parameter) -> serde_json::Value {
 }
 
 fn row(a: &Algorithm) -> serde_json::Value {
+    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": a.linux_module, "live": false})
+        "linux_module": a.linux_module, "live": false, "explicit_bytes": explicit_bytes})
 }
 
 fn queue_row(d: &Discipline) -> serde_json::Value {
@@ -145,13 +147,20 @@ fn queue_row(d: &Discipline) -> serde_json::Value {
         "linux_module": d.linux_module, "live": false, "ecn": d.ecn, "random": d.random})
 }
 
+fn router_row(r: &Router) -> serde_json::Value {
+    json!({"name": r.name, "aliases": r.aliases, "citation": r.citation,
+        "parameters": r.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "linux_module": null, "live": false})
+}
+
 /// registry() -> str
 ///
 /// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}.
 #[pyfunction]
 fn registry() -> String {
     json!({"algorithms": cc::algorithms().map(row).collect::<Vec<_>>(),
-        "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(), "routers": []})
+        "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(), 
+        "routers": router::ROWS.iter().map(router_row).collect::<Vec<_>>()})
     .to_string()
 }
 
