@@ -6,6 +6,7 @@ in whole milliseconds at which 1500 bytes can be delivered; after the last line 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -72,7 +73,7 @@ def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> floa
 
 def write(rate: float) -> Any:
     """As a scenario file has it."""
-    return rate.written if isinstance(rate, VaryingRate) else RATE.write(rate)
+    return copy.deepcopy(rate.written) if isinstance(rate, VaryingRate) else RATE.write(rate)
 
 
 def _rate(value: Any, limits_bps: tuple[float, float], place: str) -> float:

@@ -433,27 +433,32 @@ class QueueSpec:
         return QueueSpec(self.kind, registry.filled_parameters(row, self.parameters))
 
 
-def _queue(value: Any) -> QueueSpec:
-    if isinstance(value, QueueSpec):
-        return value
+def _named(kind: registry.Kind, value: Any, example: str) -> tuple[str, dict[str, float | str]]:
+    """The name of a row and its checked parameters, from a name or a table."""
     given = {"kind": value} if isinstance(value, str) else value
     if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
         raise ValueError(
-            'accepted: the name of a queue such as "droptail", or a table with its kind and parameters'
+            f'accepted: the name of a {kind.removesuffix("s")} such as "{example}", '
+            "or a table with its kind and parameters"
         )
-    row = registry.find("queues", given["kind"])
+    row = registry.find(kind, given["kind"])
     parameters = {key: item for key, item in given.items() if key != "kind"}
-    return QueueSpec(row["name"], registry.check_parameters("queues", row, parameters))
+    return row["name"], registry.check_parameters(kind, row, parameters)
 
 
-def _write_queue(queue: QueueSpec) -> Any:
-    if not queue.parameters:
-        return queue.kind
-    row = registry.find("queues", queue.kind)
-    return {"kind": queue.kind, **registry.write_parameters("queues", row, queue.parameters)}
+def _write_named(kind: registry.Kind, spec: QueueSpec | RouterSpec) -> Any:
+    if not spec.parameters:
+        return spec.kind
+    row = registry.find(kind, spec.kind)
+    return {"kind": spec.kind, **registry.write_parameters(kind, row, spec.parameters)}
 
 
-Queue = Annotated[QueueSpec, PlainValidator(_queue), PlainSerializer(_write_queue), Accepts('"droptail"')]
+Queue = Annotated[
+    QueueSpec,
+    PlainValidator(lambda q: q if isinstance(q, QueueSpec) else QueueSpec(*_named("queues", q, "droptail"))),
+    PlainSerializer(lambda queue: _write_named("queues", queue)),
+    Accepts('"droptail"'),
+]
 
 
 @dataclass(frozen=True)
@@ -469,27 +474,12 @@ class RouterSpec:
         return RouterSpec(self.kind, registry.filled_parameters(row, self.parameters))
 
 
-def _router(value: Any) -> RouterSpec:
-    if isinstance(value, RouterSpec):
-        return value
-    given = {"kind": value} if isinstance(value, str) else value
-    if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
-        raise ValueError(
-            'accepted: the name of a router such as "xcp", or a table with its kind and parameters'
-        )
-    row = registry.find("routers", given["kind"])
-    parameters = {key: item for key, item in given.items() if key != "kind"}
-    return RouterSpec(row["name"], registry.check_parameters("routers", row, parameters))
-
-
-def _write_router(router: RouterSpec) -> Any:
-    if not router.parameters:
-        return router.kind
-    row = registry.find("routers", router.kind)
-    return {"kind": router.kind, **registry.write_parameters("routers", row, router.parameters)}
-
-
-Router = Annotated[RouterSpec, PlainValidator(_router), PlainSerializer(_write_router), Accepts('"xcp"')]
+Router = Annotated[
+    RouterSpec,
+    PlainValidator(lambda r: r if isinstance(r, RouterSpec) else RouterSpec(*_named("routers", r, "xcp"))),
+    PlainSerializer(lambda router: router and _write_named("routers", router)),
+    Accepts('"xcp"'),
+]
 
 
 @dataclass(frozen=True)
