@@ -178,7 +178,7 @@ impl Sender {
             if let Some(Explicit::Xcp(mut echo)) = header {
                 // routers add while their queues are short, and take away later; some paths have none
                 if measured {
-                    echo.feedback_bytes = (0.5 - queue) * echo.cwnd_bytes;
+                    echo.feedback_bytes = (0.5 - queue) * 3000.0;
                 }
                 self.control.on_explicit(&Explicit::Xcp(echo), 1500.0, acked < 3, &mut self.w);
                 self.check("on_explicit");
