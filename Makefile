@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard
+.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard validate-uml
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,6 +13,7 @@ help:
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the Rust crates' documentation"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
+	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
 
 setup: .venv/.core
 
@@ -54,6 +55,9 @@ bench-peers: .venv/.requirements
 
 bench-guard:
 	$(PYTHON) benches/guard.py
+
+validate-uml: setup
+	$(BIN)/python validation/uml/compare.py --write
 
 clean:
 	rm -rf .venv target out

@@ -482,6 +482,13 @@ Router = Annotated[
 ]
 
 
+TCP_OPTIONS = frozenset(
+    {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
+    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "ecn"}
+)
+"""Keys of a flow that mean nothing to transports over UDP."""
+
+
 @dataclass(frozen=True)
 class AlgorithmSpec:
     """A congestion control: a row of the registry with the parameters given, or a user's own.
@@ -519,6 +526,34 @@ class AlgorithmSpec:
             return self
         row = registry.find("algorithms", self.name)
         return AlgorithmSpec(self.name, registry.filled_parameters(row, self.parameters))
+
+    @property
+    def transport(self) -> str:
+        """What carries it: "tcp", "udp" or "datagrams", as the registry has them."""
+        return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
+
+    @property
+    def ignores(self) -> frozenset[str]:
+        """Keys of a flow that what carries it has no use for."""
+        match self.transport:
+            case "tcp":
+                return frozenset()
+            case "udp":
+                return TCP_OPTIONS
+            case _:
+                return TCP_OPTIONS | {"rto_min"}
+
+    @property
+    def random(self) -> bool:
+        """Whether it may draw random numbers, as a user's own may."""
+        return self.custom or registry.find("algorithms", self.name).get("random", False)
+
+    def rate_bps(self) -> float | None:
+        """The rate of a source that listens to nobody; None for all others."""
+        if self.transport != "datagrams":
+            return None
+        row = registry.find("algorithms", self.name)
+        return RATE.parse(registry.write_parameters("algorithms", row, self.filled().parameters)["rate"])
 
 
 def _algorithm(value: Any, info: ValidationInfo) -> AlgorithmSpec:

@@ -257,6 +257,8 @@ def cwnd_figure(
         name, algorithm, start_s = flow["name"], flow["algorithm"], flow.get("start_s") or 0.0
         met[algorithm] = met.get(algorithm, -1) + 1
         time, cwnd = histories[name]
+        if all(map(math.isnan, cwnd)):
+            continue  # a source without a window
         begun = tuple(y if x >= start_s else math.nan for x, y in zip(time, cwnd, strict=True))
         curves.append(
             Curve(f"{name} ({algorithm})", tuple(time), begun, None, algorithm, "line", met[algorithm])

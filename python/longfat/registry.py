@@ -13,10 +13,7 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset(
-        {"cubic", "yeah", "ctcp", "compound", "africa", "ltcp"}
-        | {"hstcp-lp", "ptcp", "udt", "runat", "vcp", "jetmax", "quickstart", "cbr", "onoff"}
-    ),
+    "algorithms": frozenset({"vcp", "jetmax", "quickstart"}),
     "queues": frozenset(),
     "routers": frozenset({"xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
 }
@@ -57,10 +54,12 @@ class Row(TypedDict):
     live: bool
     explicit_bytes: NotRequired[int]
     """Of an algorithm: what its explicit congestion header takes of every data packet."""
+    transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
+    """What carries an algorithm; over "udp" all is acknowledged, of "datagrams" nothing."""
     ecn: NotRequired[bool]
     """Of a queue: whether it can mark packets."""
     random: NotRequired[bool]
-    """Of a queue: whether it draws random numbers."""
+    """Whether an algorithm or a queue draws random numbers."""
 
 
 @cache

@@ -21,7 +21,9 @@ from pydantic import (
     Field,
     PlainSerializer,
     PlainValidator,
+    SerializerFunctionWrapHandler,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 
@@ -74,7 +76,7 @@ from longfat.fields import (
     mean,
     write_buffer,
 )
-from longfat.units import TIME
+from longfat.units import RATE, TIME
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
@@ -187,6 +189,21 @@ class Transport(_Part):
         table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
         return rest | {"algorithm": {"variant": data["variant"]} | table}
 
+    @model_validator(mode="after")
+    def _options_fit_the_transport(self) -> Self:
+        wrong = sorted(self.algorithm.ignores & self.model_fields_set)
+        if wrong:
+            others = [key for key in TRANSPORT_OPTIONS if key not in self.algorithm.ignores]
+            raise ValueError(
+                f'{wrong[0]} does not go with "{self.algorithm.name}", which is not TCP; '
+                f"accepted beside it: {', '.join(others)}"
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
+
     @property
     def header_bytes(self) -> int:
         """Headers before each segment's payload."""
@@ -196,6 +213,9 @@ class Transport(_Part):
     def packet_bytes(self) -> float:
         """A full packet of IP."""
         return self.mss + self.header_bytes
+
+
+TRANSPORT_OPTIONS = tuple(Transport.model_fields)
 
 
 class Flow(Transport):
@@ -356,6 +376,16 @@ class Scenario(_Part):
                     f'sample.{key} = "{TIME.write(period)}" gives more than {MOST_SAMPLES} samples; '
                     f'accepted: from "{least_period:.2g} s"'
                 )
+        access_bps = self.bottleneck.filled().access_rate or 0.0
+        parts: list[tuple[str, Transport]] = [(f"flow.{i}", flow) for i, flow in enumerate(self.flow)]
+        parts += [(f"background.{i}", part) for i, part in enumerate(self.background)]
+        for place, part in parts:
+            rate_bps = part.algorithm.rate_bps()
+            if rate_bps is not None and rate_bps > access_bps:
+                raise ValueError(
+                    f'{place}.algorithm.rate = "{RATE.write(rate_bps)}" is above the host\'s own link; '
+                    f'accepted: up to "{RATE.write(access_bps)}" (bottleneck.access_rate)'
+                )
         for key, rate in (("buffer", self.bottleneck.rate), ("reverse_buffer", self.bottleneck.reverse_rate)):
             buffer = getattr(self.bottleneck, key)
             if buffer is not None:
@@ -440,7 +470,7 @@ class Scenario(_Part):
                 random(self.bottleneck.ack_loss),
                 self.bottleneck.queue.random,
                 any(
-                    drawn(flow.rtt) or drawn(flow.start) or flow.host_tick > 0.0 or flow.algorithm.custom
+                    drawn(flow.rtt) or drawn(flow.start) or flow.host_tick > 0.0 or flow.algorithm.random
                     for flow in self.flow
                 ),
             )

@@ -6,6 +6,7 @@ use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
 use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
+use longfat_transport::udp::{self, Protocol};
 use longfat_units::{Rate, Stream};
 use longfat_wire::SimPacket;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
@@ -138,7 +139,15 @@ fn row(a: &Algorithm) -> serde_json::Value {
     let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": a.linux_module, "live": false, "explicit_bytes": explicit_bytes})
+        "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false,
+        "explicit_bytes": explicit_bytes})
+}
+
+fn row_over_udp(p: &Protocol) -> serde_json::Value {
+    json!({"name": p.name, "aliases": p.aliases, "citation": p.citation,
+        "parameters": p.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "linux_module": null, "live": false, "transport": if p.reliable { "udp" } else { "datagrams" },
+        "random": p.random})
 }
 
 fn queue_row(d: &Discipline) -> serde_json::Value {
@@ -155,10 +164,13 @@ fn router_row(r: &Router) -> serde_json::Value {
 
 /// registry() -> str
 ///
-/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}.
+/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what carries
+/// them, "transport": "tcp", "udp" (reliable, over UDP) or "datagrams" (not acknowledged), and whether they draw random
+/// numbers.
 #[pyfunction]
 fn registry() -> String {
-    json!({"algorithms": cc::algorithms().map(row).collect::<Vec<_>>(),
+    let algorithms = cc::algorithms().map(row).chain(udp::protocols().map(row_over_udp));
+    json!({"algorithms": algorithms.collect::<Vec<_>>(),
         "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(), 
         "routers": router::ROWS.iter().map(router_row).collect::<Vec<_>>()})
     .to_string()
@@ -182,9 +194,16 @@ fn given(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
 /// Raises ValueError, one clear line, unless the algorithm takes these parameters.
 #[pyfunction]
 fn check_parameters(algorithm: &str, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
-    let row = cc::find(algorithm)
-        .ok_or_else(|| PyValueError::new_err(format!("there is no algorithm {algorithm:?}")))?;
-    row.instance(&given(parameters)?).map(|_| ()).map_err(|e| PyValueError::new_err(e.to_string()))
+    let given = given(parameters)?;
+    let refused = match (cc::find(algorithm), udp::find(algorithm)) {
+        (Some(row), _) => row.instance(&given).err(),
+        // what hosts have for links is the scenario's matter
+        (None, Some(row)) => {
+            Rate::from_bps(f64::from(u32::MAX) * 1e6).and_then(|line| row.check(&given, line).err())
+        }
+        (None, None) => return Err(PyValueError::new_err(format!("there is no algorithm {algorithm:?}"))),
+    };
+    refused.map_or(Ok(()), |e| Err(PyValueError::new_err(e.to_string())))
 }
 
 /// check_queue(queue, parameters, rate_bps) -> None

@@ -147,7 +147,7 @@ impl BackgroundMark {
     pub fn add(&mut self, flow: &Flow) {
         let (sender, receiver) = (&flow.sending.sender, &flow.receiving.receiver);
         self.bytes_delivered += sender.payload(receiver.delivered());
-        self.received_bytes += receiver.received_bytes;
+        self.received_bytes += receiver.received_bytes();
         self.packets_sent += sender.counters().packets_sent;
         self.packets_lost += flow.packets_lost;
     }

@@ -7,6 +7,7 @@ use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
 use longfat_net::{Capacity, LossModel, Trace};
 use longfat_transport::cc::{self, Value};
+use longfat_transport::udp;
 use longfat_units::{Distribution, Interval, Rate, Stream, Time};
 use longfat_wire::SimPacket;
 use serde::Deserialize;
@@ -428,11 +429,16 @@ impl ConnectionPlan {
 
     fn check(&self, at: &str, links: usize) -> Result<(), PlanError> {
         let key = |name: &str| format!("{at}.{name}");
+        let line = rate(&key("access_rate_bps"), self.access_rate_bps)?;
         if self.algorithm != "custom" {
-            let Some(row) = cc::find(&self.algorithm) else {
-                return bad(key("algorithm"), format!("there is no algorithm {:?}", self.algorithm));
+            let refused = match (cc::find(&self.algorithm), udp::find(&self.algorithm)) {
+                (Some(row), _) => row.instance(&self.values()).err(),
+                (None, Some(row)) => row.check(&self.values(), line).err(),
+                (None, None) => {
+                    return bad(key("algorithm"), format!("there is no algorithm {:?}", self.algorithm));
+                }
             };
-            if let Err(e) = row.instance(&self.values()) {
+            if let Some(e) = refused {
                 return bad(key("parameters"), e.to_string());
             }
         }
@@ -442,7 +448,6 @@ impl ConnectionPlan {
             }
         }
         self.rtt_s.check(&key("rtt_s"), 1000.0)?;
-        rate(&key("access_rate_bps"), self.access_rate_bps)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
         let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;

@@ -6,7 +6,7 @@
 use crate::figures::{
     BackgroundMark, FlowMark, SampleMean, Summary, background_figures, flow_figures, link_figures,
 };
-use crate::flow::{Checks, Flow, NewFlow, Transfer};
+use crate::flow::{Checks, Flow, NewFlow, Transfer, Transport};
 use crate::link::{Link, LinkCounters, outlet};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
@@ -167,8 +167,9 @@ impl Simulation {
                 .start_s
                 .distribution()
                 .draw(&mut Stream::new(self.plan.seed, &format!("{name}/start")));
-            let (controller, recovery) = Flow::controller(&planned.connection, &mut || custom(&planned.name))
-                .map_err(|e| PlanError { at: format!("flows[{i}].{}", e.at), what: e.what })?;
+            let within = |e: PlanError| PlanError { at: format!("flows[{i}].{}", e.at), what: e.what };
+            let transport =
+                Transport::new(&planned.connection, &mut || custom(&planned.name)).map_err(within)?;
             let new = NewFlow {
                 id: FlowId(i as u32),
                 stream_name: &name,
@@ -179,7 +180,7 @@ impl Simulation {
                 shared_delay: self.shared_delay(&planned.connection),
                 checks: self.checks(),
             };
-            let mut flow = Flow::new(&planned.connection, controller, recovery, new)?;
+            let mut flow = Flow::new(&planned.connection, transport, new).map_err(within)?;
             flow.sending.stop_at = planned.stop_s.map_or(Time::NEVER, Time::from_secs_f64);
             if self.plan.events {
                 flow.sending.sender.keep_log();
@@ -323,7 +324,7 @@ impl Simulation {
         let bytes = session.open(now);
         let (group, name) = (session.group, format!("{}/{}", session.name, session.opened));
         let planned = self.plan.background[group].workload().connection();
-        let (controller, recovery) = Flow::controller(planned, &mut || None)?;
+        let transport = Transport::new(planned, &mut || None)?;
         let place = self.vacant.pop().unwrap_or(self.flows.len());
         let new = NewFlow {
             id: FlowId(place as u32),
@@ -335,7 +336,7 @@ impl Simulation {
             shared_delay: self.shared_delay(planned),
             checks: self.checks(),
         };
-        let mut flow = Flow::new(planned, controller, recovery, new)?;
+        let mut flow = Flow::new(planned, transport, new)?;
         flow.transfer = Some(Transfer { group, session: index, bytes, complete: false });
         self.background[group].started += 1;
         self.look_ahead(&flow);
@@ -379,7 +380,7 @@ impl Simulation {
         let Simulation { leaving, vacant, flows, background, .. } = self;
         leaving.sort_unstable(); // the drivers see connections complete in different orders
         leaving.retain(|&i| {
-            let stays = flows[i].under_way() > 0;
+            let stays = flows[i].under_way() > 0 || !flows[i].receiving.receiver.is_silent();
             if !stays {
                 if let Some(transfer) = flows[i].transfer.take() {
                     background[transfer.group].add(&flows[i]);

@@ -110,14 +110,26 @@ fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
 }
 
 fn any_flow() -> impl Strategy<Value = Value> {
-    let algorithm = prop_oneof![Just("sack"), Just("newreno"), Just("tahoe"), Just("fast"), Just("stcp")];
+    let plain = |name: &'static str| Just((name, json!({})));
+    let algorithm = prop_oneof![
+        plain("sack"),
+        plain("newreno"),
+        plain("tahoe"),
+        plain("fast"),
+        plain("stcp"),
+        plain("udt"),
+        Just(("udt", json!({"variant": "draft"}))),
+        plain("runat"),
+        Just(("cbr", json!({"rate": 0.7}))),
+        Just(("onoff", json!({"rate": 0.9, "on": 0.2, "off": 0.3, "periods": "exponential"}))),
+    ];
     let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
     (algorithm, 0.0..0.1, tick, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
-        |(algorithm, rtt_s, tick, access, back, delayed, start_s)| {
+        |((algorithm, parameters), rtt_s, tick, access, back, delayed, start_s)| {
             let (forward, reverse) = if back { (1, 0) } else { (0, 1) };
             with(
                 flow("", algorithm),
-                json!({"rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
+                json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
                     "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
             )
         },

@@ -1,11 +1,13 @@
-//! The window of every algorithm, in whole segments once a second, on one path: a change of any of them shows.
+//! The window of every algorithm, in whole segments once a second, on one path: a change of any of them shows. Of
+//! transports over UDP the packets sent since the second before: a rate is what they control.
 //! `UPDATE_GOLDEN=1 cargo test -p longfat-sim --test golden` writes the traces anew where a change is meant.
 
 mod common;
 
 use common::{column, dumbbell, flow, run, with};
 use longfat_net::router;
-use longfat_transport::cc::{Kind, algorithms};
+use longfat_transport::cc::{Kind, Parameter, algorithms};
+use longfat_transport::udp::{self, protocols};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,17 +19,19 @@ fn folder() -> PathBuf {
 /// Every algorithm with its defaults, and once with each word of its choices that is not a default.
 fn variants() -> Vec<(String, &'static str, Value)> {
     let mut all = Vec::new();
-    for row in algorithms() {
-        all.push((row.name.to_owned(), row.name, json!({})));
-        for parameter in row.parameters {
+    let mut add = |name: &'static str, parameters: &[Parameter]| {
+        all.push((name.to_owned(), name, json!({})));
+        for parameter in parameters {
             if let Kind::Choice(words) = parameter.kind {
                 for word in &words[1..] {
-                    let name = format!("{}-{}-{word}", row.name, parameter.name);
-                    all.push((name, row.name, json!({parameter.name: word})));
+                    let variant = format!("{name}-{}-{word}", parameter.name);
+                    all.push((variant, name, json!({parameter.name: word})));
                 }
             }
         }
-    }
+    };
+    algorithms().for_each(|row| add(row.name, row.parameters));
+    protocols().for_each(|row| add(row.name, row.parameters));
     all
 }
 
@@ -41,6 +45,10 @@ fn trace(algorithm: &str, parameters: &Value) -> String {
     plan["sample"] = json!({"flows_s": 1.0, "links_s": 1.0});
     let outcome = run(&plan);
     let times = column(&outcome.flows, "1", "time_s").iter();
+    if udp::find(algorithm).is_some() {
+        let sent = column(&outcome.flows, "1", "packets_sent").windows(2).map(|w| w[1] - w[0]);
+        return times.skip(1).zip(sent).map(|(t, n)| format!("{t:.0} {n:.0}\n")).collect();
+    }
     let windows = column(&outcome.flows, "1", "cwnd").iter();
     times.zip(windows).map(|(t, w)| format!("{t:.0} {w:.0}\n")).collect()
 }
@@ -60,7 +68,7 @@ fn every_algorithm_follows_its_golden_trace() {
             Ok(golden) => {
                 if let Some((was, is)) = golden.lines().zip(now.lines()).find(|(a, b)| a != b) {
                     wrong.push(format!(
-                        "{name} first differs where it was {was:?} and is {is:?} (second, cwnd)"
+                        "{name} first differs where it was {was:?} and is {is:?} (second, cwnd or packets)"
                     ));
                 } else if golden != now {
                     wrong.push(format!("{name}: the trace has another length"));

@@ -193,3 +193,33 @@ fn a_plan_with_an_unsound_queue_is_refused_with_its_place() {
         assert_eq!(refusal(queue), expected);
     }
 }
+
+/// A flow of datagrams that does not respond, at `load` times the link's 10 Mbit/s, among 64 standard flows: its share.
+fn share_of_datagrams(kind: &str, load: f64) -> f64 {
+    let mut flows: Vec<Value> = (0..64)
+        .map(|i| {
+            let changes = json!({"rtt_s": 0.08 + 0.000_7 * f64::from(i), "start_s": 0.01 * f64::from(i)});
+            with(flow(&i.to_string(), "sack"), changes)
+        })
+        .collect();
+    let parameters = json!({"parameters": {"rate": 10.0 * load}, "start_s": 5.0});
+    flows.push(with(flow("datagrams", "cbr"), parameters));
+    let mut plan = dumbbell(10e6, 1000, 120.0, flows);
+    plan["links"][0]["queue"] =
+        json!({"kind": kind, "limit_packets": 1000, "min": 100.0, "max": 300.0, "weight": 0.002});
+    plan["window_s"] = json!([20.0, 120.0]);
+    let rates: Vec<f64> = run(&plan).summary.flows.iter().map(|f| f.throughput_bps).collect();
+    rates[64] / rates.iter().sum::<f64>()
+}
+
+#[test]
+fn choke_bounds_a_flow_of_datagrams_among_tcp_flows_and_red_does_not() {
+    // Tang, Wang, Low (IEEE/ACM Transactions on Networking 2004), for many TCP flows: its share peaks at 1 / (1 + e) =
+    // 26.9 % when it sends slightly more than the link carries, and falls to nothing as it sends more
+    let shares = [0.5, 1.2, 2.0, 5.0, 10.0].map(|load| share_of_datagrams("choke", load));
+    assert!(shares.iter().all(|&share| share < 0.269), "{shares:?}");
+    assert!(shares[1] > 0.24 && shares[0] < shares[1], "{shares:?}");
+    assert!(shares[1..].windows(2).all(|w| w[1] < w[0]) && shares[4] < 0.04, "{shares:?}");
+    let with_red = share_of_datagrams("red", 1.2);
+    assert!(with_red > 0.8, "RED leaves it {with_red:.3}");
+}

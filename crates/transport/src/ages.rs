@@ -37,12 +37,14 @@ impl Ages {
         }
     }
 
-    /// Everything below `base` is acknowledged now. Answers the age of the last of those, if it was sent only once (Karn).
+    /// Everything below `base` is acknowledged now. Answers the age of the last of those, unless one of them was sent
+    /// twice (Karn): what lies above a hole that was filled had arrived before.
     pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Interval> {
         let count = base.saturating_sub(self.base) as usize;
         self.base = base;
-        let last = self.sent.drain(..count.min(self.sent.len())).next_back()?;
-        (!last.again).then(|| now.since(last.at))
+        let mut covered = self.sent.drain(..count.min(self.sent.len()));
+        let last = covered.next_back()?;
+        (!last.again && !covered.any(|sending| sending.again)).then(|| now.since(last.at))
     }
 
     /// Whether this acknowledgement finds the first unacknowledged segment older than `timeout`. It looks if it is a
@@ -75,6 +77,16 @@ mod tests {
         ages.sent(3, at_ms(105));
         assert_eq!(ages.acknowledged(at_ms(110), 4), None);
         assert_eq!(ages.acknowledged(at_ms(150), 6), Some(Interval::from_millis(100)));
+    }
+
+    #[test]
+    fn segments_above_a_hole_that_was_filled_give_no_round_trip_time() {
+        // 1 to 4 arrived at 100 ms, and were acknowledged when 0 had been sent again
+        let mut ages = Ages::default();
+        (0..6).for_each(|seq| ages.sent(seq, at_ms(seq)));
+        ages.sent(0, at_ms(200));
+        assert_eq!(ages.acknowledged(at_ms(300), 5), None);
+        assert_eq!(ages.acknowledged(at_ms(305), 6), Some(Interval::from_millis(300)));
     }
 
     #[test]

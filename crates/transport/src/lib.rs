@@ -1,4 +1,5 @@
-//! TCP, written once for all algorithms: handshake, sender, receiver, scoreboard, timers, pacing. Sans-I/O: every
+//! TCP, written once for all algorithms: handshake, sender, receiver, scoreboard, timers, pacing; and transports over
+//! UDP with ends of their own. Sans-I/O: every
 //! call is handed `now`, and answers what it wants sent and when it wants to be woken.
 
 mod ages;
@@ -8,6 +9,7 @@ mod reduction;
 mod rtt;
 mod scoreboard;
 mod sender;
+pub mod udp;
 
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Reduction;

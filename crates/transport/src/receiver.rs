@@ -180,7 +180,7 @@ impl Receiver {
         if self.config.sack && !self.early.is_empty() {
             let sack = self.sack_blocks();
             ack.bytes += sack.header_bytes() as u16;
-            ack.extra = Some(Box::new(Extra { sack, explicit: None }));
+            ack.extra = Some(Box::new(Extra { sack, ..Extra::default() }));
         }
         if let Some(explicit) = self.explicit.take() {
             ack.bytes += explicit.header_bytes() as u16;

@@ -1,6 +1,8 @@
-//! The registry, the files of `src/cc` and the model pages belong together.
+//! The registries, the files of `src/cc` and `src/udp` and the model pages belong together.
 
-use longfat_transport::cc::{Kind, algorithms, find};
+use longfat_transport::cc::{self, Kind, Parameter, algorithms};
+use longfat_transport::udp::{self, protocols};
+use longfat_units::Rate;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +10,33 @@ use std::path::{Path, PathBuf};
 const NOT_AN_ALGORITHM: [&str; 5] = ["round", "aimd", "mod", "registry", "testing"];
 /// These share docs/models/standard.md.
 const STANDARD: [&str; 4] = ["tahoe", "reno", "newreno", "sack"];
+
+/// Files of `src/udp` that hold no row.
+const NOT_A_PROTOCOL: [&str; 2] = ["mod", "testing"];
+
+/// What the rows of both registries have in common.
+struct Row {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    citation: &'static str,
+    parameters: &'static [Parameter],
+}
+
+fn rows() -> Vec<Row> {
+    let tcp = algorithms().map(|a| Row {
+        name: a.name,
+        aliases: a.aliases,
+        citation: a.citation,
+        parameters: a.parameters,
+    });
+    let over_udp = protocols().map(|p| Row {
+        name: p.name,
+        aliases: p.aliases,
+        citation: p.citation,
+        parameters: p.parameters,
+    });
+    tcp.chain(over_udp).collect()
+}
 
 fn crate_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -37,9 +66,17 @@ fn every_file_of_cc_has_a_row_in_the_registry() {
 }
 
 #[test]
+fn every_file_of_udp_has_a_row_in_the_registry() {
+    let rows: BTreeSet<String> = protocols().map(|p| stem(p.name)).collect();
+    let files = stems_in(&crate_folder().join("src/udp"));
+    let expected = rows.into_iter().chain(NOT_A_PROTOCOL.map(str::to_owned)).collect();
+    assert_eq!(files, expected);
+}
+
+#[test]
 fn every_row_has_a_model_page_that_ends_in_its_validation() {
     let pages = crate_folder().join("../../docs/models");
-    for row in algorithms() {
+    for row in rows() {
         let page = if STANDARD.contains(&row.name) { "standard".to_owned() } else { stem(row.name) };
         let page = pages.join(page).with_extension("md");
         let text = std::fs::read_to_string(&page)
@@ -52,17 +89,18 @@ fn every_row_has_a_model_page_that_ends_in_its_validation() {
 #[test]
 fn names_and_aliases_are_unique_and_find_their_row() {
     let mut seen = BTreeSet::new();
-    for row in algorithms() {
+    for row in rows() {
         for name in std::iter::once(&row.name).chain(row.aliases) {
             assert!(seen.insert(*name), "{name} is taken twice");
-            assert_eq!(find(name).map(|a| a.name), Some(row.name));
+            let found = cc::find(name).map(|a| a.name).or_else(|| udp::find(name).map(|p| p.name));
+            assert_eq!(found, Some(row.name));
         }
     }
 }
 
 #[test]
 fn every_row_cites_its_source_and_explains_its_parameters() {
-    for row in algorithms() {
+    for row in rows() {
         assert!(
             row.citation.chars().any(|c| c.is_ascii_digit()),
             "{}: no year in {:?}",
@@ -91,6 +129,8 @@ fn every_row_cites_its_source_and_explains_its_parameters() {
                 }
             }
         }
-        assert!(row.instance(&[]).is_ok(), "{}", row.name);
     }
+    let line = Rate::from_bps(1e9).unwrap();
+    assert!(algorithms().all(|row| row.instance(&[]).is_ok()));
+    assert!(protocols().all(|row| row.check(&[], line).is_ok()));
 }

@@ -1,16 +1,19 @@
 //! What travels: the [`Packet`] trait that network elements see, the simulator's packet, and explicit headers.
 
 mod explicit;
+mod report;
 mod sim_packet;
 
 pub use explicit::{Explicit, Xcp};
+pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 
 /// Which flow a packet belongs to: an index that is stable for the life of the flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
-/// What a packet is for. Data and connection requests travel from sender to receiver, the others back.
+/// What a packet is for. Data, connection requests and what acknowledges acknowledgements travel from sender to
+/// receiver, the others back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
     /// Payload.
@@ -22,6 +25,8 @@ pub enum Kind {
     Syn,
     /// Answer to a connection request.
     SynAck,
+    /// Tells the receiver that its acknowledgement has arrived (UDT's ACK2).
+    AckAck,
     /// Sent by a network element to another one (XCP-i requests, probes).
     Control,
 }
@@ -30,7 +35,7 @@ impl Kind {
     /// Whether it travels from the flow's sender to its receiver.
     #[inline]
     pub const fn is_forward(self) -> bool {
-        matches!(self, Kind::Data | Kind::Syn | Kind::Control)
+        matches!(self, Kind::Data | Kind::Syn | Kind::AckAck | Kind::Control)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The simulator's packet: small and plain. What only some packets carry (SACK blocks, an explicit header) hangs
 //! from one pointer, so the others don't pay for it.
 
-use crate::{Ecn, Explicit, FlowId, Kind, Packet};
+use crate::{Ecn, Explicit, FlowId, Kind, Packet, Report};
 use longfat_units::Time;
 
 /// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the one with the
@@ -47,6 +47,8 @@ pub struct Extra {
     pub sack: SackBlocks,
     /// Explicit congestion header.
     pub explicit: Option<Explicit>,
+    /// What the receiver of a rate-based transport reports.
+    pub report: Option<Box<Report>>,
 }
 
 /// A simulated TCP packet. Sequence numbers count segments, not bytes.

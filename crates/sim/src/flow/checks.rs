@@ -47,10 +47,16 @@ impl<M: Copy> Passed<M> {
         Passed { checks, next: checks.after(start), marks: VecDeque::new() }
     }
 
+    /// Whether a check comes no later than `now`.
+    #[inline(always)]
+    pub fn is_due(&self, now: Time) -> bool {
+        now >= self.next
+    }
+
     /// The end's clock goes on to `now`, where something is about to happen to it; `mark` says how it looks before.
     #[inline(always)]
     pub fn go_on(&mut self, now: Time, mark: impl Fn(Time) -> M) {
-        if now >= self.next {
+        if self.is_due(now) {
             self.note(now, mark);
         }
     }

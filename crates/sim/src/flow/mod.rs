@@ -2,22 +2,23 @@
 
 mod checks;
 mod host;
+mod machines;
 mod receiving;
 mod sending;
+mod transport;
 
 pub use checks::Checks;
 pub use receiving::ReceivingEnd;
 pub use sending::SendingEnd;
+pub use transport::Transport;
 
 use crate::link::LinkCounters;
-use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
+use crate::plan::{ConnectionPlan, PlanError, rate};
 use host::{Access, HostClock};
 use longfat_net::{ConstantFifo, Loss};
-use longfat_transport::cc::registry::Recovery;
-use longfat_transport::cc::{self, Controller};
-use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig};
 use longfat_units::{Interval, Stream, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
+
 /// Where a connection's packets go.
 #[derive(Clone, Debug)]
 pub struct Route {
@@ -95,13 +96,8 @@ pub struct NewFlow<'a> {
 }
 
 impl Flow {
-    /// A connection as planned, with this algorithm instance.
-    pub fn new(
-        plan: &ConnectionPlan,
-        controller: Controller,
-        recovery: Recovery,
-        new: NewFlow<'_>,
-    ) -> Result<Self, PlanError> {
+    /// A connection as planned.
+    pub fn new(plan: &ConnectionPlan, transport: Transport, new: NewFlow<'_>) -> Result<Self, PlanError> {
         let stream = |what: &str| Stream::new(new.seed, &format!("{}/{what}", new.stream_name));
         let rtt = Interval::from_secs_f64(plan.rtt_s.distribution().draw(&mut stream("rtt")));
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
@@ -109,35 +105,7 @@ impl Flow {
             |all: Interval, shared: Interval| all.saturating_sub(shared).max(Interval::from_ns(1));
         let clock = HostClock::new(Interval::from_secs_f64(plan.host_tick_s), stream("tick"));
         let access = Access::new(rate("access_rate_bps", plan.access_rate_bps)?);
-        let sender = SenderConfig {
-            flow: new.id,
-            mss_bytes: plan.mss_bytes,
-            header_bytes: plan.header_bytes,
-            bytes: new.bytes,
-            initial_window: plan.initial_window,
-            initial_ssthresh: plan.initial_ssthresh.unwrap_or(f64::INFINITY),
-            max_window: plan.max_window.unwrap_or(f64::INFINITY),
-            max_ssthresh: if plan.slow_start == SlowStart::Limited {
-                plan.max_ssthresh
-            } else {
-                f64::INFINITY
-            },
-            byte_counting: plan.byte_counting,
-            recovery,
-            reduction: match plan.recovery {
-                ReductionPlan::RateHalving => Reduction::RateHalving,
-                ReductionPlan::Prr => Reduction::Prr,
-            },
-            host_tick: clock.tick,
-            tick_phase: clock.phase,
-            rto_min: Interval::from_secs_f64(plan.rto_min_s),
-            ecn: plan.ecn,
-        };
-        let receiver = ReceiverConfig {
-            flow: new.id,
-            delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
-            sack: recovery == Recovery::Sack,
-        };
+        let (sender, receiver) = transport.ends(plan, &clock, &new)?;
         let losses = new
             .losses
             .into_iter()
@@ -145,10 +113,9 @@ impl Flow {
                 (link, kind, Loss::new(model, stream(&format!("loss/{link}/{kind:?}"))))
             })
             .collect();
-        let sender = Sender::new(sender, controller);
         Ok(Flow {
             sending: SendingEnd::new(sender, clock, access.clone(), new.start, new.checks),
-            receiving: ReceivingEnd::new(Receiver::new(receiver), access, new.start, new.checks),
+            receiving: ReceivingEnd::new(receiver, access, new.start, new.checks),
             route: Route {
                 forward: plan.forward.clone(),
                 reverse: plan.reverse.clone(),
@@ -162,29 +129,6 @@ impl Flow {
             dropped: 0,
             transfer: None,
         })
-    }
-
-    /// The instance and the recovery that this plan asks for; `custom` makes a user's own algorithm.
-    pub fn controller(
-        plan: &ConnectionPlan,
-        custom: &mut dyn FnMut() -> Option<Controller>,
-    ) -> Result<(Controller, Recovery), PlanError> {
-        let missing = |what: String| PlanError { at: "algorithm".to_owned(), what };
-        let (controller, own) = if plan.algorithm == "custom" {
-            let made =
-                custom().ok_or_else(|| missing("no algorithm was handed over for this flow".to_owned()))?;
-            (made, Recovery::Sack)
-        } else {
-            let row = cc::find(&plan.algorithm)
-                .ok_or_else(|| missing(format!("there is no algorithm {:?}", plan.algorithm)))?;
-            (row.instance(&plan.values()).map_err(|e| missing(e.to_string()))?, row.recovery)
-        };
-        let recovery = match (plan.sack, own) {
-            (Some(true), _) => Recovery::Sack,
-            (Some(false), Recovery::Sack) => Recovery::NewReno,
-            _ => own,
-        };
-        Ok((controller, recovery))
     }
 
     /// A packet whose last bit leaves its last link, and the propagation of that, at `at`: puts it on its way to its end.

@@ -2,9 +2,10 @@
 
 use super::checks::{Checks, Passed};
 use super::host::{Access, HostClock};
+use super::machines::AnySender;
 use longfat_net::Pipe;
+use longfat_transport::SenderCounters;
 use longfat_transport::cc::Window;
-use longfat_transport::{Sender, SenderCounters};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -25,10 +26,10 @@ pub struct SenderMark {
 
 impl SenderMark {
     /// How the sender looks at `now`, when nothing has happened to it since its last event.
-    fn of(sender: &Sender, completed: Option<Time>, now: Time) -> Self {
+    fn of(sender: &AnySender, completed: Option<Time>, now: Time) -> Self {
         SenderMark {
-            window: *sender.window(),
-            srtt: sender.rtt().srtt(),
+            window: sender.window(),
+            srtt: sender.srtt(),
             acked_bytes: sender.acked_bytes(),
             counters: *sender.counters(),
             cwnd_integral: sender.cwnd_integral(completed.unwrap_or(now).min(now)),
@@ -39,7 +40,7 @@ impl SenderMark {
 /// A sender and its host.
 pub struct SendingEnd {
     /// The machine.
-    pub sender: Sender,
+    pub sender: AnySender,
     /// From the last link back to the sender.
     pub incoming: Pipe<SimPacket>,
     /// From the sender to the first link.
@@ -58,7 +59,7 @@ pub struct SendingEnd {
 
 impl SendingEnd {
     /// A sender behind its own link, to be started at `start_at`.
-    pub fn new(sender: Sender, clock: HostClock, access: Access, start_at: Time, checks: Checks) -> Self {
+    pub fn new(sender: AnySender, clock: HostClock, access: Access, start_at: Time, checks: Checks) -> Self {
         SendingEnd {
             sender,
             incoming: Pipe::default(),
@@ -101,6 +102,21 @@ impl SendingEnd {
     /// and does nothing, if that would be after the run.
     #[inline]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
+        match self.sender {
+            AnySender::Tcp(_) => self.run_ahead(at, packet),
+            AnySender::Udp(_) => self.run_ahead_over_udp(at, packet),
+        }
+    }
+
+    /// Out of the way of TCP's hot loop.
+    #[cold]
+    #[inline(never)]
+    fn run_ahead_over_udp(&mut self, at: Time, packet: &SimPacket) -> bool {
+        self.run_ahead(at, packet)
+    }
+
+    #[inline(always)]
+    fn run_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
         let now = self.clock.looks(at);
         if now > self.passed.end() {
             return false;
@@ -125,11 +141,15 @@ impl SendingEnd {
     fn take(&mut self, now: Time, packet: &SimPacket) {
         let SendingEnd { sender, access, outgoing, balance, .. } = self;
         *balance -= 1;
-        sender.on_packet(now, packet, &mut |packet: SimPacket| {
-            *balance += 1;
-            outgoing.push(access.depart(now, packet.bytes()), packet);
+        let done = sender.on_packet(now, packet, || {
+            |packet: SimPacket| {
+                *balance += 1;
+                outgoing.push(access.depart(now, packet.bytes()), packet);
+            }
         });
-        self.look_whether_done(now);
+        if done {
+            self.complete(now);
+        }
     }
 
     /// Starts, stops, or serves a timer of the sender.
@@ -144,18 +164,18 @@ impl SendingEnd {
             sender.start(now, &mut out);
         } else if self.stop_at <= now {
             self.stop_at = Time::NEVER;
-            sender.stop();
+            sender.stop(now);
         } else {
             sender.on_timer(now, &mut out);
         }
-        self.look_whether_done(now);
+        if sender.is_done() {
+            self.complete(now);
+        }
     }
 
-    #[inline(always)]
-    fn look_whether_done(&mut self, now: Time) {
-        if self.sender.is_done() && self.completed.is_none() {
-            self.completed = Some(now);
-        }
+    #[cold]
+    fn complete(&mut self, now: Time) {
+        self.completed.get_or_insert(now);
     }
 
     /// When everything was acknowledged, if that was before `now`.

@@ -8,7 +8,8 @@
 //! a(w) = w^2 p(w) 2 b(w) / (2 - b(w))
 //! ```
 //!
-//! Up to Low_Window it is standard TCP: a = 1, b = 1/2.
+//! Up to Low_Window it is standard TCP: a = 1, b = 1/2. `variant = "linux"` is the kernel's module: a(w) and b(w) from
+//! the RFC's table, growth for each acknowledgement rather than each segment, and b of the last growth.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -18,6 +19,7 @@
 //! | High_P | 1e-7 | | RFC 3649 | none |
 //! | High_Decrease | 0.1 | of the window | RFC 3649 | none |
 //! | rounded p(w) | 0.078 / w^1.2 | | RFC 3649 | tables only: exponent to one decimal, factor cut to three |
+//! | Linux's unit of b | 1/256 | of the window | Linux tcp_highspeed, md | rounded down |
 //! | end of the table | 100000 | segments | chosen: just beyond the RFC's last rows | scaled with High_Window; b stays as it is there, as b(w) would fall through 0 |
 
 use super::aimd::{standard_decrease, standard_increase};
@@ -35,6 +37,8 @@ const HIGH_P: f64 = 1e-7;
 const HIGH_DECREASE: f64 = 0.1;
 /// End of the table as a multiple of High_Window.
 const TABLE_END: f64 = 100_000.0 / 83_000.0;
+/// Linux holds b as a whole number of these.
+const LINUX_DECREASE_UNIT: f64 = 1.0 / 256.0;
 
 /// The registry row.
 pub const ROW: Algorithm = Algorithm {
@@ -42,6 +46,11 @@ pub const ROW: Algorithm = Algorithm {
     aliases: &["highspeed", "hs-tcp"],
     citation: "Floyd: HighSpeed TCP for Large Congestion Windows, RFC 3649, 2003",
     parameters: &[
+        Parameter::choice(
+            "variant",
+            &["rfc", "linux"],
+            "linux: the kernel's tcp_highspeed, which grows per acknowledgement; its table is the nearest one",
+        ),
         Parameter::choice(
             "table",
             &["exact", "nearest", "interpolated"],
@@ -209,9 +218,18 @@ impl Table {
     }
 }
 
+/// The table with b as Linux holds it.
+fn linux_rows(mut rows: Vec<Row>) -> Vec<Row> {
+    for row in &mut rows {
+        row.decrease = (row.decrease / LINUX_DECREASE_UNIT).floor() * LINUX_DECREASE_UNIT;
+    }
+    rows
+}
+
 /// HighSpeed TCP.
 #[derive(Clone, Debug)]
 pub struct Hstcp {
+    linux: bool,
     low_window: f64,
     table: Table,
     /// The parameters of the present window.
@@ -220,19 +238,21 @@ pub struct Hstcp {
 
 impl Hstcp {
     fn build(p: &Parameters) -> Controller {
+        let linux = p.word("variant") == "linux";
         let low_window = p.number("low_window");
         let response =
             Response::new(low_window, p.number("high_window"), p.number("high_p"), p.number("high_decrease"));
         let table = match p.word("table") {
+            _ if linux => Table::Nearest(linux_rows(response.rounded().table())),
             "nearest" => Table::Nearest(response.rounded().table()),
             "interpolated" => Table::Interpolated(response.rounded().table()),
             _ => Table::Exact(response),
         };
-        Controller::Hstcp(Hstcp::new(low_window, table))
+        Controller::Hstcp(Hstcp { linux, ..Hstcp::new(low_window, table) })
     }
 
     fn new(low_window: f64, table: Table) -> Self {
-        Hstcp { low_window, band: table.band(low_window), table }
+        Hstcp { linux: false, low_window, band: table.band(low_window), table }
     }
 
     /// The RFC's equations with its own parameters, for algorithms that are HighSpeed TCP at times.
@@ -255,6 +275,11 @@ impl CongestionControl for Hstcp {
         if w.in_slow_start() {
             return w.slow_start(ack.acked);
         }
+        if self.linux {
+            self.follow(w.cwnd);
+            w.cwnd += self.band.increase / w.cwnd;
+            return;
+        }
         if w.cwnd <= self.low_window {
             w.cwnd += standard_increase(w.cwnd, ack.acked);
             return;
@@ -264,6 +289,10 @@ impl CongestionControl for Hstcp {
     }
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
+        if self.linux {
+            w.ssthresh = w.cwnd - self.band.decrease * w.cwnd;
+            return;
+        }
         if w.cwnd <= self.low_window {
             w.ssthresh = standard_decrease(w.cwnd);
             return;
@@ -409,6 +438,30 @@ mod tests {
             assert_eq!(band.increase, a, "{cwnd}");
             assert!(band.from <= cwnd && cwnd < band.until);
         }
+    }
+
+    #[test]
+    fn linux_counts_acknowledgements_and_not_the_segments_in_them() {
+        // tcp_highspeed: the window gains (row + 1) / cwnd an acknowledgement; 300 lies in the fourth row
+        let mut c = instance(&ROW, &[("variant", "linux")]);
+        let mut w = window(300.0, 10.0);
+        c.on_ack(&ack(2.0), &mut w);
+        assert!((w.cwnd - 300.0 - 4.0 / 300.0).abs() < 1e-12, "{}", w.cwnd);
+    }
+
+    #[test]
+    fn linux_backs_off_by_the_row_of_its_last_growth_and_halves_before_any() {
+        let mut c = instance(&ROW, &[("variant", "linux")]);
+        let mut w = window(300.0, 1000.0);
+        c.on_ack(&ack(1.0), &mut w);
+        c.on_congestion(&loss(), &mut w);
+        assert_eq!(w.ssthresh, 0.5 * 301.0);
+        // tcp_highspeed has 98 / 256 in the row of 347 segments
+        let mut w = window(320.0, 10.0);
+        c.on_ack(&ack(1.0), &mut w);
+        w.cwnd = 256.0;
+        c.on_congestion(&loss(), &mut w);
+        assert_eq!(w.ssthresh, 256.0 - 98.0);
     }
 
     #[test]

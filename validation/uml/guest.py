@@ -1,0 +1,209 @@
+"""What runs inside of user-mode Linux, as its first process: a router between two hosts, one flow, its trace.
+
+Standard library only, and started without site packages; the guest sees the host's files read-only, and one
+folder that it may write to. Its one argument is that folder's path, where `plan.json` says what to do.
+
+    sender (s) --- veth --- router --- netem rate, limit N ---> receiver (r)
+                   veth <---------------- netem delay, the whole RTT ---
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+FINIT_MODULE = 313  # x86-64
+CLONE_NEWNET = 0x40000000
+POWER_OFF = 0x4321FEDC
+WRITABLE = Path("/run/longfat")
+PORT = 5001
+SENDER, RECEIVER = "10.0.1.1", "10.0.2.1"
+SENDER_GATEWAY, RECEIVER_GATEWAY = "10.0.1.254", "10.0.2.254"
+CHUNK = 1 << 18
+SETTLING_S = 1.0
+"""Between the links' being up and the flow."""
+
+
+def checked(result: int, what: str) -> None:
+    """Raise what the C library says unless the call went well."""
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")
+
+
+def mount(kind: str, target: str, options: str = "") -> None:
+    """Mount a file system without a device."""
+    checked(LIBC.mount(b"none", target.encode(), kind.encode(), 0, options.encode()), f"mount {target}")
+
+
+def load(module: str) -> None:
+    """Load one module."""
+    with open(module, "rb") as file:
+        checked(LIBC.syscall(FINIT_MODULE, file.fileno(), b"", 0), f"load {module}")
+
+
+def ip(line: str, program: str = "ip") -> None:
+    """Run iproute2."""
+    subprocess.run([program, *line.split()], check=True)
+
+
+def enter(namespace: str) -> None:
+    """Move this process into a network namespace."""
+    with open(f"/run/netns/{namespace}") as file:
+        checked(LIBC.setns(file.fileno(), CLONE_NEWNET), f"enter {namespace}")
+
+
+def write_sysctls(values: dict[str, str]) -> dict[str, str]:
+    """Set them, as far as this namespace has them, and say what they are now."""
+    seen = {}
+    for key, value in values.items():
+        path = Path("/proc/sys", *key.split("."))
+        if path.exists():
+            path.write_text(value)
+            seen[key] = path.read_text().strip()
+    return seen
+
+
+def in_namespace(namespace: str, work: Any) -> int:
+    """Fork a child that does `work` in a namespace."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        enter(namespace)
+        work()
+        status = 0
+    except BaseException as error:
+        print(f"guest: {namespace}: {error!r}", flush=True)
+    os._exit(status)
+
+
+def build_network(plan: dict[str, Any]) -> None:
+    """Three namespaces, two veth pairs, the bottleneck and the delay."""
+    for name in "sr":
+        ip(f"netns add {name}")
+    for name, host, gateway in ("s", SENDER, SENDER_GATEWAY), ("r", RECEIVER, RECEIVER_GATEWAY):
+        # one segment a packet: a packet that stands for several would be one for the queue's limit
+        ip(f"link add {name}0 gso_max_segs 1 type veth peer name {name}1")
+        ip(f"link set {name}0 netns {name}")
+        ip(f"addr add {gateway}/24 dev {name}1")
+        ip(f"link set {name}1 gso_max_segs 1 up")
+        ip(f"-n {name} addr add {host}/24 dev {name}0")
+        ip(f"-n {name} link set {name}0 gso_max_segs 1 up")
+        ip(f"-n {name} link set lo up")
+        ip(f"-n {name} route add default via {gateway}")
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    # a rate of IP bytes: netem would count Ethernet's as well
+    bottleneck = f"rate {plan['rate_bps']}bit -{plan['ethernet_bytes']} limit {plan['limit_packets']}"
+    ip(f"qdisc add dev r1 root netem {bottleneck}", "tc")
+    ip(f"-n r qdisc add dev r0 root netem delay {plan['rtt_ms']}ms limit 1000000", "tc")
+
+
+def receive() -> None:
+    """Take whatever comes."""
+    server = socket.create_server((RECEIVER, PORT))
+    connection, _ = server.accept()
+    room = bytearray(CHUNK)
+    while connection.recv_into(room):
+        pass
+
+
+def info(flow: socket.socket) -> list[int]:
+    """TCP_INFO as far as a sample has it; `COLUMNS` in figures.py names these after the time."""
+    raw = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    words = struct.unpack_from("=24I", raw, 8)
+    unacked, sacked, lost, retrans = words[4:8]
+    srtt, _, ssthresh, cwnd = words[15:19]
+    return [raw[1], cwnd, ssthresh, srtt, unacked, sacked, lost, retrans]
+
+
+def send(plan: dict[str, Any], folder: Path) -> None:
+    """One bulk flow, sampled at regular times."""
+    flow = socket.socket()
+    flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, plan["module"].encode())
+    flow.connect((RECEIVER, PORT))
+    mss = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+
+    def pump() -> None:
+        data = bytes(CHUNK)
+        while True:
+            flow.sendall(data)
+
+    threading.Thread(target=pump, daemon=True).start()
+    begin = time.monotonic()
+    samples = []
+    late = 0.0
+    for number in range(int(plan["duration_s"] / plan["sample_s"])):
+        due = begin + number * plan["sample_s"]
+        time.sleep(max(due - time.monotonic(), 0))
+        at = time.monotonic()
+        late = max(late, at - due)
+        samples.append([round(1e6 * (at - begin)), *info(flow)])
+    (folder / "trace.json").write_text(json.dumps({"mss": mss, "late_s": late, "samples": samples}))
+
+
+def run(folder: Path) -> None:
+    """All of it."""
+    plan = json.loads((folder / "plan.json").read_text())
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    for module in plan["modules"]:
+        load(module)
+    sysctls = write_sysctls(plan["sysctls"])
+    build_network(plan)
+    with open(folder / "begin-virtual-time"):
+        pass
+    # so that it does not matter when the boot was done: the clock stands at a multiple of 10 s
+    now = time.monotonic()
+    time.sleep(now // 10 * 10 + 20 - now)
+
+    def receiver() -> None:
+        sysctls.update(write_sysctls(plan["sysctls"]))
+        receive()
+
+    def sender() -> None:
+        sysctls.update(write_sysctls(plan["sysctls"]))
+        (folder / "sysctls.json").write_text(json.dumps(sysctls))
+        time.sleep(SETTLING_S)
+        send(plan, folder)
+
+    in_namespace("r", receiver)
+    child = in_namespace("s", sender)
+    _, status = os.waitpid(child, 0)
+    bottleneck = subprocess.run(
+        ["tc", "-s", "-j", "qdisc", "show", "dev", "r1"], check=True, capture_output=True, text=True
+    )
+    (folder / "bottleneck.json").write_text(bottleneck.stdout)
+    if status == 0:
+        (folder / "done").write_text(os.uname().release)
+
+
+def main() -> None:
+    """Do it and switch the machine off, whatever happens."""
+    folder = Path(sys.argv[1])
+    try:
+        os.chdir("/")
+        mount("proc", "/proc")
+        mount("sysfs", "/sys")
+        mount("tmpfs", "/run")
+        WRITABLE.mkdir()
+        mount("hostfs", str(WRITABLE), str(folder))
+        run(WRITABLE)
+    except BaseException as error:
+        print(f"guest: {error!r}", flush=True)
+    finally:
+        os.sync()
+        LIBC.reboot(POWER_OFF)
+
+
+main()
