@@ -1,7 +1,7 @@
-"""Rates of the bottleneck that vary: a sine, steps, or a Mahimahi trace; how a scenario has them, and the plan.
+"""Rates of the bottleneck that vary: a sine, steps, or a Mahimahi trace; as scenarios and plans have them.
 
-A trace is a text file as Mahimahi's link shell takes it (Netravali et al., USENIX ATC 2015): each line is a time
-in whole milliseconds at which 1500 bytes can be delivered; after the last line it begins again.
+A trace is a text file as Mahimahi's link shell takes it (Netravali et al., USENIX ATC 2015): each line is a
+time in whole milliseconds at which 1500 bytes can be delivered; after the last line it begins again.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def _time(value: Any, limits_s: tuple[float, float], place: str) -> float:
 def _sine(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
     if not isinstance(value, Mapping) or set(value) != {"max", "min", "period"}:
         raise ValueError(
-            'sine takes max, min and period; accepted: { max = "1 Gbit/s", min = "300 Mbit/s", period = "32 s" }'
+            "sine takes max, min and period; "
+            'accepted: { max = "1 Gbit/s", min = "300 Mbit/s", period = "32 s" }'
         )
     greatest = _rate(value["max"], limits_bps, "sine.max: ")
     least = _rate(value["min"], limits_bps, "sine.min: ")
@@ -149,7 +150,9 @@ def read_trace(path: Path) -> list[int]:
         lines = path.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text of digits"
-        raise ValueError(f"trace {path.name}: {reason}; accepted: a file, relative to the scenario's") from None
+        raise ValueError(
+            f"trace {path.name}: {reason}; accepted: a file, relative to the scenario's"
+        ) from None
     times: list[int] = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()

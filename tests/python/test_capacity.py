@@ -1,5 +1,6 @@
 """Rates that vary and explicit-rate routers: how files have them, what the core gets, what a run gives."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,11 @@ def test_a_rate_that_varies_is_written_as_it_was_read(rate: Any) -> None:
     changed = first.with_values({"bottleneck.router.alpha": 0.3})
     assert changed.bottleneck.router is not None
     assert changed.bottleneck.router.parameters == {"alpha": 0.3, "gamma": 0.2}
+
+
+def test_a_rate_that_varies_goes_to_worker_processes() -> None:
+    first = scenario({"bottleneck.rate": SINE})
+    assert build(pickle.loads(pickle.dumps(first))) == build(first)
 
 
 def test_one_value_of_a_sine_can_be_set_and_the_original_stays() -> None:
@@ -126,7 +132,9 @@ def test_the_ready_trace_is_read() -> None:
 def test_inefficiency_is_the_share_of_the_varying_capacity_that_was_not_used() -> None:
     # a window of 3 packets each 40 ms carries 0.9 Mbit/s of a mean of 6.5
     flow = {"rtt": "40 ms", "max_window": 3, "delayed_ack": False}
-    ran = longfat.run(scenario({"bottleneck.rate": SINE}, duration="40 s", window=["4 s", "40 s"], flow=[flow]))
+    ran = longfat.run(
+        scenario({"bottleneck.rate": SINE}, duration="40 s", window=["4 s", "40 s"], flow=[flow])
+    )
     link, metrics = ran.summary["links"][0], ran.summary["metrics"]
     assert link["rate_bps"] == pytest.approx(6.5e6, rel=1e-6)
     assert metrics["inefficiency"] == pytest.approx(1 - 0.9 / 6.5, abs=0.02)
