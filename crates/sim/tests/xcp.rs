@@ -197,7 +197,7 @@ fn both_drivers_give_the_same_bytes_with_routers_and_with_capacities_that_vary()
 
 #[test]
 fn a_queue_that_is_never_empty_uses_all_of_a_capacity_that_varies() {
-    for (capacity, mean_bps) in capacities().into_iter().zip([12.5e6, 11.1e6, 200.0 * 12e3 / 0.331]) {
+    for (capacity, mean_bps) in capacities().into_iter().zip([12.5e6, 378.2e6 / 32.1, 200.0 * 12e3 / 0.331]) {
         let mut plan = dumbbell(20e6, 400, 33.1, vec![with(flow("a", "sack"), json!({"max_window": 300.0}))]);
         plan["links"][0]["capacity"] = capacity.clone();
         plan["window_s"] = json!([1.0, 33.1]);
