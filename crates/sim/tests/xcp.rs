@@ -159,8 +159,8 @@ fn assert_the_same_by_both(plan: &Value) -> Outcome {
     for (a, b) in fast.flows.iter().chain(&fast.links).zip(plain.flows.iter().chain(&plain.links)) {
         assert!(bits(&a.1) == bits(&b.1), "{} differs: {plan}", a.0);
     }
-    let text = |o: &Outcome| serde_json::to_string(&o.summary).expect("figures");
-    assert_eq!(text(&fast), text(&plain));
+    let text = |o: &Outcome| serde_json::to_string(&o.summary).unwrap_or_default();
+    assert!(!text(&fast).is_empty() && text(&fast) == text(&plain), "{plan}");
     fast
 }
 
