@@ -97,11 +97,16 @@ def run(
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
         summary = _simulate(scenario, repeats, out)
+        from longfat.result import unreached_loads
+
+        shown = summary if repeats == 1 else summary["mean"]
+        for line in unreached_loads(shown["background"]):
+            click.echo(f"warning: {line}", err=True)
     if as_json:
         click.echo(json.dumps(summary))
         return
     console = _console()
-    tables.print_summary(console, scenario, summary if repeats == 1 else summary["mean"])
+    tables.print_summary(console, scenario, shown)
     if repeats > 1:
         console.print(f"Means over {repeats} runs; --json has each, and standard errors.", style="dim")
     if out is not None:

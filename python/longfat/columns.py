@@ -88,10 +88,29 @@ BACKGROUND = (
     Column("name", "name", _text, is_number=False),
     Column("transfers_started", "transfers", count),
     Column("transfers_completed", "completed", count),
+    Column("load_bps", "asked Mbit/s", _in(MBIT_S)),
+    Column("offered_bps", "offered Mbit/s", _in(MBIT_S)),
     Column("throughput_bps", "throughput Mbit/s", _in(MBIT_S)),
     Column("packets_sent", "packets", count),
     Column("packets_lost", "lost", count),
 )
+COMPLETION_TIMES = (
+    Column("background", "background", _text, is_number=False),
+    Column("from_bytes", "from B", count),
+    Column("below_bytes", "below B", count),
+    Column("transfers", "transfers", count),
+    Column("mean_s", "mean ms", _in(MS)),
+    Column("p50_s", "median ms", _in(MS)),
+    Column("p95_s", "95 % ms", _in(MS)),
+    Column("p99_s", "99 % ms", _in(MS)),
+)
+RUN_TABLES = (
+    ("Flows", "flows", FLOWS),
+    ("Links", "links", LINKS),
+    ("Background", "background", BACKGROUND),
+    ("Completion times by size", "completion_times", COMPLETION_TIMES),
+)
+"""Heading, key of the summary, columns."""
 METRICS = {
     "jain": "Jain's index",
     "throughput_ratio": "least / greatest throughput",

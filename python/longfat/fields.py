@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -138,6 +137,17 @@ Shape = Annotated[
     Accepts("1.2"),
 ]
 
+TailIndex = Annotated[float, _number((0.1, 100.0), "a Pareto tail index from 0.1 to 100"), Accepts("1.1")]
+LogSize = Annotated[
+    float, _number((0.0, 30.0), "the mean of the logarithm of bytes, from 0 to 30"), Accepts("9.357")
+]
+LogSpread = Annotated[
+    float,
+    _number((0.01, 10.0), "the standard deviation of the logarithm of bytes, from 0.01 to 10"),
+    Accepts("1.318"),
+]
+Share = Annotated[float, _number((0.0, 1.0), "a share from 0 to 1"), Accepts("0.07")]
+
 INFINITE = "infinite"
 
 
@@ -165,98 +175,6 @@ SegmentsOrInfinite = Annotated[
     _segments(WINDOWS_SEGMENTS, or_infinite=True),
     PlainSerializer(_write_segments),
     Accepts("a number of segments"),
-]
-
-
-@dataclass(frozen=True)
-class Uniform:
-    """Drawn once per flow, uniform in [low, high)."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Exponential:
-    """Drawn once per flow, exponential with this mean."""
-
-    mean: float
-
-
-Distribution = float | Uniform | Exponential
-
-
-def least(value: Distribution) -> float:
-    """The least value that can be drawn."""
-    match value:
-        case Uniform(low=low):
-            return low
-        case Exponential():
-            return 0.0
-        case _:
-            return value
-
-
-def mean(value: Distribution) -> float:
-    """The mean of what is drawn."""
-    match value:
-        case Uniform(low, high):
-            return 0.5 * (low + high)
-        case Exponential(mean=value):
-            return value
-        case _:
-            return value
-
-
-def _distribution(limits: tuple[float, float]) -> PlainValidator:
-    accepted = 'accepted: a time such as "42 ms", { uniform = ["0 s", "40 s"] } or { exponential = "40 ms" }'
-
-    def time(value: Any) -> float:
-        return _in_range(TIME.parse(value), limits, TIME.write)
-
-    def check(value: Any) -> Distribution:
-        if isinstance(value, (Uniform, Exponential)):
-            return value
-        if not isinstance(value, Mapping):
-            return time(value)
-        if list(value) == ["uniform"]:
-            ends = value["uniform"]
-            if not isinstance(ends, (list, tuple)) or len(ends) != 2:
-                raise ValueError('accepted: two times such as { uniform = ["0 s", "40 s"] }')
-            low, high = map(time, ends)
-            if low > high:
-                raise ValueError(
-                    "the first time of uniform is above the second one; accepted: the lesser first"
-                )
-            return Uniform(low, high)
-        if list(value) == ["exponential"]:
-            return Exponential(time(value["exponential"]))
-        raise ValueError(accepted)
-
-    return PlainValidator(check)
-
-
-def _write_distribution(value: Distribution) -> Any:
-    match value:
-        case Uniform(low, high):
-            return {"uniform": [TIME.write(low), TIME.write(high)]}
-        case Exponential(mean):
-            return {"exponential": TIME.write(mean)}
-        case _:
-            return TIME.write(value)
-
-
-DrawnTime = Annotated[
-    Distribution,
-    _distribution(TIMES_S),
-    PlainSerializer(_write_distribution),
-    Accepts('a time such as "5 s", or { uniform = ["0 s", "40 s"] }'),
-]
-DrawnRtt = Annotated[
-    Distribution,
-    _distribution(RTTS_S),
-    PlainSerializer(_write_distribution),
-    Accepts('a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }'),
 ]
 
 
@@ -610,22 +528,3 @@ Algorithm = Annotated[
     PlainSerializer(_write_algorithm),
     Accepts('a name such as "hstcp", or { name = "hstcp", low_window = 31 }, or "file.py:Class"'),
 ]
-
-
-BACKGROUNDS = ("web", "surge")
-"""The kinds of background there are, each a class of that name in `longfat.scenario`."""
-LATER_BACKGROUNDS = ("short", "bulk", "onoff", "cbr")
-"""Kinds that are refused as such until they are there."""
-
-
-def known_background(data: Any) -> Any:
-    """A background's table as it is, if its kind is known."""
-    accepted = " or ".join(f'"{kind}"' for kind in BACKGROUNDS)
-    if not isinstance(data, Mapping) or data.get("kind") in BACKGROUNDS:
-        return data
-    if "kind" not in data:
-        raise ValueError(f"kind is missing; accepted: {accepted}")
-    kind = data["kind"]
-    if kind in LATER_BACKGROUNDS:
-        raise ValueError(f'kind = "{kind}" comes with a later version; accepted: {accepted}')
-    raise ValueError(f"kind = {json.dumps(kind, default=str)}: accepted: {accepted}")

@@ -11,6 +11,7 @@ metrics in general.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -137,6 +138,30 @@ def utilization(capacity_bps: float, delivered_bps: float) -> float:
 def inefficiency(capacity_bps: float, delivered_bps: float) -> float:
     """LOP eq. (3.5): 1 - delivered / available, both over the same time."""
     return 1.0 - utilization(capacity_bps, delivered_bps)
+
+
+def completion_times(duration_s: ArrayLike, size_bytes: ArrayLike) -> list[dict[str, float]]:
+    """Flow completion times by decades of size (RFC 5166, 2.1.2: transfer times for short flows).
+
+    A row for each decade [10^k, 10^(k+1)) bytes that has transfers: its ends, their number, mean, median and
+    the 95 % and 99 % points of the times, seconds. Transfers that never ended are not in, so that where a
+    path is overloaded the times of large ones are too small.
+    """
+    duration, size = _array(duration_s), _array(size_bytes)
+    if not size.size:
+        return []
+    # by comparing with the ends, not by logarithms, so that 1000 bytes lie in their decade
+    ends = 10.0 ** np.arange(0, math.ceil(math.log10(size.max())) + 2)
+    rows = []
+    for low, high in itertools.pairwise(ends.tolist()):
+        times = duration[(size >= low) & (size < high)]
+        if times.size:
+            p50, p95, p99 = np.percentile(times, [50, 95, 99]).tolist()
+            rows.append(
+                {"from_bytes": low, "below_bytes": high, "transfers": times.size}
+                | {"mean_s": float(times.mean()), "p50_s": p50, "p95_s": p95, "p99_s": p99}
+            )
+    return rows
 
 
 def loss_ratio(lost: float, sent: float) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Of the folder; counts up when a reader would have to know."""
 
-TABLES = ("flows", "links", "events")
+TABLES = ("flows", "links", "events", "transfers")
 
 
 RUN_FILES = frozenset(
@@ -122,7 +122,8 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
     (into / "scenario.toml").write_text(results[0].scenario.filled().to_toml())
     (into / "provenance.json").write_text(json.dumps(provenance(command), indent=1) + "\n")
     events = ["events"] if results[0].scenario.sample.events else []
-    for name in ["flows", "links", *events]:
+    transfers = ["transfers"] if results[0].scenario.background else []
+    for name in ["flows", "links", *events, *transfers]:
         _write_parquet(
             [(result.scenario.seed, getattr(result, name)) for result in results], into / f"{name}.parquet"
         )

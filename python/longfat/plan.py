@@ -9,27 +9,12 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from longfat.background import Background, Bulk, Onoff, Short, Surge, Web
 from longfat.capacity import VaryingRate
-from longfat.fields import (
-    BufferSize,
-    Distribution,
-    EveryLoss,
-    Exponential,
-    GilbertElliott,
-    LossModel,
-    RandomLoss,
-    Uniform,
-)
-from longfat.scenario import (
-    LINKS,
-    Background,
-    Bottleneck,
-    Flow,
-    Scenario,
-    Surge,
-    Transport,
-    Web,
-)
+from longfat.distributions import Distribution, Empirical, Exponential, Uniform
+from longfat.fields import BufferSize, EveryLoss, GilbertElliott, LossModel, RandomLoss
+from longfat.scenario import LINKS, Bottleneck, Flow, Scenario
+from longfat.transport import Transport
 
 Plan = dict[str, Any]
 
@@ -112,14 +97,22 @@ def _drawn(value: Distribution) -> float | Plan:
             return {"uniform": [low, high]}
         case Exponential(mean):
             return {"exponential": mean}
+        case Empirical():
+            return _measured(value)
         case _:
             return value
+
+
+def _measured(value: Empirical) -> Plan:
+    return {"empirical": list(zip(value.values, value.weights, strict=True))}
 
 
 def _later(start: Distribution, delay_s: float) -> Distribution:
     match start:
         case Uniform(low, high):
             return Uniform(low + delay_s, high + delay_s)
+        case Empirical(values, weights):
+            return Empirical(tuple(value + delay_s for value in values), weights)
         case Exponential():
             return start
         case _:
@@ -209,3 +202,11 @@ def _members(part: Background) -> Plan:
             }
         case Surge():
             return {"users": part.users, "habits": asdict(part.habits())}
+        case Short():
+            files = {"files": asdict(part.files())}
+            return {"gap_s": part.gap, "sizes": files if part.sizes is None else _measured(part.sizes)}
+        case Bulk():
+            return {"flows": part.flows, "start_s": _drawn(part.start)}
+        case Onoff():
+            start: Any = part.start  # filled in by now
+            return {"sources": part.sources, "start_s": _drawn(start)}

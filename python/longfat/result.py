@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat import _core, metrics
+from longfat.background import REACHED
 from longfat.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -60,7 +61,11 @@ class Result:
             "window_s": list(self.scenario.figures_window_s()),
             "flows": core["flows"],
             "links": core["links"],
-            "background": core["background"],
+            "background": [
+                entry | {"load_bps": asked, "load_reached": asked and entry["throughput_bps"] / asked}
+                for entry, asked in zip(core["background"], self._asked_bps(), strict=True)
+            ],
+            "completion_times": self._completion_times(core),
             "metrics": self._metrics(core),
             "performance": {
                 "wall_s": self.wall_s,
@@ -76,6 +81,27 @@ class Result:
         """For each flow the name of a user's own algorithm, without its folder."""
         specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
         return [Path(spec.name).name if spec.custom else None for spec in specs]
+
+    def _asked_bps(self) -> list[float | None]:
+        """The load that was asked for, of each background of the plan."""
+        scenario = self.scenario
+        return [
+            part.asked_bps(scenario.bottleneck)
+            for part in scenario.background
+            for _ in range(2 if part.direction == "both" else 1)
+        ]
+
+    def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """By background and size, of transfers that began in the window of figures."""
+        begin, end = self.scenario.figures_window_s()
+        columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
+        within = (columns["start_s"] >= begin) & (columns["start_s"] <= end)
+        found = []
+        for i, entry in enumerate(core["background"]):
+            own = within & (columns["group"] == i)
+            rows = metrics.completion_times(columns["duration_s"][own], columns["bytes"][own])
+            found += [{"background": entry["name"]} | row for row in rows]
+        return found
 
     def _metrics(self, core: Mapping[str, Any]) -> dict[str, float | None]:
         """Figures of the flows together: fairness over all, convergence of the one that starts last."""
@@ -215,6 +241,25 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nan(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def unreached_loads(background: list[dict[str, Any]]) -> list[str]:
+    """A line for each load that was asked for and not reached: what was, and what was offered.
+
+    Args:
+        background: of a summary, or of the mean of several.
+    """
+    return [
+        f"{entry['name']}: a load of {_mbps(entry['load_bps'])} was asked for, "
+        f"{_mbps(entry['throughput_bps'])} ({entry['load_reached']:.1%} of it) were reached; "
+        f"{_mbps(entry['offered_bps'])} were offered"
+        for entry in background
+        if entry["load_reached"] is not None and abs(entry["load_reached"] - 1.0) > REACHED
+    ]
+
+
+def _mbps(rate_bps: float) -> str:
+    return f"{rate_bps / 1e6:.4g} Mbit/s"
 
 
 def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:

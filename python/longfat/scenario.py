@@ -11,75 +11,48 @@ import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import tomli_w
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     PlainValidator,
-    SerializerFunctionWrapHandler,
     ValidationError,
-    model_serializer,
     model_validator,
 )
 
-from longfat import _core, problems, surge
+from longfat import _core, problems
+from longfat.background import Background
+from longfat.distributions import DrawnRtt, DrawnTime, Exponential, is_drawn, least
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
     BUFFER_PACKETS,
     MOST_FLOWS,
-    MOST_SESSIONS,
     Accepts,
     AccessRate,
-    AckTimeout,
-    Algorithm,
-    AlgorithmSpec,
     BottleneckRate,
     Buffer,
     BufferSize,
-    Distribution,
-    DrawnRtt,
-    DrawnTime,
     Duration,
-    Exponential,
     FlowCount,
-    Gap,
     GilbertElliott,
-    LargestFile,
     Loss,
     LossModel,
-    Mss,
-    Page,
     Period,
     Queue,
     QueueSpec,
     RandomLoss,
     Rate,
     Router,
-    RtoFloor,
     Rtt,
     Seed,
-    Segments,
-    SegmentsOrInfinite,
-    Sessions,
-    Shape,
-    Tick,
     Time,
     Transfer,
-    Uniform,
-    known_background,
-    least,
-    mean,
     write_buffer,
 )
+from longfat.transport import Part, Transport
 from longfat.units import RATE, TIME
-
-HEADER_BYTES = 52
-"""IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
 
 LEAST_ACCESS_BPS = 1e9
 """Access links are this fast, or `ACCESS_FACTOR` times the bottleneck where that is as fast itself."""
@@ -114,11 +87,7 @@ def _window(value: Any) -> tuple[float, float]:
     return begin, end
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
-
-
-class Bottleneck(_Part):
+class Bottleneck(Part):
     """A dumbbell's shared link with its queue, the way back, and the access links around it."""
 
     rate: BottleneckRate
@@ -155,69 +124,6 @@ class Bottleneck(_Part):
         )
 
 
-class Transport(_Part):
-    """What the ends of a connection do; flows and background traffic share it."""
-
-    also_accepts: ClassVar[tuple[str, ...]] = ("variant",)
-
-    algorithm: Algorithm = AlgorithmSpec("sack")
-    mss: Mss = 1448.0
-    """Payload of a full segment; with the headers a packet of 1500 bytes of IP."""
-    initial_ssthresh: SegmentsOrInfinite = math.inf
-    initial_window: Segments = 3.0  # RFC 3390 for this segment size
-    max_window: SegmentsOrInfinite = math.inf
-    slow_start: Literal["standard", "limited"] = "standard"
-    max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
-    delayed_ack: bool = True
-    delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
-    byte_counting: bool = True
-    sack: bool | None = None
-    """None: as the algorithm has it in the registry."""
-    recovery: Literal["rate-halving", "prr"] = "rate-halving"
-    host_tick: Tick = 0.0
-    """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
-    rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
-    ecn: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _variant_is_a_parameter(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or "variant" not in data:
-            return data
-        rest = {key: value for key, value in data.items() if key != "variant"}
-        algorithm = rest.get("algorithm", "sack")
-        table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
-        return rest | {"algorithm": {"variant": data["variant"]} | table}
-
-    @model_validator(mode="after")
-    def _options_fit_the_transport(self) -> Self:
-        wrong = sorted(self.algorithm.ignores & self.model_fields_set)
-        if wrong:
-            others = [key for key in TRANSPORT_OPTIONS if key not in self.algorithm.ignores]
-            raise ValueError(
-                f'{wrong[0]} does not go with "{self.algorithm.name}", which is not TCP; '
-                f"accepted beside it: {', '.join(others)}"
-            )
-        return self
-
-    @model_serializer(mode="wrap")
-    def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
-
-    @property
-    def header_bytes(self) -> int:
-        """Headers before each segment's payload."""
-        return HEADER_BYTES + self.algorithm.explicit_bytes
-
-    @property
-    def packet_bytes(self) -> float:
-        """A full packet of IP."""
-        return self.mss + self.header_bytes
-
-
-TRANSPORT_OPTIONS = tuple(Transport.model_fields)
-
-
 class Flow(Transport):
     """One flow, or `count` of them."""
 
@@ -249,75 +155,7 @@ class Flow(Transport):
         return self
 
 
-class _Background(Transport):
-    """Traffic that comes and goes: what all kinds share. Each transfer is a new connection."""
-
-    name: str | None = None
-    rtt: DrawnRtt | None = None
-    """Drawn for each connection; the first flow's if not given."""
-    direction: Literal["forward", "reverse", "both"] = "forward"
-
-    @model_validator(mode="after")
-    def _algorithm_is_known(self) -> Self:
-        if self.algorithm.custom:
-            raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
-        return self
-
-
-class Web(_Background):
-    """Sessions that ask for pages, whether or not the last one has come."""
-
-    kind: Literal["web"]
-    sessions: Sessions = 50
-    """Of each direction that is asked for."""
-    gap: Gap = 1.0
-    """Mean of the exponential time between a session's pages."""
-    page: Page = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
-    """Mean of the Pareto page size."""
-    shape: Shape = 1.2  # Li, Leith, Shorten 2007
-
-
-class Surge(_Background):
-    """SURGE's user equivalents: each fetches objects file by file, and rests; see `longfat.surge`."""
-
-    kind: Literal["surge"]
-    users: Sessions | None = None
-    """Of each direction that is asked for; this or `load`."""
-    load: Rate | None = None
-    """Mean rate of IP that as many users offer to the path while it is idle."""
-    largest: LargestFile = surge.Habits.largest_bytes
-    """Where the tail of the file sizes ends."""
-
-    @model_validator(mode="after")
-    def _users_or_load(self) -> Self:
-        if (self.users is None) == (self.load is None):
-            raise ValueError(
-                'accepted: users, a whole number, or load, a rate such as "4 Mbit/s"; one of them'
-            )
-        return self
-
-    def habits(self) -> surge.Habits:
-        """What its users draw from."""
-        return surge.Habits(largest_bytes=self.largest)
-
-    def with_users(self, rtt: Distribution, bottleneck: Bottleneck) -> Self:
-        """The same with the number of users written out instead of their load."""
-        if self.load is None:
-            return self
-        rate = bottleneck.rate
-        if self.direction == "reverse" and bottleneck.reverse_rate is not None:
-            rate = bottleneck.reverse_rate
-        one_bps = surge.offered_bps(
-            self.habits(), mean(rtt), self.mss, self.header_bytes, self.initial_window, rate
-        )
-        users = surge.users_for(self.load, one_bps)
-        return self.model_copy(update={"users": min(users, MOST_SESSIONS), "load": None})
-
-
-Background = Annotated[Web | Surge, Field(discriminator="kind"), BeforeValidator(known_background)]
-
-
-class Sample(_Part):
+class Sample(Part):
     """How often series are sampled."""
 
     cwnd: Period = 0.1
@@ -328,7 +166,7 @@ class Sample(_Part):
     """Also log each loss, mark, timeout and recovery of the flows."""
 
 
-class Scenario(_Part):
+class Scenario(Part):
     """A network, its flows and its traffic."""
 
     title: str = ""
@@ -337,8 +175,8 @@ class Scenario(_Part):
     window: Window | None = None
     """Figures are restricted to it; the whole run if not given."""
     bottleneck: Bottleneck
-    flow: list[Flow] = []
-    background: list[Background] = []
+    flow: list[Flow] = Field(default_factory=list)
+    background: list[Background] = Field(default_factory=list)
     sample: Sample = Sample()
 
     @model_validator(mode="before")
@@ -378,7 +216,9 @@ class Scenario(_Part):
                 )
         access_bps = self.bottleneck.filled().access_rate or 0.0
         parts: list[tuple[str, Transport]] = [(f"flow.{i}", flow) for i, flow in enumerate(self.flow)]
-        parts += [(f"background.{i}", part) for i, part in enumerate(self.background)]
+        parts += [
+            (f"background.{i}", part.with_load(self.bottleneck)) for i, part in enumerate(self.background)
+        ]
         for place, part in parts:
             rate_bps = part.algorithm.rate_bps()
             if rate_bps is not None and rate_bps > access_bps:
@@ -448,15 +288,6 @@ class Scenario(_Part):
     def varies(self) -> bool:
         """Whether another seed can give another result, as a user's own algorithm may."""
 
-        def drawn(value: Distribution | None) -> bool:
-            match value:
-                case Uniform(low, high):
-                    return low < high
-                case Exponential(mean):
-                    return mean > 0.0
-                case _:
-                    return False
-
         def random(loss: LossModel) -> bool:
             match loss:
                 case RandomLoss(probability):
@@ -470,7 +301,10 @@ class Scenario(_Part):
                 random(self.bottleneck.ack_loss),
                 self.bottleneck.queue.random,
                 any(
-                    drawn(flow.rtt) or drawn(flow.start) or flow.host_tick > 0.0 or flow.algorithm.random
+                    is_drawn(flow.rtt)
+                    or is_drawn(flow.start)
+                    or flow.host_tick > 0.0
+                    or flow.algorithm.random
                     for flow in self.flow
                 ),
             )
@@ -514,7 +348,7 @@ class Scenario(_Part):
         def background(part: Background, name: str) -> Background:
             rtt: Any = first_rtt if part.rtt is None else part.rtt
             named = part.model_copy(update=transport(part) | {"name": name, "rtt": rtt})
-            return named.with_users(rtt, bottleneck) if isinstance(named, Surge) else named
+            return named.with_load(bottleneck)
 
         bottleneck = self.bottleneck.filled().model_copy(update={"reverse_buffer": self.reverse_buffer()})
         return self.model_copy(

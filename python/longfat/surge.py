@@ -9,53 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
+
+from longfat.sizes import FileSizes
 
 
 @dataclass(frozen=True)
-class Habits:
+class Habits(FileSizes):
     """The distributions that a user draws from; sizes in bytes, times in seconds."""
 
-    body_mu: float = 9.357
-    body_sigma: float = 1.318
-    tail_share: float = 0.07
-    tail_least_bytes: float = 133_000.0
-    tail_shape: float = 1.1
-    largest_bytes: float = 10e6  # chosen here: about what the largest of 2000 files is
     files_shape: float = 2.43
     files_most: int = 150  # the authors' program
     active_off_shape: float = 1.46
     active_off_scale_s: float = 0.382
     inactive_off_least_s: float = 1.0
     inactive_off_shape: float = 1.5
-
-    def larger(self, size: float) -> float:
-        """The share of files with more than ``size`` bytes."""
-        if size >= self.largest_bytes:
-            return 0.0
-        if size >= self.tail_least_bytes:
-            beyond = math.pow(self.tail_least_bytes / size, self.tail_shape)
-            end = math.pow(self.tail_least_bytes / self.largest_bytes, self.tail_shape)
-            return self.tail_share * (beyond - end) / (1.0 - end)
-        body = NormalDist(self.body_mu, self.body_sigma)
-        below = body.cdf(math.log(size)) / body.cdf(math.log(self.tail_least_bytes))
-        return 1.0 - (1.0 - self.tail_share) * below
-
-    def mean_file_bytes(self) -> float:
-        """Mean size of a file."""
-        mu, sigma, least = self.body_mu, self.body_sigma, math.log(self.tail_least_bytes)
-        # a lognormal weighted by its size is one with a greater mu
-        weighted, plain = NormalDist(mu + sigma**2, sigma), NormalDist(mu, sigma)
-        body = math.exp(mu + 0.5 * sigma**2) * weighted.cdf(least) / plain.cdf(least)
-        ratio, shape = self.tail_least_bytes / self.largest_bytes, self.tail_shape
-        if ratio == 1.0:
-            tail = self.tail_least_bytes
-        else:
-            stretch = (
-                -math.log(ratio) if shape == 1.0 else (1.0 - math.pow(ratio, shape - 1.0)) / (shape - 1.0)
-            )
-            tail = self.tail_least_bytes * shape * stretch / (1.0 - math.pow(ratio, shape))
-        return (1.0 - self.tail_share) * body + self.tail_share * tail
 
     def mean_files(self) -> float:
         """Mean number of files of an object."""

@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longfat.columns import BACKGROUND, FLOWS, LINKS, Column, metrics, rows
+from longfat.columns import RUN_TABLES, Column, metrics, rows
 from longfat.registry import Row
-from longfat.scenario import Scenario, Transport
+from longfat.scenario import Scenario
+from longfat.transport import Transport
 from longfat.units import RATE, TIME
 
 
@@ -30,15 +31,7 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
     """Flows, links, metrics and the defaults that were used; `summary` is one run's or a mean."""
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
-    shown = [
-        _table(title, columns, summary[key])
-        for title, key, columns in (
-            ("Flows", "flows", FLOWS),
-            ("Links", "links", LINKS),
-            ("Background", "background", BACKGROUND),
-        )
-        if summary[key]
-    ]
+    shown = [_table(title, columns, summary[key]) for title, key, columns in RUN_TABLES if summary.get(key)]
     figures = Table(
         title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
     )

@@ -164,7 +164,7 @@ def refused(answer: tuple[int, str, str]) -> str:
         (["--out", ""], "Invalid value for '--out': an empty name"),
         (["--set", "flow.0.algorithm=quickstart"], 'the algorithm "quickstart" comes with a later version'),
         (["--set", "flow.0.algorithm=sackk"], 'did you mean "sack"?'),
-        (["--set", 'background=[{kind="cbr"}]'], 'kind = "cbr" comes with a later version; accepted: "web"'),
+        (["--set", 'background=[{kind="cbr"}]'], 'kind = "cbr": accepted: "web"'),
         (["--warmup", "1 s", "--window", "1 s,2 s"], "--warmup and --window: accepted: one of them"),
         (["--window", "2 s"], "window = "),
         (["--repeats", "0"], "Invalid value for '--repeats'"),

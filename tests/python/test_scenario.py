@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longfat.distributions import Exponential, Uniform
 from longfat.errors import InputError, ScenarioError
-from longfat.fields import Exponential, GilbertElliott, Uniform
+from longfat.fields import GilbertElliott
 from longfat.scenario import Scenario, parse_override
 from samples import scenario, table
 
@@ -163,7 +164,6 @@ def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any],
     "overrides",
     [
         {"bottleneck__router": "jetmax"},
-        {"background": [{"kind": "onoff"}]},
         {"node": [{"name": "a"}]},
         {"link": [{"from": "a", "to": "b"}]},
     ],

@@ -104,8 +104,8 @@ def test_both_flows_are_there_before_the_figures_begin():
 
 
 def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
-    without = [row for row in registry.rows("algorithms") if row["name"] != "cubic"]
-    monkeypatch.setattr(registry, "rows", lambda kind: without)
+    rows = registry.rows
+    monkeypatch.setattr(registry, "rows", lambda kind: [row for row in rows(kind) if row["name"] != "cubic"])
     asked = grid(["sack"], repeats=1)
     assert asked.skipped == {"cubic": "this version has no algorithm cubic"}
     assert not any(task.coordinates["trial"] == "cubic" for task in tasks(asked))

@@ -2,6 +2,7 @@
 
 use crate::flow::Flow;
 use crate::link::{Link, LinkCounters};
+use crate::workload::Workload;
 use longfat_net::{DropReason, Occupancy};
 use longfat_transport::SenderCounters;
 use longfat_units::Time;
@@ -104,6 +105,8 @@ pub struct BackgroundFigures {
     pub transfers_completed: u64,
     /// Payload handed to applications.
     pub bytes_delivered: u64,
+    /// IP bytes that it would send if nothing were lost or waited for, bit/s; `None` if it sends as much as it can.
+    pub offered_bps: Option<f64>,
     /// IP bytes that reached receivers, bit/s.
     pub throughput_bps: f64,
     /// Data packets sent.
@@ -132,6 +135,8 @@ pub struct BackgroundMark {
     pub started: u64,
     /// Connections whose data were all acknowledged.
     pub completed: u64,
+    /// IP bytes that the connections opened are to carry, where they have an end.
+    pub offered_bytes: u64,
     /// Payload handed to applications.
     pub bytes_delivered: u64,
     /// IP bytes that reached receivers.
@@ -143,6 +148,12 @@ pub struct BackgroundMark {
 }
 
 impl BackgroundMark {
+    /// A connection is opened that is to carry so many IP bytes.
+    pub fn open(&mut self, offered_bytes: Option<u64>) {
+        self.started += 1;
+        self.offered_bytes += offered_bytes.unwrap_or_default();
+    }
+
     /// Adds what one connection has done so far.
     pub fn add(&mut self, flow: &Flow) {
         let (sender, receiver) = (&flow.sending.sender, &flow.receiving.receiver);
@@ -155,16 +166,22 @@ impl BackgroundMark {
 
 /// A background source's figures between two moments with these marks.
 pub fn background_figures(
-    name: &str,
+    source: &dyn Workload,
     (from, before): (Time, BackgroundMark),
     (to, after): (Time, BackgroundMark),
 ) -> BackgroundFigures {
     let seconds = to.since(from).as_secs_f64();
     BackgroundFigures {
-        name: name.to_owned(),
+        name: source.name().to_owned(),
         transfers_started: after.started - before.started,
         transfers_completed: after.completed - before.completed,
         bytes_delivered: after.bytes_delivered - before.bytes_delivered,
+        offered_bps: source
+            .offered_bytes(
+                after.offered_bytes - before.offered_bytes,
+                after.packets_sent - before.packets_sent,
+            )
+            .map(|bytes| per_second(8.0 * bytes as f64, seconds)),
         throughput_bps: per_second(8.0 * (after.received_bytes - before.received_bytes) as f64, seconds),
         packets_sent: after.packets_sent - before.packets_sent,
         packets_lost: after.packets_lost - before.packets_lost,

@@ -1,14 +1,14 @@
 //! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
 //! come from anywhere.
 
-use crate::workload::{SurgePlan, WebPlan, Workload};
+use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
 use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
 use longfat_net::{Capacity, LossModel, Trace};
 use longfat_transport::cc::{self, Value};
 use longfat_transport::udp;
-use longfat_units::{Distribution, Interval, Rate, Stream, Time};
+use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
 use longfat_wire::SimPacket;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ pub enum LossPlan {
 }
 
 /// A number, or how to draw it.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum DistributionPlan {
     /// Always this.
@@ -150,13 +150,38 @@ pub enum DistributionPlan {
 }
 
 /// How a number is drawn.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawn {
     /// Uniform between two values.
     Uniform(f64, f64),
     /// Exponential with this mean.
     Exponential(f64),
+    /// One of these values.
+    Empirical(EmpiricalPlan),
+}
+
+/// Values with their weights, read once.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Vec<(f64, f64)>")]
+pub struct EmpiricalPlan(Result<Empirical, &'static str>);
+
+impl From<Vec<(f64, f64)>> for EmpiricalPlan {
+    fn from(rows: Vec<(f64, f64)>) -> Self {
+        EmpiricalPlan(Empirical::new(&rows))
+    }
+}
+
+impl EmpiricalPlan {
+    /// The values, if they are a distribution.
+    pub fn values(&self, at: &str) -> Result<&Empirical, PlanError> {
+        self.0.as_ref().or_else(|what| bad(at, *what))
+    }
+
+    /// Whether it is a distribution of values between two bounds.
+    pub fn check(&self, at: &str, least: f64, greatest: f64) -> Result<(), PlanError> {
+        self.values(at)?.values().iter().try_for_each(|&x| within(at, x, least, greatest).map(|_| ()))
+    }
 }
 
 /// How slow-start grows.
@@ -257,6 +282,9 @@ pub struct FlowPlan {
 pub enum BackgroundPlan {
     Web(WebPlan),
     Surge(SurgePlan),
+    Short(ShortPlan),
+    Bulk(BulkPlan),
+    Onoff(OnoffPlan),
 }
 
 impl BackgroundPlan {
@@ -265,6 +293,9 @@ impl BackgroundPlan {
         match self {
             BackgroundPlan::Web(plan) => plan,
             BackgroundPlan::Surge(plan) => plan,
+            BackgroundPlan::Short(plan) => plan,
+            BackgroundPlan::Bulk(plan) => plan,
+            BackgroundPlan::Onoff(plan) => plan,
         }
     }
 }
@@ -282,22 +313,28 @@ pub(crate) fn within(at: &str, x: f64, least: f64, greatest: f64) -> Result<f64,
 }
 
 impl DistributionPlan {
-    /// The distribution to draw from.
-    pub fn distribution(self) -> Distribution {
+    /// The distribution to draw from; the plan is checked.
+    pub fn distribution(&self) -> Distribution {
         match self {
-            DistributionPlan::Fixed(x) => Distribution::Fixed(x),
-            DistributionPlan::Drawn(Drawn::Uniform(a, b)) => Distribution::Uniform(a, b),
-            DistributionPlan::Drawn(Drawn::Exponential(mean)) => Distribution::Exponential(mean),
+            DistributionPlan::Fixed(x) => Distribution::Fixed(*x),
+            DistributionPlan::Drawn(Drawn::Uniform(a, b)) => Distribution::Uniform(*a, *b),
+            DistributionPlan::Drawn(Drawn::Exponential(mean)) => Distribution::Exponential(*mean),
+            DistributionPlan::Drawn(Drawn::Empirical(plan)) => {
+                plan.0.clone().map_or(Distribution::Fixed(0.0), Distribution::Empirical)
+            }
         }
     }
 
-    fn check(self, at: &str, greatest: f64) -> Result<(), PlanError> {
-        match self.distribution() {
-            Distribution::Fixed(x) | Distribution::Exponential(x) => within(at, x, 0.0, greatest).map(|_| ()),
-            Distribution::Uniform(a, b) => {
-                within(at, a, 0.0, greatest)?;
-                within(at, b, a, greatest).map(|_| ())
+    pub(crate) fn check(&self, at: &str, greatest: f64) -> Result<(), PlanError> {
+        match self {
+            DistributionPlan::Fixed(x) | DistributionPlan::Drawn(Drawn::Exponential(x)) => {
+                within(at, *x, 0.0, greatest).map(|_| ())
             }
+            DistributionPlan::Drawn(Drawn::Uniform(a, b)) => {
+                within(at, *a, 0.0, greatest)?;
+                within(at, *b, *a, greatest).map(|_| ())
+            }
+            DistributionPlan::Drawn(Drawn::Empirical(plan)) => plan.check(at, 0.0, greatest),
         }
     }
 }
@@ -425,6 +462,11 @@ impl ConnectionPlan {
     /// The parameters as the registry takes them.
     pub fn values(&self) -> Vec<(String, Value)> {
         values(&self.parameters)
+    }
+
+    /// IP bytes of the packets that carry so much payload once.
+    pub fn ip_bytes(&self, payload: u64) -> u64 {
+        payload + payload.div_ceil(u64::from(self.mss_bytes)) * u64::from(self.header_bytes)
     }
 
     fn check(&self, at: &str, links: usize) -> Result<(), PlanError> {

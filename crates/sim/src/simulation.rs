@@ -330,7 +330,7 @@ impl Simulation {
             id: FlowId(place as u32),
             stream_name: &name,
             seed: self.plan.seed,
-            bytes: Some(bytes),
+            bytes,
             start: now,
             losses: self.losses(planned),
             shared_delay: self.shared_delay(planned),
@@ -338,7 +338,7 @@ impl Simulation {
         };
         let mut flow = Flow::new(planned, transport, new)?;
         flow.transfer = Some(Transfer { group, session: index, bytes, complete: false });
-        self.background[group].started += 1;
+        self.background[group].open(bytes.map(|payload| planned.ip_bytes(payload)));
         self.look_ahead(&flow);
         if place == self.flows.len() {
             self.flows.push(flow);
@@ -353,7 +353,8 @@ impl Simulation {
         let flow = &mut self.flows[index];
         let Some(transfer) = &mut flow.transfer else { return };
         transfer.complete = true;
-        let (group, session, bytes) = (transfer.group, transfer.session, transfer.bytes as f64);
+        let (group, session) = (transfer.group, transfer.session);
+        let bytes = transfer.bytes.unwrap_or_default() as f64;
         let duration = now.since(flow.began).as_secs_f64();
         self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes]));
         self.background[group].completed += 1;
@@ -468,7 +469,7 @@ impl Simulation {
             .collect::<Vec<_>>();
         let background = (self.plan.background.iter().zip(background_marks).zip(self.background_now()))
             .map(|((planned, before), after)| {
-                background_figures(planned.workload().name(), (from, before), (now, after))
+                background_figures(planned.workload(), (from, before), (now, after))
             })
             .collect();
         Summary { flows, links, background, packets: 0 }

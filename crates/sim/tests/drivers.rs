@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{bits, column, dumbbell, flow, run, surge, web, with};
+use common::{bits, bulk, column, dumbbell, flow, onoff, run, short, surge, web, with};
 use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
 use proptest::prelude::*;
@@ -165,7 +165,10 @@ proptest! {
         let rests = json!({"active_off_scale_s": rest_s, "inactive_off_least_s": rest_s, "tail_share": 0.0});
         files["habits"] = with(files["habits"].clone(), rests);
         files["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
-        plan["background"] = json!([pages, files]);
+        let mut arrivals = with(short("short"), json!({"gap_s": rest_s + 0.05}));
+        arrivals["flow"]["rtt_s"] = json!({"empirical": [[0.001, 1.0], [0.03, 2.5], [0.2, 1.0]]});
+        let lasting = with(bulk("bulk", users / 4), json!({"start_s": {"uniform": [0.0, 5.0]}}));
+        plan["background"] = json!([pages, files, arrivals, lasting, onoff("onoff", users / 3)]);
         assert_the_same_by_both(&plan);
     }
 }

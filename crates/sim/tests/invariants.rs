@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{bits, column, dumbbell, flow, link, run, surge, web, with};
+use common::{bits, bulk, column, dumbbell, flow, link, onoff, run, short, surge, web, with};
 use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
 use longfat_transport::cc::{Kind, Parameter, algorithms};
@@ -464,4 +464,38 @@ fn a_surge_plan_with_a_number_that_cannot_be_run_is_refused_at_its_place() {
         let error = longfat_sim::Plan::from_json(&plan.to_string()).unwrap_err().to_string();
         assert!(error.starts_with(says), "{error}");
     }
+}
+
+#[test]
+fn background_flows_with_a_number_that_cannot_be_run_are_refused_at_their_place() {
+    let measured = |rows: Value| with(short("s"), json!({"sizes": {"empirical": rows}}));
+    let mut tcp = onoff("o", 1);
+    tcp["flow"]["algorithm"] = json!("sack");
+    tcp["flow"]["parameters"] = json!({});
+    for (source, says) in [
+        (with(short("s"), json!({"gap_s": 0.0})), "background[0].gap_s: 0 is not accepted"),
+        (measured(json!([])), "background[0].sizes: there is no value"),
+        (measured(json!([[1e3, 0.0]])), "background[0].sizes: all weights are 0"),
+        (measured(json!([[1e3, 1.0], [0.0, 1.0]])), "background[0].sizes: 0 is not accepted"),
+        (with(bulk("b", 1), json!({"start_s": -1.0})), "background[0].start_s: -1 is not accepted"),
+        (tcp, "background[0].flow.algorithm: on-off sources take the algorithm \"onoff\""),
+    ] {
+        let plan = with(dumbbell(1e8, 100, 1.0, vec![]), json!({"background": [source]}));
+        let error = longfat_sim::Plan::from_json(&plan.to_string()).unwrap_err().to_string();
+        assert!(error.starts_with(says), "{error}");
+    }
+}
+
+#[test]
+fn long_lived_background_flows_share_with_the_others_and_never_end() {
+    let mut lasting = with(bulk("b", 3), json!({"start_s": {"uniform": [0.0, 1.0]}}));
+    lasting["flow"]["rtt_s"] = json!(0.042);
+    let plan = with(dumbbell(2e7, 70, 60.0, vec![flow("a", "sack")]), json!({"background": [lasting]}));
+    let outcome = run(&plan);
+    let source = &outcome.summary.background[0];
+    assert_eq!((source.transfers_started, source.transfers_completed, source.offered_bps), (3, 0, None));
+    // three of four alike, with the same round-trip time
+    let share = source.throughput_bps / (source.throughput_bps + outcome.summary.flows[0].throughput_bps);
+    assert!((0.65..0.85).contains(&share), "{share}");
+    assert!(outcome.summary.links[0].utilization > 0.95);
 }

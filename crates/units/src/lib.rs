@@ -7,6 +7,6 @@ mod random;
 mod rate;
 mod time;
 
-pub use random::{Distribution, Stream};
+pub use random::{Distribution, Empirical, Strata, Stream, bounded_pareto_at};
 pub use rate::{Bytes, Rate};
 pub use time::{Interval, Time};

@@ -4,6 +4,7 @@
 use crate::math;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::Arc;
 
 /// A random stream, seeded from the run's seed and the component's name.
 #[derive(Clone, Debug)]
@@ -54,8 +55,7 @@ impl Stream {
 
     /// Pareto with this shape between two values: as if larger draws were drawn again.
     pub fn bounded_pareto(&mut self, shape: f64, least: f64, most: f64) -> f64 {
-        let beyond = math::pow(least / most, shape);
-        (least * math::pow(1.0 - self.unit() * (1.0 - beyond), -1.0 / shape)).min(most)
+        bounded_pareto_at(self.unit(), shape, least, most)
     }
 
     /// Normal with mean 0 and standard deviation 1 (Box, Muller 1958; one of the pair).
@@ -83,8 +83,85 @@ impl Stream {
     }
 }
 
+/// The value below which a share `unit` of a Pareto distribution between two values lies.
+pub fn bounded_pareto_at(unit: f64, shape: f64, least: f64, most: f64) -> f64 {
+    let beyond = math::pow(least / most, shape);
+    (least * math::pow(1.0 - unit * (1.0 - beyond), -1.0 / shape)).min(most)
+}
+
+/// Uniform draws that fill [0, 1) evenly: of every [`Strata::NUMBER`] in a row, one lies in each part of that size
+/// (stratified sampling, with the parts in random order). A mean over many draws is near to the distribution's, heavy
+/// tail or not, while each draw alone is uniform.
+#[derive(Clone, Debug)]
+pub struct Strata {
+    stream: Stream,
+    left: Vec<u32>,
+}
+
+impl Strata {
+    /// Parts of [0, 1); chosen here.
+    pub const NUMBER: u32 = 1000;
+
+    /// Draws from this stream.
+    pub const fn new(stream: Stream) -> Self {
+        Strata { stream, left: Vec::new() }
+    }
+
+    /// The next draw.
+    pub fn unit(&mut self) -> f64 {
+        if self.left.is_empty() {
+            self.left.extend(0..Self::NUMBER);
+        }
+        let place = self.stream.below(self.left.len() as u64) as usize;
+        let part = self.left.swap_remove(place);
+        (f64::from(part) + self.stream.unit()) / f64::from(Self::NUMBER)
+    }
+}
+
+/// Values with weights, as measured: each is drawn as often as its weight is of all weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Empirical {
+    values: Arc<[f64]>,
+    /// Of each value, its weight and those of all before it.
+    up_to: Arc<[f64]>,
+}
+
+impl Empirical {
+    /// From rows of value and weight; says what is wrong if they are no distribution.
+    pub fn new(rows: &[(f64, f64)]) -> Result<Self, &'static str> {
+        if rows.is_empty() {
+            return Err("there is no value");
+        }
+        if rows.iter().any(|&(value, weight)| !value.is_finite() || !(0.0..=1e15).contains(&weight)) {
+            return Err("values have to be finite, and weights from 0 to 1e15");
+        }
+        let mut sum = 0.0;
+        let weights = rows.iter().map(|&(_, weight)| {
+            sum += weight;
+            sum
+        });
+        let up_to: Arc<[f64]> = weights.collect();
+        if sum <= 0.0 {
+            return Err("all weights are 0");
+        }
+        Ok(Empirical { values: rows.iter().map(|row| row.0).collect(), up_to })
+    }
+
+    /// The value at a share `unit`, below 1, of all weights, in the order of the rows.
+    pub fn at(&self, unit: f64) -> f64 {
+        let last = self.up_to.len() - 1;
+        let place = self.up_to.partition_point(|&sum| sum <= unit * self.up_to[last]);
+        self.values[place.min(last)]
+    }
+
+    /// All values.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+}
+
 /// A quantity that is fixed, or drawn once per component.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Always this value.
     Fixed(f64),
@@ -92,15 +169,18 @@ pub enum Distribution {
     Uniform(f64, f64),
     /// Exponential with this mean.
     Exponential(f64),
+    /// One of many values.
+    Empirical(Empirical),
 }
 
 impl Distribution {
     /// One draw. A fixed value takes nothing from the stream.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
-        match *self {
-            Distribution::Fixed(x) => x,
-            Distribution::Uniform(a, b) => stream.uniform(a, b),
-            Distribution::Exponential(mean) => stream.exponential(mean),
+        match self {
+            Distribution::Fixed(x) => *x,
+            Distribution::Uniform(a, b) => stream.uniform(*a, *b),
+            Distribution::Exponential(mean) => stream.exponential(*mean),
+            Distribution::Empirical(values) => values.at(stream.unit()),
         }
     }
 }
@@ -143,6 +223,33 @@ mod tests {
         assert!((variance - 1.0).abs() < 0.015, "{variance}");
         let beyond = |z: f64| draws.iter().filter(|x| x.abs() > z).count() as f64 / 200_000.0;
         assert!((beyond(1.0) - 0.3173).abs() < 0.004 && (beyond(2.0) - 0.0455).abs() < 0.002);
+    }
+
+    #[test]
+    fn strata_are_each_met_once_in_as_many_draws() {
+        let mut s = Strata::new(Stream::new(7, "strata"));
+        for _ in 0..3 {
+            let draws: Vec<f64> = (0..Strata::NUMBER).map(|_| s.unit()).collect();
+            assert!(draws.windows(2).any(|pair| pair[1] < pair[0]));
+            let mut parts: Vec<u32> = draws.iter().map(|x| (x * 1000.0) as u32).collect();
+            parts.sort_unstable();
+            assert!(parts.into_iter().eq(0..1000));
+        }
+    }
+
+    #[test]
+    fn measured_values_come_as_often_as_their_weights_say() {
+        let measured = Empirical::new(&[(5.0, 1.0), (3.0, 0.0), (7.0, 3.0)]);
+        let drawn = Distribution::Empirical(measured.unwrap());
+        let mut s = Stream::new(7, "measured");
+        let draws: Vec<f64> = (0..100_000).map(|_| drawn.draw(&mut s)).collect();
+        assert!(draws.iter().all(|&x| x == 5.0 || x == 7.0));
+        assert!((draws.iter().filter(|&&x| x == 5.0).count() as f64 / 1e5 - 0.25).abs() < 0.005);
+        for rows in
+            [&[][..], &[(1.0, 0.0)], &[(1.0, -1.0), (2.0, 3.0)], &[(f64::NAN, 1.0)], &[(1.0, f64::NAN)]]
+        {
+            assert!(Empirical::new(rows).is_err(), "{rows:?}");
+        }
     }
 
     #[test]

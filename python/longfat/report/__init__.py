@@ -156,12 +156,8 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             "columns": [(column.heading, column.is_number) for column in listed],
             "rows": columns.rows(listed, summary[key]),
         }
-        for title, key, listed in (
-            ("Flows", "flows", columns.FLOWS),
-            ("Links", "links", columns.LINKS),
-            ("Background", "background", columns.BACKGROUND),
-        )
-        if summary[key]
+        for title, key, listed in columns.RUN_TABLES
+        if summary.get(key)
     ]
     metrics = {
         "title": "Metrics",

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from longfat import problems, registry
 from longfat.errors import InputError
 from longfat.fields import AlgorithmSpec, write_buffer
-from longfat.scenario import Bottleneck, Flow, Scenario, Transport
+from longfat.scenario import Bottleneck, Flow, Scenario
 from longfat.screen.columns import (
     EXTENTS,
     FAR,
@@ -25,6 +25,7 @@ from longfat.screen.columns import (
     Trial,
 )
 from longfat.suites.suite import PACKET_BITS, Mode
+from longfat.transport import Transport
 from longfat.units import RATE, TIME
 
 Part = TypeVar("Part", bound=BaseModel)

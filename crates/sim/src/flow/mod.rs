@@ -69,8 +69,8 @@ pub struct Transfer {
     pub group: usize,
     /// Index of the session that opened it.
     pub session: usize,
-    /// Payload, bytes.
-    pub bytes: u64,
+    /// Payload, bytes; endless if `None`.
+    pub bytes: Option<u64>,
     /// Everything was acknowledged.
     pub complete: bool,
 }

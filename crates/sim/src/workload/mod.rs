@@ -1,9 +1,17 @@
 //! Traffic that comes and goes: sources of connections. A kind is one file here: what a plan says of it, its checks,
 //! and how it behaves.
 
+mod bulk;
+mod onoff;
+mod short;
+mod sizes;
 mod surge;
 mod web;
 
+pub use bulk::BulkPlan;
+pub use onoff::OnoffPlan;
+pub use short::ShortPlan;
+pub use sizes::FileSizes;
 pub use surge::SurgePlan;
 pub use web::WebPlan;
 
@@ -18,6 +26,10 @@ pub trait Workload {
     fn connection(&self) -> &ConnectionPlan;
     /// How many members open connections independently of each other.
     fn members(&self) -> u64;
+    /// IP bytes that it offers, whatever becomes of them: those of the transfers it opened, unless a kind knows better.
+    fn offered_bytes(&self, of_transfers: u64, _packets_sent: u64) -> Option<u64> {
+        Some(of_transfers)
+    }
     /// Whether its numbers can be run; `at` is the place of the problem. The connections are checked elsewhere.
     fn check(&self, at: &str) -> Result<(), PlanError>;
     /// One member; `stream` makes its random streams by their names.
@@ -39,8 +51,8 @@ pub trait Source: Send {
 /// A connection that a source opens.
 #[derive(Clone, Copy, Debug)]
 pub struct Opened {
-    /// Payload.
-    pub bytes: u64,
+    /// Payload; endless if `None`.
+    pub bytes: Option<u64>,
     /// When the source opens the one after it; [`Time::NEVER`] while it waits for this one to be complete.
     pub next_at: Time,
 }
@@ -59,8 +71,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a connection; answers how many bytes it is to carry.
-    pub fn open(&mut self, now: Time) -> u64 {
+    /// Opens a connection; answers how many bytes it is to carry, endless if `None`.
+    pub fn open(&mut self, now: Time) -> Option<u64> {
         let opened = self.source.open(now);
         self.next_at = opened.next_at;
         self.opened += 1;
@@ -89,3 +101,11 @@ pub fn sessions(seed: u64, plans: &[BackgroundPlan]) -> Vec<Session> {
     }
     all
 }
+
+/// A number of bytes that was drawn as a real one.
+fn whole_bytes(drawn: f64) -> u64 {
+    (drawn + 0.5).max(1.0) as u64
+}
+
+#[cfg(test)]
+mod testing;

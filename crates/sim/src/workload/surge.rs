@@ -12,8 +12,8 @@
 //!
 //! The constants are the scenario's business (`longfat.surge`), with their sources.
 
-use super::{Opened, Source, Workload};
-use crate::plan::{ConnectionPlan, LONGEST_S, PlanError, bad, within};
+use super::{FileSizes, Opened, Source, Workload, whole_bytes};
+use crate::plan::{ConnectionPlan, LONGEST_S, PlanError, within};
 use longfat_units::{Interval, Stream, Time};
 use serde::Deserialize;
 
@@ -33,20 +33,10 @@ pub struct SurgePlan {
 
 /// The distributions that a user draws from.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Habits {
-    /// Mean of the logarithm of a file's bytes, in the body.
-    pub body_mu: f64,
-    /// Standard deviation of the same.
-    pub body_sigma: f64,
-    /// Share of files that lie in the tail.
-    pub tail_share: f64,
-    /// Where the tail begins, and the body ends, bytes.
-    pub tail_least_bytes: f64,
-    /// Tail index.
-    pub tail_shape: f64,
-    /// Where the tail ends, bytes.
-    pub largest_bytes: f64,
+    /// Bytes of a file.
+    #[serde(flatten)]
+    pub sizes: FileSizes,
     /// Tail index of the number of files of an object; the least number is 1.
     pub files_shape: f64,
     /// Most files of an object.
@@ -62,19 +52,6 @@ pub struct Habits {
 }
 
 impl Habits {
-    /// Bytes of a file.
-    fn file(&self, stream: &mut Stream) -> f64 {
-        if stream.unit() < self.tail_share {
-            return stream.bounded_pareto(self.tail_shape, self.tail_least_bytes, self.largest_bytes);
-        }
-        loop {
-            let bytes = stream.lognormal(self.body_mu, self.body_sigma);
-            if bytes < self.tail_least_bytes {
-                return bytes;
-            }
-        }
-    }
-
     /// Files of an object.
     fn files(&self, stream: &mut Stream) -> u64 {
         (stream.pareto_from(self.files_shape, 1.0) as u64).clamp(1, self.files_most)
@@ -108,18 +85,9 @@ impl Workload for SurgePlan {
         let h = &self.habits;
         within(&format!("{at}.users"), self.users as f64, 0.0, 1e6)?;
         let key = |name: &str| format!("{at}.habits.{name}");
-        within(&key("body_mu"), h.body_mu, 0.0, 30.0)?;
-        within(&key("body_sigma"), h.body_sigma, 0.0, 10.0)?;
-        within(&key("tail_share"), h.tail_share, 0.0, 1.0)?;
-        within(&key("tail_least_bytes"), h.tail_least_bytes, 1.0, 1e12)?;
-        // the body is drawn until it lies below the tail: its middle has to
-        if h.body_mu > longfat_units::math::ln(h.tail_least_bytes) {
-            return bad(key("body_mu"), "the middle of the body lies above tail_least_bytes");
-        }
-        within(&key("largest_bytes"), h.largest_bytes, h.tail_least_bytes, 1e15)?;
+        h.sizes.check(&format!("{at}.habits"))?;
         within(&key("files_most"), h.files_most as f64, 1.0, 1e6)?;
         for (name, shape) in [
-            ("tail_shape", h.tail_shape),
             ("files_shape", h.files_shape),
             ("active_off_shape", h.active_off_shape),
             ("inactive_off_shape", h.inactive_off_shape),
@@ -161,8 +129,8 @@ impl Source for User {
             self.files_left = self.habits.files(&mut self.counts);
         }
         self.files_left -= 1;
-        let bytes = (self.habits.file(&mut self.sizes) + 0.5).max(1.0) as u64;
-        Opened { bytes, next_at: Time::NEVER }
+        let bytes = whole_bytes(self.habits.sizes.draw(&mut self.sizes));
+        Opened { bytes: Some(bytes), next_at: Time::NEVER }
     }
 
     fn completed(&mut self, now: Time) -> Option<Time> {
@@ -178,16 +146,19 @@ impl Source for User {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::testing::{DRAWS, assert_fits, sorted};
     use longfat_units::math;
 
     /// As the paper prints them.
     const PRINTED: Habits = Habits {
-        body_mu: 9.357,
-        body_sigma: 1.318,
-        tail_share: 0.07,
-        tail_least_bytes: 133_000.0,
-        tail_shape: 1.1,
-        largest_bytes: 1e12,
+        sizes: FileSizes {
+            body_mu: 9.357,
+            body_sigma: 1.318,
+            tail_share: 0.07,
+            tail_least_bytes: 133_000.0,
+            tail_shape: 1.1,
+            largest_bytes: 1e12,
+        },
         files_shape: 2.43,
         files_most: 150,
         active_off_shape: 1.46,
@@ -195,73 +166,6 @@ mod tests {
         inactive_off_least_s: 1.0,
         inactive_off_shape: 1.5,
     };
-    const DRAWS: usize = 20_000;
-    /// Kolmogorov-Smirnov: exceeded once in a hundred times by samples of the right distribution.
-    const ONE_PERCENT: f64 = 1.628;
-
-    fn sorted(draw: impl FnMut() -> f64) -> Vec<f64> {
-        let mut xs: Vec<f64> = core::iter::repeat_with(draw).take(DRAWS).collect();
-        xs.sort_by(f64::total_cmp);
-        xs
-    }
-
-    /// Asserts that the samples' distribution is nowhere further from `cdf` than chance allows.
-    fn assert_fits(sorted: &[f64], cdf: impl Fn(f64) -> f64) {
-        let n = sorted.len() as f64;
-        let distance = sorted.iter().enumerate().fold(0.0_f64, |far, (i, &x)| {
-            let p = cdf(x);
-            far.max((p - i as f64 / n).abs()).max(((i + 1) as f64 / n - p).abs())
-        });
-        assert!(distance * n.sqrt() < ONE_PERCENT, "{distance}");
-    }
-
-    /// The normal distribution's, by integrating its density with Simpson's rule.
-    fn normal_cdf(z: f64) -> f64 {
-        let (from, steps) = (-8.0, 400);
-        let h = (z - from) / f64::from(steps);
-        let density = |i: i32| math::exp(-0.5 * (from + f64::from(i) * h) * (from + f64::from(i) * h));
-        let weight = |i: i32| {
-            if i == 0 || i == steps {
-                1.0
-            } else if i % 2 == 1 {
-                4.0
-            } else {
-                2.0
-            }
-        };
-        let sum: f64 = (0..=steps).map(|i| weight(i) * density(i)).sum();
-        sum * h / 3.0 / math::sqrt(2.0 * core::f64::consts::PI)
-    }
-
-    #[test]
-    fn the_body_of_the_files_is_the_printed_lognormal() {
-        let mut stream = Stream::new(3, "body");
-        let body = Habits { tail_share: 0.0, ..PRINTED };
-        let whole = normal_cdf((math::ln(133_000.0) - 9.357) / 1.318);
-        assert!((whole - 0.968).abs() < 0.001, "{whole}"); // a table of the normal distribution at 1.852
-        let xs = sorted(|| body.file(&mut stream));
-        assert_fits(&xs, |x| normal_cdf((math::ln(x) - 9.357) / 1.318) / whole);
-    }
-
-    #[test]
-    fn seven_files_in_a_hundred_lie_in_the_printed_pareto_tail() {
-        let mut stream = Stream::new(3, "tail");
-        let xs = sorted(|| PRINTED.file(&mut stream));
-        let tail: Vec<f64> = xs.iter().copied().filter(|&x| x >= 133_000.0).collect();
-        let share = tail.len() as f64 / DRAWS as f64;
-        assert!((share - 0.07).abs() < 0.005, "{share}"); // 2.8 standard deviations
-        assert_fits(&tail, |x| 1.0 - math::pow(133_000.0 / x, 1.1));
-    }
-
-    #[test]
-    fn no_file_is_larger_than_the_bound_and_the_rest_keep_their_shape() {
-        let mut stream = Stream::new(3, "bound");
-        let bounded = Habits { tail_share: 1.0, largest_bytes: 1_330_000.0, ..PRINTED };
-        let xs = sorted(|| bounded.file(&mut stream));
-        assert!(xs.iter().all(|&x| (133_000.0..=1_330_000.0).contains(&x)));
-        let within = 1.0 - math::pow(0.1, 1.1);
-        assert_fits(&xs, |x| (1.0 - math::pow(133_000.0 / x, 1.1)) / within);
-    }
 
     #[test]
     fn objects_have_one_file_or_more_with_the_printed_tail() {

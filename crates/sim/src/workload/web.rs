@@ -2,7 +2,7 @@
 //! last one has come; page sizes are Pareto. Each page is a connection of its own, opened by the side that sends it: the
 //! request itself is not modelled.
 
-use super::{Opened, Source, Workload};
+use super::{Opened, Source, Workload, whole_bytes};
 use crate::plan::{ConnectionPlan, LONGEST_S, PlanError, within};
 use longfat_units::{Interval, Stream, Time};
 use serde::Deserialize;
@@ -76,7 +76,7 @@ impl Source for WebSession {
     }
 
     fn open(&mut self, now: Time) -> Opened {
-        let bytes = (self.sizes.pareto(self.shape, self.page_bytes) + 0.5).max(1.0) as u64;
-        Opened { bytes, next_at: now + self.gap() }
+        let bytes = whole_bytes(self.sizes.pareto(self.shape, self.page_bytes));
+        Opened { bytes: Some(bytes), next_at: now + self.gap() }
     }
 }

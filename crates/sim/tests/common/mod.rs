@@ -55,6 +55,26 @@ pub fn surge(name: &str, users: u64) -> Value {
     json!({"name": name, "kind": "surge", "users": users, "habits": habits, "flow": connection()})
 }
 
+/// Short flows across the bottleneck, a hundred a second.
+pub fn short(name: &str) -> Value {
+    let files = json!({"body_mu": 9.357, "body_sigma": 1.318, "tail_share": 0.07, "tail_least_bytes": 133e3,
+        "tail_shape": 1.1, "largest_bytes": 1e7});
+    json!({"name": name, "kind": "short", "gap_s": 0.01, "sizes": {"files": files}, "flow": connection()})
+}
+
+/// Long-lived background flows across the bottleneck, all from the beginning.
+pub fn bulk(name: &str, flows: u64) -> Value {
+    json!({"name": name, "kind": "bulk", "flows": flows, "start_s": 0.0, "flow": connection()})
+}
+
+/// On-off sources of 100 kbit/s each, on for half of the time.
+pub fn onoff(name: &str, sources: u64) -> Value {
+    let mut connection = connection();
+    connection["algorithm"] = json!("onoff");
+    connection["parameters"] = json!({"rate": 0.1, "on": 0.5, "off": 0.5, "periods": "exponential"});
+    json!({"name": name, "kind": "onoff", "sources": sources, "start_s": 0.0, "flow": connection})
+}
+
 /// The same with these keys changed.
 pub fn with(mut value: Value, changes: Value) -> Value {
     let (Some(keys), Value::Object(changes)) = (value.as_object_mut(), changes) else {

@@ -264,7 +264,8 @@ impl CongestionControl for Westwood {
             return self.on_congestion_as_linux(event.cause, w);
         }
         self.probing = self.agile && event.cause == Cause::Timeout;
-        let pipe = self.pipe(event.base_rtt).unwrap_or(standard_decrease(w.cwnd));
+        let unknown = || standard_decrease(w.cwnd).max(LEAST_SSTHRESH);
+        let pipe = self.pipe(event.base_rtt).unwrap_or_else(unknown);
         self.estimate = Some(pipe);
         w.ssthresh = pipe.min(w.cwnd);
     }
@@ -383,6 +384,14 @@ mod tests {
         let mut w = window(40.0, 2.0);
         plus(&[]).on_congestion(&loss(), &mut w);
         assert_eq!(w.ssthresh, 20.0);
+    }
+
+    #[test]
+    fn a_recovery_without_any_estimate_leaves_two_segments_or_more() {
+        let (mut c, mut w) = (plus(&[]), window(1.0, 2.0));
+        c.on_congestion(&loss(), &mut w);
+        c.on_recovered(Time::ZERO, &mut w);
+        assert_eq!(w.ssthresh, 2.0);
     }
 
     /// Acknowledgements of a path that carries 1000 segments a second in the long run, but reach the sender in
