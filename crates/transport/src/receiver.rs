@@ -90,11 +90,8 @@ impl Receiver {
         self.received_bytes += u64::from(packet.bytes);
         // RFC 3168: echo a mark until the sender says it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
-        if let Some(extra) = &packet.extra {
-            self.explicit = match (self.explicit.take(), extra.explicit) {
-                (Some(before), Some(now)) => Some(before.join(now)),
-                (before, now) => now.or(before),
-            };
+        if packet.extra.is_some() {
+            self.note_explicit(packet);
         }
         if self.unacknowledged == 0 {
             self.echo = packet.stamp;
@@ -182,11 +179,29 @@ impl Receiver {
             ack.bytes += sack.header_bytes() as u16;
             ack.extra = Some(Box::new(Extra { sack, ..Extra::default() }));
         }
+        if self.explicit.is_some() {
+            self.echo_explicit(&mut ack);
+        }
+        ack
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_explicit(&mut self, packet: &SimPacket) {
+        let now = packet.extra.as_ref().and_then(|e| e.explicit);
+        self.explicit = match (self.explicit.take(), now) {
+            (Some(before), Some(now)) => Some(before.join(now)),
+            (before, now) => now.or(before),
+        };
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn echo_explicit(&mut self, ack: &mut SimPacket) {
         if let Some(explicit) = self.explicit.take() {
             ack.bytes += explicit.header_bytes() as u16;
             ack.extra.get_or_insert_default().explicit = Some(explicit);
         }
-        ack
     }
 
     fn sack_blocks(&self) -> SackBlocks {

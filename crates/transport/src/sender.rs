@@ -410,6 +410,7 @@ impl Sender {
 
     /// What routers wrote, echoed by an acknowledgement of new data.
     #[cold]
+    #[inline(never)]
     fn take_explicit(&mut self, now: Time, packet: &SimPacket) {
         let echo = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
         if let Some(echo) = echo.filter(|_| matches!(self.phase, Phase::Open | Phase::Loss)) {
@@ -731,6 +732,7 @@ impl Sender {
     }
 
     #[cold]
+    #[inline(never)]
     fn write_explicit(&self, packet: &mut SimPacket) {
         let window = self.window.cwnd.min(self.receiver_window as f64);
         let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
