@@ -1,8 +1,9 @@
 """Guards the speed by instruction counts, which do not depend on how busy the machine is.
 
-Short runs of the reference work under valgrind's callgrind; instructions per packet are compared with those
-in guard.json, 5 % either way: more is a failure, fewer should be recorded with --update. Instruction counts
-say nothing about cache misses; `make bench` does.
+Short runs of the reference work under valgrind's callgrind; instructions per packet are compared with
+those in guard.json, 5 % either way: more is a failure, fewer should be recorded with --update. Another
+compiler than the recorded one makes other code, so its counts are only reported. Instruction counts say
+nothing about cache misses; `make bench` does.
 """
 
 from __future__ import annotations
@@ -92,9 +93,10 @@ def main(arguments: list[str] | None = None) -> int:
     if stored is None:
         print(f"{STORED.name} is missing or lacks a case; record the counts with --update", file=sys.stderr)
         return 1
-    if stored["rustc"] != measure.rustc():
-        print(f"recorded with {stored['rustc']}, this is {measure.rustc()}: counts differ a little for that")
     sound = [judge(case, now, stored["cases"][case]) for case, now in counts.items()]
+    if stored["rustc"] != measure.rustc():
+        print(f"recorded with {stored['rustc']}, this is {measure.rustc()}: reported, not judged")
+        return 0
     return 0 if all(sound) else 1
 
 

@@ -33,7 +33,7 @@ from longfat.fields import (
     Transfer,
 )
 from longfat.sizes import FileSizes
-from longfat.transport import HEADER_BYTES, Transport
+from longfat.transport import Transport
 from longfat.units import RATE, split, to_float
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Surge(Connections):
         if self.direction == "reverse" and bottleneck.reverse_rate is not None:
             rate = bottleneck.reverse_rate
         one_bps = surge.offered_bps(
-            self.habits(), mean(self.rtt), self.mss, HEADER_BYTES, self.initial_window, rate
+            self.habits(), mean(self.rtt), self.mss, self.header_bytes, self.initial_window, rate
         )
         users = surge.users_for(load_bps, one_bps)
         return self.model_copy(update={"users": min(users, MOST_SESSIONS), "load": None})
@@ -218,11 +218,11 @@ class Short(Connections):
         """Mean bytes of IP that a flow carries, headers included."""
         if isinstance(self.sizes, Empirical):
             packets = [-(-max(1.0, size) // self.mss) for size in self.sizes.values]
-            headers = Empirical(tuple(HEADER_BYTES * n for n in packets), self.sizes.weights)
+            headers = Empirical(tuple(self.header_bytes * n for n in packets), self.sizes.weights)
             return self.sizes.mean() + headers.mean()
         payload = self.files().mean_file_bytes()
         # the last packet is half full on average, and there is at least one
-        return payload + HEADER_BYTES * max(1.0, payload / self.mss + 0.5)
+        return payload + self.header_bytes * max(1.0, payload / self.mss + 0.5)
 
     def with_load(self, bottleneck: Bottleneck) -> Self:
         """With the gap."""

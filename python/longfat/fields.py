@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, SerializationInfo, ValidationInfo
 
-from longfat import loading, registry
+from longfat import capacity, loading, registry
 from longfat.units import RATE, SIZE, TIME, Dimension, packets, split, to_float
 
 RATES_BPS = (1e3, 1e13)
@@ -85,8 +85,7 @@ def _rate(limits: tuple[float, float]) -> PlainValidator:
     def check(value: Any) -> float:
         if isinstance(value, dict):
             raise ValueError(
-                "rates that vary (sine, steps, trace) come with a later version; "
-                f"accepted: a constant rate such as {RATE.accepted}"
+                f"only bottleneck.rate can vary; accepted: a constant rate such as {RATE.accepted}"
             )
         return _in_range(RATE.parse(value), limits, RATE.write)
 
@@ -95,6 +94,12 @@ def _rate(limits: tuple[float, float]) -> PlainValidator:
 
 _RATE_SUCH_AS = Accepts(f"a rate such as {RATE.accepted}")
 Rate = Annotated[float, _rate(RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
+BottleneckRate = Annotated[
+    float,
+    PlainValidator(lambda value, info: capacity.read(value, RATES_BPS, (info.context or {}).get("base"))),
+    PlainSerializer(capacity.write),
+    _RATE_SUCH_AS,
+]
 AccessRate = Annotated[float, _rate(ACCESS_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 
 
@@ -346,27 +351,53 @@ class QueueSpec:
         return QueueSpec(self.kind, registry.filled_parameters(row, self.parameters))
 
 
-def _queue(value: Any) -> QueueSpec:
-    if isinstance(value, QueueSpec):
-        return value
+def _named(kind: registry.Kind, value: Any, example: str) -> tuple[str, dict[str, float | str]]:
+    """The name of a row and its checked parameters, from a name or a table."""
     given = {"kind": value} if isinstance(value, str) else value
     if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
         raise ValueError(
-            'accepted: the name of a queue such as "droptail", or a table with its kind and parameters'
+            f'accepted: the name of a {kind.removesuffix("s")} such as "{example}", '
+            "or a table with its kind and parameters"
         )
-    row = registry.find("queues", given["kind"])
+    row = registry.find(kind, given["kind"])
     parameters = {key: item for key, item in given.items() if key != "kind"}
-    return QueueSpec(row["name"], registry.check_parameters("queues", row, parameters))
+    return row["name"], registry.check_parameters(kind, row, parameters)
 
 
-def _write_queue(queue: QueueSpec) -> Any:
-    if not queue.parameters:
-        return queue.kind
-    row = registry.find("queues", queue.kind)
-    return {"kind": queue.kind, **registry.write_parameters("queues", row, queue.parameters)}
+def _write_named(kind: registry.Kind, spec: QueueSpec | RouterSpec) -> Any:
+    if not spec.parameters:
+        return spec.kind
+    row = registry.find(kind, spec.kind)
+    return {"kind": spec.kind, **registry.write_parameters(kind, row, spec.parameters)}
 
 
-Queue = Annotated[QueueSpec, PlainValidator(_queue), PlainSerializer(_write_queue), Accepts('"droptail"')]
+Queue = Annotated[
+    QueueSpec,
+    PlainValidator(lambda q: q if isinstance(q, QueueSpec) else QueueSpec(*_named("queues", q, "droptail"))),
+    PlainSerializer(lambda queue: _write_named("queues", queue)),
+    Accepts('"droptail"'),
+]
+
+
+@dataclass(frozen=True)
+class RouterSpec:
+    """An explicit-rate router of the registry; parameters in the registry's units."""
+
+    kind: str
+    parameters: dict[str, float | str] = field(default_factory=dict)
+
+    def filled(self) -> RouterSpec:
+        """With the default of every parameter that is not given."""
+        row = registry.find("routers", self.kind)
+        return RouterSpec(self.kind, registry.filled_parameters(row, self.parameters))
+
+
+Router = Annotated[
+    RouterSpec,
+    PlainValidator(lambda r: r if isinstance(r, RouterSpec) else RouterSpec(*_named("routers", r, "xcp"))),
+    PlainSerializer(lambda router: router and _write_named("routers", router)),
+    Accepts('"xcp"'),
+]
 
 
 TCP_OPTIONS = frozenset(
@@ -392,6 +423,11 @@ class AlgorithmSpec:
     def custom(self) -> bool:
         """Whether it is a user's own."""
         return self.factory is not None or ".py:" in self.name
+
+    @property
+    def explicit_bytes(self) -> int:
+        """What its explicit congestion header takes of every data packet."""
+        return 0 if self.custom else registry.find("algorithms", self.name).get("explicit_bytes", 0)
 
     def loaded(self) -> Callable[..., Any]:
         """A user's own: what makes its instances. ValueError if it cannot be one with these parameters."""

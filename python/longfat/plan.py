@@ -10,10 +10,11 @@ from dataclasses import asdict
 from typing import Any
 
 from longfat.background import Background, Bulk, Onoff, Short, Surge, Web
+from longfat.capacity import VaryingRate
 from longfat.distributions import Distribution, Empirical, Exponential, Uniform
 from longfat.fields import BufferSize, EveryLoss, GilbertElliott, LossModel, RandomLoss
 from longfat.scenario import LINKS, Bottleneck, Flow, Scenario
-from longfat.transport import HEADER_BYTES, Transport
+from longfat.transport import Transport
 
 Plan = dict[str, Any]
 
@@ -43,23 +44,28 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
 
 def _links(scenario: Scenario) -> list[Plan]:
     bottleneck = scenario.bottleneck
-    reverse_rate = bottleneck.reverse_rate or bottleneck.rate
+    reverse_rate = bottleneck.reverse_rate or float(bottleneck.rate)
     queue = {"kind": bottleneck.queue.kind, **bottleneck.queue.parameters}
+    router = bottleneck.router
     # The RTT is propagation of the whole path, spread by the core: the links themselves add none.
     return [
         {
             "name": LINKS[BOTTLENECK],
-            "rate_bps": bottleneck.rate,
+            "rate_bps": float(bottleneck.rate),
+            "capacity": bottleneck.rate.plan if isinstance(bottleneck.rate, VaryingRate) else None,
             "delay_s": 0.0,
             "queue": queue | _limit(scenario, bottleneck.buffer, bottleneck.rate),
+            "router": router and {"kind": router.kind, **router.parameters},
             "loss": _loss(bottleneck.loss),
             "ack_loss": _loss(RandomLoss(0.0)),
         },
         {
             "name": LINKS[REVERSE],
             "rate_bps": reverse_rate,
+            "capacity": None,
             "delay_s": 0.0,
             "queue": {"kind": "droptail"} | _limit(scenario, scenario.reverse_buffer(), reverse_rate),
+            "router": None,
             "loss": _loss(RandomLoss(0.0)),
             "ack_loss": _loss(bottleneck.ack_loss),
         },
@@ -129,7 +135,7 @@ def _transport(part: Transport, bottleneck: Bottleneck, rtt: Distribution, direc
         "rtt_s": _drawn(rtt),
         "access_rate_bps": bottleneck.access_rate,
         "mss_bytes": int(part.mss),
-        "header_bytes": HEADER_BYTES,
+        "header_bytes": part.header_bytes,
         "initial_ssthresh": _finite(part.initial_ssthresh),
         "initial_window": part.initial_window,
         "max_window": _finite(part.max_window),

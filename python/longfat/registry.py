@@ -13,9 +13,9 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset({"xcp", "vcp", "jetmax", "quickstart"}),
+    "algorithms": frozenset({"vcp", "jetmax", "quickstart"}),
     "queues": frozenset(),
-    "routers": frozenset({"xcp", "xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
+    "routers": frozenset({"xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 
@@ -52,6 +52,8 @@ class Row(TypedDict):
     parameters: list[Parameter]
     linux_module: str | None
     live: bool
+    explicit_bytes: NotRequired[int]
+    """Of an algorithm: what its explicit congestion header takes of every data packet."""
     transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
     """What carries an algorithm; over "udp" all is acknowledged, of "datagrams" nothing."""
     ecn: NotRequired[bool]

@@ -31,6 +31,7 @@ from longfat.fields import (
     MOST_FLOWS,
     Accepts,
     AccessRate,
+    BottleneckRate,
     Buffer,
     BufferSize,
     Duration,
@@ -43,6 +44,7 @@ from longfat.fields import (
     QueueSpec,
     RandomLoss,
     Rate,
+    Router,
     Rtt,
     Seed,
     Time,
@@ -65,7 +67,7 @@ LINKS = ("bottleneck", "reverse")
 MOST_SAMPLES = 20_000_000
 """Of all flows or all links of a run: 1.6 GB of series."""
 
-SHORT_FORMS = {"algorithm": "name", "queue": "kind"}
+SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind"}
 """Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
 
 Window = Annotated[
@@ -88,11 +90,14 @@ def _window(value: Any) -> tuple[float, float]:
 class Bottleneck(Part):
     """A dumbbell's shared link with its queue, the way back, and the access links around it."""
 
-    rate: Rate
+    rate: BottleneckRate
+    """The greatest one where it varies; of a trace the mean."""
     buffer: Buffer = BufferSize(bdp=1)  # type: ignore[arg-type]  # one BDP: Villamizar and Song, CCR 1994
     buffer_rtt: Rtt | None = None
     """The RTT of "% BDP"; the smallest RTT of a flow if not given."""
     queue: Queue = QueueSpec("droptail")
+    router: Router | None = None
+    """An explicit-rate router around the queue."""
     loss: Loss = RandomLoss(0.0)
     """Of data packets that enter the bottleneck."""
     ack_loss: Loss = RandomLoss(0.0)
@@ -100,13 +105,6 @@ class Bottleneck(Part):
     access_rate: AccessRate | None = None
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _routers_come_later(cls, data: Any) -> Any:
-        if isinstance(data, Mapping) and "router" in data:
-            raise ValueError("`router` (explicit-rate routers) comes with a later version; leave it out")
-        return data
 
     @model_validator(mode="after")
     def _queue_goes_with_the_rate(self) -> Self:
@@ -119,8 +117,9 @@ class Bottleneck(Part):
         return self.model_copy(
             update={
                 "access_rate": self.access_rate or access,
-                "reverse_rate": self.reverse_rate or self.rate,
+                "reverse_rate": self.reverse_rate or float(self.rate),
                 "queue": self.queue.filled(),
+                "router": self.router and self.router.filled(),
             }
         )
 
@@ -331,6 +330,11 @@ class Scenario(Part):
         for i, flow in enumerate(self.flow):
             if least(flow.start) >= self.duration:
                 found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
+            if flow.algorithm.explicit_bytes and self.bottleneck.router is None:
+                found.append(
+                    f"flow.{i} is of {flow.algorithm.name}, but no router is there to guide it; "
+                    f'accepted: bottleneck.router = "{flow.algorithm.name}"'
+                )
         return found
 
     def filled(self) -> Self:

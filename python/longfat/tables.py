@@ -12,7 +12,7 @@ from rich.text import Text
 from longfat.columns import RUN_TABLES, Column, metrics, rows
 from longfat.registry import Row
 from longfat.scenario import Scenario
-from longfat.transport import HEADER_BYTES, Transport
+from longfat.transport import Transport
 from longfat.units import RATE, TIME
 
 
@@ -52,12 +52,12 @@ def _used(scenario: Scenario) -> list[str]:
     begin, end = full.figures_window_s()
     bottleneck = full.bottleneck
     parts: list[Transport] = [*full.flow, *full.background]
-    payloads = sorted({part.mss for part in parts})
+    packets = sorted({(part.mss, part.header_bytes) for part in parts})
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
     return [
         f"seed {full.seed}",
         f"figures from {TIME.write(begin)} to {TIME.write(end)}",
-        f"mss {', '.join(f'{mss:g}' for mss in payloads)} B + {HEADER_BYTES} B of headers",
+        f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
         *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
         f"access {RATE.write(bottleneck.access_rate or 0.0)}",
         f"reverse path {RATE.write(bottleneck.reverse_rate or 0.0)}",

@@ -85,9 +85,14 @@ class Transport(Part):
         return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
 
     @property
+    def header_bytes(self) -> int:
+        """Headers before each segment's payload."""
+        return HEADER_BYTES + self.algorithm.explicit_bytes
+
+    @property
     def packet_bytes(self) -> float:
         """A full packet of IP."""
-        return self.mss + HEADER_BYTES
+        return self.mss + self.header_bytes
 
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)

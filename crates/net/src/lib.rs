@@ -1,14 +1,17 @@
 //! Network elements: queues, routers, losses, delays. Plain state machines on any [`Packet`](longfat_wire::Packet):
 //! they are handed `now` and answer through a [`Sink`]; they own no clock, no socket, no thread.
 
+mod capacity;
 mod element;
 mod fifo;
 pub mod loss;
 mod occupancy;
 mod pipe;
 pub mod queue;
+pub mod router;
 mod sojourn;
 
+pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
 pub use element::{Address, DropReason, Element, Sink};
 pub use fifo::ConstantFifo;
 pub use loss::{Loss, LossModel};

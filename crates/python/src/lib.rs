@@ -3,8 +3,9 @@
 mod algorithm;
 
 use longfat_net::queue::{self, Discipline, Limit, Setup};
+use longfat_net::router::{self, Router};
 use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
-use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Value};
+use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
 use longfat_transport::udp::{self, Protocol};
 use longfat_units::{Rate, Stream};
 use longfat_wire::SimPacket;
@@ -135,9 +136,11 @@ fn parameter(p: &Parameter) -> serde_json::Value {
 }
 
 fn row(a: &Algorithm) -> serde_json::Value {
+    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false})
+        "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false,
+        "explicit_bytes": explicit_bytes})
 }
 
 fn row_over_udp(p: &Protocol) -> serde_json::Value {
@@ -153,6 +156,12 @@ fn queue_row(d: &Discipline) -> serde_json::Value {
         "linux_module": d.linux_module, "live": false, "ecn": d.ecn, "random": d.random})
 }
 
+fn router_row(r: &Router) -> serde_json::Value {
+    json!({"name": r.name, "aliases": r.aliases, "citation": r.citation,
+        "parameters": r.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "linux_module": null, "live": false})
+}
+
 /// registry() -> str
 ///
 /// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what carries
@@ -162,7 +171,8 @@ fn queue_row(d: &Discipline) -> serde_json::Value {
 fn registry() -> String {
     let algorithms = cc::algorithms().map(row).chain(udp::protocols().map(row_over_udp));
     json!({"algorithms": algorithms.collect::<Vec<_>>(),
-        "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(), "routers": []})
+        "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(), 
+        "routers": router::ROWS.iter().map(router_row).collect::<Vec<_>>()})
     .to_string()
 }
 

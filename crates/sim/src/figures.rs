@@ -50,9 +50,9 @@ pub struct FlowFigures {
 pub struct LinkFigures {
     /// Name.
     pub name: String,
-    /// Rate, bit/s.
+    /// Rate, bit/s; the mean over the window where it varies.
     pub rate_bps: f64,
-    /// Share of the window in which it transmitted.
+    /// Share of the window in which it transmitted; where the rate varies, share of what it could carry.
     pub utilization: f64,
     /// Packets that came to it.
     pub packets_in: u64,
@@ -288,14 +288,21 @@ pub fn link_figures(
     let dropped = after.packets_dropped - before.packets_dropped;
     let lost = after.packets_lost - before.packets_lost;
     let busy = after.busy.saturating_sub(before.busy);
+    let (rate_bps, utilization) = if link.capacity.is_constant() {
+        (link.rate.as_bps() as f64, per_second(busy.as_secs_f64(), seconds))
+    } else {
+        let carried = link.capacity.bits(from, to);
+        // packets end at whole nanoseconds, up to half a one too early
+        (per_second(carried, seconds), per_second(after.bits_out - before.bits_out, carried).min(1.0))
+    };
     let drops = |reason: DropReason| after.drops[reason as usize] - before.drops[reason as usize];
     let marks = |reason: DropReason| after.marks[reason as usize] - before.marks[reason as usize];
     let with_reason = after.drops.iter().sum::<u64>() - before.drops.iter().sum::<u64>();
     let sojourn = |share| link.sojourn().and_then(|s| s.percentile_s(share));
     LinkFigures {
         name: link.name.clone(),
-        rate_bps: link.rate.as_bps() as f64,
-        utilization: per_second(busy.as_secs_f64(), seconds),
+        rate_bps,
+        utilization,
         packets_in: arrived,
         packets_dropped: dropped,
         dropped_full: dropped - with_reason,

@@ -2,7 +2,10 @@
 
 use crate::plan::{LinkPlan, PlanError, rate};
 use longfat_net::queue::Limit;
-use longfat_net::{Address, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn};
+use longfat_net::{
+    Address, Capacity, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
+    Transmitter,
+};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -28,6 +31,8 @@ pub struct LinkCounters {
     pub bytes_out: u64,
     /// How long it has transmitted.
     pub busy: Interval,
+    /// What it has transmitted, where its capacity varies, bits.
+    pub bits_out: f64,
 }
 
 /// How packets get from the queue to the wire.
@@ -41,10 +46,12 @@ enum Service {
 struct Plain {
     /// Elements in a row: what one forwards arrives at the next; the last holds the queue.
     elements: Vec<Installed>,
-    rate: Rate,
+    wire: Transmitter,
     busy_until: Time,
     /// Transmission of everything served so far, until `busy_until`.
     served: Interval,
+    /// Bits of everything served before the last packet, and with it.
+    bits: (f64, f64),
     /// The queue holds packets but gave none when asked: it is not asked again before an arrival or a timer.
     withheld: bool,
     occupancy: Occupancy,
@@ -96,8 +103,10 @@ impl Sink<SimPacket> for Outcome {
 pub struct Link {
     /// Its name in results.
     pub name: String,
-    /// Transmission rate.
+    /// Transmission rate; the greatest where it varies.
     pub rate: Rate,
+    /// Transmission rate over time.
+    pub capacity: Capacity,
     /// Propagation delay.
     pub delay: Interval,
     /// What the queue holds.
@@ -124,15 +133,18 @@ impl Link {
     pub fn new(plan: &LinkPlan, seed: u64, fast: bool) -> Result<Self, PlanError> {
         let rate = rate("links.rate_bps", plan.rate_bps)?;
         let limit = plan.queue.limit();
-        let service = if fast && plan.queue.is_plain_drop_tail() {
+        let capacity = plan.capacity("links.capacity", rate)?;
+        let arithmetic = plan.queue.is_plain_drop_tail() && plan.router.is_none() && capacity.is_constant();
+        let service = if fast && arithmetic {
             Service::Constant(ConstantFifo::new(rate, limit))
         } else {
-            let queue = plan.queue.build("links.queue", rate, seed, &plan.name)?;
+            let element = plan.element("links", seed)?;
             Service::Plain(Box::new(Plain {
-                elements: vec![Installed { element: queue, timer_at: Time::NEVER }],
-                rate,
+                elements: vec![Installed { element, timer_at: Time::NEVER }],
+                wire: Transmitter::new(capacity.clone()),
                 busy_until: Time::ZERO,
                 served: Interval::ZERO,
+                bits: (0.0, 0.0),
                 withheld: false,
                 occupancy: Occupancy::default(),
                 sojourn: (!plan.queue.is_plain_drop_tail()).then(Sojourn::default),
@@ -141,6 +153,7 @@ impl Link {
         Ok(Link {
             name: plan.name.clone(),
             rate,
+            capacity,
             delay: Interval::from_secs_f64(plan.delay_s),
             limit,
             loss: plan.loss.model(),
@@ -239,6 +252,11 @@ impl Link {
             }
             Service::Plain(plain) => {
                 self.counters.busy = plain.served.saturating_sub(plain.busy_until.since(now));
+                if !self.capacity.is_constant() {
+                    // what the last packet still takes
+                    let rest = self.capacity.bits(now, plain.busy_until.max(now));
+                    self.counters.bits_out = (plain.bits.1 - rest).max(plain.bits.0);
+                }
                 (plain.occupancy, self.counters)
             }
         }
@@ -354,9 +372,9 @@ impl Plain {
             self.withheld = next.is_none();
         }
         if let Some(packet) = &next {
-            let transmission = self.rate.transmission(packet.bytes());
-            self.busy_until = now + transmission;
-            self.served = self.served + transmission;
+            self.busy_until = self.wire.send(now, packet.bytes());
+            self.served = self.served + self.busy_until.since(now);
+            self.bits = (self.bits.1, self.bits.1 + 8.0 * f64::from(packet.bytes()));
             if let (Some(sojourn), Some(span)) = (&mut self.sojourn, outcome.waited) {
                 sojourn.record(span);
             }

@@ -2,11 +2,13 @@
 //! come from anywhere.
 
 use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
-use longfat_net::LossModel;
+use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
+use longfat_net::router;
+use longfat_net::{Capacity, LossModel, Trace};
 use longfat_transport::cc::{self, Value};
 use longfat_transport::udp;
-use longfat_units::{Distribution, Empirical, Rate, Stream};
+use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
 use longfat_wire::SimPacket;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -67,12 +69,18 @@ pub struct SamplePlan {
 pub struct LinkPlan {
     /// Its name in results.
     pub name: String,
-    /// bit/s.
+    /// bit/s; the greatest where it varies.
     pub rate_bps: f64,
+    /// How the rate varies; constant if null.
+    #[serde(default)]
+    pub capacity: Option<CapacityPlan>,
     /// Propagation delay, seconds; counts towards the round-trip time of flows that cross it.
     pub delay_s: f64,
     /// The queue before it.
     pub queue: QueuePlan,
+    /// The router around the queue; none if null.
+    #[serde(default)]
+    pub router: Option<RouterPlan>,
     /// Losses among data packets that enter it.
     pub loss: LossPlan,
     /// Losses among acknowledgements that enter it.
@@ -93,6 +101,31 @@ pub struct QueuePlan {
     /// Parameters that differ from the registry's defaults.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, ValuePlan>,
+}
+
+/// An explicit-rate router.
+#[derive(Clone, Debug, Deserialize)]
+pub struct RouterPlan {
+    /// Name in the registry.
+    pub kind: String,
+    /// Parameters that differ from the registry's defaults.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, ValuePlan>,
+}
+
+/// A rate that varies; times in seconds, rates in bit/s.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the same fields as Capacity, documented there")]
+pub enum CapacityPlan {
+    Sine {
+        least_bps: f64,
+        period_s: f64,
+    },
+    /// Time and rate of each step.
+    Steps(Vec<(f64, f64)>),
+    /// Times of delivery opportunities, whole milliseconds.
+    TraceMs(Vec<u64>),
 }
 
 /// A loss process.
@@ -380,6 +413,51 @@ impl QueuePlan {
     }
 }
 
+impl LinkPlan {
+    /// What it can carry; `rate` is [`LinkPlan::rate_bps`], checked.
+    pub fn capacity(&self, at: &str, rate: Rate) -> Result<Capacity, PlanError> {
+        Ok(match &self.capacity {
+            None => Capacity::Constant(rate),
+            Some(CapacityPlan::Sine { least_bps, period_s }) => {
+                within(&format!("{at}.least_bps"), *least_bps, 1.0, self.rate_bps)?;
+                within(&format!("{at}.period_s"), *period_s, 1e-6, LONGEST_S)?;
+                Capacity::Sine { range_bps: (*least_bps, self.rate_bps), period_s: *period_s }
+            }
+            Some(CapacityPlan::Steps(steps)) => {
+                let mut checked = Vec::with_capacity(steps.len());
+                for &(from_s, bps) in steps {
+                    within(at, from_s, 0.0, LONGEST_S)?;
+                    within(at, bps, 1.0, self.rate_bps)?;
+                    checked.push((Time::from_secs_f64(from_s), self::rate(at, bps)?));
+                }
+                if checked.is_empty() || checked.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+                    return bad(at, "give one step or more, each later than the one before");
+                }
+                Capacity::Steps(checked.into())
+            }
+            Some(CapacityPlan::TraceMs(times)) => {
+                let longest_ms = (1e3 * LONGEST_S) as u64;
+                let trace = times.iter().map(|&ms| Time::ZERO + Interval::from_millis(ms.min(longest_ms)));
+                let accepted = "give times in ascending order, the last one after 0";
+                Trace::new(trace.collect()).map_or_else(|| bad(at, accepted), |t| Ok(Capacity::Trace(t)))?
+            }
+        })
+    }
+
+    /// The queue with the router around it, if there is one; `at` is the link's place in the plan.
+    pub fn element(&self, at: &str, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
+        let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
+        let queue = self.queue.build(&format!("{at}.queue"), rate, seed, &self.name)?;
+        let Some(planned) = &self.router else { return Ok(queue) };
+        let at = format!("{at}.router");
+        let Some(row) = router::find(&planned.kind) else {
+            return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
+        };
+        let setup = router::Setup { queue, capacity: self.capacity(&at, rate)? };
+        row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(at, e.to_string()))
+    }
+}
+
 impl ConnectionPlan {
     /// The parameters as the registry takes them.
     pub fn values(&self) -> Vec<(String, Value)> {
@@ -455,7 +533,8 @@ impl Plan {
             within(&format!("{at}.delay_s"), link.delay_s, 0.0, 1000.0)?;
             link.loss.check(&format!("{at}.loss"))?;
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
-            link.queue.build(&format!("{at}.queue"), rate, self.seed, &link.name)?;
+            link.capacity(&format!("{at}.capacity"), rate)?;
+            link.element(&at, self.seed)?;
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();

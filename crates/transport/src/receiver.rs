@@ -1,13 +1,14 @@
-//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, ECN echo.
+//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN marks
+//! and explicit headers.
 //!
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
 //! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
-//! | acknowledgement size | 52 bytes and the SACK option | IP 20, TCP 20, timestamps 12 |
+//! | acknowledgement size | 52 bytes, the SACK option and an explicit header | IP 20, TCP 20, timestamps 12 |
 
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Extra, FlowId, Kind, SackBlocks, SimPacket};
+use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, SackBlocks, SimPacket};
 use std::collections::VecDeque;
 
 const QUICK_ACKS: u32 = 16;
@@ -41,6 +42,8 @@ pub struct Receiver {
     /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
     echo: Time,
     echo_mark: bool,
+    /// Explicit headers of the segments not yet acknowledged, joined.
+    explicit: Option<Explicit>,
     /// IP bytes that arrived, duplicates included.
     pub received_bytes: u64,
     /// Segments that arrived a second time.
@@ -60,6 +63,7 @@ impl Receiver {
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
+            explicit: None,
             received_bytes: 0,
             duplicates: 0,
         }
@@ -86,6 +90,9 @@ impl Receiver {
         self.received_bytes += u64::from(packet.bytes);
         // RFC 3168: echo a mark until the sender says it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
+        if packet.extra.is_some() {
+            self.note_explicit(packet);
+        }
         if self.unacknowledged == 0 {
             self.echo = packet.stamp;
         }
@@ -172,7 +179,29 @@ impl Receiver {
             ack.bytes += sack.header_bytes() as u16;
             ack.extra = Some(Box::new(Extra { sack, ..Extra::default() }));
         }
+        if self.explicit.is_some() {
+            self.echo_explicit(&mut ack);
+        }
         ack
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_explicit(&mut self, packet: &SimPacket) {
+        let now = packet.extra.as_ref().and_then(|e| e.explicit);
+        self.explicit = match (self.explicit.take(), now) {
+            (Some(before), Some(now)) => Some(before.join(now)),
+            (before, now) => now.or(before),
+        };
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn echo_explicit(&mut self, ack: &mut SimPacket) {
+        if let Some(explicit) = self.explicit.take() {
+            ack.bytes += explicit.header_bytes() as u16;
+            ack.extra.get_or_insert_default().explicit = Some(explicit);
+        }
     }
 
     fn sack_blocks(&self) -> SackBlocks {

@@ -9,7 +9,7 @@ use crate::cc::{
 use crate::reduction::{Episode, Reduction};
 use crate::{DUP_THRESH, RttEstimator, Scoreboard};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
+use longfat_wire::{Ecn, Extra, FlowId, Kind, SimPacket};
 
 const SYN_BYTES: u32 = 60;
 /// The greatest window, segments: more than any path holds, and what the receiver's window is limited to as well.
@@ -105,6 +105,8 @@ pub struct Sender {
     config: SenderConfig,
     controller: Controller,
     wants_samples: bool,
+    /// Data carry an explicit congestion header.
+    explicit: bool,
     /// The receiver's window, whole segments.
     receiver_window: u64,
     window: Window,
@@ -157,6 +159,7 @@ impl Sender {
         let times = controller.sending_times();
         Sender {
             wants_samples: controller.wants_samples(),
+            explicit: controller.explicit_bytes() > 0,
             receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(config.rto_min),
             config,
@@ -357,7 +360,7 @@ impl Sender {
             sample = Some(rtt);
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
-        let plain = packet.extra.is_none() && self.board.is_clear();
+        let plain = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
         if self.config.recovery == Recovery::Sack {
             for (start, end) in packet.sack().iter() {
                 newly += self.board.sack(start, end.min(self.next));
@@ -392,6 +395,9 @@ impl Sender {
         if self.wants_samples {
             self.controller.on_sample(&ack);
         }
+        if self.explicit && cumulative > 0 {
+            self.take_explicit(now, packet);
+        }
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
             self.controller.on_ack(&ack, &mut self.window);
             self.check("on_ack", now);
@@ -400,6 +406,23 @@ impl Sender {
             self.phase = Phase::Done;
             self.note(now, Happened::Done);
         }
+    }
+
+    /// What routers wrote, echoed by an acknowledgement of new data.
+    #[cold]
+    #[inline(never)]
+    fn take_explicit(&mut self, now: Time, packet: &SimPacket) {
+        let echo = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
+        if let Some(echo) = echo.filter(|_| matches!(self.phase, Phase::Open | Phase::Loss)) {
+            let bytes = self.packet_bytes();
+            self.controller.on_explicit(echo, bytes, self.limited, &mut self.window);
+            self.check("on_explicit", now);
+        }
+    }
+
+    /// A full packet of IP.
+    fn packet_bytes(&self) -> f64 {
+        f64::from(self.config.mss_bytes + self.config.header_bytes)
     }
 
     /// How much an acknowledgement of `cumulative` segments counts.
@@ -688,6 +711,9 @@ impl Sender {
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }
+        if self.explicit {
+            self.write_explicit(&mut packet);
+        }
         if lost.is_some() {
             self.board.retransmitted(seq, self.next);
             self.counters.retransmits += 1;
@@ -703,6 +729,14 @@ impl Sender {
             self.rto_at = self.rtt.deadline(now);
         }
         out(packet);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_explicit(&self, packet: &mut SimPacket) {
+        let window = self.window.cwnd.min(self.receiver_window as f64);
+        let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
+        packet.extra = Some(Box::new(Extra { explicit, ..Extra::default() }));
     }
 
     /// The window an algorithm left must be a window.

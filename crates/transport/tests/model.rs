@@ -7,6 +7,7 @@ use longfat_transport::cc::{
     algorithms,
 };
 use longfat_units::{Interval, Time};
+use longfat_wire::Explicit;
 use proptest::prelude::*;
 
 /// What may happen to a sender. Fractions are of the greatest queueing delay.
@@ -171,6 +172,17 @@ impl Sender {
         };
         if self.control.wants_samples() {
             self.control.on_sample(&ack);
+        }
+        if !self.recovering && self.control.explicit_bytes() > 0 {
+            let header = self.control.explicit(1500.0 * self.w.cwnd, self.srtt);
+            if let Some(Explicit::Xcp(mut echo)) = header {
+                // routers add while their queues are short, and take away later; some paths have none
+                if measured {
+                    echo.feedback_bytes = (0.5 - queue) * 3000.0;
+                }
+                self.control.on_explicit(&Explicit::Xcp(echo), 1500.0, acked < 3, &mut self.w);
+                self.check("on_explicit");
+            }
         }
         if !self.recovering {
             self.control.on_ack(&ack, &mut self.w);

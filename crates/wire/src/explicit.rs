@@ -7,6 +7,24 @@ pub enum Explicit {
     Xcp(Xcp),
 }
 
+impl Explicit {
+    /// What it takes of a packet.
+    pub const fn header_bytes(&self) -> u32 {
+        match self {
+            Explicit::Xcp(_) => Xcp::HEADER_BYTES,
+        }
+    }
+
+    /// A receiver that answers for several packets at once echoes what they say together.
+    pub fn join(self, later: Explicit) -> Explicit {
+        match (self, later) {
+            (Explicit::Xcp(a), Explicit::Xcp(b)) => {
+                Explicit::Xcp(Xcp { feedback_bytes: a.feedback_bytes + b.feedback_bytes, ..b })
+            }
+        }
+    }
+}
+
 /// The XCP congestion header.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Xcp {
@@ -16,4 +34,14 @@ pub struct Xcp {
     pub rtt_s: f64,
     /// Window change in bytes: what the sender wishes, then what the routers on the path leave of it.
     pub feedback_bytes: f64,
+}
+
+impl Xcp {
+    /// Its length, on data and on acknowledgements (draft-falk-xcp-spec-03, congestion header).
+    pub const HEADER_BYTES: u32 = 20;
+
+    /// Whether the sender knows its round-trip time and window, without which a router cannot tell it anything.
+    pub fn is_measured(&self) -> bool {
+        self.rtt_s > 0.0 && self.cwnd_bytes > 0.0
+    }
 }

@@ -22,12 +22,14 @@ pub mod stcp;
 mod testing;
 pub mod vegas;
 pub mod westwood;
+pub mod xcp;
 pub mod yeah;
 
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};
 
 use longfat_units::{Interval, Time};
+use longfat_wire::Explicit;
 
 /// The least window a loss leaves (RFC 5681, equation 4): two segments.
 pub const LEAST_SSTHRESH: f64 = 2.0;
@@ -181,6 +183,22 @@ pub trait CongestionControl {
     fn pacing_rate(&self, _w: &Window, _srtt: Interval) -> Option<f64> {
         None
     }
+
+    /// How many bytes of every data packet its explicit congestion header takes; 0 for algorithms without one. Asked
+    /// once.
+    fn explicit_bytes(&self) -> u32 {
+        0
+    }
+
+    /// The explicit header of a data packet that leaves now, with a window of so many bytes of IP.
+    fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {
+        None
+    }
+
+    /// What the routers made of such headers, echoed by an acknowledgement of new data outside of fast recovery; comes
+    /// before `on_ack`. `packet_bytes` is a full packet of IP; `limited` says whether the window, and not the
+    /// application or the receiver, is what holds the sender.
+    fn on_explicit(&mut self, _echo: &Explicit, _packet_bytes: f64, _limited: bool, _w: &mut Window) {}
 
     /// Named internals for the event log and teaching plots, e.g. `("alpha", 0.3)`.
     fn internals(&self, _out: &mut Vec<(&'static str, f64)>) {}

@@ -4,6 +4,7 @@ use super::{
     Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, SendingTimes, Value, Window,
 };
 use longfat_units::{Interval, Time};
+use longfat_wire::Explicit;
 
 /// How a sender finds and repairs losses when the scenario does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,7 @@ controllers! {
     Vegas(vegas::Vegas),
     Westwood(westwood::Westwood),
     Illinois(illinois::Illinois),
+    Xcp(xcp::Xcp),
 }
 
 impl CongestionControl for Controller {
@@ -135,6 +137,15 @@ impl CongestionControl for Controller {
     #[inline]
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         each!(self, c => c.pacing_rate(w, srtt))
+    }
+    fn explicit_bytes(&self) -> u32 {
+        each!(self, c => c.explicit_bytes())
+    }
+    fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
+        each!(self, c => c.explicit(cwnd_bytes, srtt))
+    }
+    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
+        each!(self, c => c.on_explicit(echo, packet_bytes, limited, w))
     }
     fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
         each!(self, c => c.internals(out))

@@ -1,0 +1,310 @@
+//! What a link can carry, which may change with time, and when a packet's last bit is on the wire then.
+//!
+//! ```text
+//! sine :  B(t) = (max + min)/2 + (max - min)/2 sin(2 pi t / period + pi/2)     (Lopez Pacheco 2008, equation 3.8)
+//! steps:  each rate from its time until the next one's
+//! trace:  up to 1500 bytes at each of these times, over and over (Mahimahi: Netravali et al., USENIX ATC 2015)
+//! ```
+
+use longfat_units::math::sin;
+use longfat_units::{Interval, Rate, Time};
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::sync::Arc;
+
+/// Bytes that one delivery opportunity of a trace carries (Mahimahi's PACKET_SIZE).
+pub const OPPORTUNITY_BYTES: u32 = 1500;
+/// A trace's rate at a moment is its mean over this long before it (chosen here: a common control interval).
+const TRACE_WINDOW: Interval = Interval::from_millis(100);
+/// Halvings after which a time within a packet's transmission is known to the nanosecond.
+const MOST_STEPS: u32 = 64;
+
+/// What a link can carry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Capacity {
+    /// Always the same.
+    Constant(Rate),
+    /// A sine, at its greatest when time begins.
+    Sine {
+        /// Least and greatest rate, bit/s.
+        range_bps: (f64, f64),
+        /// Seconds from one greatest rate to the next.
+        period_s: f64,
+    },
+    /// Each rate from its time on; the first from the beginning, whatever its time.
+    Steps(Arc<[(Time, Rate)]>),
+    /// Opportunities to deliver.
+    Trace(Trace),
+}
+
+/// Times at which up to [`OPPORTUNITY_BYTES`] can be delivered, repeated for ever; the last one is the period.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    times: Arc<[Time]>,
+    period_ns: u64,
+    /// How many of them are as late as the period.
+    at_end: u64,
+}
+
+impl Trace {
+    /// From times in ascending order; `None` if they are not, or if the last is not after zero.
+    pub fn new(times: Vec<Time>) -> Option<Trace> {
+        let last = *times.last().filter(|&&last| last > Time::ZERO && times.is_sorted())?;
+        let at_end = times.iter().filter(|&&at| at == last).count() as u64;
+        Some(Trace { times: times.into(), period_ns: last.as_ns(), at_end })
+    }
+
+    /// How many opportunities come before `now`.
+    fn before(&self, now: Time) -> u64 {
+        let (rounds, within) = (now.as_ns() / self.period_ns, now.as_ns() % self.period_ns);
+        let passed = self.times.partition_point(|at| at.as_ns() < within) as u64;
+        // the last ones of a round come when the next round begins
+        let due = if within == 0 && rounds > 0 { self.at_end } else { 0 };
+        rounds * self.times.len() as u64 + passed - due
+    }
+
+    /// When opportunity number `index`, counted from 0, comes.
+    fn time(&self, index: u64) -> Time {
+        let (round, place) = (index / self.times.len() as u64, index % self.times.len() as u64);
+        self.times[place as usize] + Interval::from_ns(round.saturating_mul(self.period_ns))
+    }
+}
+
+impl Capacity {
+    /// The rate at this moment, bit/s.
+    pub fn bps(&self, now: Time) -> f64 {
+        match self {
+            Capacity::Constant(rate) => rate.as_bps() as f64,
+            Capacity::Sine { range_bps: (least, greatest), period_s } => {
+                let phase = 2.0 * PI * now.as_secs_f64() / period_s;
+                0.5 * (greatest + least) + 0.5 * (greatest - least) * sin(phase + FRAC_PI_2)
+            }
+            Capacity::Steps(steps) => steps[at_step(steps, now)].1.as_bps() as f64,
+            Capacity::Trace(_) => {
+                let from = if now.since(Time::ZERO) < TRACE_WINDOW { Time::ZERO } else { now - TRACE_WINDOW };
+                self.bits(from, from + TRACE_WINDOW) / TRACE_WINDOW.as_secs_f64()
+            }
+        }
+    }
+
+    /// Bits that it can carry in [from, to).
+    pub fn bits(&self, from: Time, to: Time) -> f64 {
+        let span_s = to.since(from).as_secs_f64();
+        match self {
+            Capacity::Constant(rate) => rate.as_bps() as f64 * span_s,
+            Capacity::Sine { range_bps: (least, greatest), period_s } => {
+                // the integral of the cosine as a product: exact for short spans late in a run
+                let half = PI * span_s / period_s;
+                let middle = 2.0 * PI * from.as_secs_f64() / period_s + half;
+                let swing = 0.5 * (greatest - least) * period_s / PI;
+                0.5 * (greatest + least) * span_s + swing * sin(middle + FRAC_PI_2) * sin(half)
+            }
+            Capacity::Steps(steps) => {
+                let (mut bits, mut at, mut step) = (0.0, from, at_step(steps, from));
+                while at < to {
+                    let until = steps.get(step + 1).map_or(Time::NEVER, |&(next, _)| next).min(to);
+                    bits += steps[step].1.as_bps() as f64 * until.since(at).as_secs_f64();
+                    (at, step) = (until, step + 1);
+                }
+                bits
+            }
+            Capacity::Trace(trace) => {
+                let opportunities = trace.before(to) - trace.before(from).min(trace.before(to));
+                opportunities as f64 * 8.0 * f64::from(OPPORTUNITY_BYTES)
+            }
+        }
+    }
+
+    /// Whether it is always the same.
+    pub const fn is_constant(&self) -> bool {
+        matches!(self, Capacity::Constant(_))
+    }
+}
+
+/// The step that holds at `now`.
+fn at_step(steps: &[(Time, Rate)], now: Time) -> usize {
+    steps.partition_point(|&(from, _)| from <= now).saturating_sub(1)
+}
+
+/// Puts packets on a wire of some capacity, one after the other.
+#[derive(Clone, Debug)]
+pub struct Transmitter {
+    capacity: Capacity,
+    /// Traces: the opportunity in use, and what is left of it.
+    opportunity: u64,
+    left_bytes: u32,
+}
+
+impl Transmitter {
+    /// An idle one.
+    pub const fn new(capacity: Capacity) -> Self {
+        Transmitter { capacity, opportunity: 0, left_bytes: OPPORTUNITY_BYTES }
+    }
+
+    /// What the wire can carry.
+    pub const fn capacity(&self) -> &Capacity {
+        &self.capacity
+    }
+
+    /// A packet's first bit is due now, the one before it is on the wire: when its last bit is.
+    pub fn send(&mut self, now: Time, bytes: u32) -> Time {
+        match &self.capacity {
+            Capacity::Constant(rate) => now + rate.transmission(bytes),
+            Capacity::Sine { range_bps: (least, greatest), .. } => {
+                let bits = 8.0 * f64::from(bytes);
+                // the integral grows: the end is where it has the packet's bits, between these two
+                let (mut early_s, mut late_s) = (bits / greatest, bits / least);
+                let mut span_s = (bits / self.capacity.bps(now)).clamp(early_s, late_s);
+                for _ in 0..MOST_STEPS {
+                    let end = now + Interval::from_secs_f64(span_s);
+                    let missing = bits - self.capacity.bits(now, end);
+                    let next_s = span_s + missing / self.capacity.bps(end);
+                    if missing > 0.0 {
+                        early_s = span_s;
+                    } else {
+                        late_s = span_s;
+                    }
+                    let step_s =
+                        if (early_s..=late_s).contains(&next_s) { next_s } else { 0.5 * (early_s + late_s) };
+                    if (step_s - span_s).abs() < 1e-9 {
+                        span_s = step_s;
+                        break;
+                    }
+                    span_s = step_s;
+                }
+                now + Interval::from_secs_f64(span_s)
+            }
+            Capacity::Steps(steps) => {
+                let (mut bits, mut at, mut step) = (8.0 * f64::from(bytes), now, at_step(steps, now));
+                loop {
+                    let bps = steps[step].1.as_bps() as f64;
+                    let end = at + Interval::from_secs_f64(bits / bps);
+                    match steps.get(step + 1) {
+                        Some(&(next, _)) if next < end => {
+                            bits -= bps * next.since(at).as_secs_f64();
+                            (at, step) = (next, step + 1);
+                        }
+                        _ => return end,
+                    }
+                }
+            }
+            Capacity::Trace(trace) => {
+                let due = trace.before(now);
+                if self.opportunity < due {
+                    // what was not used in time is lost
+                    (self.opportunity, self.left_bytes) = (due, OPPORTUNITY_BYTES);
+                }
+                let mut bytes = bytes;
+                loop {
+                    let taken = bytes.min(self.left_bytes);
+                    bytes -= taken;
+                    self.left_bytes -= taken;
+                    if bytes == 0 {
+                        return trace.time(self.opportunity).max(now);
+                    }
+                    (self.opportunity, self.left_bytes) = (self.opportunity + 1, OPPORTUNITY_BYTES);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn s(seconds: f64) -> Time {
+        Time::from_secs_f64(seconds)
+    }
+
+    fn mbps(rate: f64) -> Rate {
+        Rate::from_bps(rate * 1e6).unwrap()
+    }
+
+    fn thesis_sine() -> Capacity {
+        Capacity::Sine { range_bps: (3e8, 1e9), period_s: 32.0 }
+    }
+
+    #[test]
+    fn the_thesis_sine_is_1_gigabit_at_0_s_and_300_megabit_at_16_s() {
+        for (at_s, gbps) in [(0.0, 1.0), (8.0, 0.65), (16.0, 0.3), (24.0, 0.65), (32.0, 1.0)] {
+            assert!((thesis_sine().bps(s(at_s)) / 1e9 - gbps).abs() < 1e-9, "{at_s}");
+        }
+        // a whole period carries its mean
+        assert!((thesis_sine().bits(s(5.0), s(37.0)) / (0.65e9 * 32.0) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn back_to_back_packets_take_what_the_capacity_carries() {
+        let steps = Capacity::Steps([(s(0.0), mbps(10.0)), (s(1.0), mbps(1.0)), (s(2.0), mbps(5.0))].into());
+        let slow = Capacity::Sine { range_bps: (1e4, 1e5), period_s: 0.3 }; // packets longer than the period
+        let trace =
+            Capacity::Trace(Trace::new([3, 4, 4, 20].map(|ms| s(ms as f64 * 1e-3)).to_vec()).unwrap());
+        for capacity in [steps, slow, trace, thesis_sine()] {
+            let mut wire = Transmitter::new(capacity.clone());
+            let (mut at, mut bits) = (s(0.0), 0.0);
+            while at < s(2.5) && bits < 1e7 {
+                let end = wire.send(at, 1000);
+                assert!(end >= at, "{capacity:?}");
+                (at, bits) = (end, bits + 8000.0);
+            }
+            let carried = capacity.bits(Time::ZERO, at);
+            // a trace's last opportunity is at `at` itself; the others round each packet to a nanosecond
+            assert!((carried - bits).abs() <= 12_000.0 + 1e-3 * bits, "{capacity:?}: {carried} {bits}");
+        }
+    }
+
+    #[test]
+    fn a_packet_that_meets_a_step_goes_on_at_the_new_rate() {
+        // 1500 bytes: 6 ms at 1 Mbit/s are 6000 bits, the other 6000 take 3 ms at 2 Mbit/s
+        let steps = Capacity::Steps([(s(0.0), mbps(1.0)), (s(1.0), mbps(2.0))].into());
+        assert_eq!(Transmitter::new(steps).send(s(0.994), 1500), s(1.003));
+    }
+
+    #[test]
+    fn a_trace_delivers_1500_bytes_a_line_and_begins_again_after_its_last() {
+        let trace = Trace::new([2, 5, 5, 10].map(|ms| s(ms as f64 * 1e-3)).to_vec()).unwrap();
+        let mut wire = Transmitter::new(Capacity::Trace(trace));
+        let mut at = Time::ZERO;
+        let mut times = Vec::new();
+        for _ in 0..9 {
+            at = wire.send(at, 1500);
+            times.push((at.as_secs_f64() * 1e3).round() as u64);
+        }
+        assert_eq!(times, [2, 5, 5, 10, 12, 15, 15, 20, 22]);
+    }
+
+    #[test]
+    fn small_packets_share_an_opportunity_and_large_ones_take_several() {
+        let every_ms = (1..=10).map(|ms| s(f64::from(ms) * 1e-3)).collect();
+        let mut wire = Transmitter::new(Capacity::Trace(Trace::new(every_ms).unwrap()));
+        let mut at = s(0.0005);
+        let ends: Vec<_> = [500, 1000, 500, 2000, 3000]
+            .map(|bytes| {
+                at = wire.send(at, bytes);
+                (at.as_secs_f64() * 1e3).round()
+            })
+            .to_vec();
+        assert_eq!(ends, [1.0, 1.0, 2.0, 3.0, 5.0]);
+        // what nobody used in time is gone
+        assert_eq!(wire.send(s(0.0092), 1500), s(0.010));
+    }
+
+    #[test]
+    fn a_trace_s_rate_is_that_of_the_last_tenth_of_a_second() {
+        // 10 opportunities in each of 100 ms, then none in the next
+        let times = (0..10).map(|i| s(0.01 * f64::from(i))).chain([s(0.2)]).collect();
+        let capacity = Capacity::Trace(Trace::new(times).unwrap());
+        assert_eq!(capacity.bps(s(0.1)), 1.2e6);
+        assert_eq!(capacity.bps(s(0.2)), 0.0);
+        assert_eq!(capacity.bits(Time::ZERO, s(0.2)), 120_000.0);
+        // in the second round the last one of the first comes at its beginning
+        assert_eq!(capacity.bits(s(0.2), s(0.4)), 132_000.0);
+    }
+
+    #[test]
+    fn traces_out_of_order_or_without_length_are_none() {
+        assert_eq!(Trace::new(vec![]), None);
+        assert_eq!(Trace::new(vec![Time::ZERO]), None);
+        assert_eq!(Trace::new(vec![s(2.0), s(1.0)]), None);
+    }
+}

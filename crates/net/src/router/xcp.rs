@@ -1,0 +1,290 @@
+//! XCP's router (Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002):
+//! tells each sender how many bytes to add to its window, or to take from it, without a record of flows.
+//!
+//! ```text
+//! efficiency:  phi  = alpha d (C - y/d) - beta Q        bytes, once in a control interval d
+//! fairness  :  h    = max(0, gamma y - |phi|)
+//!              xi_p = (h + max(0,  phi)) / (d sum(rtt s / cwnd)),   p = xi_p rtt^2 s / cwnd
+//!              xi_n = (h + max(0, -phi)) / (d sum(s)),              n = xi_n rtt s
+//!              feedback <- min(feedback, p - n)
+//! ```
+//!
+//! d is the mean round-trip time, C the capacity now, y the bytes that arrived in an interval, Q the queue that persists;
+//! sums are over the packets of the last interval, rtt, cwnd and s a packet's own. Traffic without a header counts in y
+//! and Q, not in the sums.
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | alpha | 0.4 | of the spare capacity | SIGCOMM 2002, section 3.5 | none |
+//! | beta | 0.226 | of the queue | SIGCOMM 2002, section 3.5 | none |
+//! | gamma | 0.1 | of the traffic | SIGCOMM 2002, section 3.5 | none |
+//! | interval at first | 0.05 | s | chosen here | until a round-trip time is known |
+//! | interval's range | 0.001 .. 1 | s | draft-falk-xcp-spec-03, its router in ns-2 | none |
+//! | least wait for Q | 0.002 | s | draft-falk-xcp-spec-03, its router in ns-2 | waits d less the queue, not half of that |
+
+use super::behind::Behind;
+use super::{Router, Setup};
+use crate::{Capacity, Element, Sink};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Explicit, Kind, Packet, Xcp as Header};
+
+/// The registry row.
+pub const ROW: Router = Router {
+    name: "xcp",
+    aliases: &[],
+    citation: "Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002",
+    parameters: &[
+        Parameter::number(
+            "alpha",
+            0.4,
+            (1e-3, 1.0),
+            "of spare capacity",
+            "how much of it is given out in an interval",
+        ),
+        Parameter::number(
+            "beta",
+            0.226,
+            (0.0, 1.0),
+            "of the queue",
+            "how much of a standing one is drained in an interval",
+        ),
+        Parameter::number(
+            "gamma",
+            0.1,
+            (0.0, 1.0),
+            "of the traffic",
+            "how much at least changes hands in an interval",
+        ),
+    ],
+};
+
+const FIRST_INTERVAL_S: f64 = 0.05;
+const INTERVALS_S: (f64, f64) = (1e-3, 1.0);
+const LEAST_WAIT_S: f64 = 2e-3;
+
+/// What XCP's router is set to.
+#[derive(Clone, Copy, Debug)]
+pub struct Gains {
+    /// Of the efficiency controller.
+    pub alpha: f64,
+    /// Of the persistent queue.
+    pub beta: f64,
+    /// Of shuffling.
+    pub gamma: f64,
+}
+
+/// Sums over the packets of one control interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sums {
+    /// Bytes of every packet.
+    pub bytes: f64,
+    /// s of those with a header.
+    pub carried: f64,
+    /// rtt s / cwnd of those: seconds.
+    pub by_window: f64,
+    /// rtt^2 s / cwnd.
+    pub rtt_by_window: f64,
+}
+
+/// What an interval's sums say about the next one: changes of throughput, bytes/s, to be given out in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// (h + max(0, phi)) / d.
+    pub positive: f64,
+    /// (h + max(0, -phi)) / d.
+    pub negative: f64,
+}
+
+impl Sums {
+    /// A packet of `bytes` with this header, if it has one, arrives.
+    pub fn add(&mut self, bytes: f64, header: Option<&Header>) {
+        self.bytes += bytes;
+        if let Some(header) = header.filter(|h| h.is_measured()) {
+            let seconds = header.rtt_s * bytes / header.cwnd_bytes;
+            self.carried += bytes;
+            self.by_window += seconds;
+            self.rtt_by_window += seconds * header.rtt_s.min(INTERVALS_S.1);
+        }
+    }
+
+    /// The mean round-trip time of the flows, s; none without a header that has one.
+    pub fn mean_rtt_s(&self) -> Option<f64> {
+        (self.by_window > 0.0)
+            .then(|| (self.rtt_by_window / self.by_window).clamp(INTERVALS_S.0, INTERVALS_S.1))
+    }
+
+    /// The aggregate feedback and what is shuffled, spread over an interval of `mean_rtt_s`. The sums were taken over
+    /// `span_s`; the link carries `capacity` bytes/s, and `queue_bytes` persist.
+    pub fn budget(
+        &self,
+        gains: Gains,
+        (span_s, mean_rtt_s): (f64, f64),
+        capacity: f64,
+        queue_bytes: f64,
+    ) -> Budget {
+        let input = self.bytes / span_s;
+        let phi = gains.alpha * mean_rtt_s * (capacity - input) - gains.beta * queue_bytes;
+        let shuffled = (gains.gamma * input * mean_rtt_s - phi.abs()).max(0.0);
+        Budget {
+            positive: (shuffled + phi.max(0.0)) / mean_rtt_s,
+            negative: (shuffled + (-phi).max(0.0)) / mean_rtt_s,
+        }
+    }
+}
+
+/// The two controllers, apart from any queue.
+#[derive(Clone, Debug)]
+struct Law {
+    gains: Gains,
+    capacity: Capacity,
+    sums: Sums,
+    /// d.
+    mean_rtt_s: f64,
+    /// xi_p and xi_n of the running interval.
+    scale: (f64, f64),
+    /// What is left to give out.
+    left: Budget,
+    began: Time,
+    ends: Time,
+    /// The least queue since the last time Q was taken, and Q.
+    least_bytes: f64,
+    persistent_bytes: f64,
+    queue_due: Time,
+}
+
+impl Law {
+    /// Time begins.
+    fn begin(&mut self, now: Time) {
+        self.began = now;
+        self.ends = now + Interval::from_secs_f64(self.mean_rtt_s);
+        self.queue_due = self.ends;
+    }
+
+    fn control(&mut self, now: Time) {
+        let sums = core::mem::take(&mut self.sums);
+        let span_s = now.since(self.began).as_secs_f64();
+        if let Some(mean_s) = sums.mean_rtt_s() {
+            self.mean_rtt_s = mean_s;
+            let capacity = self.capacity.bps(now) / 8.0;
+            self.left = sums.budget(self.gains, (span_s, mean_s), capacity, self.persistent_bytes);
+            self.scale = (self.left.positive / sums.by_window, self.left.negative / sums.carried);
+        } else {
+            (self.left, self.scale) = (Budget::default(), (0.0, 0.0));
+        }
+        self.began = now;
+        self.ends = now + Interval::from_secs_f64(self.mean_rtt_s);
+    }
+
+    fn take_queue(&mut self, now: Time, queue_bytes: f64) {
+        self.persistent_bytes = self.least_bytes.min(queue_bytes);
+        self.least_bytes = queue_bytes;
+        let waiting_s = 8.0 * queue_bytes / self.capacity.bps(now).max(1.0);
+        self.queue_due = now + Interval::from_secs_f64((self.mean_rtt_s - waiting_s).max(LEAST_WAIT_S));
+    }
+
+    /// What is left of a packet's wish. Never more is given out in an interval than was to be, though more packets
+    /// leave than in the last one; what another router allowed less of is left to others (draft-falk-xcp-spec-03).
+    fn write(&mut self, bytes: f64, header: &mut Header) {
+        if !header.is_measured() {
+            header.feedback_bytes = 0.0;
+            return;
+        }
+        let mut positive = (self.scale.0 * header.rtt_s * bytes / header.cwnd_bytes).min(self.left.positive);
+        let mut negative = (self.scale.1 * bytes).min(self.left.negative);
+        let own = positive - negative;
+        let wished = header.feedback_bytes / header.rtt_s;
+        if wished < own {
+            negative = (negative + own - wished).min(self.left.negative);
+            positive = (wished + negative).max(0.0);
+        } else {
+            header.feedback_bytes = own * header.rtt_s;
+        }
+        self.left.positive = (self.left.positive - positive).max(0.0);
+        self.left.negative = (self.left.negative - negative).max(0.0);
+    }
+}
+
+/// The XCP header of a data packet; acknowledgements are not controlled.
+fn header<P: Packet>(packet: &P) -> Option<&Header> {
+    match packet.explicit() {
+        Some(Explicit::Xcp(header)) if packet.kind() == Kind::Data => Some(header),
+        _ => None,
+    }
+}
+
+/// An XCP router around a queue.
+pub struct Xcp<P> {
+    queue: Behind<P>,
+    law: Law,
+}
+
+impl<P: Packet> Xcp<P> {
+    /// From checked parameters.
+    pub fn build(setup: Setup<P>, p: &Parameters) -> Self {
+        Xcp {
+            queue: Behind::new(setup.queue),
+            law: Law {
+                gains: Gains { alpha: p.number("alpha"), beta: p.number("beta"), gamma: p.number("gamma") },
+                capacity: setup.capacity,
+                sums: Sums::default(),
+                mean_rtt_s: FIRST_INTERVAL_S,
+                scale: (0.0, 0.0),
+                left: Budget::default(),
+                began: Time::ZERO,
+                ends: Time::NEVER,
+                least_bytes: 0.0,
+                persistent_bytes: 0.0,
+                queue_due: Time::NEVER,
+            },
+        }
+    }
+
+    fn plan(&self, out: &mut dyn Sink<P>) {
+        out.set_timer(self.law.ends.min(self.law.queue_due).min(self.queue.wake()));
+    }
+}
+
+impl<P: Packet> Element<P> for Xcp<P> {
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        if self.law.ends == Time::NEVER {
+            self.law.begin(now);
+        }
+        self.law.sums.add(f64::from(packet.bytes()), header(&packet));
+        self.law.least_bytes = self.law.least_bytes.min(self.queue.bytes() as f64);
+        self.queue.arrive(now, packet, out);
+        self.plan(out);
+    }
+
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        self.queue.timer(now, out);
+        if now >= self.law.queue_due {
+            self.law.take_queue(now, self.queue.bytes() as f64);
+        }
+        if now >= self.law.ends {
+            self.law.control(now);
+        }
+        self.plan(out);
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let packet = self.queue.next(now, out);
+        self.plan(out);
+        let mut packet = packet?;
+        let (bytes, kind) = (f64::from(packet.bytes()), packet.kind());
+        if let Some(Explicit::Xcp(header)) = packet.explicit_mut()
+            && kind == Kind::Data
+        {
+            self.law.write(bytes, header);
+        }
+        Some(packet)
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

@@ -1,0 +1,141 @@
+//! XCP's sender (Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002):
+//! every data packet carries window, round-trip time and a wish; routers (`crates/net/src/router/xcp.rs`) leave of the
+//! wish what they can give, and the window does what they say.
+//!
+//! ```text
+//! Out :  cwnd, rtt in the header, feedback <- all there is
+//! Ack :  cwnd <- max(cwnd + feedback, one packet)
+//! Loss:  cwnd <- cwnd / 2
+//! ```
+//!
+//! Windows in headers count bytes of IP. A header that comes back with its wish untouched has met no router of XCP's:
+//! the sender then grows as standard TCP does.
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | decrease on loss | 0.5 | of cwnd | SIGCOMM 2002, section 3.3: "in a similar manner to TCP" | none |
+//! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | the paper assumes that every bottleneck is a router of XCP's |
+
+use super::aimd::{standard_decrease, standard_increase};
+use super::registry::{Algorithm, Recovery};
+use super::{Ack, Congestion, CongestionControl, Controller, Parameters, Window};
+use longfat_units::Interval;
+use longfat_wire::{Explicit, Xcp as Header};
+
+/// The registry row.
+pub const ROW: Algorithm = Algorithm {
+    name: "xcp",
+    aliases: &[],
+    citation: "Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002",
+    parameters: &[],
+    linux_module: None,
+    recovery: Recovery::Sack,
+    build: Xcp::build,
+};
+
+/// More than any path holds, so that it is the routers who say how much.
+const WISH_BYTES: f64 = f64::INFINITY;
+
+/// An XCP sender.
+#[derive(Clone, Debug, Default)]
+pub struct Xcp {
+    /// A router has written into the last header that came back.
+    guided: bool,
+}
+
+impl Xcp {
+    fn build(_: &Parameters) -> Controller {
+        Controller::Xcp(Xcp::default())
+    }
+}
+
+impl CongestionControl for Xcp {
+    fn explicit_bytes(&self) -> u32 {
+        Header::HEADER_BYTES
+    }
+
+    fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
+        let rtt_s = srtt.as_secs_f64();
+        Some(Explicit::Xcp(Header { cwnd_bytes, rtt_s, feedback_bytes: WISH_BYTES }))
+    }
+
+    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
+        let Explicit::Xcp(Header { feedback_bytes, .. }) = echo;
+        self.guided = feedback_bytes.is_finite();
+        // a window that is not used does not grow
+        if self.guided && (limited || *feedback_bytes < 0.0) {
+            w.cwnd = (w.cwnd + feedback_bytes / packet_bytes).max(1.0);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
+        if self.guided {
+            return;
+        }
+        if w.in_slow_start() {
+            return w.slow_start(ack.acked);
+        }
+        w.cwnd += standard_increase(w.cwnd, ack.acked);
+    }
+
+    fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
+        w.ssthresh = standard_decrease(w.cwnd);
+    }
+
+    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+        out.push(("guided", f64::from(u8::from(self.guided))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, instance, loss, window};
+    use super::*;
+
+    fn echo(feedback_bytes: f64) -> Explicit {
+        Explicit::Xcp(Header { cwnd_bytes: 15_000.0, rtt_s: 0.1, feedback_bytes })
+    }
+
+    #[test]
+    fn the_window_takes_the_feedback_in_bytes_and_keeps_one_packet() {
+        let mut c = instance(&ROW, &[]);
+        let mut w = window(10.0, f64::INFINITY);
+        for (feedback, cwnd) in [(3000.0, 12.0), (-1500.0, 11.0), (-750.0, 10.5), (-1e6, 1.0)] {
+            c.on_explicit(&echo(feedback), 1500.0, true, &mut w);
+            c.on_ack(&ack(1.0), &mut w);
+            assert_eq!(w.cwnd, cwnd);
+        }
+    }
+
+    #[test]
+    fn a_sender_that_the_window_does_not_hold_only_shrinks() {
+        let mut c = instance(&ROW, &[]);
+        let mut w = window(10.0, f64::INFINITY);
+        c.on_explicit(&echo(3000.0), 1500.0, false, &mut w);
+        assert_eq!(w.cwnd, 10.0);
+        c.on_explicit(&echo(-3000.0), 1500.0, false, &mut w);
+        assert_eq!(w.cwnd, 8.0);
+    }
+
+    #[test]
+    fn without_a_router_on_the_path_it_grows_as_standard_tcp_and_a_loss_halves_it_anyway() {
+        let mut c = instance(&ROW, &[]);
+        let mut w = window(10.0, 20.0);
+        let untouched = c.explicit(15_000.0, Interval::from_millis(100)).expect("a header");
+        c.on_explicit(&untouched, 1500.0, true, &mut w);
+        c.on_ack(&ack(2.0), &mut w);
+        assert_eq!(w.cwnd, 12.0);
+        c.on_congestion(&loss(), &mut w);
+        assert_eq!(w.ssthresh, 6.0);
+    }
+
+    #[test]
+    fn the_header_asks_for_more_than_any_router_has() {
+        let Some(Explicit::Xcp(header)) = Xcp::default().explicit(15_000.0, Interval::from_millis(100))
+        else {
+            panic!("a header");
+        };
+        assert_eq!((header.cwnd_bytes, header.rtt_s), (15_000.0, 0.1));
+        assert!(header.feedback_bytes > 1e15 && header.is_measured());
+    }
+}

@@ -1,0 +1,170 @@
+"""Rates of the bottleneck that vary: a sine, steps, or a Mahimahi trace; as scenarios and plans have them.
+
+A trace is a text file as Mahimahi's link shell takes it (Netravali et al., USENIX ATC 2015): each line is a
+time in whole milliseconds at which 1500 bytes can be delivered; after the last line it begins again.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from longfat.units import RATE, TIME
+
+OPPORTUNITY_BYTES = 1500
+"""What one line of a trace delivers."""
+MOST_STEPS = 100_000
+MOST_OPPORTUNITIES = 5_000_000
+PERIODS_S = (1e-3, 1e6)
+LATEST_S = 1e6
+
+_ACCEPTED = (
+    f"accepted: a rate such as {RATE.accepted}, "
+    '{ sine = { max = "1 Gbit/s", min = "300 Mbit/s", period = "32 s" } }, '
+    '{ steps = [["0 s", "1 Gbit/s"], ["10 s", "300 Mbit/s"]] } or { trace = "file" }'
+)
+
+
+class VaryingRate(float):
+    """A rate in bit/s that varies: as a number its greatest value, of a trace its mean.
+
+    Buffers in time or in parts of the BDP go by that number, as do access links and the reverse path.
+    """
+
+    plan: dict[str, Any]
+    """For the core."""
+    written: dict[str, Any]
+    """As a scenario file has it."""
+
+    def __new__(cls, bps: float, plan: dict[str, Any], written: dict[str, Any]) -> VaryingRate:
+        """The rate `bps` that varies as `plan` says."""
+        rate = super().__new__(cls, bps)
+        rate.plan, rate.written = plan, written
+        return rate
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return float(self), self.plan, self.written
+
+
+def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> float:
+    """A constant rate, or one that varies; ValueError says what would be accepted.
+
+    Args:
+        value: as a scenario file has it.
+        limits_bps: least and greatest rate.
+        base: folder that a trace's file is relative to; the current one by default.
+    """
+    if isinstance(value, VaryingRate):
+        return value
+    if not isinstance(value, Mapping):
+        return _rate(value, limits_bps, "")
+    match list(value):
+        case ["sine"]:
+            return _sine(value["sine"], limits_bps)
+        case ["steps"]:
+            return _steps(value["steps"], limits_bps)
+        case ["trace"]:
+            return _trace(value["trace"], limits_bps, base or Path())
+    raise ValueError(_ACCEPTED)
+
+
+def write(rate: float) -> Any:
+    """As a scenario file has it."""
+    return copy.deepcopy(rate.written) if isinstance(rate, VaryingRate) else RATE.write(rate)
+
+
+def _rate(value: Any, limits_bps: tuple[float, float], place: str) -> float:
+    least, greatest = limits_bps
+    try:
+        bps = RATE.parse(value)
+    except ValueError as error:
+        raise ValueError(f"{place}{error}") from None
+    if not least <= bps <= greatest:
+        raise ValueError(f"{place}accepted: from {RATE.write(least)} to {RATE.write(greatest)}")
+    return bps
+
+
+def _time(value: Any, limits_s: tuple[float, float], place: str) -> float:
+    try:
+        time = TIME.parse(value)
+    except ValueError as error:
+        raise ValueError(f"{place}{error}") from None
+    if not limits_s[0] <= time <= limits_s[1]:
+        raise ValueError(f"{place}accepted: from {TIME.write(limits_s[0])} to {TIME.write(limits_s[1])}")
+    return time
+
+
+def _sine(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
+    if not isinstance(value, Mapping) or set(value) != {"max", "min", "period"}:
+        raise ValueError(
+            "sine takes max, min and period; "
+            'accepted: { max = "1 Gbit/s", min = "300 Mbit/s", period = "32 s" }'
+        )
+    greatest = _rate(value["max"], limits_bps, "sine.max: ")
+    least = _rate(value["min"], limits_bps, "sine.min: ")
+    if least > greatest:
+        raise ValueError("sine.min is above sine.max; accepted: the lesser rate as min")
+    period = _time(value["period"], PERIODS_S, "sine.period: ")
+    written = {"max": RATE.write(greatest), "min": RATE.write(least), "period": TIME.write(period)}
+    return VaryingRate(greatest, {"sine": {"least_bps": least, "period_s": period}}, {"sine": written})
+
+
+def _steps(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
+    if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= MOST_STEPS:
+        raise ValueError(
+            f"steps: accepted: a list of 1 to {MOST_STEPS} pairs of time and rate such as "
+            '[["0 s", "1 Gbit/s"], ["10 s", "300 Mbit/s"]]'
+        )
+    steps: list[tuple[float, float]] = []
+    for number, pair in enumerate(value, start=1):
+        place = f"steps, pair {number}: "
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise ValueError(f'{place}accepted: a time and a rate such as ["10 s", "300 Mbit/s"]')
+        time = _time(pair[0], (0.0, LATEST_S), place)
+        if time <= steps[-1][0] if steps else time != 0.0:
+            later = "a time after the one before" if steps else '"0 s", the beginning of the run'
+            raise ValueError(f"{place}accepted: {later}")
+        steps.append((time, _rate(pair[1], limits_bps, place)))
+    written = [[TIME.write(time), RATE.write(bps)] for time, bps in steps]
+    greatest = max(bps for _, bps in steps)
+    return VaryingRate(greatest, {"steps": [list(step) for step in steps]}, {"steps": written})
+
+
+def _trace(value: Any, limits_bps: tuple[float, float], base: Path) -> VaryingRate:
+    if not isinstance(value, str):
+        raise ValueError('trace: accepted: the name of a file such as "cellular.trace"')
+    path = (base / value).resolve()
+    times = read_trace(path)
+    mean = float(Fraction(8 * OPPORTUNITY_BYTES * len(times) * 1000, times[-1]))
+    _rate(RATE.write(mean), limits_bps, f"trace {path.name}: its mean is {mean:.3g} bit/s; ")
+    return VaryingRate(mean, {"trace_ms": times}, {"trace": str(path)})
+
+
+def read_trace(path: Path) -> list[int]:
+    """The times of a trace in ms; ValueError names the line that is wrong."""
+    accepted = "accepted: whole numbers of milliseconds, one a line, none below the one before"
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a text of digits"
+        raise ValueError(
+            f"trace {path.name}: {reason}; accepted: a file, relative to the scenario's"
+        ) from None
+    times: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        place = f"trace {path.name}, line {number}"
+        if not text.isdecimal() or len(text) > 9:
+            raise ValueError(f"{place}: {text[:40]!r}; {accepted}")
+        time = int(text)
+        if times and time < times[-1]:
+            raise ValueError(f"{place}: {time} comes after {times[-1]}; {accepted}")
+        times.append(time)
+        if number > MOST_OPPORTUNITIES:
+            raise ValueError(f"trace {path.name}: accepted: up to {MOST_OPPORTUNITIES} lines")
+    if not times or times[-1] == 0:
+        raise ValueError(f"trace {path.name}: no line after 0 ms; {accepted}")
+    return times
