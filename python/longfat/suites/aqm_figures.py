@@ -99,7 +99,7 @@ def load(runs: Runs, mode: Mode) -> Figure:
         f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; no point "
         "in the drops: none. Below: histories with drops, means over half a second, first "
         "repeat. The capacity "
-        "does not change: the rate of a link cannot vary yet." + _repeats(runs),
+        "does not change here." + _repeats(runs),
         (*panels, *_histories(runs.where(signal=DROPS))),
     )
 

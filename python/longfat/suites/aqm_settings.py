@@ -64,9 +64,7 @@ START = {"uniform": ["0 s", "5 s"]}
 
 COMMON_SETTINGS = (
     Setting("bottleneck", f"{RATE_MBPS} Mbit/s, {BUFFER_PACKETS} packets (two BDPs)", CHOSEN_HERE),
-    Setting(
-        "capacity", "constant: the rate of a link cannot vary yet", "RFC 7928 asks for changes of it too"
-    ),
+    Setting("capacity", "constant", "RFC 7928 asks for changes of it too"),
     Setting("flows", f"TCP SACK, {RTT_MS} ms unless said, starts within 5 s", CHOSEN_HERE),
     Setting(
         "RED, CHOKe",
