@@ -20,8 +20,8 @@
 
 use super::Limit;
 use super::average::{Average, Curve, Spacing, Verdict};
-use super::fifo::{Fifo, signal};
-use super::red::{ECN, MAX, MAX_P, MEAN_PACKET, MIN, WAIT, WEIGHT, thresholds};
+use super::fifo::Fifo;
+use super::red::{ECN, MAX, MAX_P, MEAN_PACKET, MIN, WAIT, WEIGHT, admit, thresholds};
 use super::registry::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
@@ -127,21 +127,7 @@ impl<P: Packet> Element<P> for Choke<P> {
             self.spacing.restart();
             return out.drop(packet, DropReason::Full);
         }
-        let admitted = match verdict {
-            Verdict::Pass => {
-                self.spacing.restart();
-                Some(packet)
-            }
-            Verdict::Chance(p) if self.spacing.strikes(p, 1.0, &mut self.draws) => {
-                signal(packet, self.ecn, DropReason::Early, out)
-            }
-            Verdict::Chance(_) => Some(packet),
-            Verdict::Force => {
-                self.spacing.restart();
-                out.drop(packet, DropReason::Forced);
-                None
-            }
-        };
+        let admitted = admit(verdict, packet, 1.0, &mut self.spacing, &mut self.draws, self.ecn, out);
         if let Some(packet) = admitted {
             self.queue.push(now, packet);
         }

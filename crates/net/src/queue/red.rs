@@ -195,6 +195,33 @@ impl Adaptation {
     }
 }
 
+/// Carries out the verdict on a packet that there is room for: what is left of it to join the queue. `size` is in
+/// packets.
+pub(super) fn admit<P: Packet>(
+    verdict: Verdict,
+    packet: P,
+    size: f64,
+    spacing: &mut Spacing,
+    draws: &mut Stream,
+    ecn: bool,
+    out: &mut dyn Sink<P>,
+) -> Option<P> {
+    match verdict {
+        Verdict::Pass => {
+            spacing.restart();
+            Some(packet)
+        }
+        Verdict::Chance(p) if spacing.strikes(p, size, draws) => signal(packet, ecn, DropReason::Early, out),
+        Verdict::Chance(_) => Some(packet),
+        Verdict::Force => {
+            // RFC 3168, section 7: above the upper threshold also packets that can be marked are dropped
+            spacing.restart();
+            out.drop(packet, DropReason::Forced);
+            None
+        }
+    }
+}
+
 impl<P: Packet> Element<P> for Red<P> {
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         let (length, size) = match self.bytes_each {
@@ -210,22 +237,8 @@ impl<P: Packet> Element<P> for Red<P> {
             self.spacing.restart();
             return out.drop(packet, DropReason::Full);
         }
-        let admitted = match self.curve.verdict(average) {
-            Verdict::Pass => {
-                self.spacing.restart();
-                Some(packet)
-            }
-            Verdict::Chance(p) if self.spacing.strikes(p, size, &mut self.draws) => {
-                signal(packet, self.ecn, DropReason::Early, out)
-            }
-            Verdict::Chance(_) => Some(packet),
-            Verdict::Force => {
-                // RFC 3168, section 7: above the upper threshold also packets that can be marked are dropped
-                self.spacing.restart();
-                out.drop(packet, DropReason::Forced);
-                None
-            }
-        };
+        let verdict = self.curve.verdict(average);
+        let admitted = admit(verdict, packet, size, &mut self.spacing, &mut self.draws, self.ecn, out);
         if let Some(packet) = admitted {
             self.queue.push(now, packet);
         }

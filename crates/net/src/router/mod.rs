@@ -3,8 +3,10 @@
 //! one.
 
 mod behind;
+mod law;
 pub mod xcp;
 
+pub use law::{Controlled, Law, Stretch};
 pub use xcp::Xcp;
 
 use crate::Capacity;
@@ -54,8 +56,9 @@ impl Router {
         given: &[(String, Value)],
     ) -> Result<Boxed<P>, ParameterError> {
         let p = self.checked(given)?;
+        let Setup { queue, capacity } = setup;
         match self.name {
-            "xcp" => Ok(Box::new(Xcp::build(setup, &p))),
+            "xcp" => Ok(Box::new(Controlled::new(queue, capacity, Xcp::build(&p)))),
             other => unreachable!("{other} has a row but no type"),
         }
     }

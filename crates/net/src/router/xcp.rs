@@ -22,9 +22,8 @@
 //! | interval's range | 0.001 .. 1 | s | draft-falk-xcp-spec-03, its router in ns-2 | none |
 //! | least wait for Q | 0.002 | s | draft-falk-xcp-spec-03, its router in ns-2 | waits d less the queue, not half of that |
 
-use super::behind::Behind;
-use super::{Router, Setup};
-use crate::{Capacity, Element, Sink};
+use super::Router;
+use super::law::{Law, Stretch};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Kind, Packet, Xcp as Header};
@@ -133,11 +132,10 @@ impl Sums {
     }
 }
 
-/// The two controllers, apart from any queue.
+/// The two controllers.
 #[derive(Clone, Debug)]
-struct Law {
+pub struct Xcp {
     gains: Gains,
-    capacity: Capacity,
     sums: Sums,
     /// d.
     mean_rtt_s: f64,
@@ -153,20 +151,29 @@ struct Law {
     queue_due: Time,
 }
 
-impl Law {
-    /// Time begins.
-    fn begin(&mut self, now: Time) {
-        self.began = now;
-        self.ends = now + Interval::from_secs_f64(self.mean_rtt_s);
-        self.queue_due = self.ends;
+impl Xcp {
+    /// From checked parameters.
+    pub fn build(p: &Parameters) -> Self {
+        Xcp {
+            gains: Gains { alpha: p.number("alpha"), beta: p.number("beta"), gamma: p.number("gamma") },
+            sums: Sums::default(),
+            mean_rtt_s: FIRST_INTERVAL_S,
+            scale: (0.0, 0.0),
+            left: Budget::default(),
+            began: Time::ZERO,
+            ends: Time::NEVER,
+            least_bytes: 0.0,
+            persistent_bytes: 0.0,
+            queue_due: Time::NEVER,
+        }
     }
 
-    fn control(&mut self, now: Time) {
+    fn control(&mut self, now: Time, stretch: &Stretch) {
         let sums = core::mem::take(&mut self.sums);
         let span_s = now.since(self.began).as_secs_f64();
         if let Some(mean_s) = sums.mean_rtt_s() {
             self.mean_rtt_s = mean_s;
-            let capacity = self.capacity.bps(now) / 8.0;
+            let capacity = stretch.bps(now) / 8.0;
             self.left = sums.budget(self.gains, (span_s, mean_s), capacity, self.persistent_bytes);
             self.scale = (self.left.positive / sums.by_window, self.left.negative / sums.carried);
         } else {
@@ -176,10 +183,11 @@ impl Law {
         self.ends = now + Interval::from_secs_f64(self.mean_rtt_s);
     }
 
-    fn take_queue(&mut self, now: Time, queue_bytes: f64) {
+    fn take_queue(&mut self, now: Time, stretch: &Stretch) {
+        let queue_bytes = stretch.queue_bytes as f64;
         self.persistent_bytes = self.least_bytes.min(queue_bytes);
         self.least_bytes = queue_bytes;
-        let waiting_s = 8.0 * queue_bytes / self.capacity.bps(now).max(1.0);
+        let waiting_s = 8.0 * queue_bytes / stretch.bps(now).max(1.0);
         self.queue_due = now + Interval::from_secs_f64((self.mean_rtt_s - waiting_s).max(LEAST_WAIT_S));
     }
 
@@ -213,78 +221,36 @@ fn header<P: Packet>(packet: &P) -> Option<&Header> {
     }
 }
 
-/// An XCP router around a queue.
-pub struct Xcp<P> {
-    queue: Behind<P>,
-    law: Law,
-}
+impl<P: Packet> Law<P> for Xcp {
+    fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        if self.ends == Time::NEVER {
+            self.began = now;
+            self.ends = now + Interval::from_secs_f64(self.mean_rtt_s);
+            self.queue_due = self.ends;
+        }
+        self.sums.add(f64::from(packet.bytes()), header(packet));
+        self.least_bytes = self.least_bytes.min(stretch.queue_bytes as f64);
+    }
 
-impl<P: Packet> Xcp<P> {
-    /// From checked parameters.
-    pub fn build(setup: Setup<P>, p: &Parameters) -> Self {
-        Xcp {
-            queue: Behind::new(setup.queue),
-            law: Law {
-                gains: Gains { alpha: p.number("alpha"), beta: p.number("beta"), gamma: p.number("gamma") },
-                capacity: setup.capacity,
-                sums: Sums::default(),
-                mean_rtt_s: FIRST_INTERVAL_S,
-                scale: (0.0, 0.0),
-                left: Budget::default(),
-                began: Time::ZERO,
-                ends: Time::NEVER,
-                least_bytes: 0.0,
-                persistent_bytes: 0.0,
-                queue_due: Time::NEVER,
-            },
+    fn wake(&self) -> Time {
+        self.ends.min(self.queue_due)
+    }
+
+    fn timer(&mut self, now: Time, stretch: &Stretch) {
+        if now >= self.queue_due {
+            self.take_queue(now, stretch);
+        }
+        if now >= self.ends {
+            self.control(now, stretch);
         }
     }
 
-    fn plan(&self, out: &mut dyn Sink<P>) {
-        out.set_timer(self.law.ends.min(self.law.queue_due).min(self.queue.wake()));
-    }
-}
-
-impl<P: Packet> Element<P> for Xcp<P> {
-    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
-        if self.law.ends == Time::NEVER {
-            self.law.begin(now);
-        }
-        self.law.sums.add(f64::from(packet.bytes()), header(&packet));
-        self.law.least_bytes = self.law.least_bytes.min(self.queue.bytes() as f64);
-        self.queue.arrive(now, packet, out);
-        self.plan(out);
-    }
-
-    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
-        self.queue.timer(now, out);
-        if now >= self.law.queue_due {
-            self.law.take_queue(now, self.queue.bytes() as f64);
-        }
-        if now >= self.law.ends {
-            self.law.control(now);
-        }
-        self.plan(out);
-    }
-
-    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
-        let packet = self.queue.next(now, out);
-        self.plan(out);
-        let mut packet = packet?;
+    fn leave(&mut self, _now: Time, packet: &mut P, _stretch: &Stretch) {
         let (bytes, kind) = (f64::from(packet.bytes()), packet.kind());
         if let Some(Explicit::Xcp(header)) = packet.explicit_mut()
             && kind == Kind::Data
         {
-            self.law.write(bytes, header);
+            self.write(bytes, header);
         }
-        Some(packet)
-    }
-
-    fn packets(&self) -> u64 {
-        self.queue.packets()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.queue.bytes()
     }
 }

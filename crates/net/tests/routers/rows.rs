@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Files of `src/router` that hold no router.
-const SHARED: [&str; 2] = ["behind", "mod"];
+const SHARED: [&str; 3] = ["behind", "law", "mod"];
 
 fn folder(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)

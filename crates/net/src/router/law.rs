@@ -1,0 +1,94 @@
+//! What an explicit protocol does in a router, apart from any queue, and the element that does it around one. Virtual
+//! routers (XCP-i) and shares of a link (XCP-TCP friendliness) drive the same laws.
+
+use super::behind::Behind;
+use crate::queue::registry::Boxed;
+use crate::{Capacity, Element, Sink};
+use longfat_units::Time;
+use longfat_wire::Packet;
+
+/// What a law knows of what it controls: a link, a share of one, or a stretch of path that it stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch<'a> {
+    /// What all of it carries.
+    pub capacity: &'a Capacity,
+    /// The part that is the law's own.
+    pub share: f64,
+    /// What waits before it.
+    pub queue_bytes: u64,
+}
+
+impl Stretch<'_> {
+    /// What the law has to give out, bit/s.
+    pub fn bps(&self, now: Time) -> f64 {
+        self.share * self.capacity.bps(now)
+    }
+}
+
+/// An explicit protocol's law of control. It sees every packet that crosses the stretch, those without its header too.
+pub trait Law<P: Packet> {
+    /// A packet arrives; what waits does not yet include it.
+    fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
+    /// When [`Law::timer`] wants to be called; [`Time::NEVER`] before the first packet.
+    fn wake(&self) -> Time;
+    /// The time has come.
+    fn timer(&mut self, now: Time, stretch: &Stretch);
+    /// A packet leaves: its header is written.
+    fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
+}
+
+/// A queue with a law around it.
+pub struct Controlled<P, L> {
+    queue: Behind<P>,
+    capacity: Capacity,
+    law: L,
+}
+
+impl<P: Packet, L: Law<P>> Controlled<P, L> {
+    /// The law controls the link behind the queue.
+    pub fn new(queue: Boxed<P>, capacity: Capacity, law: L) -> Self {
+        Controlled { queue: Behind::new(queue), capacity, law }
+    }
+
+    fn plan(&self, out: &mut dyn Sink<P>) {
+        out.set_timer(self.law.wake().min(self.queue.wake()));
+    }
+}
+
+/// The link behind this queue.
+fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
+    Stretch { capacity, share: 1.0, queue_bytes: queue.bytes() }
+}
+
+impl<P: Packet, L: Law<P>> Element<P> for Controlled<P, L> {
+    fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+        self.law.arrive(now, &mut packet, &link(&self.capacity, &self.queue));
+        self.queue.arrive(now, packet, out);
+        self.plan(out);
+    }
+
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        self.queue.timer(now, out);
+        if now >= self.law.wake() {
+            self.law.timer(now, &link(&self.capacity, &self.queue));
+        }
+        self.plan(out);
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let mut packet = self.queue.next(now, out);
+        if let Some(packet) = &mut packet {
+            self.law.leave(now, packet, &link(&self.capacity, &self.queue));
+        }
+        self.plan(out);
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

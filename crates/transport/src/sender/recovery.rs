@@ -1,0 +1,213 @@
+//! Loss detection and recovery: when segments count as lost, what the window does meanwhile, and when that is over.
+
+use super::{Happened, Phase, Sender};
+use crate::DUP_THRESH;
+use crate::cc::registry::Recovery;
+use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH};
+use crate::reduction::{Episode, Reduction};
+use longfat_units::Time;
+use longfat_wire::SimPacket;
+
+impl Sender {
+    /// Without SACK: duplicates stand for segments that have left the path. Answers how many did so now.
+    pub(super) fn count_duplicates(&mut self, same: bool, cumulative: u64) -> u64 {
+        if cumulative > 0 {
+            // the first of them was the hole, all others had been counted when their duplicates came
+            let counted = self.duplicates.min(cumulative - 1);
+            self.duplicates = if self.phase == Phase::Recovery { self.duplicates - counted } else { 0 };
+            cumulative - counted
+        } else if same && self.next > self.board.base() && self.phase != Phase::Loss {
+            // outside of recovery each lets a segment go (RFC 3042), but only until there are enough for a loss
+            if self.phase != Phase::Recovery && self.duplicates == DUP_THRESH {
+                return 0;
+            }
+            self.duplicates += 1;
+            1
+        } else {
+            0
+        }
+    }
+
+    /// Everything beyond an acknowledgement in steady flow.
+    pub(super) fn recover(&mut self, now: Time, packet: &SimPacket, cumulative: u64, newly: u64) {
+        self.check_spurious(now, packet, cumulative);
+        let base = self.board.base();
+        let ended = base >= self.recovery_point && !matches!(self.phase, Phase::Open);
+        if ended {
+            self.finish_recovery(now);
+        }
+        let overdue = self.find_overdue(now, cumulative == 0);
+        let found = match self.config.recovery {
+            // a hole above the recovery point, found and perhaps repaired before, is an event of its own
+            Recovery::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()) || overdue,
+            // RFC 6582, section 4: duplicates of what a timeout sent again are no sign of loss
+            _ => {
+                let suspect = (self.after_timeout && base <= self.recovery_point)
+                    || (self.finds_overdue && base < self.recovery_point);
+                (self.duplicates == DUP_THRESH && cumulative == 0 && !suspect) || overdue
+            }
+        };
+        match self.phase {
+            Phase::Open | Phase::Reducing if found => self.begin_recovery(now),
+            // the echo goes on until the announcement of the last reduction, above the recovery point, has arrived
+            Phase::Open if packet.ecn_flag && self.config.ecn && base > self.recovery_point => {
+                self.begin_reduction(now);
+            }
+            Phase::Recovery if cumulative > 0 => self.partial_ack(now),
+            _ => {}
+        }
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.recovery == Recovery::Sack {
+            // what pacing holds back is as good as sent: a queue below TCP would have it
+            let held = self.send_at != Time::NEVER && self.config.reduction == Reduction::RateHalving;
+            let in_flight =
+                if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
+            self.episode.step(self.config.reduction, newly, in_flight, &mut self.window);
+        }
+    }
+
+    /// Where the algorithm asks for it: the first unacknowledged segment is lost once it is older than the fine-grained
+    /// timeout, and is sent again whatever the window says. Whether that is a new congestion event.
+    fn find_overdue(&mut self, now: Time, duplicate: bool) -> bool {
+        let base = self.board.base();
+        let Some(ages) = self.ages.as_mut().filter(|_| self.finds_overdue) else { return false };
+        let overdue = ages.overdue(now, duplicate, self.rtt.fine_timeout());
+        // a timeout has already sent everything again
+        if !overdue || self.phase == Phase::Loss {
+            return false;
+        }
+        self.board.lose(base);
+        self.must_send = true;
+        // Brakmo and Peterson 1995: no second reduction for what was sent before the last one
+        self.phase == Phase::Reducing || base >= self.recovery_point
+    }
+
+    fn congestion(&mut self, now: Time, cause: Cause) {
+        let event = Congestion {
+            cause,
+            now,
+            in_flight: self.in_flight() as f64,
+            srtt: self.rtt.srtt(),
+            base_rtt: self.rtt.base(),
+        };
+        self.controller.on_congestion(&event, &mut self.window);
+        self.check("on_congestion", now);
+        self.window.ssthresh = self.window.ssthresh.max(LEAST_SSTHRESH);
+        self.counters.congestion_events += 1;
+        self.announce_reduction = true;
+    }
+
+    fn begin_recovery(&mut self, now: Time) {
+        self.note(now, Happened::Loss);
+        self.rto_at = self.rtt.deadline(now);
+        if self.config.recovery == Recovery::Tahoe {
+            self.congestion(now, Cause::Loss);
+            return self.restart();
+        }
+        if self.phase != Phase::Reducing {
+            self.congestion(now, Cause::Loss);
+            self.episode = Episode::new(self.next - self.board.base());
+        }
+        self.phase = Phase::Recovery;
+        self.after_timeout = false;
+        self.recovery_point = self.next;
+        self.must_send = true;
+        if self.config.recovery != Recovery::Sack {
+            self.board.lose(self.board.base());
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    fn begin_reduction(&mut self, now: Time) {
+        self.note(now, Happened::Mark);
+        self.congestion(now, Cause::Mark);
+        self.episode = Episode::new(self.next - self.board.base());
+        self.phase = Phase::Reducing;
+        self.recovery_point = self.next;
+        if self.config.recovery != Recovery::Sack {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// New data acknowledged, but not all that was outstanding when recovery began.
+    fn partial_ack(&mut self, now: Time) {
+        match self.config.recovery {
+            Recovery::Sack => {}
+            Recovery::Reno => {
+                self.finish_recovery(now);
+                self.must_send = self.board.lost() > 0; // found overdue
+            }
+            Recovery::NewReno | Recovery::Tahoe => {
+                self.board.lose(self.board.base());
+                self.must_send = true;
+            }
+        }
+    }
+
+    fn finish_recovery(&mut self, now: Time) {
+        match (self.phase, self.config.recovery) {
+            (Phase::Recovery | Phase::Reducing, Recovery::Sack) => {
+                Episode::end(self.config.reduction, &mut self.window);
+            }
+            // RFC 6582, step 3, full acknowledgements, option 1
+            (Phase::Recovery, Recovery::NewReno) => {
+                self.window.cwnd = self.window.ssthresh.min(self.in_flight().max(1) as f64 + 1.0);
+            }
+            // RFC 5681, section 3.2, step 6: the window is at ssthresh since recovery began
+            _ => {}
+        }
+        self.phase = Phase::Open;
+        self.duplicates = 0;
+        self.must_send = false;
+        self.note(now, Happened::Recovered);
+        self.controller.on_recovered(now, &mut self.window);
+        self.check("on_recovered", now);
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        self.rto_at = Time::NEVER;
+        if self.next == self.board.base() {
+            return;
+        }
+        self.counters.timeouts += 1;
+        self.note(now, Happened::Timeout);
+        // Within an episode that has already found a loss ssthresh is held (RFC 5681, section 3.1, for timeouts in a
+        // row; Linux for a timeout in recovery too)
+        if matches!(self.phase, Phase::Open | Phase::Reducing) {
+            let before = self.window;
+            self.congestion(now, Cause::Timeout);
+            self.before_timeout = Some((now, before));
+        }
+        self.rtt.back_off();
+        self.restart();
+        self.rto_at = self.rtt.deadline(now);
+    }
+
+    /// Goes back to one segment; all that is not known to have arrived counts as lost.
+    fn restart(&mut self) {
+        self.phase = Phase::Loss;
+        self.window.cwnd = 1.0;
+        self.after_timeout = true;
+        self.duplicates = 0;
+        self.recovery_point = self.next;
+        self.board.lose_all(self.next);
+        self.must_send = true;
+    }
+
+    /// RFC 3522 (Eifel): the first acknowledgement after a timeout that echoes a stamp from before the retransmission
+    /// answers for the original; the timeout was spurious and its reduction is undone (RFC 4015).
+    fn check_spurious(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
+        if cumulative == 0 || self.phase != Phase::Loss {
+            return;
+        }
+        let Some((first_again, before)) = self.before_timeout.take() else { return };
+        if packet.stamp < first_again {
+            self.board.forget_losses();
+            self.phase = Phase::Open;
+            self.window = before;
+            self.counters.undone += 1;
+            self.note(now, Happened::Undone);
+            self.controller.on_undo(&mut self.window);
+            self.check("on_undo", now);
+        }
+    }
+}
