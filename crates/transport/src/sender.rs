@@ -159,7 +159,7 @@ impl Sender {
         let times = controller.sending_times();
         Sender {
             wants_samples: controller.wants_samples(),
-            explicit: controller.explicit_bytes() > 0,
+            explicit: controller.has_explicit(),
             receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(config.rto_min),
             config,
