@@ -136,11 +136,12 @@ fn parameter(p: &Parameter) -> serde_json::Value {
 }
 
 fn row(a: &Algorithm) -> serde_json::Value {
-    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
+    let (explicit, explicit_bytes) =
+        a.instance(&[]).map_or((false, 0), |c| (c.has_explicit(), c.explicit_bytes()));
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false,
-        "explicit_bytes": explicit_bytes})
+        "explicit": explicit, "explicit_bytes": explicit_bytes})
 }
 
 fn row_over_udp(p: &Protocol) -> serde_json::Value {
