@@ -98,7 +98,7 @@ impl Sender {
                 self.send_at = due.round_up(self.config.host_tick, self.config.tick_phase);
                 return;
             }
-            *due = *due + *gap;
+            *due += *gap;
             self.send(now, None, out);
         }
     }
