@@ -102,9 +102,7 @@ BottleneckRate = Annotated[
     PlainSerializer(capacity.write),
     _RATE_SUCH_AS,
 ]
-QuickStartRate = Annotated[
-    float, _rate(QUICK_START_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS
-]
+QuickStartRate = Annotated[float, _rate(QUICK_START_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 AccessRate = Annotated[float, _rate(ACCESS_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 
 

@@ -338,7 +338,7 @@ class Scenario(Part):
             router = self.bottleneck.router
             if flow.quick_start is not None and (router is None or router.kind != "quickstart"):
                 found.append(
-                    f"flow.{i} asks for a rate by Quick-Start, but the bottleneck's router does not take part; "
+                    f"flow.{i} asks for a rate by Quick-Start, but the bottleneck's router takes no part; "
                     'accepted: bottleneck.router = "quickstart"'
                 )
         return found

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import longfat
-from longfat import ScenarioError
+from longfat.errors import ScenarioError
 from longfat.plan import build
+from longfat.result import Result
 from longfat.scenario import Scenario
 
 
@@ -17,11 +18,11 @@ def scenario(router: str | None, **flow: Any) -> Scenario:
     if router is not None:
         bottleneck["router"] = router
     table = {"duration": "4 s", "sample": {"events": True}, "bottleneck": bottleneck}
-    return Scenario.load(table | {"flow": [{"rtt": "100 ms"} | flow]})
+    return Scenario.from_dict(table | {"flow": [{"rtt": "100 ms"} | flow]})
 
 
-def done_s(run: longfat.Result) -> float:
-    events = run.to_pandas("events")
+def done_s(run: Result) -> float:
+    events = run.events.to_pandas()
     return float(events[events["event"] == "done"]["time_s"].iloc[0])
 
 
@@ -49,7 +50,7 @@ def test_a_transfer_with_quick_start_is_complete_sooner_and_one_past_a_plain_rou
 def test_a_request_to_a_router_that_does_not_take_part_is_warned_of() -> None:
     for router in (None, "xcp"):
         (line,) = scenario(router, quick_start="41 Mbit/s").warnings()
-        assert "does not take part" in line
+        assert "takes no part" in line
         assert 'bottleneck.router = "quickstart"' in line
 
 

@@ -507,7 +507,9 @@ impl ConnectionPlan {
         if let Some(bps) = self.quick_start_bps {
             let key = key("quick_start_bps");
             within(&key, bps, RateCode::LEAST.bps(), RateCode::GREATEST.bps())?;
-            if cc::find(&self.algorithm).is_some_and(|row| row.instance(&self.values()).is_ok_and(|c| c.has_explicit())) {
+            if cc::find(&self.algorithm)
+                .is_some_and(|row| row.instance(&self.values()).is_ok_and(|c| c.has_explicit()))
+            {
                 return bad(key, format!("{} has routers of its own that guide it", self.algorithm));
             }
         }

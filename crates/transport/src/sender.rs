@@ -9,10 +9,10 @@ use crate::cc::registry::Recovery;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::{Episode, Reduction};
 use crate::{RttEstimator, Scoreboard};
-use quick_start::QuickStart;
-pub use quick_start::QuickStartRequest;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Extra, FlowId, Kind, SimPacket};
+use quick_start::QuickStart;
+pub use quick_start::QuickStartRequest;
 
 const SYN_BYTES: u32 = 60;
 /// The greatest window, segments: more than any path holds, and what the receiver's window is limited to as well.

@@ -27,7 +27,13 @@ pub const ROW: Router = Router {
     aliases: &[],
     citation: "Floyd, Allman, Jain, Sarolahti: Quick-Start for TCP and IP, RFC 4782, 2007",
     parameters: &[
-        Parameter::number("share", 0.85, (0.01, 1.0), "of the capacity", "how much may be in use with what is approved"),
+        Parameter::number(
+            "share",
+            0.85,
+            (0.01, 1.0),
+            "of the capacity",
+            "how much may be in use with what is approved",
+        ),
         Parameter::number("memory", 200.0, (1.0, 1e5), "ms", "how long approvals count as in use, at least"),
     ],
 };

@@ -31,7 +31,13 @@ pub const ROW: Router = Router {
     citation: "Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005",
     parameters: &[
         Parameter::number("interval", 200.0, (1.0, 1e4), "ms", "time over which load is measured (t_rho)"),
-        Parameter::number("sampling", 10.0, (0.1, 1e4), "ms", "time from one look at the queue to the next (t_q)"),
+        Parameter::number(
+            "sampling",
+            10.0,
+            (0.1, 1e4),
+            "ms",
+            "time from one look at the queue to the next (t_q)",
+        ),
         Parameter::number("kappa", 0.5, (0.0, 10.0), "of the queue", "how much of it counts as load"),
         Parameter::number("target", 0.95, (0.01, 1.0), "of the capacity", "what counts as full load"),
     ],

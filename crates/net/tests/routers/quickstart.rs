@@ -20,12 +20,8 @@ fn router(rate_bps: f64) -> Box<dyn Element<SimPacket>> {
 
 /// A connection request of this flow that asks for this rate.
 fn request(flow: u32, bps: f64) -> SimPacket {
-    let option = QuickStart {
-        function: Function::Request,
-        rate: RateCode::at_most(bps),
-        ttl: 100,
-        nonce: NONCE,
-    };
+    let option =
+        QuickStart { function: Function::Request, rate: RateCode::at_most(bps), ttl: 100, nonce: NONCE };
     let mut packet = SimPacket::new(Kind::Syn, FlowId(flow), 0, 68, Time::ZERO);
     packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::QuickStart(option)), ..Extra::default() }));
     packet
@@ -48,7 +44,8 @@ fn approved(rate_bps: f64, load_bps: f64, load_ends_s: f64, requests: &[(f64, f6
     }
     world.run(Time::from_secs_f64(30.0), &mut ignore);
     world.assert_conserves();
-    let mut left: Vec<_> = world.sent().filter(|(_, p)| p.kind == Kind::Syn).map(|(_, p)| p.clone()).collect();
+    let mut left: Vec<_> =
+        world.sent().filter(|(_, p)| p.kind == Kind::Syn).map(|(_, p)| p.clone()).collect();
     left.sort_by_key(|p| p.flow);
     left.iter().map(option).collect()
 }

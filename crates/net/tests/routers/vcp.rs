@@ -88,7 +88,8 @@ fn before_the_first_interval_ends_load_counts_as_low_and_then_it_is_that_of_the_
     world.add_link(RATE_BPS, vec![router(&[("target", 1.0)])]);
     // 110 % for 200 ms, then a packet each 10 ms
     (0..275).for_each(|i| world.send(Time::from_ns(727_000 * i), 0, carrying(Load::Low, 1000)));
-    (0..60).for_each(|i| world.send(Time::from_ns(250_000_000 + 10_000_000 * i), 0, carrying(Load::Low, 1000)));
+    (0..60)
+        .for_each(|i| world.send(Time::from_ns(250_000_000 + 10_000_000 * i), 0, carrying(Load::Low, 1000)));
     world.run(Time::from_secs_f64(1.0), &mut ignore);
     let between = |from: f64, to: f64| -> Vec<Load> {
         world.sent().filter(|(at, _)| (from..to).contains(&at.as_secs_f64())).map(|(_, p)| load(p)).collect()

@@ -53,7 +53,12 @@ impl Sender {
 
     /// The connection is open: takes the answer.
     #[cold]
-    pub(super) fn take_quick_start(&mut self, now: Time, answer: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+    pub(super) fn take_quick_start(
+        &mut self,
+        now: Time,
+        answer: &SimPacket,
+        out: &mut impl FnMut(SimPacket),
+    ) {
         let Some(QuickStart::Asked { request, ttl_difference }) = self.quick_start.take() else { return };
         self.explicit = true; // the report
         let rate = match answer.explicit() {

@@ -102,13 +102,12 @@ pub struct Path {
 
 impl Path {
     pub fn new(config: SenderConfig, controller: Controller) -> Self {
-        let receiver =
-            ReceiverConfig {
-                flow: config.flow,
-                delayed_ack: None,
-                sack: config.recovery == Recovery::Sack,
-                uncounted_hops: 0,
-            };
+        let receiver = ReceiverConfig {
+            flow: config.flow,
+            delayed_ack: None,
+            sack: config.recovery == Recovery::Sack,
+            uncounted_hops: 0,
+        };
         let mut sender = Sender::new(config, controller);
         sender.keep_log();
         Path {
@@ -129,8 +128,12 @@ impl Path {
 
     /// Acknowledgements of every second segment.
     pub fn delayed_acks(mut self, wait: Interval) -> Self {
-        self.receiver =
-            Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack: Some(wait), sack: true, uncounted_hops: 0 });
+        self.receiver = Receiver::new(ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack: Some(wait),
+            sack: true,
+            uncounted_hops: 0,
+        });
         self
     }
 
