@@ -55,16 +55,28 @@ fn a_window_grows_from_three_segments_by_a_sixteenth_each_200_ms() {
     assert!(reached.is_some_and(|t| (11.0..14.0).contains(&t)), "{reached:?}");
 }
 
-#[test]
-fn a_flow_that_joins_another_of_nearly_its_round_trip_time_takes_tens_of_seconds_to_its_share() {
-    // claim LOP-2c (the figure of SIGCOMM 2005 that it names): 40 ms at 45 Mbit/s, joined by 50 ms: up to 100 s
-    let outcome = run(&plan(45e6, 150, 230.0, &[(0.04, 0.0), (0.05, 30.0)]));
+/// A flow of 40 ms holds 45 Mbit/s and is joined by one of 50 ms after 30 s: seconds until the second has 80 % of the
+/// first's rate, both over ten seconds.
+fn seconds_to_fairness(variant: &str) -> Option<usize> {
+    let mut plan = plan(45e6, 150, 230.0, &[(0.04, 0.0), (0.05, 30.0)]);
+    for i in 0..2 {
+        plan["flows"][i]["parameters"] = json!({"variant": variant});
+    }
+    let outcome = run(&plan);
+    assert_eq!(dropped(&outcome), 0.0, "{variant}");
     let (first, second) = (rates(&outcome, "0"), rates(&outcome, "1"));
-    let mean = |rates: &[f64], from: usize| rates[from..from + 10].iter().sum::<f64>() / 10.0;
-    let even = (30..220).find(|&t| mean(&second, t) >= 0.8 * mean(&first, t)).map(|t| t - 30);
-    println!("even after {even:?} s; in the end {:.0} {:.0}", mean(&first, 220), mean(&second, 220));
-    assert!(even.is_some_and(|s| (20..=100).contains(&s)), "{even:?}");
-    assert_eq!(dropped(&outcome), 0.0);
+    let sum = |rates: &[f64], from: usize| rates[from..from + 10].iter().sum::<f64>();
+    (30..220).find(|&t| sum(&second, t) >= 0.8 * sum(&first, t)).map(|t| t - 30)
+}
+
+#[test]
+fn a_flow_that_joins_another_of_nearly_its_round_trip_time_takes_long_to_its_share() {
+    // claim LOP-2c: up to 100 s. The published code, whose simulations those were, adds four times as much per round trip
+    // as the printed rule, and is about four times as fast.
+    let [paper, ns2] = ["paper", "ns2"].map(seconds_to_fairness);
+    println!("even after {paper:?} s, and {ns2:?} s");
+    assert!(ns2.is_some_and(|s| (20..=100).contains(&s)), "{ns2:?}");
+    assert!(paper.is_some_and(|s| (100..=180).contains(&s)), "{paper:?}");
 }
 
 #[test]
