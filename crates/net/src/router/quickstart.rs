@@ -62,7 +62,7 @@ impl<const N: usize> Sums<N> {
             self.before.rotate_right(1);
             self.before[0] = core::mem::take(&mut self.running);
         }
-        self.began = self.began + Interval::from_ns(over * self.length.as_ns());
+        self.began += Interval::from_ns(over * self.length.as_ns());
     }
 
     fn add(&mut self, now: Time, amount: f64) {
