@@ -27,7 +27,7 @@ pub struct ReceiverConfig {
     /// Send SACK blocks.
     pub sack: bool,
     /// Routers that a connection request has passed without their counting its time-to-live down: a path of links counts
-    /// between one link and the next, not where the last router hands it to this host.
+    /// on the way from one link into the next, not where the sender's host hands it to the first.
     pub uncounted_hops: u8,
 }
 

@@ -117,7 +117,7 @@ fn tcp(
         flow: new.id,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
         sack: recovery == Recovery::Sack,
-        uncounted_hops: 1, // the router before the last link
+        uncounted_hops: 1, // the router before the first link
     };
     (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(Receiver::new(receiver)))
 }

@@ -111,7 +111,7 @@ fn a_router_lowers_the_rate_and_the_window_with_it() {
 
 #[test]
 fn a_router_that_does_not_take_part_is_seen_by_the_times_to_live() {
-    // the router hands the request to the receiver's host: its count of the IP header's TTL is seen there only
+    // it counts the IP header's TTL down, which the receiver does for it, but not the option's
     let (mut sender, sent) = open_through(|_| (), 1, |_| ());
     assert_eq!((sender.window().cwnd, sent.len()), (10.0, 10), "the initial window, at once");
     assert!(!was_approved(&mut sender));
