@@ -162,16 +162,23 @@ def _scenario(
 @click.option("--only", multiple=True, metavar="ID", help="A claim or experiment; several with commas.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
 @click.option("--out", type=_Folder(), metavar="DIR", help="Results and report; out/NAME by default.")
+@click.option("--runs", type=_Folder(), metavar="DIR", help="Where runs are kept; --out by default.")
 @as_json
 def suite(
-    name: str, quick: bool, only: tuple[str, ...], jobs: int | None, out: Path | None, as_json: bool
+    name: str,
+    quick: bool,
+    only: tuple[str, ...],
+    jobs: int | None,
+    out: Path | None,
+    runs: Path | None,
+    as_json: bool,
 ) -> None:
     """Run the published experiments of a paper and check its claims."""
     folder = out or Path("out") / name
 
     def became() -> str:
         kept = (folder / "suite.json").exists()
-        return f"finished experiments are kept in {folder}" if kept else "nothing was written"
+        return f"what has finished is kept in {folder}" if kept else "nothing was written"
 
     with _on_ctrl_c(became):
         from longfat import suites
@@ -183,6 +190,7 @@ def suite(
             jobs=jobs,
             out=folder,
             console=_console(stderr=as_json),
+            runs=runs,
         )
     if as_json:
         click.echo(json.dumps(outcome.to_json()))
@@ -210,12 +218,12 @@ def screen(
     as_json: bool,
 ) -> None:
     """Compare congestion controls on one page: names, or file.py:Class, or { name = ..., ... }."""
-    with _on_ctrl_c(lambda: "nothing was written"):
+    folder = out or Path("out") / "screen"
+    with _on_ctrl_c(lambda: f"runs that have finished are kept in {folder}"):
         from longfat.screen import command
         from longfat.screen.grid import grid
 
         asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full")
-        folder = out or Path("out") / "screen"
         document = command.run(asked, folder, jobs, _console(stderr=True))
     if as_json:
         click.echo(json.dumps(document))

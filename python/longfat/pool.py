@@ -83,7 +83,7 @@ def outcomes(
     attempts: int = 1,
     memory_bytes: int | None = None,
 ) -> Iterator[tuple[int, Value | Failure]]:
-    """As `map_unordered`, always in processes of their own; a task that fails is one outcome among the others.
+    """As `map_unordered`, always in processes of their own; a task that fails is one of the outcomes.
 
     Args:
         function: a function at the top level of a module.

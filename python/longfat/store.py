@@ -1,4 +1,4 @@
-"""Runs that are kept by what they are: each once, written whole or not at all, found again by anyone who asks.
+"""Runs that are kept by what they are: each once, written whole or not at all, found again by anyone.
 
 A store is a folder, or anything that fsspec knows ("s3://bucket/name"):
 
@@ -7,8 +7,9 @@ segments/REDUCTION/NAME.parquet  rows (key of a run, what was kept of it as JSON
 series/KEY.parquet               samples of a run, where they are kept
 damaged/                         segments that could not be read; what was in them is run again
 
-A row counts when its segment has its name, and a segment gets its name when all of it is on the disk. So whatever
-ends the program, a store holds whole segments; a run whose segment is missing or damaged is run again.
+A row counts when its segment has its name, and a segment gets its name when all of it is on the disk. So
+whatever ends the program, a store holds whole segments; a run whose segment is missing or damaged is run
+again.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import pyarrow.parquet as pq
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError
-from longfat.place import Place, place
+from longfat.place import place
 
 FORMAT = 1
 """Of a store; counts up when an older version could not read it."""

@@ -35,8 +35,9 @@ class Curve:
 class Panel:
     """One pair of axes. A range of None is chosen from the data.
 
-    With ``categories`` x counts them from 0, and what is measured at them is not joined. With ``cells`` it is a
-    heat map: a row of cells for each of ``levels``, from below, with a cell for each of ``categories``.
+    With ``categories`` x counts them from 0, and what is measured at them is not joined. With ``cells`` it
+    is a heat map: a row of cells for each of ``levels``, from below, with a cell for each of
+    ``categories``.
     """
 
     title: str

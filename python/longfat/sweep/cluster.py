@@ -1,8 +1,8 @@
 """A dask.distributed cluster as the pool of a sweep: batches of runs go to its workers, rows come back here.
 
-A worker that dies takes no run with it: the scheduler gives its batches to others. A batch that ends worker after
-worker is taken apart, and the run that does it is one failure among the results. Results are written by the driver
-alone, so nothing is doubled however often a batch is computed.
+A worker that dies takes no run with it: the scheduler gives its batches to others. A batch that ends worker
+after worker is taken apart, and the run that does it is one failure among the results. Results are written
+by the driver alone, so nothing is doubled however often a batch is computed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from longfat.errors import InputError, LongfatError, WorkerError
 from longfat.pool import ENDED, Failure
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Future
 
 TIMEOUT_S = 10.0
 """For the scheduler to answer."""
@@ -68,7 +68,8 @@ class Cluster:
                 self._client.close()
                 told = found if isinstance(found, str) else f"no Longfat ({_first(found)})"
                 raise InputError(
-                    f"--scheduler {self.address}: worker {worker} runs {told}, this is {here}; accepted: the same"
+                    f"--scheduler {self.address}: worker {worker} runs {told}, this is {here}; "
+                    "accepted: the same"
                 )
 
     def outcomes(self, function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:
@@ -80,7 +81,7 @@ class Cluster:
         from distributed import as_completed
 
         numbered = enumerate(tasks)
-        out: dict[Future, list[Task]] = {}
+        out: dict[Future[Any], list[Task]] = {}
         with self._client as client:
             done = as_completed()
 
@@ -104,11 +105,11 @@ class Cluster:
                 yield from self._answers(future, batch, submit)
                 fill()
 
-    def _next(self, done: Any) -> Future:
-        from distributed.comm import CommClosedError
+    def _next(self, done: Any) -> Future[Any]:
+        from distributed.comm.core import CommClosedError
 
         try:
-            future: Future = next(done)
+            future: Future[Any] = next(done)
         except (StopIteration, CommClosedError, OSError):
             raise self._gone() from None
         if future.status in ("lost", "cancelled"):
@@ -121,7 +122,7 @@ class Cluster:
         )
 
     def _answers(
-        self, future: Future, batch: list[Task], submit: Callable[[list[Task]], None]
+        self, future: Future[Any], batch: list[Task], submit: Callable[[list[Task]], None]
     ) -> Iterator[tuple[int, Any]]:
         """The rows of a batch; one that ended its workers comes back run by run."""
         from distributed.scheduler import KilledWorker

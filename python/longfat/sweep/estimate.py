@@ -17,7 +17,7 @@ from longfat.errors import InputError
 from longfat.identity import run_key
 from longfat.scenario import Scenario
 from longfat.sweep.grid import Sweep
-from longfat.sweep.run import reduce_run
+from longfat.sweep.reduction import reduce_run
 from longfat.units import TIME
 
 MOST_RUNS = 100_000
@@ -39,7 +39,7 @@ def refuse_large(sweep: Sweep, accepted: bool) -> None:
     """InputError for a sweep of more than `MOST_RUNS`, unless that is accepted."""
     if sweep.most > MOST_RUNS and not accepted and (number := sweep.count()) > MOST_RUNS:
         raise InputError(
-            f"{sweep.source}: {number} runs; accepted: up to {MOST_RUNS}, or --yes (--dry-run says what they take)"
+            f"{sweep.source}: {number} runs; accepted: up to {MOST_RUNS}, or --yes (--dry-run says more)"
         )
 
 
@@ -108,7 +108,8 @@ def show(expected: dict[str, Any], console: Console) -> None:
     console.print(table)
     size = columns.number(expected["disk_bytes"] / 1e6, 2)
     console.print(
-        f"{expected['runs']} runs, about {_span(expected['wall_s'])} on {expected['jobs']} processors and {size} MB"
+        f"{expected['runs']} runs, about {_span(expected['wall_s'])} on {expected['jobs']} processors "
+        f"and {size} MB"
     )
 
 

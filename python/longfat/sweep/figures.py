@@ -45,7 +45,7 @@ def page(swept: Swept) -> list[Figure]:
 
 
 def heat_map(swept: Swept, metric: str, x: str, y: str, small: str | None = None) -> Figure:
-    """The mean of a figure over two axes: a panel for each value of `small`; means are over all other axes and repeats.
+    """The mean of a figure over two axes, all other axes and repeats: a panel for each value of `small`.
 
     Raises:
         InputError: no such column.
@@ -68,7 +68,7 @@ def heat_map(swept: Swept, metric: str, x: str, y: str, small: str | None = None
 
 
 def lines(swept: Swept, metric: str, x: str, by: str | None = None, small: str | None = None) -> Figure:
-    """The mean and standard error of a figure along an axis: a curve for each value of `by`, a panel for each of `small`.
+    """Mean and standard error of a figure along an axis: curves for the values of `by`, panels for `small`.
 
     Raises:
         InputError: no such column, or an axis that is not of numbers.

@@ -11,7 +11,8 @@
     "flow.0.algorithm" = ["sack", "hstcp"]
     "flow.1.algorithm" = ["sack", "hstcp"]
 
-The points are all combinations of the axes, in the order of the file, the last one fastest, the repeat fastest of all.
+The points are all combinations of the axes, in the order of the file, the last one fastest, the repeat
+fastest of all.
 """
 
 from __future__ import annotations
@@ -227,9 +228,11 @@ def _values(key: str, value: Any, at: str) -> list[Any]:
         raise InputError(f"{at}.{key}: accepted: a list of values, or {{ from, to, points, spacing }}")
     if not value:
         raise InputError(f"{at}.{key}: no value; accepted: one or more")
-    for i, item in enumerate(value):
-        if item in value[:i]:
+    seen = set()
+    for item in value:
+        if repr(item) in seen:
             raise InputError(f"{at}.{key}: {item} is there twice; accepted: values that differ")
+        seen.add(repr(item))
     return value
 
 
@@ -282,7 +285,7 @@ def dimension_of(value: Any) -> Dimension | None:
 
 
 def plain(value: Any) -> Any:
-    """A value of an axis for tables: quantities as numbers in SI units, tables as short texts, others as they are."""
+    """A value of an axis for tables: quantities in SI units, tables as short texts, others as they are."""
     dimension = dimension_of(value)
     if dimension is not None:
         return dimension.parse(value)
@@ -297,7 +300,7 @@ def plain(value: Any) -> Any:
 
 
 def _check_keys(sweep: Sweep) -> None:
-    """Axes have to name keys of the scenario: each is tried by itself on the base, a first value that it knows."""
+    """Axes have to name keys of the scenario, which the first point tells."""
     first = next(sweep.points(), None)
     if first is None:
         raise InputError(f"{sweep.source}: where leaves no run; accepted: a condition that some run meets")

@@ -25,17 +25,17 @@ from rich.text import Text
 from longfat import _core, output, pool, simulate
 from longfat.errors import InputError
 from longfat.identity import digest, reduction_key, run_key
-from longfat.result import Result
 from longfat.scenario import Scenario
 from longfat.store import Store
 from longfat.sweep import tables
 from longfat.sweep.grid import Keep, Point, Sweep
+from longfat.sweep.reduction import reduce_run
 
 FORMAT = 1
 """Of sweep.json and its tables; counts up when an older version could not read them."""
 SWEEP_FILE = "sweep.json"
 ATTEMPTS = 2
-"""How often a run is given to a worker that ends before it answers: one may have been killed for another's sake."""
+"""How often a run is given to a worker that ends before it answers: another run may have been the cause."""
 MEMORY_SHARE = 0.8
 """Of the machine, that all workers together may allocate."""
 LEAST_MEMORY_BYTES = 1 << 30
@@ -53,12 +53,6 @@ class _State:
     keys: list[str | None] = field(default_factory=list)
     kept: int = 0
     ran: int = 0
-
-
-def reduce_run(result: Result) -> dict[str, Any]:
-    """What a sweep keeps of a run: the summary but for what the machine took for it."""
-    summary = {key: value for key, value in result.summary.items() if key not in ("performance", "version")}
-    return summary | {"packets": result.summary["links"][0]["packets_in"]}
 
 
 def measure(task: tuple[Scenario, Keep]) -> tuple[dict[str, Any], Any]:
@@ -131,7 +125,8 @@ def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Ite
     done = document["performance"]
     failed = f", {document['failed']} failed (table failures)" if document["failed"] else ""
     yield (
-        f"{document['runs']} runs: {done['ran']} run in {done['wall_s']:.3g} s, {done['found']} were there{failed}"
+        f"{document['runs']} runs: {done['ran']} run in {done['wall_s']:.3g} s, "
+        f"{done['found']} were there{failed}"
     )
     yield f"tables: {out}/tables" if page is None else f"report: {page}"
 

@@ -1,7 +1,8 @@
-"""The tidy tables of a sweep: `runs` (a row a run), `flows` (a row a flow of a run), `failures` (a row a run).
+"""The tidy tables of a sweep: `runs` and `failures` (a row a run), `flows` (a row a flow of a run).
 
-They are made from the store alone, in the order of the sweep, so that the same runs give the same bytes. `runs` and
-`flows` are partitioned by the first axis that has several values, as Hive does: tables/runs/AXIS=VALUE/part-N.parquet.
+They are made from the store alone, in the order of the sweep, so that the same runs give the same bytes.
+`runs` and `flows` are partitioned by the first axis that has several values, as Hive does:
+tables/runs/AXIS=VALUE/part-N.parquet.
 """
 
 from __future__ import annotations
