@@ -83,7 +83,7 @@ class Cluster:
         numbered = enumerate(tasks)
         out: dict[Future[Any], list[Task]] = {}
         with self._client as client:
-            done = as_completed()
+            done = as_completed(loop=client.loop)
 
             def submit(batch: list[Task]) -> None:
                 future = client.submit(_batch, function, batch, pure=False, retries=RETRIES)
@@ -98,19 +98,20 @@ class Cluster:
                         return
                     submit(batch)
 
-            fill()
-            while out:
-                future = self._next(done)
-                batch = out.pop(future)
-                yield from self._answers(future, batch, submit)
+            try:
                 fill()
+                while out:
+                    future = self._next(done)
+                    batch = out.pop(future)
+                    yield from self._answers(future, batch, submit)
+                    fill()
+            except OSError:  # of which dask's errors of communication are
+                raise self._gone() from None
 
     def _next(self, done: Any) -> Future[Any]:
-        from distributed.comm.core import CommClosedError
-
         try:
             future: Future[Any] = next(done)
-        except (StopIteration, CommClosedError, OSError):
+        except StopIteration:
             raise self._gone() from None
         if future.status in ("lost", "cancelled"):
             raise self._gone()
