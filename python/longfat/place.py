@@ -8,11 +8,10 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 from longfat.errors import InputError
 
-LOCK_FILE = ".lock"
 Put = Callable[[str, bytes], None]
 """Writes a file below a folder that is being made."""
 
@@ -58,7 +57,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock: IO[str] | None = None
+        self._lock: int | None = None
 
     def __str__(self) -> str:
         return str(self.path)
@@ -75,24 +74,19 @@ class Folder:
             ) from None
 
     def lock(self) -> None:
-        held = (self.path / LOCK_FILE).open("a+")
+        held = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            held.seek(0)
-            owner = held.read().strip() or "another one"
-            held.close()
+            os.close(held)
             raise InputError(
-                f"{self.path}: process {owner} is writing to it; accepted: one at a time"
+                f"{self.path}: another process is writing to it; accepted: one at a time"
             ) from None
-        held.truncate(0)
-        held.write(str(os.getpid()))
-        held.flush()
         self._lock = held
 
     def unlock(self) -> None:
         if self._lock is not None:
-            self._lock.close()
+            os.close(self._lock)
             self._lock = None
 
     def names(self, folder: str) -> list[str]:
