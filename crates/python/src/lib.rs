@@ -228,6 +228,14 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// results_version() -> int
+///
+/// Counts up with every version that gives other bytes for the same plan.
+#[pyfunction]
+const fn results_version() -> u32 {
+    longfat_sim::RESULTS_VERSION
+}
+
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("AlgorithmError", m.py().get_type::<AlgorithmError>())?;
@@ -236,6 +244,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(check_queue, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(results_version, m)?)?;
     m.add_class::<algorithm::PyAck>()?;
     m.add_class::<algorithm::PyCongestion>()?;
     m.add_class::<algorithm::PyWindow>()
