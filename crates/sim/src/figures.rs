@@ -6,6 +6,7 @@ use crate::workload::Workload;
 use longfat_net::{DropReason, Occupancy};
 use longfat_transport::SenderCounters;
 use longfat_units::Time;
+use longfat_wire::Packet;
 use serde::Serialize;
 
 /// Figures of one flow. Rates are over the part of the flow's own lifetime that lies in the window.
@@ -228,16 +229,19 @@ impl SampleMean {
         self.count += 1;
     }
 
-    fn mean(self) -> f64 {
+    /// The mean; 0 without samples.
+    pub fn mean(self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
     }
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
+/// A share; 0 of nothing.
+pub fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-fn per_second(amount: f64, seconds: f64) -> f64 {
+/// A rate; 0 over no time.
+pub fn per_second(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
 }
 
@@ -277,8 +281,8 @@ pub fn flow_figures(
 }
 
 /// A link's figures between two moments with these counters; its occupancy was restarted at the first.
-pub fn link_figures(
-    link: &Link,
+pub fn link_figures<P: Packet + Default + Send + 'static>(
+    link: &Link<P>,
     (from, before): (Time, LinkCounters),
     (to, after, occupancy): (Time, LinkCounters, Occupancy),
 ) -> LinkFigures {

@@ -11,10 +11,13 @@ mod simulation;
 mod windows;
 mod workload;
 
-pub use figures::{BackgroundFigures, FlowFigures, LinkFigures, Summary};
+pub use figures::{BackgroundFigures, BackgroundMark, FlowFigures, LinkFigures, SampleMean, Summary, background_figures, link_figures,
+    per_second, ratio};
+pub use link::{LINK_COLUMNS, Link, LinkCounters, link_sample};
 pub use plan::*;
 pub use series::{EventRow, Series};
-pub use simulation::{Outcome, RunError, Simulation};
+pub use simulation::{FLOW_COLUMNS, Outcome, RunError, Simulation, TRANSFER_COLUMNS};
+pub use workload::{Session, Workload, sessions};
 
 /// Of the bytes that a plan gives. Counts up with every change that alters them, so that stored results of another
 /// version are not taken for today's; `tests/results.rs` notices.

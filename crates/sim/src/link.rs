@@ -9,6 +9,20 @@ use longfat_net::{
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
 
+/// Samples of a link: time in s, the queue, counters since the run's start.
+pub const LINK_COLUMNS: &[&str] = &[
+    "time_s",
+    "queue_packets",
+    "queue_bytes",
+    "packets_in",
+    "packets_out",
+    "packets_dropped",
+    "packets_marked",
+    "packets_lost",
+    "bytes_out",
+    "flows_estimated",
+];
+
 /// How many packets were dropped or marked, by reason.
 pub type Reasons = [u64; DropReason::COUNT];
 
@@ -36,16 +50,16 @@ pub struct LinkCounters {
 }
 
 /// How packets get from the queue to the wire.
-enum Service {
+enum Service<P> {
     /// Constant rate, drop-tail: departures are arithmetic.
     Constant(ConstantFifo),
     /// Any queue: the link asks for the next packet when it is free.
-    Plain(Box<Plain>),
+    Plain(Box<Plain<P>>),
 }
 
-struct Plain {
+struct Plain<P> {
     /// Elements in a row: what one forwards arrives at the next; the last holds the queue.
-    elements: Vec<Installed>,
+    elements: Vec<Installed<P>>,
     wire: Transmitter,
     busy_until: Time,
     /// Transmission of everything served so far, until `busy_until`.
@@ -60,28 +74,41 @@ struct Plain {
 }
 
 /// An element and the time of its timer.
-struct Installed {
-    element: Box<dyn Element<SimPacket> + Send>,
+struct Installed<P> {
+    element: Box<dyn Element<P> + Send>,
     timer_at: Time,
 }
 
 /// What an element's call left: packets to drop, a timer.
-#[derive(Default)]
-struct Outcome {
-    dropped: Vec<SimPacket>,
+struct Outcome<P> {
+    dropped: Vec<P>,
     drops: Reasons,
     marks: Reasons,
     waited: Option<Interval>,
     timer: Option<Time>,
-    forwarded: Vec<SimPacket>,
-    originated: Vec<(SimPacket, Address)>,
+    forwarded: Vec<P>,
+    originated: Vec<(P, Address)>,
 }
 
-impl Sink<SimPacket> for Outcome {
-    fn forward(&mut self, packet: SimPacket) {
+impl<P> Default for Outcome<P> {
+    fn default() -> Self {
+        Outcome {
+            dropped: Vec::new(),
+            drops: Reasons::default(),
+            marks: Reasons::default(),
+            waited: None,
+            timer: None,
+            forwarded: Vec::new(),
+            originated: Vec::new(),
+        }
+    }
+}
+
+impl<P> Sink<P> for Outcome<P> {
+    fn forward(&mut self, packet: P) {
         self.forwarded.push(packet);
     }
-    fn drop(&mut self, packet: SimPacket, reason: DropReason) {
+    fn drop(&mut self, packet: P, reason: DropReason) {
         self.drops[reason as usize] += u64::from(reason != DropReason::Full);
         self.dropped.push(packet);
     }
@@ -94,13 +121,13 @@ impl Sink<SimPacket> for Outcome {
     fn set_timer(&mut self, at: Time) {
         self.timer = Some(at);
     }
-    fn originate(&mut self, packet: SimPacket, to: Address) {
+    fn originate(&mut self, packet: P, to: Address) {
         self.originated.push((packet, to));
     }
 }
 
 /// A shared link.
-pub struct Link {
+pub struct Link<P = SimPacket> {
     /// Its name in results.
     pub name: String,
     /// Transmission rate; the greatest where it varies.
@@ -116,19 +143,19 @@ pub struct Link {
     /// Losses among acknowledgements.
     pub ack_loss: LossModel,
     /// Packets on their way to the next link of their path, by that link.
-    pub onward: Vec<(usize, Pipe<SimPacket>)>,
+    pub onward: Vec<(usize, Pipe<P>)>,
     /// Messages of this link's elements on their way to those of other links, by link.
-    pub control: Vec<(usize, Pipe<SimPacket>)>,
+    pub control: Vec<(usize, Pipe<P>)>,
     /// Plain form: packets whose transmission has begun, with the time of their last bit; to be taken away.
-    pub departed: Vec<(SimPacket, Time)>,
+    pub departed: Vec<(P, Time)>,
     /// Plain form: packets dropped; to be taken away.
-    pub dropped: Vec<SimPacket>,
+    pub dropped: Vec<P>,
     /// Counters.
     pub counters: LinkCounters,
-    service: Service,
+    service: Service<P>,
 }
 
-impl Link {
+impl<P: Packet + Default + Send + 'static> Link<P> {
     /// A link as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
     pub fn new(plan: &LinkPlan, seed: u64, fast: bool) -> Result<Self, PlanError> {
         let rate = rate("links.rate_bps", plan.rate_bps)?;
@@ -194,7 +221,7 @@ impl Link {
 
     /// A packet arrives at the elements (plain form). What departs or is dropped is left in [`Link::departed`] and
     /// [`Link::dropped`].
-    pub fn arrive(&mut self, now: Time, packet: SimPacket) {
+    pub fn arrive(&mut self, now: Time, packet: P) {
         self.counters.packets_in += 1;
         if let Service::Plain(plain) = &mut self.service {
             let mut outcome = Outcome::default();
@@ -212,7 +239,7 @@ impl Link {
         }
     }
 
-    fn carry_out(&mut self, now: Time, mut outcome: Outcome) {
+    fn carry_out(&mut self, now: Time, mut outcome: Outcome<P>) {
         let Service::Plain(plain) = &mut self.service else { return };
         if let Some((packet, departure)) = plain.serve(now, &mut outcome) {
             self.counters.packets_out += 1;
@@ -304,8 +331,25 @@ impl Link {
     }
 }
 
+/// What [`LINK_COLUMNS`] are now.
+pub fn link_sample<P: Packet + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> [f64; 10] {
+    let (occupancy, c) = link.settle(now);
+    [
+        now.as_secs_f64(),
+        occupancy.packets() as f64,
+        occupancy.bytes() as f64,
+        c.packets_in as f64,
+        c.packets_out as f64,
+        c.packets_dropped as f64,
+        c.marks.iter().sum::<u64>() as f64,
+        c.packets_lost as f64,
+        c.bytes_out as f64,
+        link.flows_estimated().unwrap_or(f64::NAN),
+    ]
+}
+
 /// The stretch that leads to link `to`; new if there is none yet.
-pub fn outlet(outlets: &mut Vec<(usize, Pipe<SimPacket>)>, to: usize) -> &mut Pipe<SimPacket> {
+pub fn outlet<P: Default>(outlets: &mut Vec<(usize, Pipe<P>)>, to: usize) -> &mut Pipe<P> {
     let at = outlets.iter().position(|(link, _)| *link == to).unwrap_or_else(|| {
         outlets.push((to, Pipe::default()));
         outlets.len() - 1
@@ -313,9 +357,9 @@ pub fn outlet(outlets: &mut Vec<(usize, Pipe<SimPacket>)>, to: usize) -> &mut Pi
     &mut outlets[at].1
 }
 
-impl Installed {
+impl<P: Packet> Installed<P> {
     /// Calls the element and keeps the timer it asked for.
-    fn call(&mut self, outcome: &mut Outcome, act: impl FnOnce(&mut dyn Element<SimPacket>, &mut Outcome)) {
+    fn call(&mut self, outcome: &mut Outcome<P>, act: impl FnOnce(&mut dyn Element<P>, &mut Outcome<P>)) {
         act(self.element.as_mut(), outcome);
         if let Some(at) = outcome.timer.take() {
             self.timer_at = at;
@@ -323,7 +367,7 @@ impl Installed {
     }
 }
 
-impl Plain {
+impl<P: Packet> Plain<P> {
     /// Packets and bytes in the queue.
     fn waiting(&self) -> (u64, u64) {
         self.elements.last().map_or((0, 0), |last| (last.element.packets(), last.element.bytes()))
@@ -336,7 +380,7 @@ impl Plain {
     }
 
     /// The packet arrives at element `first`, and at the next one if that forwards it, and so on.
-    fn pass(&mut self, now: Time, first: usize, packet: SimPacket, outcome: &mut Outcome) {
+    fn pass(&mut self, now: Time, first: usize, packet: P, outcome: &mut Outcome<P>) {
         self.withheld = false;
         let mut ready = vec![packet];
         for installed in &mut self.elements[first..] {
@@ -348,7 +392,7 @@ impl Plain {
     }
 
     /// Calls the elements whose timers have come.
-    fn fire(&mut self, now: Time, outcome: &mut Outcome) {
+    fn fire(&mut self, now: Time, outcome: &mut Outcome<P>) {
         for i in 0..self.elements.len() {
             if self.elements[i].timer_at > now {
                 continue;
@@ -363,7 +407,7 @@ impl Plain {
     }
 
     /// Starts the next transmission if the link is free: the packet, and when its last bit is on the wire.
-    fn serve(&mut self, now: Time, outcome: &mut Outcome) -> Option<(SimPacket, Time)> {
+    fn serve(&mut self, now: Time, outcome: &mut Outcome<P>) -> Option<(P, Time)> {
         let mut next = None;
         if self.busy_until <= now
             && let Some(last) = self.elements.last_mut()

@@ -9,7 +9,7 @@ use longfat_net::{Capacity, LossModel, Trace};
 use longfat_transport::cc::{self, CongestionControl, Value};
 use longfat_transport::udp;
 use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
-use longfat_wire::{RateCode, SimPacket};
+use longfat_wire::{Packet, RateCode, SimPacket};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -396,13 +396,13 @@ impl QueuePlan {
     }
 
     /// The queue before a link of this rate; its random stream is named after the link.
-    pub fn build(
+    pub fn build<P: Packet + Send + 'static>(
         &self,
         at: &str,
         rate: Rate,
         seed: u64,
         link: &str,
-    ) -> Result<queue::registry::Boxed<SimPacket>, PlanError> {
+    ) -> Result<Boxed<P>, PlanError> {
         match (self.limit_packets, self.limit_bytes) {
             (Some(1..), None) | (None, Some(1..)) => {}
             _ => return bad(at, "give limit_packets or limit_bytes, 1 or more"),
@@ -448,7 +448,7 @@ impl LinkPlan {
     }
 
     /// The queue with the router around it, if there is one; `at` is the link's place in the plan.
-    pub fn element(&self, at: &str, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
+    pub fn element<P: Packet + Send + 'static>(&self, at: &str, seed: u64) -> Result<Boxed<P>, PlanError> {
         let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
         let queue = self.queue.build(&format!("{at}.queue"), rate, seed, &self.name)?;
         let Some(planned) = &self.router else { return Ok(queue) };
@@ -550,7 +550,7 @@ impl Plan {
             link.loss.check(&format!("{at}.loss"))?;
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
             link.capacity(&format!("{at}.capacity"), rate)?;
-            link.element(&at, self.seed)?;
+            link.element::<SimPacket>(&at, self.seed)?;
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();

@@ -7,7 +7,7 @@ use crate::figures::{
     BackgroundMark, FlowMark, SampleMean, Summary, background_figures, flow_figures, link_figures,
 };
 use crate::flow::{Checks, Flow, NewFlow, Transfer, Transport};
-use crate::link::{Link, LinkCounters, outlet};
+use crate::link::{LINK_COLUMNS, Link, LinkCounters, link_sample, outlet};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
 use crate::workload::{Session, sessions};
@@ -18,7 +18,8 @@ use longfat_units::{Interval, Stream, Time};
 use longfat_wire::{FlowId, Kind, SimPacket};
 use thiserror::Error;
 
-const FLOW_COLUMNS: &[&str] = &[
+/// Samples of a flow: times in s, windows in segments, counters since its start.
+pub const FLOW_COLUMNS: &[&str] = &[
     "time_s",
     "cwnd",
     "ssthresh",
@@ -30,19 +31,8 @@ const FLOW_COLUMNS: &[&str] = &[
     "packets_lost",
     "retransmits",
 ];
-const LINK_COLUMNS: &[&str] = &[
-    "time_s",
-    "queue_packets",
-    "queue_bytes",
-    "packets_in",
-    "packets_out",
-    "packets_dropped",
-    "packets_marked",
-    "packets_lost",
-    "bytes_out",
-    "flows_estimated",
-];
-const TRANSFER_COLUMNS: &[&str] = &["group", "start_s", "duration_s", "bytes"];
+/// A background connection that completed: its source's index, times in s, payload.
+pub const TRANSFER_COLUMNS: &[&str] = &["group", "start_s", "duration_s", "bytes"];
 
 /// Events between two looks at whether the run is still wanted.
 pub(crate) const EVENTS_PER_POLL: u64 = 1 << 16;
@@ -439,19 +429,7 @@ impl Simulation {
 
     fn sample_links(&mut self, now: Time) {
         for (link, series) in self.links.iter_mut().zip(&mut self.link_series) {
-            let (occupancy, c) = link.settle(now);
-            series.push(&[
-                now.as_secs_f64(),
-                occupancy.packets() as f64,
-                occupancy.bytes() as f64,
-                c.packets_in as f64,
-                c.packets_out as f64,
-                c.packets_dropped as f64,
-                c.marks.iter().sum::<u64>() as f64,
-                c.packets_lost as f64,
-                c.bytes_out as f64,
-                link.flows_estimated().unwrap_or(f64::NAN),
-            ]);
+            series.push(&link_sample(link, now));
         }
         self.link_samples += 1;
         self.next_link_sample = grid(self.link_samples, self.plan.sample.links_s, now);

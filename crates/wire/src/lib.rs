@@ -2,11 +2,13 @@
 
 mod explicit;
 mod quick_start;
+mod real_packet;
 mod report;
 mod sim_packet;
 
 pub use explicit::{Explicit, Load, Xcp};
 pub use quick_start::{Function, QuickStart, RateCode};
+pub use real_packet::{Carrier, Ports, RealPacket};
 pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 

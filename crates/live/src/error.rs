@@ -1,0 +1,53 @@
+//! Why a plan cannot be run live.
+
+use longfat_sim::PlanError;
+use std::io::Error;
+use thiserror::Error as Derive;
+
+/// Why a plan cannot be run live, or a run ended early; one line each.
+#[derive(Debug, Derive)]
+pub enum LiveError {
+    /// The plan cannot be run.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// This machine cannot do what is needed.
+    #[error("{0}")]
+    Machine(String),
+    /// The kernel refused something in the middle of the run.
+    #[error("the run ended early: {0}")]
+    Broken(String),
+    /// The caller no longer wants the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl LiveError {
+    /// A right that the process does not have.
+    pub fn rights(what: &str, error: &Error) -> Self {
+        LiveError::Machine(format!(
+            "live runs need the right to make {what} ({error}); accepted: root, or a kernel that gives users \
+             namespaces of their own (kernel.unprivileged_userns_clone = 1, user.max_user_namespaces > 0); \
+             `longfat doctor` says more"
+        ))
+    }
+
+    /// No TUN device can be had.
+    pub fn tun(error: &Error) -> Self {
+        LiveError::Machine(format!(
+            "live runs need TUN devices, and /dev/net/tun cannot be used ({error}); accepted: a kernel with the \
+             module tun (modprobe tun), and a /dev/net/tun that this user may open"
+        ))
+    }
+
+    /// A step of setting up that failed.
+    pub fn setup(what: &str) -> impl Fn(Error) -> Self {
+        let what = what.to_owned();
+        move |error| LiveError::Machine(format!("live: {what} cannot be set up ({error})"))
+    }
+
+    /// A step of the run that failed.
+    pub fn broken(what: &str) -> impl Fn(Error) -> Self {
+        let what = what.to_owned();
+        move |error| LiveError::Broken(format!("{what}: {error}"))
+    }
+}

@@ -1,0 +1,574 @@
+//! The hosts of both ends: opens connections when the plan says so, keeps them busy, takes what arrives, and looks at them
+//! at sample times. One thread, which waits for whatever comes first.
+
+use crate::flow::Flow;
+use crate::namespace::{ADDRESSES, End};
+use crate::path::{Counts, LISTEN_PORT, Path, place};
+use crate::router::{News, Times};
+use crate::sys::{self, Clock, Watch};
+use crate::tcp_info::TcpInfo;
+use longfat_sim::{
+    BackgroundFigures, BackgroundMark, ConnectionPlan, EventRow, LinkPlan, Plan, Series, Session,
+    TRANSFER_COLUMNS, background_figures, sessions,
+};
+use longfat_net::Loss;
+use longfat_transport::udp;
+use longfat_units::{Interval, Rate, Stream, Time};
+use longfat_wire::{Carrier, FlowId, Kind};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io::{Error, ErrorKind, Result};
+use std::net::SocketAddrV4;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+
+/// Handed to the kernel, or taken from it, in one call.
+const CHUNK: usize = 1 << 18;
+/// Calls on one socket before others have their turn.
+const CALLS: usize = 8;
+/// Between two looks at what loss recovery is at, where there are few flows.
+const WATCH: Interval = Interval::from_millis(10);
+const FEW_FLOWS: usize = 50;
+/// What the kernel holds of data that was not sent yet: so long at the first link's rate, at least so much. More would be
+/// sent after a flow's stop; less could be used up while this thread waits for a processor.
+const UNSENT: (Interval, u64) = (Interval::from_millis(20), 1 << 18);
+/// IP and UDP headers.
+const UDP_HEADERS: u32 = 28;
+/// What TCP's segment size leaves out: IP and TCP headers without options.
+const MSS_HEADERS: u32 = 40;
+const LISTENERS: u64 = 4;
+
+/// What there is to do at a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Act {
+    Sample,
+    Begin,
+    End,
+    Look,
+    Start(usize),
+    Stop(usize),
+    Open(usize),
+    Datagrams(usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    Flow(usize),
+    Session(usize),
+}
+
+/// A TCP connection's end.
+struct Connection {
+    socket: OwnedFd,
+    end: Endpoint,
+}
+
+enum Endpoint {
+    /// Sends: what is left of its payload (endless if `None`), and whether it has said that no more will come.
+    Sending { owner: Owner, left: Option<u64>, total: Option<u64>, finished: bool, began: Time, flow: FlowId },
+    Sink(Arc<Counts>),
+}
+
+/// A source of datagrams.
+struct Source {
+    owner: Owner,
+    sender: udp::Sender,
+    socket: OwnedFd,
+    planned_for: Time,
+}
+
+/// The hosts of a run.
+pub struct Hosts<'a> {
+    clock: Clock,
+    ends: &'a [End; 2],
+    plan: &'a Plan,
+    congestion: &'a BTreeMap<String, String>,
+    times: Times,
+    watch: Watch,
+    news: Sender<News>,
+    listeners: Vec<OwnedFd>,
+    connections: Vec<Option<Connection>>,
+    vacant: Vec<usize>,
+    sources: Vec<Source>,
+    counts: BTreeMap<FlowId, Arc<Counts>>,
+    agenda: BinaryHeap<Reverse<(Time, Act)>>,
+    samples: u64,
+    /// Flows with series.
+    pub flows: Vec<Flow>,
+    /// Where a flow's sending end is.
+    sending: Vec<Option<usize>>,
+    sessions: Vec<Session>,
+    /// How many connections each background source opened and completed, and what is counted of all of them.
+    background: Vec<(BackgroundMark, Arc<Counts>)>,
+    before: Vec<BackgroundMark>,
+    /// Figures of background sources, once the window has ended.
+    pub background_figures: Vec<BackgroundFigures>,
+    /// Background connections that are complete.
+    pub transfers: Series,
+    /// What was seen of loss recovery, if the plan wants it.
+    pub events: Vec<EventRow>,
+    zeros: Vec<u8>,
+}
+
+impl<'a> Hosts<'a> {
+    /// Hosts that have not begun; `congestion` has the kernel's name of the algorithm of each flow and background.
+    pub fn new(
+        ends: &'a [End; 2],
+        plan: &'a Plan,
+        congestion: &'a BTreeMap<String, String>,
+        times: Times,
+        news: Sender<News>,
+        clock: Clock,
+    ) -> Result<Self> {
+        let mut hosts = Hosts {
+            clock,
+            ends,
+            plan,
+            congestion,
+            times,
+            watch: Watch::new()?,
+            news,
+            listeners: Vec::new(),
+            connections: Vec::new(),
+            vacant: Vec::new(),
+            sources: Vec::new(),
+            counts: BTreeMap::new(),
+            agenda: BinaryHeap::new(),
+            samples: 0,
+            flows: Vec::new(),
+            sending: vec![None; plan.flows.len()],
+            sessions: sessions(plan.seed, &plan.background),
+            background: plan.background.iter().map(|_| Default::default()).collect(),
+            before: vec![BackgroundMark::default(); plan.background.len()],
+            background_figures: Vec::new(),
+            transfers: Series::new(TRANSFER_COLUMNS),
+            events: Vec::new(),
+            zeros: vec![0; CHUNK],
+        };
+        hosts.listen()?;
+        hosts.arrange();
+        Ok(hosts)
+    }
+
+    /// The kernel's algorithm of each flow and background.
+    pub const fn congestion(&self) -> &BTreeMap<String, String> {
+        self.congestion
+    }
+
+    fn listen(&mut self) -> Result<()> {
+        for kind in [libc::SOCK_STREAM, libc::SOCK_DGRAM] {
+            for (end, address) in self.ends.iter().zip(ADDRESSES) {
+                let socket = end.within(|| sys::socket(kind))?;
+                sys::bind(socket.as_fd(), SocketAddrV4::new(address, LISTEN_PORT))?;
+                if kind == libc::SOCK_STREAM {
+                    sys::listen(socket.as_fd())?;
+                }
+                self.watch.set(socket.as_fd(), self.listeners.len() as u64, true, true, false)?;
+                self.listeners.push(socket);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts everything that is known beforehand on the agenda.
+    fn arrange(&mut self) {
+        for (i, planned) in self.plan.flows.iter().enumerate() {
+            let name = format!("flow/{}", planned.name);
+            let draw = |what: &str| Stream::new(self.plan.seed, &format!("{name}/{what}"));
+            let start = Time::from_secs_f64(planned.start_s.distribution().draw(&mut draw("start")));
+            let rtt = Interval::from_secs_f64(planned.connection.rtt_s.distribution().draw(&mut draw("rtt")));
+            let has_window = udp::find(&planned.connection.algorithm).is_none();
+            self.flows.push(Flow::new(planned, start, rtt, has_window));
+            self.agenda.push(Reverse((start, Act::Start(i))));
+            if let Some(stop_s) = planned.stop_s {
+                self.agenda.push(Reverse((Time::from_secs_f64(stop_s), Act::Stop(i))));
+            }
+        }
+        for (i, session) in self.sessions.iter().enumerate() {
+            self.agenda.push(Reverse((session.next_at, Act::Open(i))));
+        }
+        self.agenda.push(Reverse((Time::ZERO, Act::Sample)));
+        self.agenda.push(Reverse((self.times.window.0, Act::Begin)));
+        self.agenda.push(Reverse((self.times.window.1, Act::End)));
+        if self.flows.len() <= FEW_FLOWS {
+            self.agenda.push(Reverse((Time::ZERO + WATCH, Act::Look)));
+        }
+    }
+
+    /// Runs to the end, or until it is no longer wanted.
+    pub fn run(&mut self, wanted: &AtomicBool) -> Result<()> {
+        let mut ready = Vec::new();
+        while wanted.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            while let Some(&Reverse((at, act))) = self.agenda.peek() {
+                if at > now || at > self.times.end {
+                    break;
+                }
+                self.agenda.pop();
+                self.act(at, act)?;
+            }
+            if now >= self.times.end {
+                break;
+            }
+            let next = self.agenda.peek().map_or(Time::NEVER, |&Reverse((at, _))| at).min(self.times.end);
+            let most = next.since(self.clock.now()).min(Interval::from_millis(50));
+            self.watch.wait(most, &mut ready)?;
+            for &(number, read, write) in &ready {
+                match number.checked_sub(LISTENERS) {
+                    None => self.take_new(number as usize)?,
+                    Some(place) => self.serve(place as usize, read, write)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, at: Time, act: Act) -> Result<()> {
+        match act {
+            Act::Start(i) => {
+                let planned = &self.plan.flows[i];
+                let (name, rtt) = (format!("flow/{}", planned.name), self.flows[i].rtt);
+                let counts = self.flows[i].counts.clone();
+                self.open(at, &planned.connection, &name, Owner::Flow(i), planned.bytes, rtt, counts)?;
+            }
+            Act::Stop(i) => self.stop(at, i)?,
+            Act::Open(i) => self.open_next(at, i)?,
+            Act::Datagrams(i) => self.send_datagrams(at, i)?,
+            Act::Look => {
+                self.look(at);
+                self.agenda.push(Reverse((at + WATCH, Act::Look)));
+            }
+            Act::Sample => {
+                self.look(at);
+                self.flows.iter_mut().for_each(|flow| flow.sample(at, self.times.window));
+                self.samples += 1;
+                let next = Time::from_secs_f64(self.samples as f64 * self.plan.sample.flows_s);
+                self.agenda.push(Reverse((next, Act::Sample)));
+            }
+            Act::Begin => {
+                self.look(at);
+                self.flows.iter_mut().for_each(Flow::begin_window);
+                self.before = self.background_now();
+            }
+            Act::End => self.end_window(at),
+        }
+        Ok(())
+    }
+
+    fn end_window(&mut self, now: Time) {
+        self.look(now);
+        for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
+            flow.end_window(&planned.connection.algorithm, self.times.window);
+        }
+        let from = self.times.window.0;
+        self.background_figures = (self.plan.background.iter().zip(&self.before).zip(self.background_now()))
+            .map(|((plan, &before), after)| background_figures(plan.workload(), (from, before), (now, after)))
+            .collect();
+    }
+
+    fn background_now(&self) -> Vec<BackgroundMark> {
+        let now = |(mark, counts): &(BackgroundMark, Arc<Counts>)| BackgroundMark {
+            bytes_delivered: counts.delivered_bytes.get(),
+            received_bytes: counts.received_bytes.get(),
+            packets_sent: counts.packets_sent.get(),
+            packets_lost: counts.packets_lost.get(),
+            ..*mark
+        };
+        self.background.iter().map(now).collect()
+    }
+
+    /// Looks at the kernel's side of every flow that runs.
+    fn look(&mut self, now: Time) {
+        for (flow, place) in self.flows.iter_mut().zip(&self.sending) {
+            let connection = place.and_then(|place| self.connections[place].as_ref());
+            if let Some(info) = connection.and_then(|c| TcpInfo::of(c.socket.as_fd()).ok()) {
+                let row = flow.see(now, info);
+                if self.plan.events {
+                    self.events.extend(row);
+                }
+            }
+        }
+    }
+
+    /// A session opens its next connection.
+    fn open_next(&mut self, now: Time, i: usize) -> Result<()> {
+        let session = &mut self.sessions[i];
+        let bytes = session.open(now);
+        let (group, name) = (session.group, format!("{}/{}", session.name, session.opened));
+        if session.next_at != Time::NEVER {
+            self.agenda.push(Reverse((session.next_at, Act::Open(i))));
+        }
+        let planned = self.plan.background[group].workload().connection();
+        self.background[group].0.open(bytes.map(|payload| planned.ip_bytes(payload)));
+        let mut stream = Stream::new(self.plan.seed, &format!("{name}/rtt"));
+        let rtt = Interval::from_secs_f64(planned.rtt_s.distribution().draw(&mut stream));
+        let counts = self.background[group].1.clone();
+        self.open(now, planned, &name, Owner::Session(i), bytes, rtt, counts)
+    }
+
+    /// Opens a connection: tells the router of it, then connects, or begins to send.
+    #[expect(clippy::too_many_arguments, reason = "what a connection is, each once")]
+    fn open(
+        &mut self,
+        now: Time,
+        planned: &ConnectionPlan,
+        name: &str,
+        owner: Owner,
+        bytes: Option<u64>,
+        rtt: Interval,
+        counts: Arc<Counts>,
+    ) -> Result<()> {
+        let side = planned.forward[0];
+        let protocol = udp::find(&planned.algorithm);
+        let (kind, carrier) = match protocol {
+            None => (libc::SOCK_STREAM, Carrier::Tcp),
+            Some(_) => (libc::SOCK_DGRAM, Carrier::Udp),
+        };
+        let socket = self.ends[side].within(|| sys::socket(kind))?;
+        if protocol.is_none() {
+            self.prepare(socket.as_fd(), planned, owner)?;
+        }
+        let port = sys::bind(socket.as_fd(), SocketAddrV4::new(ADDRESSES[side], 0))?;
+        let flow = place(carrier, side, port);
+        self.counts.insert(flow, counts.clone());
+        let access = Rate::from_bps(planned.access_rate_bps).ok_or(ErrorKind::InvalidInput)?;
+        let (forward_delay, reverse_delay) = Path::delays(rtt);
+        let path = Path {
+            forward_delay,
+            reverse_delay,
+            access,
+            access_free: [Time::ZERO; 2],
+            ecn: planned.ecn,
+            losses: losses(&self.plan.links, side, self.plan.seed, name),
+            counts,
+        };
+        self.news.send((flow, path)).map_err(|_| Error::from(ErrorKind::BrokenPipe))?;
+        sys::connect(socket.as_fd(), SocketAddrV4::new(ADDRESSES[1 - side], LISTEN_PORT))?;
+        let Some(protocol) = protocol else {
+            let end = Endpoint::Sending { owner, left: bytes, total: bytes, finished: false, began: now, flow };
+            let place = self.keep(Connection { socket, end })?;
+            if let Owner::Flow(i) = owner {
+                self.sending[i] = Some(place);
+            }
+            return Ok(());
+        };
+        let config = udp::Config {
+            flow,
+            mss_bytes: planned.mss_bytes,
+            header_bytes: planned.header_bytes,
+            bytes,
+            line: access,
+            host_tick: Interval::ZERO,
+            tick_phase: Interval::ZERO,
+            rto_min: Interval::ZERO,
+        };
+        let stream = Stream::new(self.plan.seed, &format!("{name}/udp"));
+        let (sender, _) = protocol
+            .ends(&planned.values(), &config, stream)
+            .map_err(|e| Error::new(ErrorKind::InvalidInput, e.to_string()))?;
+        self.sources.push(Source { owner, sender, socket, planned_for: Time::NEVER });
+        let i = self.sources.len() - 1;
+        self.drive(i, |sender, out| sender.start(now, out));
+        Ok(())
+    }
+
+    /// What the kernel is told of a TCP connection before it is opened.
+    fn prepare(&self, socket: BorrowedFd<'_>, planned: &ConnectionPlan, owner: Owner) -> Result<()> {
+        let name = match owner {
+            Owner::Flow(i) => &self.plan.flows[i].name,
+            Owner::Session(i) => self.plan.background[self.sessions[i].group].workload().name(),
+        };
+        if let Some(algorithm) = self.congestion.get(name) {
+            sys::set_congestion_control(socket, algorithm)?;
+        }
+        let segment = planned.mss_bytes + planned.header_bytes - MSS_HEADERS;
+        sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, segment as i32)?;
+        let held = (self.plan.links[0].rate_bps * UNSENT.0.as_secs_f64() / 8.0) as u64;
+        sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, held.max(UNSENT.1) as i32)
+    }
+
+    /// A connection gets a place, under which its socket is watched.
+    fn keep(&mut self, connection: Connection) -> Result<usize> {
+        let place = self.vacant.pop().unwrap_or(self.connections.len());
+        let write = matches!(connection.end, Endpoint::Sending { .. });
+        self.watch.set(connection.socket.as_fd(), LISTENERS + place as u64, true, true, write)?;
+        if place == self.connections.len() {
+            self.connections.push(Some(connection));
+        } else {
+            self.connections[place] = Some(connection);
+        }
+        Ok(place)
+    }
+
+    /// A listener has something: connections to accept, or datagrams, which the router has counted already.
+    fn take_new(&mut self, listener: usize) -> Result<()> {
+        let socket = self.listeners[listener].as_fd();
+        if listener >= self.ends.len() {
+            let mut bytes = [0u8; 1];
+            while sys::receive(socket, &mut bytes).is_ok() {}
+            return Ok(());
+        }
+        loop {
+            match sys::accept(self.listeners[listener].as_fd()) {
+                Ok((socket, port)) => {
+                    let flow = place(Carrier::Tcp, 1 - listener, port);
+                    let counts = self.counts.get(&flow).cloned().unwrap_or_default();
+                    self.keep(Connection { socket, end: Endpoint::Sink(counts) })?;
+                }
+                Err(error) if sys::would_block(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A connection can be read or written.
+    fn serve(&mut self, place: usize, read: bool, write: bool) -> Result<()> {
+        let Some(Some(connection)) = self.connections.get_mut(place) else { return Ok(()) };
+        let socket = connection.socket.as_fd();
+        let over = match &mut connection.end {
+            Endpoint::Sink(counts) => read && take(socket, counts)?,
+            Endpoint::Sending { left, finished, .. } => {
+                if write && !*finished {
+                    fill(socket, left, &self.zeros)?;
+                    if *left == Some(0) {
+                        sys::finish(socket)?;
+                        *finished = true;
+                        self.watch.set(socket, LISTENERS + place as u64, false, true, false)?;
+                    }
+                }
+                // the listening side sends nothing but the end, once it has everything
+                read && !matches!(sys::receive(socket, &mut [0]), Err(e) if sys::would_block(&e))
+            }
+        };
+        if over {
+            self.close(place);
+        }
+        Ok(())
+    }
+
+    /// A connection is over: everything was acknowledged, or its other end has gone.
+    fn close(&mut self, place: usize) {
+        let Some(connection) = self.connections[place].take() else { return };
+        self.vacant.push(place);
+        let Endpoint::Sending { owner, total, began, flow, .. } = connection.end else { return };
+        self.counts.remove(&flow);
+        let now = self.clock.now();
+        match owner {
+            Owner::Flow(i) => {
+                if let Ok(info) = TcpInfo::of(connection.socket.as_fd()) {
+                    self.events.extend(self.flows[i].see(now, info).filter(|_| self.plan.events));
+                }
+                self.flows[i].completed = Some(now);
+                self.sending[i] = None;
+            }
+            Owner::Session(i) => {
+                let session = &mut self.sessions[i];
+                let bytes = total.unwrap_or_default() as f64;
+                let (from_s, span_s) = (began.as_secs_f64(), now.since(began).as_secs_f64());
+                self.transfers.push(&[session.group as f64, from_s, span_s, bytes]);
+                self.background[session.group].0.completed += 1;
+                if session.completed(now) {
+                    self.agenda.push(Reverse((session.next_at, Act::Open(i))));
+                }
+            }
+        }
+    }
+
+    /// A flow is to send nothing new from now on; what the kernel has taken already is still sent.
+    fn stop(&mut self, now: Time, i: usize) -> Result<()> {
+        if let Some(source) = self.sources.iter_mut().find(|source| source.owner == Owner::Flow(i)) {
+            source.sender.stop(now);
+        }
+        let Some(place) = self.sending[i] else { return Ok(()) };
+        if let Some(Connection { socket, end: Endpoint::Sending { left, finished, .. } }) =
+            &mut self.connections[place]
+            && !*finished
+        {
+            (*left, *finished) = (Some(0), true);
+            sys::finish(socket.as_fd())?;
+            self.watch.set(socket.as_fd(), LISTENERS + place as u64, false, true, false)?;
+        }
+        Ok(())
+    }
+
+    fn send_datagrams(&mut self, now: Time, i: usize) -> Result<()> {
+        if self.sources[i].planned_for == now {
+            self.drive(i, |sender, out| sender.on_timer(now, out));
+        }
+        Ok(())
+    }
+
+    /// A source of datagrams acts; what it sends goes out, and its next time is put on the agenda.
+    fn drive(&mut self, i: usize, act: impl FnOnce(&mut udp::Sender, &mut dyn FnMut(longfat_wire::SimPacket))) {
+        let Source { sender, socket, planned_for, .. } = &mut self.sources[i];
+        let zeros = &self.zeros;
+        act(sender, &mut |packet| {
+            if packet.kind == Kind::Data {
+                let payload = usize::from(packet.bytes).saturating_sub(UDP_HEADERS as usize);
+                // a datagram that the kernel does not take is lost, as any other
+                let _ = sys::send(socket.as_fd(), &zeros[..payload]);
+            }
+        });
+        *planned_for = sender.wake();
+        if *planned_for != Time::NEVER {
+            self.agenda.push(Reverse((*planned_for, Act::Datagrams(i))));
+        }
+    }
+
+    /// After the run, when nothing reaches the hosts any more: what each flow's kernel says it sent beyond what came to
+    /// the router.
+    pub fn missing(&mut self) -> u64 {
+        for (flow, place) in self.flows.iter_mut().zip(&self.sending) {
+            let connection = place.and_then(|place| self.connections[place].as_ref());
+            if let Some(info) = connection.and_then(|c| TcpInfo::of(c.socket.as_fd()).ok()) {
+                flow.info = info;
+            }
+        }
+        let missing = |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
+        self.flows.iter().map(missing).sum()
+    }
+}
+
+/// Hands the kernel what it takes.
+fn fill(socket: BorrowedFd<'_>, left: &mut Option<u64>, zeros: &[u8]) -> Result<()> {
+    for _ in 0..CALLS {
+        let size = left.map_or(zeros.len(), |left| zeros.len().min(left as usize));
+        if size == 0 {
+            return Ok(());
+        }
+        match sys::send(socket, &zeros[..size]) {
+            Ok(sent) => *left = left.map(|left| left - sent as u64),
+            Err(error) if sys::would_block(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Takes what has arrived; whether that was all.
+fn take(socket: BorrowedFd<'_>, counts: &Counts) -> Result<bool> {
+    for _ in 0..CALLS {
+        match sys::discard(socket, CHUNK) {
+            Ok(0) => return Ok(true),
+            Ok(taken) => counts.delivered_bytes.add(taken as u64),
+            Err(error) if sys::would_block(&error) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+/// The loss processes that a connection of this name meets, opened by this side.
+fn losses(links: &[LinkPlan], side: usize, seed: u64, name: &str) -> Vec<(usize, Kind, Loss)> {
+    let data = (side, Kind::Data, links[side].loss.model());
+    let acks = (1 - side, Kind::Ack, links[1 - side].ack_loss.model());
+    [data, acks]
+        .into_iter()
+        .filter(|(_, _, model)| *model != longfat_net::LossModel::None)
+        .map(|(link, kind, model)| {
+            (link, kind, Loss::new(model, Stream::new(seed, &format!("{name}/loss/{link}/{kind:?}"))))
+        })
+        .collect()
+}

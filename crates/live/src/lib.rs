@@ -1,0 +1,19 @@
+//! Runs a [`Plan`](longfat_sim::Plan) on this machine: the kernel's own TCP in two network namespaces, and between them a
+//! router in user space that drives the very links of the simulator by the wall clock.
+
+mod error;
+mod flow;
+mod hosts;
+mod namespace;
+mod path;
+mod router;
+mod routes;
+mod run;
+#[expect(unsafe_code, reason = "the kernel's interface; everything else stands on these functions")]
+mod sys;
+mod tcp_info;
+mod validity;
+
+pub use error::LiveError;
+pub use run::{Live, run};
+pub use validity::{Check, Validity};

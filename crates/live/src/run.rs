@@ -1,0 +1,181 @@
+//! A run: checks what a kernel can do of a plan, sets the ends up, and runs router and hosts side by side.
+
+use crate::error::LiveError;
+use crate::flow::Flow;
+use crate::hosts::Hosts;
+use crate::namespace::{self, HostSetup};
+use crate::router::{Router, Times};
+use crate::sys::{self, Clock};
+use crate::validity::{Outside, Validity};
+use longfat_sim::{ConnectionPlan, Link, LinkPlan, Outcome, Plan, PlanError, Summary};
+use longfat_transport::udp;
+use longfat_units::{Interval, Time};
+use longfat_wire::RealPacket;
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+/// Between the end of setting up and the beginning of time.
+const LEAD: Interval = Interval::from_millis(20);
+/// A socket may buffer this many times what the path and its queues hold: the kernel counts more than payload.
+const BUFFER_FACTOR: f64 = 6.0;
+const LEAST_BUFFER_BYTES: f64 = 6.0 * 1024.0 * 1024.0; // Linux's own greatest
+const LARGEST_BUFFER_BYTES: f64 = 2_147_483_647.0;
+/// A device holds this many times the packets of the path and its queues: a slow-start may overshoot.
+const DEVICE_FACTOR: f64 = 4.0;
+const LEAST_DEVICE_PACKETS: f64 = 5000.0;
+const LARGEST_DEVICE_PACKETS: f64 = 1e6;
+const LEAST_PACKET_BYTES: u32 = 576;
+
+/// What a live run gives.
+pub struct Live {
+    /// As a simulation's.
+    pub outcome: Outcome,
+    /// Whether it may be believed.
+    pub validity: Validity,
+}
+
+/// Runs a plan on this machine. The calling thread changes its namespace for good, and the process has to have no other
+/// thread if it has not the right to make namespaces. `congestion` has the kernel's name of the algorithm of each flow and
+/// background over TCP.
+pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>) -> Result<Live, LiveError> {
+    plan.check()?;
+    check(plan)?;
+    let setup = setup(plan)?;
+    let packet_bytes = setup.packet_bytes;
+    let (ends, sysctls) = namespace::ends(&setup)?;
+    offered(&ends[0], congestion)?;
+    let times = Times {
+        period_s: plan.sample.links_s,
+        window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
+        end: Time::from_secs_f64(plan.duration_s),
+    };
+    let links =
+        plan.links.iter().map(|l| Link::new(l, plan.seed, false)).collect::<Result<Vec<Link<RealPacket>>, _>>()?;
+    let (announce, news) = mpsc::channel();
+    let clock = Clock::starting_in(LEAD);
+    let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock)
+        .map_err(LiveError::setup("the hosts' sockets"))?;
+    let router = Router::new(clock, [ends[0].tun(), ends[1].tun()], links, news, packet_bytes as usize, times);
+    let wanted = AtomicBool::new(true);
+    let drops = || ends.iter().map(|end| end.device_drops().unwrap_or(0)).sum::<u64>();
+    let before = drops();
+    let (ran, report) = std::thread::scope(|scope| {
+        let routing = scope.spawn(|| {
+            clock.wait_for_start();
+            let report = router.run(&wanted);
+            wanted.store(report.is_ok() && wanted.load(Ordering::Relaxed), Ordering::Relaxed);
+            report
+        });
+        clock.wait_for_start();
+        let cpu = sys::thread_cpu();
+        let ran = hosts.run(&wanted);
+        if ran.is_err() {
+            wanted.store(false, Ordering::Relaxed);
+        }
+        (ran.map(|()| sys::thread_cpu()).map(|after| Interval::from_ns(after.as_ns() - cpu.as_ns())), routing.join())
+    });
+    let hosts_cpu = ran.map_err(LiveError::broken("the hosts"))?;
+    let report = report
+        .map_err(|_| LiveError::Broken("the router panicked".to_owned()))?
+        .map_err(LiveError::broken("the router"))?;
+    let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
+    let validity = Validity::of(plan, &hosts, &report, outside, packet_bytes, &sysctls);
+    let flows = hosts.flows.iter_mut().filter_map(Flow::take_figures).collect();
+    let summary =
+        Summary { flows, links: report.links, background: hosts.background_figures, packets: report.packets };
+    let outcome = Outcome {
+        summary,
+        flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
+        links: report.series,
+        transfers: hosts.transfers,
+        events: hosts.events,
+        events_handled: report.packets,
+    };
+    Ok(Live { outcome, validity })
+}
+
+fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
+    Err(LiveError::Plan(PlanError { at, what: what.to_owned() }))
+}
+
+/// Every connection of a plan, with its place.
+fn connections(plan: &Plan) -> impl Iterator<Item = (String, &ConnectionPlan)> {
+    let flows = plan.flows.iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
+    let background = plan.background.iter().enumerate();
+    flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), b.workload().connection())))
+}
+
+/// Whether hosts and router can do what a plan asks for.
+fn check(plan: &Plan) -> Result<(), LiveError> {
+    if plan.links.len() != 2 || plan.links.iter().any(|link| link.delay_s != 0.0) {
+        return refuse("links".to_owned(), "a live run has a dumbbell's two links; the simulator has others");
+    }
+    for (at, connection) in connections(plan) {
+        let ways = (connection.forward.as_slice(), connection.reverse.as_slice());
+        if !matches!(ways, ([0], [1]) | ([1], [0])) {
+            return refuse(format!("{at}.forward"), "live, data take one of the two links, and ACKs the other");
+        }
+        if udp::find(&connection.algorithm).is_some_and(|protocol| protocol.reliable) {
+            return refuse(format!("{at}.algorithm"), "no kernel has it; the simulator does");
+        }
+    }
+    Ok(())
+}
+
+/// Whether the kernel has the algorithms.
+fn offered(end: &namespace::End, congestion: &BTreeMap<String, String>) -> Result<(), LiveError> {
+    for (name, algorithm) in congestion {
+        let socket = end.within(|| sys::socket(libc::SOCK_STREAM)).map_err(LiveError::setup("a socket"))?;
+        if let Err(error) = sys::set_congestion_control(socket.as_fd(), algorithm) {
+            let there = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+            let there = std::fs::read_to_string(there).unwrap_or_default();
+            return Err(LiveError::Machine(format!(
+                "{name}: this kernel does not offer the congestion control {algorithm:?} ({error}); it has: {}",
+                there.trim().replace(' ', ", ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What the hosts have to be like for this plan.
+fn setup(plan: &Plan) -> Result<HostSetup, LiveError> {
+    let packet = |c: &ConnectionPlan| c.mss_bytes + c.header_bytes;
+    let packet_bytes = connections(plan).map(|(_, c)| packet(c)).max().unwrap_or_default();
+    let longest_s = connections(plan).map(|(_, c)| most(c)).fold(0.0, f64::max);
+    let held = |link: &LinkPlan| {
+        let queue = link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
+        link.rate_bps * longest_s / 8.0 + queue
+    };
+    let held_bytes = plan.links.iter().map(held).fold(0.0, f64::max);
+    let mut initial_window = [None; 2];
+    for (at, connection) in connections(plan).filter(|(_, c)| udp::find(&c.algorithm).is_none()) {
+        let segments = connection.initial_window as u32;
+        let side = connection.forward[0];
+        if initial_window[side].is_some_and(|other| other != segments) {
+            let what = "live, connections of one direction have one initial window; accepted: the same for all";
+            return refuse(format!("{at}.initial_window"), what);
+        }
+        initial_window[side] = Some(segments);
+    }
+    Ok(HostSetup {
+        packet_bytes: packet_bytes.max(LEAST_PACKET_BYTES),
+        queue_packets: (DEVICE_FACTOR * held_bytes / f64::from(packet_bytes.max(1)))
+            .clamp(LEAST_DEVICE_PACKETS, LARGEST_DEVICE_PACKETS) as u32,
+        buffer_bytes: (BUFFER_FACTOR * held_bytes).clamp(LEAST_BUFFER_BYTES, LARGEST_BUFFER_BYTES) as u64,
+        ecn: connections(plan).any(|(_, c)| c.ecn),
+        initial_window,
+    })
+}
+
+/// The longest round-trip time that connections of a plan can have; of an exponential one, one in a thousand has more.
+fn most(connection: &ConnectionPlan) -> f64 {
+    use longfat_units::Distribution;
+    match connection.rtt_s.distribution() {
+        Distribution::Fixed(x) | Distribution::Uniform(_, x) => x,
+        Distribution::Exponential(mean) => 7.0 * mean,
+        Distribution::Empirical(values) => values.values().iter().copied().fold(0.0, f64::max),
+    }
+}

@@ -1,0 +1,115 @@
+//! Whether a live result may be believed: the pitfalls that Li, Leith and Shorten name for testbeds (IEEE/ACM ToN 2007,
+//! section III: the bottleneck has to be the router's, flows limited by congestion control), each as a check.
+
+use crate::hosts::Hosts;
+use crate::namespace::Sysctl;
+use crate::router::Report;
+use longfat_sim::Plan;
+use longfat_units::Interval;
+use serde::Serialize;
+
+/// Of the time that the bottleneck's buffer needs to drain, the 99th percentile of the router's lateness is at most this.
+const LATENESS: f64 = 0.05;
+/// A flow is held back by buffers for at most this share of the time in which it has something to send (chosen here).
+const HELD_BACK: f64 = 0.02;
+/// A thread of the testbed uses at most this share of a processor (chosen here).
+const PROCESSOR: f64 = 0.9;
+
+/// One check.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// What is checked, with the unit of its value.
+    pub name: String,
+    /// Whether it holds.
+    pub ok: bool,
+    /// What was found.
+    pub value: f64,
+    /// The most that is accepted.
+    pub bound: f64,
+}
+
+/// All checks, and what else is to know of a live run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Validity {
+    /// Whether all of them hold.
+    pub valid: bool,
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// Lateness of the router: median, 99th percentile, greatest, s.
+    pub lateness_s: [f64; 3],
+    /// Shares of a processor that the router's thread and the hosts' thread used.
+    pub processor: [f64; 2],
+    /// Whether the router's thread came before others (SCHED_FIFO).
+    pub realtime: bool,
+    /// The kernel's algorithm of each flow and background.
+    pub congestion: std::collections::BTreeMap<String, String>,
+    /// Settings of the hosts' TCP.
+    pub sysctls: std::collections::BTreeMap<String, String>,
+}
+
+/// What was counted where the router sees nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Outside {
+    /// Data segments that a flow's kernel sent but the router never saw.
+    pub missing: u64,
+    /// Packets that the TUN devices dropped.
+    pub device_drops: u64,
+    /// Processor time of the hosts' thread.
+    pub hosts_cpu: Interval,
+}
+
+impl Validity {
+    /// The checks of a run.
+    pub fn of(
+        plan: &Plan,
+        hosts: &Hosts<'_>,
+        router: &Report,
+        outside: Outside,
+        packet_bytes: u32,
+        sysctls: &[Sysctl],
+    ) -> Self {
+        let share = |cpu: Interval| cpu.as_secs_f64() / plan.duration_s;
+        let processor = [share(router.cpu), share(outside.hosts_cpu)];
+        let percentile = |share| router.lateness.percentile_s(share).unwrap_or(0.0);
+        let p99_s = percentile(0.99);
+        let memory = sysctls.iter().any(|(name, value)| name.ends_with("no_metrics_save") && value != "1");
+        let mut checks = vec![
+            check("packets dropped by the hosts' devices", outside.device_drops as f64, 0.0),
+            check("data segments sent that never came to the router", outside.missing as f64, 0.0),
+            check("packets that a host did not take", router.refused as f64, 0.0),
+            check("lateness of the router, 99th percentile, s", p99_s, LATENESS * drain_s(plan)),
+            check("largest packet, bytes", f64::from(router.largest_bytes), f64::from(packet_bytes)),
+            check("settings remembered between connections", f64::from(u8::from(memory)), 0.0),
+            check("processor used by the router's thread", processor[0], PROCESSOR),
+            check("processor used by the hosts' thread", processor[1], PROCESSOR),
+        ];
+        for flow in hosts.flows.iter().filter(|flow| flow.info.busy > Interval::ZERO) {
+            let held = flow.info.receiver_limited.as_secs_f64() + flow.info.buffer_limited.as_secs_f64();
+            let name = format!("share of time that buffers held back flow {}", flow.name);
+            checks.push(check(&name, held / flow.info.busy.as_secs_f64(), HELD_BACK));
+        }
+        Validity {
+            valid: checks.iter().all(|check| check.ok),
+            checks,
+            lateness_s: [percentile(0.5), p99_s, router.latest.as_secs_f64()],
+            processor,
+            realtime: router.hurried,
+            congestion: hosts.congestion().clone(),
+            sysctls: sysctls.iter().cloned().collect(),
+        }
+    }
+}
+
+fn check(name: &str, value: f64, bound: f64) -> Check {
+    Check { name: name.to_owned(), ok: value <= bound, value, bound }
+}
+
+/// How long the bottleneck's full buffer takes to be sent, s; a buffer that counts packets is taken to be full of the
+/// largest.
+fn drain_s(plan: &Plan) -> f64 {
+    let largest = plan.flows.iter().map(|f| f.connection.mss_bytes + f.connection.header_bytes).max();
+    plan.links.first().map_or(0.0, |link| {
+        let bytes = link.queue.limit().in_packets(1500) * u64::from(largest.unwrap_or(1500));
+        8.0 * bytes as f64 / link.rate_bps
+    })
+}
