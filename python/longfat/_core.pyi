@@ -16,6 +16,20 @@ def simulate(plan_json: str, algorithms: Mapping[str, Callable[[], Any]]) -> dic
     where columns map a quantity to its little-endian f64 samples as bytes.
     """
 
+def live_run(plan_json: str, congestion: Mapping[str, str]) -> dict[str, Any]:
+    """Runs a plan on this machine's own TCP; returns what `simulate` does, and "validity" (JSON text).
+
+    `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms. The process
+    moves into namespaces of its own for good. Raises ValueError for a plan that cannot be run here, RuntimeError
+    for a run that ended early.
+    """
+
+def live_die_with_parent() -> None:
+    """This process gets a SIGKILL when the thread that started it ends."""
+
+def live_probe() -> list[tuple[str, str]]:
+    """What this process may do live, each with what is missing or "". It leaves its namespaces for good."""
+
 def registry() -> str:
     """JSON text: {"algorithms": rows, "queues": rows, "routers": rows}."""
 

@@ -54,7 +54,7 @@ class Result:
         """The object that `longfat run --json` prints. Rates in bit/s, times in s; undefined ones None."""
         core = json.loads(self._output["summary"])
         summary = {
-            "backend": "sim",
+            "backend": "sim" if self.validity is None else "live",
             "version": _core.version(),
             "seed": self.scenario.seed,
             "duration_s": self.scenario.duration,
@@ -72,10 +72,18 @@ class Result:
                 "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,
             },
         }
+        if self.validity is not None:
+            summary["validity"] = self.validity
         named: dict[str, Any] = _without_nan(summary)
         for flow, part in zip(named["flows"], self._custom_names(), strict=True):
             flow["algorithm"] = part or flow["algorithm"]
         return named
+
+    @functools.cached_property
+    def validity(self) -> dict[str, Any] | None:
+        """Of a live run, whether it may be believed: valid, checks, sysctls and more (docs/live.md)."""
+        text = self._output.get("validity")
+        return None if text is None else dict(json.loads(text))
 
     def _custom_names(self) -> list[str | None]:
         """For each flow the name of a user's own algorithm, without its folder."""

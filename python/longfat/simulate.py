@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from longfat import _core, plan, pool
 from longfat.algorithm import maker
@@ -32,19 +32,31 @@ def load(source: Source, *, seed: int | None = None, window: tuple[str, str] | N
     return scenario.with_values(given) if given else scenario
 
 
-def run(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Result:
-    """Runs a scenario in the simulator. The GIL is released meanwhile, Ctrl-C ends it.
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    window: tuple[str, str] | None = None,
+    backend: Literal["sim", "live"] = "sim",
+) -> Result:
+    """Runs a scenario in the simulator, or live. The GIL is released meanwhile, Ctrl-C ends it.
 
     Args:
         source: a Scenario, the path of a scenario file, or nested tables as in one.
         seed: instead of the scenario's.
         window: times such as ("100 s", "600 s") that figures are restricted to, instead of the scenario's.
+        backend: "live" is this machine's own TCP, in real time (docs/live.md).
 
     Raises:
         InputError: the scenario is refused.
         AlgorithmError: a user's own algorithm failed.
     """
-    return _run(load(source, seed=seed, window=window))
+    scenario = load(source, seed=seed, window=window)
+    if backend == "live":
+        from longfat.live import run as live
+
+        return live.run(scenario)
+    return _run(scenario)
 
 
 def _run(scenario: Scenario) -> Result:

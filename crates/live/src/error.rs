@@ -16,9 +16,6 @@ pub enum LiveError {
     /// The kernel refused something in the middle of the run.
     #[error("the run ended early: {0}")]
     Broken(String),
-    /// The caller no longer wants the run.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 impl LiveError {

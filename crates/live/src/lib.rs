@@ -15,5 +15,7 @@ mod tcp_info;
 mod validity;
 
 pub use error::LiveError;
+pub use namespace::probe;
 pub use run::{Live, run};
+pub use sys::die_with_parent;
 pub use validity::{Check, Validity};

@@ -75,6 +75,23 @@ pub fn ends(setup: &HostSetup) -> std::result::Result<([End; 2], Vec<Sysctl>), L
     Ok(([first, second], settings.collect()))
 }
 
+/// What a live run needs of this machine, each with what is missing, if it is. The calling thread moves into namespaces of
+/// its own for good, and so into one without a network if that can be had.
+pub fn probe() -> Vec<(&'static str, String)> {
+    let told = |result: std::result::Result<(), LiveError>| result.err().map_or_else(String::new, |e| e.to_string());
+    let own = sys::leave_network(false).map_err(|e| LiveError::rights("network namespaces", &e));
+    let rights = own.or_else(|_| become_root());
+    let tun = sys::open_tun(DEVICE).map(|_| ()).map_err(|e| LiveError::tun(&e));
+    let settings = fs::write(path("net.ipv4.tcp_no_metrics_save"), "1").map_err(LiveError::setup("net.ipv4"));
+    let realtime = if sys::hurry() { String::new() } else { "no right to SCHED_FIFO".to_owned() };
+    vec![
+        ("namespaces", told(rights)),
+        ("tun", told(tun)),
+        ("sysctls", told(settings)),
+        ("realtime", realtime),
+    ]
+}
+
 fn become_root() -> std::result::Result<(), LiveError> {
     let (user, group) = sys::user();
     sys::leave_network(true).map_err(|e| LiveError::rights("network namespaces", &e))?;

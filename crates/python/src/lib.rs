@@ -2,6 +2,7 @@
 
 mod algorithm;
 
+use longfat_live::LiveError;
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
@@ -9,10 +10,11 @@ use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind
 use longfat_transport::udp::{self, Protocol};
 use longfat_units::{Rate, Stream};
 use longfat_wire::SimPacket;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 pyo3::create_exception!(
     _core,
@@ -85,6 +87,44 @@ fn simulate<'py>(
     }
 }
 
+/// live_run(plan_json, congestion) -> dict
+///
+/// Runs a plan on this machine's own TCP; `congestion` maps names of flows and backgrounds to the kernel's names of
+/// their algorithms. The process moves into namespaces of its own for good: call it in one that does nothing else.
+#[pyfunction]
+fn live_run<'py>(
+    py: Python<'py>,
+    plan_json: &str,
+    congestion: BTreeMap<String, String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let plan = Plan::from_json(plan_json).map_err(refuse)?;
+    let live = py.detach(|| longfat_live::run(&plan, &congestion)).map_err(|error| match error {
+        LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
+        LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
+    })?;
+    let result = to_dict(py, &live.outcome)?;
+    let validity =
+        serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    result.set_item("validity", validity)?;
+    Ok(result)
+}
+
+/// live_die_with_parent() -> None
+///
+/// This process gets a SIGKILL when the thread that started it ends.
+#[pyfunction]
+fn live_die_with_parent() -> PyResult<()> {
+    Ok(longfat_live::die_with_parent()?)
+}
+
+/// live_probe() -> list of (what, "" or what is missing)
+///
+/// What this process may do live. It moves into namespaces of its own for good.
+#[pyfunction]
+fn live_probe() -> Vec<(&'static str, String)> {
+    longfat_live::probe()
+}
+
 fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     let mut summary =
@@ -140,21 +180,21 @@ fn row(a: &Algorithm) -> serde_json::Value {
         a.instance(&[]).map_or((false, 0), |c| (c.has_explicit(), c.explicit_bytes()));
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false,
+        "linux_module": a.linux_module, "live": a.linux_module.is_some(), "transport": "tcp", "random": false,
         "explicit": explicit, "explicit_bytes": explicit_bytes})
 }
 
 fn row_over_udp(p: &Protocol) -> serde_json::Value {
     json!({"name": p.name, "aliases": p.aliases, "citation": p.citation,
         "parameters": p.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": null, "live": false, "transport": if p.reliable { "udp" } else { "datagrams" },
+        "linux_module": null, "live": !p.reliable, "transport": if p.reliable { "udp" } else { "datagrams" },
         "random": p.random})
 }
 
 fn queue_row(d: &Discipline) -> serde_json::Value {
     json!({"name": d.name, "aliases": d.aliases, "citation": d.citation,
         "parameters": d.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": d.linux_module, "live": false, "ecn": d.ecn, "random": d.random})
+        "linux_module": d.linux_module, "live": true, "ecn": d.ecn, "random": d.random})
 }
 
 fn router_row(r: &Router) -> serde_json::Value {
@@ -240,6 +280,9 @@ const fn results_version() -> u32 {
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("AlgorithmError", m.py().get_type::<AlgorithmError>())?;
     m.add_function(wrap_pyfunction!(simulate, m)?)?;
+    m.add_function(wrap_pyfunction!(live_run, m)?)?;
+    m.add_function(wrap_pyfunction!(live_die_with_parent, m)?)?;
+    m.add_function(wrap_pyfunction!(live_probe, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(check_queue, m)?)?;

@@ -1,0 +1,1 @@
+"""The live backend: a scenario on this machine's own TCP. Imports nothing: its worker starts with this package."""
