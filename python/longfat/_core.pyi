@@ -19,9 +19,9 @@ def simulate(plan_json: str, algorithms: Mapping[str, Callable[[], Any]]) -> dic
 def live_run(plan_json: str, congestion: Mapping[str, str]) -> dict[str, Any]:
     """Runs a plan on this machine's own TCP; returns what `simulate` does, and "validity" (JSON text).
 
-    `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms. The process
-    moves into namespaces of its own for good. Raises ValueError for a plan that cannot be run here, RuntimeError
-    for a run that ended early.
+    `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms. The
+    process moves into namespaces of its own for good. Raises ValueError for a plan that cannot be run here,
+    RuntimeError for a run that ended early.
     """
 
 def live_die_with_parent() -> None:

@@ -85,23 +85,23 @@ def run(
     as_json: bool,
 ) -> None:
     """Run a scenario FILE; - is standard input."""
-    if backend == "live":
-        raise InputError('--backend live comes with a later version; accepted: "sim"')
     with _on_ctrl_c(lambda: "nothing was written"):
         from longfat import tables
 
         scenario = _scenario(file, changes, seed, warmup, window)
         warnings = scenario.warnings()
-        if repeats > 1 and not scenario.varies():
+        if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append("nothing in this scenario is random: repeats are identical")
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        summary = _simulate(scenario, repeats, out)
+        summary = _simulate(scenario, repeats, out, backend)
         from longfat.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
         for line in unreached_loads(shown["background"]):
             click.echo(f"warning: {line}", err=True)
+        if backend == "live":
+            _warn_of_doubts(summary.get("runs", [summary]))
     if as_json:
         click.echo(json.dumps(summary))
         return
@@ -113,15 +113,28 @@ def run(
         console.print(f"Written to {out}", markup=False)
 
 
-def _simulate(scenario: Scenario, repeats: int, out: Path | None) -> dict[str, Any]:
+def _warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
+    from longfat.live import doubts
+
+    for line in doubts(summaries):
+        click.echo(f"warning: {line}", err=True)
+
+
+def _simulate(scenario: Scenario, repeats: int, out: Path | None, backend: str) -> dict[str, Any]:
     """The summary of a run, or of repeats with their mean and standard error; written to `out`."""
     from longfat import output, result, simulate
 
     def once() -> tuple[list[result.Result], dict[str, Any]]:
-        if repeats == 1:
+        if backend == "live":
+            from longfat.live import run as live
+
+            results = [live.run(scenario.with_values({"seed": scenario.seed + i})) for i in range(repeats)]
+        elif repeats == 1:
             results = [simulate.run(scenario)]
+        else:
+            results = simulate.repeats(scenario, repeats)
+        if repeats == 1:
             return results, results[0].summary
-        results = simulate.repeats(scenario, repeats)
         return results, result.aggregate([each.summary for each in results])
 
     if out is None:
@@ -154,6 +167,56 @@ def _scenario(
         except ValueError as error:
             raise InputError(f"--warmup {warmup}: {error}") from None
     return scenario
+
+
+@app.command()
+@click.argument("file")
+@click.option(
+    "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
+)
+@click.option("--seed", type=int, help="Instead of the scenario's.")
+@click.option("--repeats", type=click.IntRange(1, 1000), default=1, help="Runs of each, seeds counting up.")
+@click.option("--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure.")
+@click.option("--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".')
+@click.option("--out", type=_Folder(), metavar="DIR", help="Table, figure and page; out/compare by default.")
+@as_json
+def compare(
+    file: str,
+    changes: tuple[str, ...],
+    seed: int | None,
+    repeats: int,
+    warmup: str | None,
+    window: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario FILE in the simulator and live, and lay one over the other."""
+    with _on_ctrl_c(lambda: "nothing was written"):
+        from longfat.live import compare as comparison
+
+        scenario = _scenario(file, changes, seed, warmup, window)
+        folder = out or Path("out") / "compare"
+        document = comparison.run(scenario, repeats, folder, sys.argv)
+        _warn_of_doubts(document["live"])
+    if as_json:
+        click.echo(json.dumps(document))
+        return
+    console = _console()
+    comparison.show(document, console)
+    console.print(f"report: {folder / 'index.html'}", soft_wrap=True, markup=False)
+
+
+@app.command()
+@as_json
+def doctor(as_json: bool) -> None:
+    """What this machine can run live, and what to do about the rest."""
+    from longfat.live import doctor
+
+    items = doctor.examine()
+    if as_json:
+        click.echo(json.dumps(items))
+        return
+    doctor.show(items, _console())
 
 
 @app.command()

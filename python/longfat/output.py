@@ -37,11 +37,13 @@ STORE_FILES = frozenset({"store.json", "segments", "series", "damaged"})
 SUITE_FILES = frozenset({"suite.json", "claims.json", "experiments"})
 SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
 SWEEP_FILES = frozenset({"sweep.json", "tables"})
+COMPARE_FILES = frozenset({"compare.json"})
 KINDS = {
     "the results of a run": RUN_FILES,
     "a suite's results": SUITE_FILES,
     "a screen's": SCREEN_FILES,
     "a sweep's": SWEEP_FILES,
+    "a comparison's": COMPARE_FILES,
 }
 FIGURE_FORMATS = ("pdf", "svg", "png")
 

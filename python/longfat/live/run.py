@@ -81,8 +81,8 @@ def check(scenario: Scenario) -> None:
     """InputError, one clear line, if the scenario asks for what no kernel does."""
     if scenario.bottleneck.router is not None:
         raise InputError(
-            f'bottleneck.router = "{scenario.bottleneck.router.kind}": no kernel has hosts that speak with such a '
-            'router; accepted with --backend live: none; --backend sim has them'
+            f'bottleneck.router = "{scenario.bottleneck.router.kind}": no kernel has hosts that speak with '
+            "such a router; accepted with --backend live: none; --backend sim has them"
         )
     parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
     parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
@@ -97,7 +97,9 @@ def _check_part(place: str, part: Transport) -> None:
         raise InputError(f"{named}: no kernel can run it; accepted with --backend live: {_names()}")
     row = registry.find("algorithms", spec.name)
     if not row["live"]:
-        raise InputError(f"{named}: has no form in the Linux kernel; accepted with --backend live: {_names()}")
+        raise InputError(
+            f"{named}: has no form in the Linux kernel; accepted with --backend live: {_names()}"
+        )
     for name, value in spec.parameters.items() if row.get("transport") == "tcp" else ():
         default = next(p["default"] for p in row["parameters"] if p["name"] == name)
         if value not in (default, "linux"):

@@ -1,8 +1,8 @@
 """The process that a live run happens in, and nothing else: it moves into namespaces of its own for good.
 
-`python -m longfat.live.worker PARENT` reads a pickled request from standard input and writes a pickled answer. It ends
-when its parent does, however that ends, and everything that it has made hangs from its file descriptors. It has one
-thread when it begins, without which a user could not have a user namespace.
+`python -m longfat.live.worker PARENT` reads a pickled request from standard input and writes a pickled
+answer. It ends when its parent does, however that ends, and everything that it has made hangs from its file
+descriptors. It has one thread when it begins, without which a user could not have a user namespace.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ SUITE_FILE = "suite.json"
 RUN_FILE = "summary.json"
 SCREEN_FILE = "screen.json"
 SWEEP_FILE = "sweep.json"
+COMPARE_FILE = "compare.json"
 MOST_FAILURES = 20
 """Of a sweep, on its page; the table has all."""
 MOST_POINTS = 4000
@@ -44,6 +45,8 @@ def build(directory: Path | str) -> Path:
         return _suite_page(root)
     if (root / SCREEN_FILE).is_file():
         return _screen_page(root)
+    if (root / COMPARE_FILE).is_file():
+        return _compare_page(root)
     if (root / SWEEP_FILE).is_file():
         return _sweep_page(root)
     if (root / RUN_FILE).is_file():
@@ -145,6 +148,31 @@ def _sweep_page(root: Path) -> Path:
         ],
         failures=failures[:MOST_FAILURES],
         figures=drawn,
+        provenance=document["provenance"],
+    )
+
+
+def _compare_page(root: Path) -> Path:
+    from longfat.live import doubts
+
+    document = _read(root / COMPARE_FILE, "sim", "live", "differences", "figure", "provenance")
+    scenario = root / "scenario.toml"
+    try:
+        figure = Figure.from_json(document["figure"])
+        lines = doubts(document["live"])
+        valid = sum(run["validity"]["valid"] for run in document["live"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{root / COMPARE_FILE}: damaged; accepted: what `longfat compare` wrote") from None
+    runs = len(document["live"])
+    return _render(
+        root,
+        "compare.html.j2",
+        title=_title(scenario),
+        valid=valid,
+        runs=runs,
+        doubts=lines,
+        scenario=scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
+        figures=[_entry(figure, plots.save(figure, root / FIGURES), {"name": figure.name, "runs": 2 * runs})],
         provenance=document["provenance"],
     )
 
