@@ -8,7 +8,7 @@
 #define BETA SHARE(0.8)
 #define LOW_WINDOW SEGMENTS(14)
 #define HURRY SEGMENTS(0.05)  /* per segment, where the path looks under-used */
-#define LOW_UTIL SHARE(0.15)  /* of the range of delays */
+#define LOW_UTIL_PERCENT 15   /* of the range of delays */
 #define UTIL_CHECK_US 2000000
 #define SETTLING_US 1000000   /* delays are not used so soon after a recovery */
 #define LEAST_RANGE 64        /* of the least delay; below, no verdict */
@@ -51,7 +51,7 @@ static bool looks_low(struct state *s, const struct ack *ack)
 	s->greatest_us = greatest(s->greatest_us, ack->rtt_us);
 	u64 range = s->greatest_us - s->least_us;
 	return range > s->least_us / LEAST_RANGE &&
-	       beyond(ack->srtt_us, s->least_us) << 16 < range * LOW_UTIL;
+	       100 * beyond(ack->srtt_us, s->least_us) < LOW_UTIL_PERCENT * range;
 }
 
 static void on_ack(struct state *s, const struct ack *ack, struct window *w)

@@ -2,8 +2,9 @@
 /* TCP Vegas (Brakmo, Peterson 1995) with rates as Lopez Pacheco (2008) writes them; crates/transport/src/cc/vegas.rs. */
 #include "lf.h"
 
-#define ALPHA_BYTEPS 30000
-#define BETA_BYTEPS 60000
+#define RATE_PLACES 6               /* of a rate in bytes per second */
+#define ALPHA (30000 << RATE_PLACES)
+#define BETA (60000 << RATE_PLACES)
 #define GAMMA 1                     /* segments queued that end slow-start */
 #define SLOW_START_LEAVES SHARE(0.875)
 #define LEAST_CWND SEGMENTS(2)
@@ -28,13 +29,14 @@ static void decide(struct state *s, const struct ack *ack, u64 sent_bytes, struc
 	u64 base_us = greatest(ack->base_rtt_us, 1), rtt_us = s->least_rtt_us;
 	/* Expected and Actual are of the data in transit: of cwnd, what a delayed acknowledgement keeps back would
 	 * look like a queue */
-	u64 diff_byteps = beyond(sent_bytes * 1000000 / base_us, sent_bytes * 1000000 / rtt_us);
+	u64 sent = sent_bytes * 1000000 << RATE_PLACES;
+	u64 diff = beyond(sent / base_us, sent / rtt_us);
 
 	if (!in_slow_start(w)) {
-		s->course = diff_byteps < ALPHA_BYTEPS ? GROW : diff_byteps > BETA_BYTEPS ? SHRINK : STAY;
+		s->course = diff < ALPHA ? GROW : diff > BETA ? SHRINK : STAY;
 	} else if (s->course == GROW) {
 		s->course = STAY; /* only a round trip in which the window stayed compares like with like */
-	} else if (diff_byteps * base_us > (u64)GAMMA * ack->segment_bytes * 1000000) {
+	} else if (diff * base_us > (u64)GAMMA * ack->segment_bytes * 1000000 << RATE_PLACES) {
 		w->cwnd = greatest(part(w->cwnd, SLOW_START_LEAVES), LEAST_CWND);
 		w->ssthresh = LEAST_SSTHRESH;
 		s->course = STAY;
