@@ -21,13 +21,17 @@ pub enum Error {
     #[error("this kernel has no BTF ({}); it needs CONFIG_DEBUG_INFO_BTF", crate::KERNEL_TYPES)]
     NoKernelTypes,
     /// Neither root nor CAP_BPF and CAP_NET_ADMIN.
-    #[error("{name}: registering a kernel algorithm needs root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the first namespace)")]
+    #[error(
+        "{name}: registering a kernel algorithm needs root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the first namespace)"
+    )]
     NoRights {
         /// The object's name.
         name: String,
     },
     /// Another process has registered it.
-    #[error("{name}: already registered with the kernel by another process; end that one first (bpftool struct_ops list)")]
+    #[error(
+        "{name}: already registered with the kernel by another process; end that one first (bpftool struct_ops list)"
+    )]
     Taken {
         /// As the kernel knows it.
         name: String,

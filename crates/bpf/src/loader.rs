@@ -86,7 +86,10 @@ mod tests {
 
     #[test]
     fn a_refusal_without_the_verifiers_words_is_no_rejection() {
-        assert_eq!(rejection("libbpf: Error in bpf_object__probe_loading(): Operation not permitted\n"), None);
+        assert_eq!(
+            rejection("libbpf: Error in bpf_object__probe_loading(): Operation not permitted\n"),
+            None
+        );
         let silent = "libbpf: prog 'init': -- BEGIN PROG LOAD LOG --\n\
                       processed 0 insns (limit 1000000)\n-- END PROG LOAD LOG --\n";
         assert_eq!(rejection(silent), None);

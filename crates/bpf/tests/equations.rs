@@ -90,7 +90,8 @@ impl Drive {
         let row = find(algorithm).expect("in the registry");
         let mut control = row.instance(&[]).expect("defaults");
         control.on_start(SEGMENT_BYTES);
-        let w = Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
+        let w =
+            Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
         let events = format!("segment {SEGMENT_BYTES}\nwindow {} {}\n", path.cwnd, path.ssthresh);
         // the program's own beginning answers the first line
         let expected = vec![(10.0, f64::from(i32::MAX)), (w.cwnd, w.ssthresh)];
@@ -280,10 +281,19 @@ fn the_kernels_fixed_point_windows_stay_with_those_of_the_simulator() {
             if let Some(i) = offs.iter().position(|&off| off >= TOLERANCE || off.is_nan()) {
                 let (event, got, want) =
                     (drive.events.lines().nth(i).unwrap_or_default(), got[i], drive.expected[i]);
-                apart.push(format!("{}, {path:?}: line {}: {event}: {got:?}, not {want:?}", form.name, i + 1));
+                apart.push(format!(
+                    "{}, {path:?}: line {}: {event}: {got:?}, not {want:?}",
+                    form.name,
+                    i + 1
+                ));
             }
             let worst = offs.iter().fold(0.0, |a: f64, &b| a.max(b));
-            println!("{:16} {:6} us: {} events, windows within {worst:.1e}", form.name, path.base_us, got.len());
+            println!(
+                "{:16} {:6} us: {} events, windows within {worst:.1e}",
+                form.name,
+                path.base_us,
+                got.len()
+            );
         }
     }
     assert!(apart.is_empty(), "{}", apart.join("\n"));
