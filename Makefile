@@ -1,9 +1,11 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard validate-uml
+.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard validate-uml bpf
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
+# What registers kernel algorithms is compiled in where libbpf can be built
+LOADER := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo --features longfat-bpf/loader)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
 help:
@@ -13,6 +15,7 @@ help:
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the Rust crates' documentation"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
+	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
 
 setup: .venv/.core
@@ -33,12 +36,12 @@ demo: setup
 	$(BIN)/longfat suite li2007 --quick --out out/demo
 
 test: setup
-	cargo test --workspace --quiet
+	cargo test --workspace $(LOADER) --quiet
 	$(BIN)/python -m pytest
 
 lint: .venv/.requirements
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace $(LOADER) --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -56,8 +59,19 @@ bench-peers: .venv/.requirements
 bench-guard:
 	$(PYTHON) benches/guard.py
 
+# The algorithms for the kernel; everything else builds without them, and without what this needs.
+BPF_OBJECTS := $(patsubst bpf/%.c,bpf/out/%.o,$(wildcard bpf/lf_*.c))
+
+bpf: $(BPF_OBJECTS)
+
+bpf/out/%.o: bpf/%.c $(wildcard bpf/*.h)
+	@command -v clang >/dev/null || { echo "clang, which builds the kernel's algorithms, is missing; on Debian: apt install clang libbpf-dev" >&2; exit 1; }
+	@test -e /usr/include/bpf/bpf_helpers.h || { echo "bpf/bpf_helpers.h is missing; on Debian: apt install libbpf-dev" >&2; exit 1; }
+	@mkdir -p bpf/out
+	clang -target bpf -mcpu=v3 -O2 -g -Wall -Werror -Wno-unused-function -c $< -o $@
+
 validate-uml: setup
 	$(BIN)/python validation/uml/compare.py --write
 
 clean:
-	rm -rf .venv target out
+	rm -rf .venv target out bpf/out

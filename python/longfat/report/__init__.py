@@ -155,24 +155,24 @@ def _sweep_page(root: Path) -> Path:
 def _compare_page(root: Path) -> Path:
     from longfat.live import doubts
 
-    document = _read(root / COMPARE_FILE, "sim", "live", "differences", "figure", "provenance")
-    scenario = root / "scenario.toml"
+    document = _read(root / COMPARE_FILE, "live", "figure", "scenario", "provenance")
     try:
         figure = Figure.from_json(document["figure"])
         lines = doubts(document["live"])
         valid = sum(run["validity"]["valid"] for run in document["live"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{root / COMPARE_FILE}: damaged; accepted: what `longfat compare` wrote") from None
+    files = plots.save(figure, root / FIGURES)
     runs = len(document["live"])
     return _render(
         root,
         "compare.html.j2",
-        title=_title(scenario),
+        title=figure.title,
         valid=valid,
         runs=runs,
         doubts=lines,
-        scenario=scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
-        figures=[_entry(figure, plots.save(figure, root / FIGURES), {"name": figure.name, "runs": 2 * runs})],
+        scenario=document["scenario"],
+        figures=[_entry(figure, files, {"name": figure.name, "runs": 2 * runs})],
         provenance=document["provenance"],
     )
 

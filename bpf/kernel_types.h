@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * Of the kernel's types only the members that are used here: the loader finds each of them by its name in the BTF of
+ * the kernel that runs (CO-RE), so one object serves every kernel that has them.
+ */
+#ifndef LF_KERNEL_TYPES_H
+#define LF_KERNEL_TYPES_H
+
+typedef unsigned char u8, __u8;
+typedef unsigned short u16, __u16, __be16;
+typedef unsigned int u32, __u32, __be32, __wsum;
+typedef int s32, __s32;
+typedef unsigned long long u64, __u64;
+typedef long long __s64;
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+enum bpf_map_type { BPF_MAP_TYPE_UNUSED }; /* the helpers' header names it */
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#define CO_RE __attribute__((preserve_access_index))
+
+struct sock {
+	u32 sk_pacing_status;
+} CO_RE;
+
+struct inet_sock {
+	struct sock sk;
+} CO_RE;
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	u8 icsk_ca_state : 5;
+	u64 icsk_ca_priv[13];
+} CO_RE;
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 mss_cache;
+	u32 snd_cwnd;
+	u32 snd_cwnd_clamp;
+	u32 snd_ssthresh;
+	u32 prior_cwnd;
+	u32 prior_ssthresh;
+	u32 srtt_us; /* eighths */
+	u32 delivered;
+	u32 snd_nxt;
+	u32 snd_una;
+	u32 max_packets_out;
+	u64 tcp_mstamp; /* us */
+	u8 is_cwnd_limited : 1;
+} CO_RE;
+
+struct ack_sample {
+	s32 rtt_us;
+} CO_RE;
+
+enum { TCP_CA_Open = 0, TCP_CA_Loss = 4 };
+enum tcp_ca_event { CA_EVENT_COMPLETE_CWR = 2, CA_EVENT_LOSS = 3 };
+enum { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1 };
+
+struct tcp_congestion_ops {
+	void (*init)(struct sock *);
+	u32 (*ssthresh)(struct sock *);
+	void (*cong_avoid)(struct sock *, u32, u32);
+	void (*set_state)(struct sock *, u8);
+	void (*cwnd_event)(struct sock *, enum tcp_ca_event);
+	void (*pkts_acked)(struct sock *, const struct ack_sample *);
+	u32 (*undo_cwnd)(struct sock *);
+	char name[16];
+};
+
+#endif

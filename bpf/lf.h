@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * What the algorithms share: their vocabulary (that of the trait CongestionControl in crates/transport), windows in
+ * fixed point, round trips. An algorithm is written against this file alone, so that the same source runs in the
+ * kernel (kernel.h) and, with LF_HOST, as a program that a test compares with the Rust form (host.h).
+ *
+ * Windows are in segments with 32 binary places; shares and gains have 16; round-trip times are in microseconds.
+ * They hold for windows below 2^24 segments and times below 2^24 us.
+ */
+#ifndef LF_H
+#define LF_H
+
+#ifdef LF_HOST
+#include <stdbool.h>
+#include <stdint.h>
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+#else
+#include "kernel_types.h"
+#endif
+
+#define SEGMENTS(x) ((u64)((x) * 4294967296.0)) /* constants only: the kernel has no floating point */
+#define SHARE(x) ((u64)((x) * 65536.0))
+#define WHOLE(segments) ((u64)(segments) << 32)
+
+#define LEAST_SSTHRESH SEGMENTS(2)  /* RFC 5681, equation 4 */
+#define GREATEST_GAIN SHARE(32767)  /* of what grow() takes */
+
+/* What one acknowledgement told the sender. */
+struct ack {
+	u64 now_us;
+	u32 acked;         /* segments by which the window may count it */
+	u32 rtt_us;        /* 0: none measured */
+	u32 base_rtt_us;   /* the least measured so far, 0: none */
+	u32 srtt_us;
+	u32 delivered;     /* segments known to have arrived so far, wraps */
+	u32 next;          /* sequence numbers in bytes: to be sent next, and the first unacknowledged one */
+	u32 unacknowledged;
+	u32 segment_bytes;
+};
+
+/* In segments, 32 binary places. */
+struct window {
+	u64 cwnd;
+	u64 ssthresh;
+};
+
+/* Each algorithm has its own; it begins as zeros with each connection. */
+struct state;
+
+/* An algorithm; what it leaves out does nothing. */
+struct hooks {
+	/* any acknowledgement, in recovery too, before on_ack */
+	void (*on_sample)(struct state *, const struct ack *);
+	/* of new data outside of recovery while the window limits: grow, or shrink */
+	void (*on_ack)(struct state *, const struct ack *, struct window *);
+	/* losses, a mark or a timeout: set ssthresh. cwnd is as it was */
+	void (*on_congestion)(struct state *, const struct ack *, struct window *);
+	/* after on_congestion, where it was a timeout */
+	void (*on_timeout)(struct state *, const struct ack *, struct window *);
+	/* recovery has ended; cwnd is the one to go on with */
+	void (*on_recovered)(struct state *, const struct ack *, struct window *);
+	/* the last congestion event was spurious and the window is as before */
+	void (*on_undo)(struct state *, const struct window *);
+	/* leave the rate to the host's pacing, cwnd / srtt, and not to acknowledgements */
+	bool paced;
+};
+
+static inline u64 least(u64 a, u64 b) { return a < b ? a : b; }
+static inline u64 greatest(u64 a, u64 b) { return a > b ? a : b; }
+static inline u64 beyond(u64 a, u64 b) { return a > b ? a - b : 0; }
+
+/* A share of a window. */
+static inline u64 part(u64 window, u64 share) { return (window >> 16) * share; }
+
+/* The part a_us / b_us of a window. */
+static inline u64 in_ratio(u64 window, u64 a_us, u64 b_us)
+{
+	return b_us ? ((window >> 16) * a_us / b_us) << 16 : 0;
+}
+
+/* What a window keeps queued when round-trip times of rtt_us are measured. */
+static inline u64 queued(u64 window, u64 base_us, u64 rtt_us)
+{
+	return in_ratio(window, beyond(rtt_us, base_us), rtt_us);
+}
+
+static inline bool in_slow_start(const struct window *w) { return w->cwnd < w->ssthresh; }
+
+/* RFC 5681; never beyond ssthresh. */
+static inline void slow_start(struct window *w, u32 acked)
+{
+	w->cwnd = least(w->cwnd + WHOLE(acked), w->ssthresh);
+}
+
+/* `gain` segments per round trip, for `acked` segments. */
+static inline u64 step(const struct window *w, u64 gain, u32 acked)
+{
+	return acked * ((least(gain, GREATEST_GAIN) << 32) / ((w->cwnd >> 16) | 1));
+}
+
+/* RFC 5681, equation 3. */
+static inline u64 standard_step(const struct window *w, u32 acked) { return step(w, SHARE(1), acked); }
+
+/* A window below ssthresh would be slow-start again. */
+static inline void lower_ssthresh(struct window *w) { w->ssthresh = least(w->ssthresh, w->cwnd); }
+
+/* Counts round trips by sequence numbers: one has passed when the first byte sent after its beginning is
+ * acknowledged. */
+struct round {
+	u64 began_us; /* 0: none under way */
+	u32 mark;
+	u32 delivered;
+};
+
+struct trip {
+	u64 duration_us; /* 0: none has passed */
+	u32 delivered;   /* segments that arrived meanwhile */
+	u32 sent_bytes;  /* new data sent meanwhile */
+};
+
+static inline struct trip passed(struct round *round, const struct ack *ack)
+{
+	struct trip trip = {};
+
+	if (round->began_us) {
+		if ((s32)(ack->unacknowledged - round->mark) <= 0 || ack->now_us <= round->began_us)
+			return trip;
+		trip.duration_us = ack->now_us - round->began_us;
+		trip.delivered = ack->delivered - round->delivered;
+		trip.sent_bytes = ack->next - round->mark;
+	}
+	round->began_us = ack->now_us;
+	round->mark = ack->next;
+	round->delivered = ack->delivered;
+	return trip;
+}
+
+static inline void restart(struct round *round) { round->began_us = 0; }
+
+/* Segments per second, 10 binary places. */
+static inline u64 throughput(struct trip trip)
+{
+	return ((u64)trip.delivered * 1000000 << 10) / trip.duration_us;
+}
+
+#ifdef LF_HOST
+#include "host.h"
+#else
+#include "kernel.h"
+#endif
+
+#endif

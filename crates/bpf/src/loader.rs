@@ -1,0 +1,97 @@
+//! Loads an object by libbpf and makes sense of its failures.
+
+use crate::Error;
+use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, PrintLevel, set_print};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// libbpf's messages go to one function a process: one load at a time, whose messages are kept here.
+static MESSAGES: Mutex<String> = Mutex::new(String::new());
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
+const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
+
+fn keep(_: PrintLevel, message: String) {
+    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push_str(&message);
+}
+
+/// Registers the one struct_ops map of this object; its name, and the link that keeps it.
+pub fn register(object: &Path, log_folder: &Path) -> Result<(String, Link), Error> {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let before = set_print(Some((PrintLevel::Warn, keep)));
+    let result = load(object);
+    set_print(before);
+    let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
+    let name = object.file_stem().unwrap_or(object.as_os_str()).to_string_lossy().into_owned();
+    match result {
+        Ok(link) => Ok((name, link)),
+        Err(error) => Err(explain(name, &error, &messages, log_folder)),
+    }
+}
+
+fn load(object: &Path) -> Result<Link, libbpf_rs::Error> {
+    let mut loaded = ObjectBuilder::default().open_file(object)?.load()?;
+    let map = loaded.maps_mut().find(|map| map.map_type() == MapType::StructOps);
+    map.ok_or_else(|| std::io::Error::other("it holds no algorithm").into())
+        .and_then(|mut map| map.attach_struct_ops())
+}
+
+fn explain(name: String, error: &libbpf_rs::Error, messages: &str, log_folder: &Path) -> Error {
+    match (rejection(messages), error.kind()) {
+        (Some((program, reason)), _) => {
+            let log = log_folder.join(&name).with_extension("log");
+            match std::fs::write(&log, messages) {
+                Ok(()) => Error::Rejected { name, program, reason, log },
+                Err(e) => Error::io(&log, &e),
+            }
+        }
+        (None, ErrorKind::PermissionDenied) => Error::NoRights { name },
+        (None, ErrorKind::AlreadyExists) => Error::Taken { name },
+        _ => {
+            let said = messages.lines().next_back().unwrap_or_default().trim();
+            let reason = if said.is_empty() { error.to_string() } else { format!("{error}: {said}") };
+            Error::Refused { name, reason: reason.replace('\n', " ") }
+        }
+    }
+}
+
+/// The program that the verifier rejected, and the line in which it says why: the last before its statistics.
+fn rejection(messages: &str) -> Option<(String, String)> {
+    let (head, rest) = messages.split_once(LOG_BEGINS)?;
+    let log = rest.split_once(LOG_ENDS).map_or(rest, |(log, _)| log);
+    let is_statistics = |line: &str| line.starts_with("processed ") || line.starts_with("libbpf:");
+    let reason = log.lines().map(str::trim).rfind(|line| !line.is_empty() && !is_statistics(line))?;
+    let program = head.rsplit("prog '").next()?.split('\'').next()?;
+    Some((program.to_owned(), reason.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_rejection_is_the_verifiers_last_line_before_its_statistics() {
+        let messages = "libbpf: prog 'init': BPF program load failed: Permission denied\n\
+                        libbpf: prog 'init': -- BEGIN PROG LOAD LOG --\n\
+                        0: R1=ctx() R10=fp0\n\
+                        no write support to tcp_sock at off 1668\n\
+                        processed 4 insns (limit 1000000) max_states_per_insn 0\n\
+                        -- END PROG LOAD LOG --\n\
+                        libbpf: prog 'init': failed to load: -EACCES\n";
+        let expected = ("init".to_owned(), "no write support to tcp_sock at off 1668".to_owned());
+        assert_eq!(rejection(messages), Some(expected));
+    }
+
+    #[test]
+    fn a_refusal_without_the_verifiers_words_is_no_rejection() {
+        assert_eq!(
+            rejection("libbpf: Error in bpf_object__probe_loading(): Operation not permitted\n"),
+            None
+        );
+        let silent = "libbpf: prog 'init': -- BEGIN PROG LOAD LOG --\n\
+                      processed 0 insns (limit 1000000)\n-- END PROG LOAD LOG --\n";
+        assert_eq!(rejection(silent), None);
+    }
+}

@@ -1,0 +1,30 @@
+//! `longfat-bpf OBJECT...` registers kernel algorithms, prints their names, and holds them until its standard input
+//! ends.
+
+use longfat_bpf::{Error, Registration};
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let objects: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let log_folder = std::env::temp_dir();
+    let registered: Result<Vec<Registration>, Error> =
+        objects.iter().map(|object| Registration::new(object, &log_folder)).collect();
+    match registered {
+        Ok(held) if !held.is_empty() => {
+            println!("{}", held.iter().map(Registration::name).collect::<Vec<_>>().join(" "));
+            // held until nobody is there any more
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            ExitCode::SUCCESS
+        }
+        Ok(_) => {
+            eprintln!("longfat-bpf: which objects? make bpf builds them");
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            eprintln!("longfat-bpf: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

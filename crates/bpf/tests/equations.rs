@@ -1,0 +1,343 @@
+//! The fixed-point sources of `bpf/`, compiled for this machine, beside the Rust algorithms: both get the same events,
+//! each keeps its own window, and the windows have to stay together. And against numbers that papers print.
+
+use longfat_bpf::KERNEL_FORMS;
+use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Controller, Window, find};
+use longfat_units::{Interval, Time};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What the windows may differ by: rounding, and once a round trip an integer comparison that falls the other way.
+const TOLERANCE: f64 = 5e-3;
+const SEGMENT_BYTES: u32 = 1448;
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf")
+}
+
+fn compiler() -> Option<&'static str> {
+    ["cc", "gcc", "clang"].into_iter().find(|name| {
+        Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    })
+}
+
+/// The algorithm as a program on this machine, or none where there is no C compiler.
+fn program(name: &str, test: &str) -> Option<PathBuf> {
+    let Some(compiler) = compiler() else {
+        eprintln!("skipped: no C compiler (Debian: apt install gcc)");
+        return None;
+    };
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{test}"));
+    let source = sources().join(name).with_extension("c");
+    let flags = ["-std=gnu11", "-DLF_HOST", "-O1", "-Wall", "-Werror", "-Wno-unused-function", "-o"];
+    let compiled = Command::new(compiler).args(flags).arg(&program).arg(&source).output().expect("it starts");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    Some(program)
+}
+
+/// The windows, (cwnd, ssthresh), that the program leaves after each event.
+fn windows(program: &Path, events: &str) -> Vec<(f64, f64)> {
+    let mut child =
+        Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("compiled above");
+    let mut stdin = child.stdin.take().expect("piped");
+    let events = events.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(events.as_bytes()));
+    let output = child.wait_with_output().expect("it ends with its input");
+    writer.join().expect("no panic").expect("it reads everything");
+    let number = |text: Option<&str>| text.and_then(|t| t.parse().ok()).expect("two numbers a line");
+    let line = |line: &str| {
+        let mut words = line.split(' ');
+        (number(words.next()), number(words.next()))
+    };
+    String::from_utf8_lossy(&output.stdout).lines().map(line).collect()
+}
+
+/// A flow alone at a bottleneck, as the Rust algorithm's window makes it.
+#[derive(Clone, Copy, Debug)]
+struct Bottleneck {
+    base_us: u64,
+    rate_pps: f64,
+    queue_packets: f64,
+    /// Greatest random delay.
+    noise_us: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    /// Segments that every other acknowledgement covers; those between cover one less.
+    covered: u64,
+    /// Round trips after which there is a loss without a full queue.
+    patience: u64,
+    seconds: u64,
+}
+
+/// Both forms' inputs and what the Rust form makes of them.
+struct Drive {
+    control: Controller,
+    w: Window,
+    path: Bottleneck,
+    now_us: u64,
+    unacknowledged: u64,
+    base_us: u64,
+    srtt_us: u64,
+    random: u64,
+    events: String,
+    expected: Vec<(f64, f64)>,
+}
+
+impl Drive {
+    fn new(algorithm: &str, path: Bottleneck) -> Self {
+        let row = find(algorithm).expect("in the registry");
+        let mut control = row.instance(&[]).expect("defaults");
+        control.on_start(SEGMENT_BYTES);
+        let w =
+            Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
+        let events = format!("segment {SEGMENT_BYTES}\nwindow {} {}\n", path.cwnd, path.ssthresh);
+        // the program's own beginning answers the first line
+        let expected = vec![(10.0, f64::from(i32::MAX)), (w.cwnd, w.ssthresh)];
+        let (base_us, srtt_us) = (u64::MAX, 0);
+        Drive {
+            control,
+            w,
+            path,
+            now_us: 1_000_000,
+            unacknowledged: 0,
+            base_us,
+            srtt_us,
+            random: 1,
+            events,
+            expected,
+        }
+    }
+
+    fn noise_us(&mut self) -> u64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        if self.path.noise_us == 0 { 0 } else { (self.random >> 33) % self.path.noise_us }
+    }
+
+    fn queue(&self) -> f64 {
+        (self.w.cwnd - self.path.rate_pps * self.path.base_us as f64 / 1e6).max(0.0)
+    }
+
+    fn note(&mut self, event: &str) {
+        self.events.push_str(event);
+        self.events.push('\n');
+        self.expected.push((self.w.cwnd, self.w.ssthresh));
+    }
+
+    /// One round trip; every acknowledgement covers `acked` segments.
+    fn round_trip(&mut self, acked: u64) {
+        let rtt_us = self.path.base_us + (self.queue() / self.path.rate_pps * 1e6) as u64;
+        let acks = (self.w.cwnd as u64 / acked).max(1);
+        for _ in 0..acks {
+            self.now_us += rtt_us / acks;
+            let rtt_us = rtt_us + self.noise_us();
+            self.unacknowledged += acked;
+            self.base_us = self.base_us.min(rtt_us);
+            self.srtt_us = if self.srtt_us == 0 { rtt_us } else { (7 * self.srtt_us + rtt_us) / 8 };
+            let next = self.unacknowledged + self.w.cwnd as u64;
+            let us = |us: u64| Interval::from_ns(1000 * us);
+            let ack = Ack {
+                now: Time::from_ns(1000 * self.now_us),
+                acked: acked as f64,
+                newly_delivered: acked as u32,
+                rtt: Some(us(rtt_us)),
+                srtt: us(self.srtt_us),
+                base_rtt: us(self.base_us),
+                one_way_delay: None,
+                in_flight: self.w.cwnd,
+                delivered: self.unacknowledged,
+                next_segment: next,
+                unacknowledged: self.unacknowledged,
+            };
+            if self.control.wants_samples() {
+                self.control.on_sample(&ack);
+            }
+            self.control.on_ack(&ack, &mut self.w);
+            let mut line = String::new();
+            let (now, base, srtt, una) = (self.now_us, self.base_us, self.srtt_us, self.unacknowledged);
+            let _ = write!(line, "ack {now} {acked} {rtt_us} {base} {srtt} {una} {next} {una}");
+            self.note(&line);
+        }
+    }
+
+    /// A congestion event; recovery takes a round trip, and a timeout's begins with one segment.
+    fn congestion(&mut self, cause: Cause) {
+        let us = |us: u64| Interval::from_ns(1000 * us);
+        let event = Congestion {
+            cause,
+            now: Time::from_ns(1000 * self.now_us),
+            in_flight: self.w.cwnd,
+            srtt: us(self.srtt_us),
+            base_rtt: us(self.base_us),
+        };
+        self.control.on_congestion(&event, &mut self.w);
+        self.w.ssthresh = self.w.ssthresh.max(2.0);
+        self.w.cwnd = if cause == Cause::Timeout { 1.0 } else { self.w.ssthresh };
+        let word = if cause == Cause::Timeout { "timeout" } else { "loss" };
+        let times = format!("{} {} {}", self.now_us, self.base_us, self.srtt_us);
+        self.note(&format!("{word} {times}"));
+        self.now_us += self.srtt_us;
+        let now = Time::from_ns(1000 * self.now_us);
+        self.control.on_recovered(now, &mut self.w);
+        self.note(&format!("recovered {} {} {}", self.now_us, self.base_us, self.srtt_us));
+    }
+
+    /// The event that has just been was spurious.
+    fn undo(&mut self, before: Window) {
+        self.w = Window { cwnd: before.cwnd.floor(), ssthresh: before.ssthresh.floor(), ..before };
+        let (cwnd, ssthresh) = (self.w.cwnd, self.w.ssthresh);
+        self.control.on_undo(&mut self.w);
+        self.note(&format!("undone {cwnd} {ssthresh}"));
+    }
+
+    /// Losses when the queue is full or `patience` round trips have passed; now and then a timeout, or a loss that is
+    /// undone.
+    fn run(&mut self) {
+        let end_us = self.now_us + 1_000_000 * self.path.seconds;
+        let (mut rounds, mut losses) = (0, 0);
+        while self.now_us < end_us {
+            self.round_trip(self.path.covered - rounds % 2);
+            rounds += 1;
+            if self.queue() >= self.path.queue_packets || rounds % self.path.patience == 0 {
+                losses += 1;
+                let before = self.w;
+                self.congestion(if losses % 7 == 0 { Cause::Timeout } else { Cause::Loss });
+                if losses % 5 == 0 {
+                    self.undo(before);
+                    self.congestion(Cause::Loss);
+                }
+            }
+        }
+        assert!(losses > 3, "only {losses} losses");
+    }
+}
+
+const PATHS: [Bottleneck; 4] = [
+    // 100 Mbit/s, 82 ms, a small queue, in congestion avoidance
+    Bottleneck {
+        base_us: 82_000,
+        rate_pps: 8333.0,
+        queue_packets: 130.0,
+        noise_us: 0,
+        cwnd: 400,
+        ssthresh: 2,
+        covered: 2,
+        patience: 40,
+        seconds: 25,
+    },
+    // 10 Mbit/s, 40 ms, a queue of two BDP, from slow-start
+    Bottleneck {
+        base_us: 40_000,
+        rate_pps: 833.0,
+        queue_packets: 66.0,
+        noise_us: 0,
+        cwnd: 10,
+        ssthresh: 64,
+        covered: 2,
+        patience: 60,
+        seconds: 40,
+    },
+    // 1 Gbit/s, 200 ms: windows of many thousand segments
+    Bottleneck {
+        base_us: 200_000,
+        rate_pps: 83_333.0,
+        queue_packets: 1700.0,
+        noise_us: 0,
+        cwnd: 14_000,
+        ssthresh: 2,
+        covered: 16,
+        patience: 12,
+        seconds: 30,
+    },
+    // 20 Mbit/s, 16 ms, with delays that jitter by 2 ms
+    Bottleneck {
+        base_us: 16_000,
+        rate_pps: 1667.0,
+        queue_packets: 40.0,
+        noise_us: 2000,
+        cwnd: 10,
+        ssthresh: 40,
+        covered: 2,
+        patience: 60,
+        seconds: 40,
+    },
+];
+
+#[test]
+fn the_kernels_fixed_point_windows_stay_with_those_of_the_simulator() {
+    let mut apart = Vec::new();
+    for form in &KERNEL_FORMS {
+        let Some(program) = program(form.name, "beside") else { return };
+        for path in PATHS {
+            let mut drive = Drive::new(form.algorithm, path);
+            drive.run();
+            let got = windows(&program, &drive.events);
+            assert_eq!(got.len(), drive.expected.len(), "{}", form.name);
+            let off = |(got, want): (&(f64, f64), &(f64, f64))| {
+                ((got.0 - want.0).abs() / want.0).max((got.1 - want.1).abs() / want.1)
+            };
+            let offs: Vec<f64> = got.iter().zip(&drive.expected).map(off).collect();
+            if let Some(i) = offs.iter().position(|&off| off >= TOLERANCE || off.is_nan()) {
+                let (event, got, want) =
+                    (drive.events.lines().nth(i).unwrap_or_default(), got[i], drive.expected[i]);
+                apart.push(format!(
+                    "{}, {path:?}: line {}: {event}: {got:?}, not {want:?}",
+                    form.name,
+                    i + 1
+                ));
+            }
+            let worst = offs.iter().fold(0.0, |a: f64, &b| a.max(b));
+            println!(
+                "{:16} {:6} us: {} events, windows within {worst:.1e}",
+                form.name,
+                path.base_us,
+                got.len()
+            );
+        }
+    }
+    assert!(apart.is_empty(), "{}", apart.join("\n"));
+}
+
+/// RFC 3649, appendix B: w, a(w), b(w).
+const APPENDIX_B: [(f64, f64, f64); 9] = [
+    (38.0, 1.0, 0.50),
+    (118.0, 2.0, 0.44),
+    (221.0, 3.0, 0.41),
+    (347.0, 4.0, 0.38),
+    (495.0, 5.0, 0.37),
+    (663.0, 6.0, 0.35),
+    (851.0, 7.0, 0.34),
+    (1058.0, 8.0, 0.33),
+    (84035.0, 71.0, 0.10),
+];
+
+#[test]
+fn high_speed_tcp_in_the_kernel_grows_and_yields_as_the_rfcs_table_prints() {
+    let Some(program) = program("lf_hstcp", "table") else { return };
+    for (w, a, b) in APPENDIX_B {
+        let events = format!("window {w} 2\nack 1 1 1 1 1 1 {w} 1\nwindow {w} 2\nloss 2 1 1\n");
+        let got = windows(&program, &events);
+        let (grown, left) = (got[1].0, got[3].1);
+        // the table comes from 0.078 / w^1.2, whose digits are rounded: 2.4 % at its end
+        let increase = (grown - w) * w;
+        assert!((increase / a - 1.0).abs() < 0.03, "a({w}) = {increase}, not {a}");
+        let decrease = 1.0 - left / w;
+        assert!((decrease - b).abs() < 0.006, "b({w}) = {decrease}, not {b}");
+    }
+}
+
+#[test]
+fn scalable_tcp_in_the_kernel_recovers_from_a_loss_in_fourteen_round_trips_at_every_window() {
+    // Kelly 2003: log(1 - b) / log(1 + a) = 13.4 round trips
+    let Some(program) = program("lf_stcp", "recovery") else { return };
+    for before in [200_u64, 16_700, 167_000] {
+        let (mut events, mut left) = (format!("window {before} 2\nloss 1 1 1\n"), before * 7 / 8);
+        for _ in 0..14 {
+            let _ = writeln!(events, "ack 1 {left} 1 1 1 1 1 1");
+            left += left / 100;
+        }
+        let got: Vec<f64> = windows(&program, &events).iter().map(|w| w.0).collect();
+        assert!(got[14] < before as f64 && got[15] > before as f64 * 0.99, "{before}: {got:?}");
+    }
+}

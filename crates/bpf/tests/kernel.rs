@@ -1,0 +1,296 @@
+//! The algorithms in this machine's kernel: they load, carry flows whose windows move as the Rust algorithms' do, and go
+//! with their owner. Skipped, with the reason, where that cannot be tried.
+#![cfg(feature = "loader")]
+
+use longfat_bpf::{Error, KERNEL_FORMS, KernelForm, Registration, available};
+use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window, find};
+use longfat_units::{Interval, Time};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const LOADER: &str = env!("CARGO_BIN_EXE_longfat-bpf");
+/// Names in the kernel are one for all: one test at a time.
+static KERNEL: Mutex<()> = Mutex::new(());
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn runs(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+/// The kernel to oneself and the folder of the objects, or none, and why.
+fn kernel() -> Option<(MutexGuard<'static, ()>, PathBuf)> {
+    let turn = KERNEL.lock().unwrap_or_else(PoisonError::into_inner);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let is_root = status.lines().any(|l| l.starts_with("Uid:\t0\t"));
+    let missing = [
+        (!is_root, "not root"),
+        (!Path::new(longfat_bpf::KERNEL_TYPES).exists(), "a kernel without BTF"),
+        (!runs("clang") || !runs("make"), "no clang or no make (Debian: apt install clang make)"),
+        (
+            !Path::new("/usr/include/bpf/bpf_helpers.h").exists(),
+            "no libbpf-dev (Debian: apt install libbpf-dev)",
+        ),
+    ];
+    if let Some((_, reason)) = missing.iter().find(|(is_missing, _)| *is_missing) {
+        eprintln!("skipped: {reason}");
+        return None;
+    }
+    let built =
+        Command::new("make").arg("--silent").arg("bpf").current_dir(root()).output().expect("it starts");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some((turn, root().join("bpf/out")))
+}
+
+/// Whether sockets may select it now.
+fn is_available(name: &str) -> bool {
+    available().expect("the kernel lists them").iter().any(|n| n == name)
+}
+
+/// The same in a while: a registration ends when the kernel has cleaned up after its owner.
+fn vanishes(name: &str) -> bool {
+    (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        !is_available(name)
+    })
+}
+
+/// A process that has registered these objects; ended with the test, whatever becomes of it.
+struct Owner(Child);
+
+impl Owner {
+    fn of(objects: &[PathBuf]) -> Owner {
+        let mut child = Command::new(LOADER)
+            .args(objects)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it was built with this test");
+        let mut names = String::new();
+        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut names).expect("a line");
+        if names.is_empty() {
+            let output = child.wait_with_output().expect("it ended");
+            panic!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        assert_eq!(names.split_whitespace().count(), objects.len(), "{names}");
+        Owner(child)
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().expect("it runs"); // SIGKILL
+        self.0.wait().expect("it was killed");
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn every_algorithm_is_registered_while_its_owner_lives_and_gone_after_kill_9() {
+    let Some((_turn, folder)) = kernel() else { return };
+    let objects: Vec<PathBuf> = KERNEL_FORMS.iter().map(|form| form.object(&folder)).collect();
+    let mut owner = Owner::of(&objects);
+    for form in &KERNEL_FORMS {
+        assert!(is_available(form.name), "{} is not there", form.name);
+    }
+    owner.kill();
+    for form in &KERNEL_FORMS {
+        assert!(vanishes(form.name), "{} is still there", form.name);
+    }
+}
+
+#[test]
+fn a_registration_ends_with_its_object_and_a_second_one_of_a_name_is_refused() {
+    let Some((_turn, folder)) = kernel() else { return };
+    let object = KERNEL_FORMS[0].object(&folder);
+    let logs = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let first = Registration::new(&object, logs).expect("nobody has it");
+    assert!(is_available(first.name()));
+    let second = Registration::new(&object, logs);
+    assert!(matches!(second, Err(Error::Taken { ref name }) if name == first.name()), "{second:?}");
+    drop(first);
+    assert!(vanishes(KERNEL_FORMS[0].name));
+}
+
+#[test]
+fn a_program_that_the_verifier_rejects_is_told_in_a_line_and_leaves_only_its_log() {
+    let Some((_turn, _)) = kernel() else { return };
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let object = tmp.join("lf_rejected.o");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rejected.c");
+    let include = root().join("bpf");
+    let built = Command::new("clang")
+        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wno-unused-function", "-c", "-I"])
+        .args([&include, &source, Path::new("-o"), &object])
+        .status()
+        .expect("clang runs");
+    assert!(built.success());
+    let output = Command::new(LOADER).arg(&object).env("TMPDIR", tmp).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    assert!(said.contains("lf_rejected") && said.contains("cong_avoid") && said.contains("write"), "{said}");
+    let log = std::fs::read_to_string(tmp.join("lf_rejected.log")).expect("the line names it");
+    assert!(log.lines().count() > 3, "{log}");
+    assert!(!is_available("lf_rejected"));
+}
+
+#[test]
+fn without_rights_the_line_says_what_is_needed() {
+    let Some((_turn, folder)) = kernel() else { return };
+    // where anybody may read
+    let place = std::env::temp_dir().join(format!("longfat-bpf-{}", std::process::id()));
+    std::fs::create_dir_all(&place).expect("a temporary folder");
+    let (program, object) = (place.join("loader"), place.join("lf_stcp.o"));
+    std::fs::copy(LOADER, &program).expect("copied");
+    std::fs::copy(folder.join("lf_stcp.o"), &object).expect("copied");
+    let output = Command::new("setpriv")
+        .args(["--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"])
+        .args([&program, &object])
+        .output();
+    std::fs::remove_dir_all(&place).expect("removed");
+    let Ok(output) = output else { return eprintln!("skipped: no setpriv (Debian: util-linux)") };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("needs root") && said.trim_end().lines().count() == 1, "{said}");
+}
+
+/// One reading of TCP_INFO.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    at_us: u64,
+    /// tcp_ca_state: 2 reduces for a mark, 3 recovers from a loss, 4 from a timeout.
+    state: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    srtt_us: u64,
+    min_rtt_us: u64,
+    delivered: u64,
+}
+
+/// What one flow's kernel window and the Rust algorithm's, led by the same acknowledgements, came to.
+#[derive(Debug, Default)]
+struct Comparison {
+    /// (kernel's, Rust's) ssthresh after each loss, and the window before it.
+    backoffs: Vec<(f64, f64, f64)>,
+    /// (kernel's, Rust's) window at the end of each epoch, and the one at its beginning.
+    growths: Vec<(f64, f64, f64)>,
+}
+
+fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
+    let mut control = find(form.algorithm).and_then(|row| row.instance(&[]).ok()).expect("in the registry");
+    control.on_start(524);
+    let us = |us: u64| Interval::from_ns(1000 * us);
+    let mut w = Window { cwnd: 10.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
+    let mut result = Comparison::default();
+    let (mut epoch_began, mut recovering) = (f64::NAN, false);
+    for pair in samples.windows(2) {
+        let (before, now) = (pair[0], pair[1]);
+        let acks = now.delivered.saturating_sub(before.delivered);
+        for i in 1..=acks {
+            let at_us = before.at_us + (now.at_us - before.at_us) * i / acks;
+            let delivered = before.delivered + i;
+            let ack = Ack {
+                now: Time::from_ns(1000 * at_us),
+                acked: 1.0,
+                newly_delivered: 1,
+                rtt: Some(us(now.srtt_us)),
+                srtt: us(now.srtt_us),
+                base_rtt: us(now.min_rtt_us),
+                one_way_delay: None,
+                in_flight: now.cwnd as f64,
+                delivered,
+                next_segment: delivered + before.cwnd,
+                unacknowledged: delivered,
+            };
+            if control.wants_samples() {
+                control.on_sample(&ack);
+            }
+            if !recovering && now.state < 2 {
+                control.on_ack(&ack, &mut w);
+            }
+        }
+        if !recovering && now.state >= 2 {
+            result.growths.push((before.cwnd as f64, w.cwnd, epoch_began));
+            w.cwnd = before.cwnd as f64;
+            let event = Congestion {
+                cause: if now.state == 4 { Cause::Timeout } else { Cause::Loss },
+                now: Time::from_ns(1000 * now.at_us),
+                in_flight: w.cwnd,
+                srtt: us(now.srtt_us),
+                base_rtt: us(now.min_rtt_us),
+            };
+            control.on_congestion(&event, &mut w);
+            result.backoffs.push((now.ssthresh as f64, w.ssthresh.max(2.0), w.cwnd));
+            recovering = true;
+        } else if recovering && now.state < 2 {
+            recovering = false;
+            w.cwnd = now.cwnd as f64;
+            w.ssthresh = w.ssthresh.min(w.cwnd);
+            epoch_began = w.cwnd;
+            control.on_recovered(Time::from_ns(1000 * now.at_us), &mut w);
+        }
+    }
+    result
+}
+
+/// Base round-trip time, segments per second, the first new segment that is lost, one of how many from then on, seconds.
+const PATH: [&str; 5] = ["0.1", "400", "120", "700", "8"];
+
+#[test]
+fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
+    let Some((_turn, folder)) = kernel() else { return };
+    if !Path::new("/dev/net/tun").exists() || !runs("python3") || !runs("ip") {
+        return eprintln!("skipped: no /dev/net/tun, python3 or ip (Debian: apt install python3 iproute2)");
+    }
+    let objects: Vec<PathBuf> = KERNEL_FORMS.iter().map(|form| form.object(&folder)).collect();
+    let _owner = Owner::of(&objects);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/path.py");
+    let names = KERNEL_FORMS.iter().map(|form| form.name);
+    let output = Command::new("python3").arg(script).args(PATH).args(names).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    for form in &KERNEL_FORMS {
+        let samples: Vec<Sample> = printed
+            .lines()
+            .filter_map(|line| line.strip_prefix(form.name)?.strip_prefix(' '))
+            .map(|line| {
+                let v: Vec<u64> = line.split(' ').map(|n| n.parse().expect("numbers")).collect();
+                Sample {
+                    at_us: v[0],
+                    state: v[1],
+                    cwnd: v[2],
+                    ssthresh: v[3],
+                    srtt_us: v[4],
+                    min_rtt_us: v[5],
+                    delivered: v[6],
+                }
+            })
+            .filter(|sample| sample.min_rtt_us < u64::from(u32::MAX))
+            .collect();
+        let got = compare(form, &samples);
+        println!("{}: {got:.1?}", form.name);
+        assert!(got.backoffs.len() >= 3 && got.growths.len() >= 3, "{}: {got:?}", form.name);
+        // a reading is up to 10 ms old: four segments in slow-start, a segment later
+        for (i, &(kernel, rust, before)) in got.backoffs.iter().enumerate() {
+            // these two measure the path, and had begun to before the first reading
+            let is_early = i == 0 && ["westwood+", "illinois"].contains(&form.algorithm);
+            let late = if i == 0 { 4.0 } else { 0.0 };
+            let is_close = (kernel - rust).abs() <= 1.5 + late + 0.03 * before;
+            assert!(is_early || is_close, "{}: loss {i} at {before} left {kernel}, not {rust}", form.name);
+        }
+        for (i, &(kernel, rust, from)) in got.growths.iter().enumerate() {
+            let is_close = (kernel - rust).abs() <= 1.5 + 0.03 * kernel;
+            assert!(is_close, "{}: before loss {i} {from} had grown to {kernel}, not {rust}", form.name);
+        }
+    }
+}
