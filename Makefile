@@ -29,7 +29,7 @@ setup: .venv/.core
 	@touch $@
 
 .venv/.core: .venv/.requirements pyproject.toml $(RUST)
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet $(if $(LOADER),--features loader)
 	@touch $@
 
 demo: setup

@@ -1,6 +1,7 @@
 """The compiled core (crates/python): runs plans in the packet-level simulator."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 class AlgorithmError(Exception):
@@ -16,16 +17,19 @@ def simulate(plan_json: str, algorithms: Mapping[str, Callable[[], Any]]) -> dic
     where columns map a quantity to its little-endian f64 samples as bytes.
     """
 
-def live_run(plan_json: str, congestion: Mapping[str, str]) -> dict[str, Any]:
+def live_run(plan_json: str, congestion: Mapping[str, str], objects: Path) -> dict[str, Any]:
     """Runs a plan on this machine's own TCP; returns what `simulate` does, and "validity" (JSON text).
 
-    `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms. The
-    process moves into namespaces of its own for good. Raises ValueError for a plan that cannot be run here,
-    RuntimeError for a run that ended early.
+    `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms; `objects`
+    is the folder of those that `make bpf` built. The process moves into namespaces of its own for good.
+    Raises ValueError for a plan that cannot be run here, RuntimeError for a run that ended early.
     """
 
 def live_die_with_parent() -> None:
     """This process gets a SIGKILL when the thread that started it ends."""
+
+def live_has_loader() -> bool:
+    """Whether this build can bring algorithms of its own into the kernel."""
 
 def live_probe() -> list[tuple[str, str]]:
     """What this process may do live, each with what is missing or "". It leaves its namespaces for good."""

@@ -52,6 +52,8 @@ class Row(TypedDict):
     parameters: list[Parameter]
     linux_module: str | None
     live: bool
+    kernel_form: NotRequired[str | None]
+    """The name of an algorithm that Longfat itself can bring into the kernel (bpf/)."""
     explicit_bytes: NotRequired[int]
     """Of an algorithm: what its explicit congestion header takes of every data packet."""
     explicit: NotRequired[bool]

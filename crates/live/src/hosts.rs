@@ -7,11 +7,11 @@ use crate::path::{Counts, LISTEN_PORT, Path, place};
 use crate::router::{News, Times};
 use crate::sys::{self, Clock, Watch};
 use crate::tcp_info::TcpInfo;
+use longfat_net::Loss;
 use longfat_sim::{
     BackgroundFigures, BackgroundMark, ConnectionPlan, EventRow, LinkPlan, Plan, Series, Session,
     TRANSFER_COLUMNS, background_figures, sessions,
 };
-use longfat_net::Loss;
 use longfat_transport::udp;
 use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{Carrier, FlowId, Kind};
@@ -67,7 +67,14 @@ struct Connection {
 
 enum Endpoint {
     /// Sends: what is left of its payload (endless if `None`), and whether it has said that no more will come.
-    Sending { owner: Owner, left: Option<u64>, total: Option<u64>, finished: bool, began: Time, flow: FlowId },
+    Sending {
+        owner: Owner,
+        left: Option<u64>,
+        total: Option<u64>,
+        finished: bool,
+        began: Time,
+        flow: FlowId,
+    },
     Sink(Arc<Counts>),
 }
 
@@ -87,7 +94,7 @@ pub struct Hosts<'a> {
     congestion: &'a BTreeMap<String, String>,
     times: Times,
     watch: Watch,
-    news: Sender<News>,
+    news: [Sender<News>; 2],
     listeners: Vec<OwnedFd>,
     connections: Vec<Option<Connection>>,
     vacant: Vec<usize>,
@@ -119,7 +126,7 @@ impl<'a> Hosts<'a> {
         plan: &'a Plan,
         congestion: &'a BTreeMap<String, String>,
         times: Times,
-        news: Sender<News>,
+        news: [Sender<News>; 2],
         clock: Clock,
     ) -> Result<Self> {
         let mut hosts = Hosts {
@@ -344,10 +351,13 @@ impl<'a> Hosts<'a> {
             losses: losses(&self.plan.links, side, self.plan.seed, name),
             counts,
         };
-        self.news.send((flow, path)).map_err(|_| Error::from(ErrorKind::BrokenPipe))?;
+        for router in &self.news {
+            router.send((flow, path.clone())).map_err(|_| Error::from(ErrorKind::BrokenPipe))?;
+        }
         sys::connect(socket.as_fd(), SocketAddrV4::new(ADDRESSES[1 - side], LISTEN_PORT))?;
         let Some(protocol) = protocol else {
-            let end = Endpoint::Sending { owner, left: bytes, total: bytes, finished: false, began: now, flow };
+            let end =
+                Endpoint::Sending { owner, left: bytes, total: bytes, finished: false, began: now, flow };
             let place = self.keep(Connection { socket, end })?;
             if let Owner::Flow(i) = owner {
                 self.sending[i] = Some(place);
@@ -501,7 +511,11 @@ impl<'a> Hosts<'a> {
     }
 
     /// A source of datagrams acts; what it sends goes out, and its next time is put on the agenda.
-    fn drive(&mut self, i: usize, act: impl FnOnce(&mut udp::Sender, &mut dyn FnMut(longfat_wire::SimPacket))) {
+    fn drive(
+        &mut self,
+        i: usize,
+        act: impl FnOnce(&mut udp::Sender, &mut dyn FnMut(longfat_wire::SimPacket)),
+    ) {
         let Source { sender, socket, planned_for, .. } = &mut self.sources[i];
         let zeros = &self.zeros;
         act(sender, &mut |packet| {
@@ -526,7 +540,8 @@ impl<'a> Hosts<'a> {
                 flow.info = info;
             }
         }
-        let missing = |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
+        let missing =
+            |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
         self.flows.iter().map(missing).sum()
     }
 }

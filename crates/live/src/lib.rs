@@ -15,6 +15,7 @@ mod tcp_info;
 mod validity;
 
 pub use error::LiveError;
+pub use longfat_bpf::{HAS_LOADER, KernelForm, kernel_form};
 pub use namespace::probe;
 pub use run::{Live, run};
 pub use sys::die_with_parent;

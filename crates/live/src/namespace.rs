@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Interfaces are called so in both namespaces.
 const DEVICE: &CStr = c"longfat0";
-/// Link-local block for tests of network devices (RFC 2544, RFC 6890): not to be met in a host's own network.
+/// Of the block for tests of network devices (RFC 2544, RFC 6890): not to be met in a host's own network.
 pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)];
 
 /// How the hosts of both ends are set up.
@@ -23,6 +23,8 @@ pub struct HostSetup {
     pub queue_packets: u32,
     /// Most bytes that a socket may buffer, for sending and for receiving.
     pub buffer_bytes: u64,
+    /// Whether an algorithm has the kernel send at cwnd / srtt.
+    pub paced: bool,
     /// Whether connections offer ECN.
     pub ecn: bool,
     /// Initial windows of connections that this side opens, segments.
@@ -48,7 +50,8 @@ impl End {
         let table = self.within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         // name: bytes packets errs drop fifo frame compressed multicast, then the same of what was sent
         let row = table.lines().find_map(|line| line.trim().strip_prefix("longfat0:"));
-        let counts: Vec<u64> = row.unwrap_or_default().split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        let counts: Vec<u64> =
+            row.unwrap_or_default().split_whitespace().filter_map(|n| n.parse().ok()).collect();
         Ok([3, 11].iter().filter_map(|&i| counts.get(i)).sum())
     }
 
@@ -78,7 +81,8 @@ pub fn ends(setup: &HostSetup) -> std::result::Result<([End; 2], Vec<Sysctl>), L
 /// What a live run needs of this machine, each with what is missing, if it is. The calling thread moves into namespaces of
 /// its own for good, and so into one without a network if that can be had.
 pub fn probe() -> Vec<(&'static str, String)> {
-    let told = |result: std::result::Result<(), LiveError>| result.err().map_or_else(String::new, |e| e.to_string());
+    let told =
+        |result: std::result::Result<(), LiveError>| result.err().map_or_else(String::new, |e| e.to_string());
     let own = sys::leave_network(false).map_err(|e| LiveError::rights("network namespaces", &e));
     let rights = own.or_else(|_| become_root());
     let tun = sys::open_tun(DEVICE).map(|_| ()).map_err(|e| LiveError::tun(&e));
@@ -118,7 +122,8 @@ fn end(setup: &HostSetup, side: usize) -> std::result::Result<End, LiveError> {
     sys::set_up_interface(c"lo", None, None).map_err(LiveError::setup("lo"))?;
     let tun = sys::open_tun(DEVICE).map_err(|e| LiveError::tun(&e))?;
     let sizes = Some((setup.packet_bytes, setup.queue_packets));
-    sys::set_up_interface(DEVICE, Some(ADDRESSES[side]), sizes).map_err(LiveError::setup("the TUN device"))?;
+    sys::set_up_interface(DEVICE, Some(ADDRESSES[side]), sizes)
+        .map_err(LiveError::setup("the TUN device"))?;
     if let Some(segments) = setup.initial_window[side] {
         sys::interface_index(DEVICE)
             .and_then(|index| routes::set_initial_window(ADDRESSES[1 - side], index, segments))
@@ -139,7 +144,8 @@ fn read(setting: &str) -> Option<String> {
 /// What the hosts' kernel is told, beside what it does of itself.
 fn settings(setup: &HostSetup) -> Vec<(&'static str, String)> {
     let buffer = setup.buffer_bytes;
-    vec![
+    let pacing = setup.paced.then(|| ("net.ipv4.tcp_pacing_ca_ratio", "100".to_owned()));
+    let mut all = vec![
         ("net.ipv6.conf.all.disable_ipv6", "1".to_owned()),
         ("net.ipv6.conf.default.disable_ipv6", "1".to_owned()),
         // nothing is remembered from one connection to the next
@@ -156,5 +162,7 @@ fn settings(setup: &HostSetup) -> Vec<(&'static str, String)> {
         ("net.ipv4.tcp_rmem", format!("4096 {buffer} {buffer}")),
         ("net.ipv4.tcp_wmem", format!("4096 {buffer} {buffer}")),
         ("net.ipv4.ip_local_port_range", "10000 65535".to_owned()),
-    ]
+    ];
+    all.extend(pacing);
+    all
 }

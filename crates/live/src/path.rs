@@ -19,11 +19,6 @@ pub const fn place(carrier: Carrier, side: usize, port: u16) -> FlowId {
     FlowId(((carrier + side as u32) << 16) | port as u32)
 }
 
-/// The side that opened a connection.
-pub const fn opener(flow: FlowId) -> usize {
-    (flow.0 >> 16) as usize & 1
-}
-
 /// Whether a connection is none: UDP.
 pub const fn carries_datagrams(flow: FlowId) -> bool {
     (flow.0 >> 17) & 1 == 1
@@ -62,7 +57,8 @@ pub struct Counts {
     pub delivered_bytes: Count,
 }
 
-/// A connection's way through the router.
+/// A connection's way through the routers; each has its own copy.
+#[derive(Clone)]
 pub struct Path {
     /// Propagation behind the link, opener to listener.
     pub forward_delay: Interval,

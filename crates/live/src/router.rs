@@ -1,10 +1,11 @@
-//! The router: reads what hosts send off their TUN devices, lets it cross the links of the plan, and writes it to the other
-//! side when it is due. It drives the very links of the simulator, by the wall clock.
+//! The router: reads what the hosts of one side send off their TUN device, lets it cross the link of the plan, and writes it
+//! to the other side when it is due. It drives the very link of the simulator, by the wall clock. Each direction has a router
+//! of its own, on a thread of its own: a packet costs the more the kernel's work of receiving it.
 //!
 //! What a link does, it does at the time when it was to: the rest of the router may be late, the rate is not. How late
 //! packets are handed to hosts is measured.
 
-use crate::path::{LISTEN_PORT, PLACES, Path, carries_datagrams, opener, place};
+use crate::path::{LISTEN_PORT, PLACES, Path, carries_datagrams, place};
 use crate::sys::{self, Clock};
 use longfat_net::Sojourn;
 use longfat_sim::{LINK_COLUMNS, Link, LinkCounters, LinkFigures, Series, link_figures, link_sample};
@@ -17,7 +18,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
-/// Packets read off one device before the other one, and what is due, has its turn.
+/// Packets read before what is due has its turn.
 const BATCH: usize = 32;
 /// The router looks at least this often whether it is still wanted.
 const LONGEST_WAIT: Interval = Interval::from_millis(50);
@@ -39,10 +40,10 @@ pub struct Times {
 /// What the router has to say after a run.
 pub struct Report {
     /// Figures of the window.
-    pub links: Vec<LinkFigures>,
-    /// Samples of each link, by name.
-    pub series: Vec<(String, Series)>,
-    /// Packets that left the first link.
+    pub figures: LinkFigures,
+    /// The link's name, and its samples.
+    pub series: (String, Series),
+    /// Packets that left the link.
     pub packets: u64,
     /// How much later than due packets were handed to hosts.
     pub lateness: Sojourn,
@@ -54,8 +55,6 @@ pub struct Report {
     pub strangers: u64,
     /// The largest packet read, bytes.
     pub largest_bytes: u32,
-    /// Most packets of one batch, for each side: what waited in its device at once, at least.
-    pub most_read: [usize; 2],
     /// Processor time of its thread.
     pub cpu: Interval,
     /// Whether the kernel let its thread come before others.
@@ -63,10 +62,10 @@ pub struct Report {
 }
 
 enum Place {
-    /// Comes to the link of this side.
-    Link(usize),
-    /// Handed to the hosts of this side.
-    Host(usize),
+    /// Comes to the link.
+    Link,
+    /// Handed to the hosts of the other side.
+    Host,
 }
 
 /// A packet that is somewhere at a time.
@@ -100,11 +99,13 @@ impl Ord for Due {
     }
 }
 
-/// The router of a run: link i carries what side i sends.
+/// The router of what one side sends.
 pub struct Router<'a> {
     clock: Clock,
-    tuns: [BorrowedFd<'a>; 2],
-    links: Vec<Link<RealPacket>>,
+    side: usize,
+    from: BorrowedFd<'a>,
+    to: BorrowedFd<'a>,
+    link: Link<RealPacket>,
     paths: Vec<Option<Box<Path>>>,
     news: Receiver<News>,
     agenda: BinaryHeap<Reverse<Due>>,
@@ -115,32 +116,35 @@ pub struct Router<'a> {
     samples: u64,
     next_sample: Time,
     next_mark: Time,
-    before: Option<Vec<LinkCounters>>,
-    figures: Option<Vec<LinkFigures>>,
-    series: Vec<Series>,
+    before: Option<LinkCounters>,
+    figures: Option<LinkFigures>,
+    series: Series,
     lateness: Sojourn,
     latest: Interval,
     refused: u64,
     strangers: u64,
     largest_bytes: u32,
-    most_read: [usize; 2],
 }
 
 impl<'a> Router<'a> {
-    /// A router between two TUN devices; connections are announced through `news` before their first packet.
+    /// The router of a side's link, between the TUN devices of that side and the other; connections are announced through
+    /// `news` before their first packet.
     pub fn new(
         clock: Clock,
+        side: usize,
         tuns: [BorrowedFd<'a>; 2],
-        links: Vec<Link<RealPacket>>,
+        link: Link<RealPacket>,
         news: Receiver<News>,
         packet_bytes: usize,
         times: Times,
     ) -> Self {
         Router {
             clock,
-            tuns,
-            series: vec![Series::new(LINK_COLUMNS); links.len()],
-            links,
+            side,
+            from: tuns[side],
+            to: tuns[1 - side],
+            series: Series::new(LINK_COLUMNS),
+            link,
             paths: (0..PLACES).map(|_| None).collect(),
             news,
             agenda: BinaryHeap::new(),
@@ -158,7 +162,6 @@ impl<'a> Router<'a> {
             refused: 0,
             strangers: 0,
             largest_bytes: 0,
-            most_read: [0; 2],
         }
     }
 
@@ -171,38 +174,35 @@ impl<'a> Router<'a> {
                 break;
             }
             self.act_until(now);
-            let read = self.read(0)? + self.read(1)?;
-            if read == 0 {
+            if self.read()? == 0 {
                 let left = self.next().since(self.clock.now()).min(LONGEST_WAIT);
                 if left > Interval::ZERO {
-                    let mut devices = self.tuns.map(sys::readable);
-                    sys::wait(&mut devices, Some(left))?;
+                    sys::wait(&mut [sys::readable(self.from)], Some(left))?;
                 }
             }
         }
         self.act_until(self.times.end);
         // what hosts have sent up to now is counted, but goes nowhere
-        while self.read(0)? + self.read(1)? > 0 {}
+        while self.read()? > 0 {}
         Ok(self.report(hurried))
     }
 
     fn report(mut self, hurried: bool) -> Report {
         let end = self.times.end;
-        let packets = self.links.first_mut().map_or(0, |link| link.settle(end).1.packets_out);
-        let links = match self.figures.take() {
+        let packets = self.link.settle(end).1.packets_out;
+        let figures = match self.figures.take() {
             Some(figures) => figures,
             None => self.take_figures(end),
         };
         Report {
-            links,
-            series: self.links.iter().map(|link| link.name.clone()).zip(self.series).collect(),
+            figures,
+            series: (self.link.name, self.series),
             packets,
             lateness: self.lateness,
             latest: self.latest,
             refused: self.refused,
             strangers: self.strangers,
             largest_bytes: self.largest_bytes,
-            most_read: self.most_read,
             cpu: sys::thread_cpu(),
             hurried,
         }
@@ -211,8 +211,7 @@ impl<'a> Router<'a> {
     /// When something is due next.
     fn next(&self) -> Time {
         let packets = self.agenda.peek().map_or(Time::NEVER, |Reverse(due)| due.at);
-        let links = self.links.iter().fold(Time::NEVER, |at, link| at.min(link.wake()));
-        packets.min(links).min(self.next_sample).min(self.next_mark)
+        packets.min(self.link.wake()).min(self.next_sample).min(self.next_mark)
     }
 
     /// Everything that was due up to `now`, in the order in which it was.
@@ -226,13 +225,13 @@ impl<'a> Router<'a> {
                 self.sample(at);
             } else if self.next_mark <= at {
                 self.mark(at);
-            } else if let Some(i) = self.links.iter().position(|link| link.wake() <= at) {
-                self.links[i].on_timer(at);
-                self.clear(i);
+            } else if self.link.wake() <= at {
+                self.link.on_timer(at);
+                self.clear();
             } else if let Some(Reverse(due)) = self.agenda.pop() {
                 match due.place {
-                    Place::Link(i) => self.enter(at, i, due.packet),
-                    Place::Host(side) => self.hand_over(at, side, due.packet),
+                    Place::Link => self.enter(at, due.packet),
+                    Place::Host => self.hand_over(at, due.packet),
                 }
             }
         }
@@ -243,38 +242,36 @@ impl<'a> Router<'a> {
         self.agenda.push(Reverse(Due { at, number: self.entries, place, packet }));
     }
 
-    /// Reads what a side's hosts have sent; how many packets.
-    fn read(&mut self, side: usize) -> io::Result<usize> {
+    /// Reads what the hosts have sent; how many packets.
+    fn read(&mut self) -> io::Result<usize> {
         for n in 0..BATCH {
             let mut buffer = self.spare.pop().unwrap_or_default();
             buffer.resize(self.packet_bytes, 0);
-            match sys::read(self.tuns[side], &mut buffer) {
+            match sys::read(self.from, &mut buffer) {
                 Ok(length) => {
                     buffer.truncate(length);
-                    self.take(side, buffer);
+                    self.take(buffer);
                 }
                 Err(error) if sys::would_block(&error) => {
                     self.spare.push(buffer);
-                    self.most_read[side] = self.most_read[side].max(n);
                     return Ok(n);
                 }
                 Err(error) => return Err(error),
             }
         }
-        self.most_read[side] = BATCH;
         Ok(BATCH)
     }
 
-    /// A packet of a side's host.
-    fn take(&mut self, side: usize, bytes: Vec<u8>) {
+    /// A packet of a host.
+    fn take(&mut self, bytes: Vec<u8>) {
         let (mut packet, ports) = match RealPacket::parse(bytes) {
             Ok(parsed) => parsed,
             Err(bytes) => return self.spare.push(bytes), // nothing that connections send
         };
         let now = self.clock.now();
-        let (flow, from_opener) = conversation(side, ports);
+        let (flow, from_opener) = conversation(self.side, ports);
         packet.assign(flow, from_opener);
-        if packet.kind() == Kind::Syn || self.paths[flow.0 as usize].is_none() {
+        if matches!(packet.kind(), Kind::Syn | Kind::SynAck) || self.paths[flow.0 as usize].is_none() {
             self.learn();
         }
         let Some(path) = &mut self.paths[flow.0 as usize] else {
@@ -289,7 +286,7 @@ impl<'a> Router<'a> {
         }
         self.largest_bytes = self.largest_bytes.max(packet.bytes());
         let at = path.leave_host(now, packet.kind(), packet.bytes());
-        self.put(at, Place::Link(side), packet);
+        self.put(at, Place::Link, packet);
     }
 
     fn learn(&mut self) {
@@ -298,30 +295,27 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// A packet comes to a link.
-    fn enter(&mut self, now: Time, i: usize, packet: RealPacket) {
-        let lost = self.paths[packet.flow().0 as usize]
-            .as_mut()
-            .is_some_and(|path| path.is_lost(i, packet.kind()));
-        if lost {
-            self.links[i].counters.packets_lost += 1;
+    /// A packet comes to the link.
+    fn enter(&mut self, now: Time, packet: RealPacket) {
+        let path = self.paths[packet.flow().0 as usize].as_mut();
+        if path.is_some_and(|path| path.is_lost(self.side, packet.kind())) {
+            self.link.counters.packets_lost += 1;
             self.lose(packet);
         } else {
-            self.links[i].arrive(now, packet);
-            self.clear(i);
+            self.link.arrive(now, packet);
+            self.clear();
         }
     }
 
-    /// What a link has sent or dropped goes on.
-    fn clear(&mut self, i: usize) {
-        while let Some(packet) = self.links[i].dropped.pop() {
+    /// What the link has sent or dropped goes on.
+    fn clear(&mut self) {
+        while let Some(packet) = self.link.dropped.pop() {
             self.lose(packet);
         }
-        for (packet, departure) in std::mem::take(&mut self.links[i].departed) {
+        while let Some((packet, departure)) = self.link.departed.pop() {
             let Some(path) = &self.paths[packet.flow().0 as usize] else { continue };
             let at = departure + path.delay(packet.kind());
-            let side = if packet.kind().is_forward() { 1 - opener(packet.flow()) } else { opener(packet.flow()) };
-            self.put(at, Place::Host(side), packet);
+            self.put(at, Place::Host, packet);
         }
     }
 
@@ -333,11 +327,11 @@ impl<'a> Router<'a> {
     }
 
     /// A packet is handed to its host's kernel.
-    fn hand_over(&mut self, at: Time, side: usize, packet: RealPacket) {
+    fn hand_over(&mut self, at: Time, packet: RealPacket) {
         let late = self.clock.now().since(at);
         self.lateness.record(late);
         self.latest = self.latest.max(late);
-        if sys::write(self.tuns[side], packet.as_bytes()).is_err() {
+        if sys::write(self.to, packet.as_bytes()).is_err() {
             self.refused += 1;
         } else if let (Kind::Data, Some(path)) = (packet.kind(), &self.paths[packet.flow().0 as usize]) {
             path.counts.packets_received.add(1);
@@ -350,9 +344,7 @@ impl<'a> Router<'a> {
     }
 
     fn sample(&mut self, now: Time) {
-        for (link, series) in self.links.iter_mut().zip(&mut self.series) {
-            series.push(&link_sample(link, now));
-        }
+        self.series.push(&link_sample(&mut self.link, now));
         self.samples += 1;
         self.next_sample = Time::from_secs_f64(self.samples as f64 * self.times.period_s);
         if self.next_sample > self.times.end {
@@ -363,8 +355,8 @@ impl<'a> Router<'a> {
     /// The window of figures begins or ends.
     fn mark(&mut self, now: Time) {
         if self.before.is_none() {
-            self.before = Some(self.links.iter_mut().map(|link| link.settle(now).1).collect());
-            self.links.iter_mut().for_each(|link| link.restart(now));
+            self.before = Some(self.link.settle(now).1);
+            self.link.restart(now);
             self.next_mark = self.times.window.1;
         } else {
             self.next_mark = Time::NEVER;
@@ -372,15 +364,10 @@ impl<'a> Router<'a> {
         }
     }
 
-    fn take_figures(&mut self, now: Time) -> Vec<LinkFigures> {
-        let before = self.before.clone().unwrap_or_else(|| vec![LinkCounters::default(); self.links.len()]);
-        let from = self.times.window.0;
-        (self.links.iter_mut().zip(before))
-            .map(|(link, before)| {
-                let (occupancy, after) = link.settle(now);
-                link_figures(link, (from, before), (now, after, occupancy))
-            })
-            .collect()
+    fn take_figures(&mut self, now: Time) -> LinkFigures {
+        let before = self.before.unwrap_or_default();
+        let (occupancy, after) = self.link.settle(now);
+        link_figures(&self.link, (self.times.window.0, before), (now, after, occupancy))
     }
 }
 

@@ -24,7 +24,8 @@ const HEADER_BYTES: usize = 16;
 
 /// Connections of the caller's namespace to this address go through this interface, and begin with this window, segments.
 pub fn set_initial_window(to: Ipv4Addr, interface: u32, segments: u32) -> Result<()> {
-    let mut body = vec![libc::AF_INET as u8, 32, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST];
+    let mut body =
+        vec![libc::AF_INET as u8, 32, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST];
     body.extend(0u32.to_ne_bytes()); // rtm_flags
     attribute(&mut body, RTA_DST, &to.octets());
     attribute(&mut body, RTA_OIF, &interface.to_ne_bytes());

@@ -4,15 +4,17 @@ use crate::error::LiveError;
 use crate::flow::Flow;
 use crate::hosts::Hosts;
 use crate::namespace::{self, HostSetup};
-use crate::router::{Router, Times};
+use crate::router::{Report, Router, Times};
 use crate::sys::{self, Clock};
 use crate::validity::{Outside, Validity};
+use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration};
 use longfat_sim::{ConnectionPlan, Link, LinkPlan, Outcome, Plan, PlanError, Summary};
 use longfat_transport::udp;
 use longfat_units::{Interval, Time};
 use longfat_wire::RealPacket;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
@@ -38,11 +40,15 @@ pub struct Live {
 
 /// Runs a plan on this machine. The calling thread changes its namespace for good, and the process has to have no other
 /// thread if it has not the right to make namespaces. `congestion` has the kernel's name of the algorithm of each flow and
-/// background over TCP.
-pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>) -> Result<Live, LiveError> {
+/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`.
+pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -> Result<Live, LiveError> {
     plan.check()?;
     check(plan)?;
-    let setup = setup(plan)?;
+    let own = own_forms(congestion);
+    let mut setup = setup(plan)?;
+    setup.paced = own.iter().any(|form| form.paced);
+    // held to the end, and before the process leaves the user namespace that has the right to
+    let _registered = register(&own, objects)?;
     let packet_bytes = setup.packet_bytes;
     let (ends, sysctls) = namespace::ends(&setup)?;
     offered(&ends[0], congestion)?;
@@ -51,47 +57,69 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>) -> Result<Live, L
         window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
         end: Time::from_secs_f64(plan.duration_s),
     };
-    let links =
-        plan.links.iter().map(|l| Link::new(l, plan.seed, false)).collect::<Result<Vec<Link<RealPacket>>, _>>()?;
-    let (announce, news) = mpsc::channel();
+    let links = plan
+        .links
+        .iter()
+        .map(|l| Link::new(l, plan.seed, false))
+        .collect::<Result<Vec<Link<RealPacket>>, _>>()?;
     let clock = Clock::starting_in(LEAD);
+    let tuns = [ends[0].tun(), ends[1].tun()];
+    let (mut announce, mut routers) = (Vec::new(), Vec::new());
+    for (side, link) in links.into_iter().enumerate() {
+        let (announcing, news) = mpsc::channel();
+        announce.push(announcing);
+        routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
+    }
+    let announce = announce.try_into().map_err(|_| LiveError::Broken("two links were planned".to_owned()))?;
     let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock)
         .map_err(LiveError::setup("the hosts' sockets"))?;
-    let router = Router::new(clock, [ends[0].tun(), ends[1].tun()], links, news, packet_bytes as usize, times);
     let wanted = AtomicBool::new(true);
     let drops = || ends.iter().map(|end| end.device_drops().unwrap_or(0)).sum::<u64>();
     let before = drops();
-    let (ran, report) = std::thread::scope(|scope| {
-        let routing = scope.spawn(|| {
-            clock.wait_for_start();
-            let report = router.run(&wanted);
-            wanted.store(report.is_ok() && wanted.load(Ordering::Relaxed), Ordering::Relaxed);
-            report
-        });
+    let (ran, reports) = std::thread::scope(|scope| {
+        let routing: Vec<_> = routers
+            .into_iter()
+            .map(|router| {
+                scope.spawn(|| {
+                    clock.wait_for_start();
+                    let report = router.run(&wanted);
+                    if report.is_err() {
+                        wanted.store(false, Ordering::Relaxed);
+                    }
+                    report
+                })
+            })
+            .collect();
         clock.wait_for_start();
-        let cpu = sys::thread_cpu();
-        let ran = hosts.run(&wanted);
+        let before = sys::thread_cpu();
+        let ran = hosts.run(&wanted).map(|()| sys::thread_cpu().saturating_sub(before));
         if ran.is_err() {
             wanted.store(false, Ordering::Relaxed);
         }
-        (ran.map(|()| sys::thread_cpu()).map(|after| Interval::from_ns(after.as_ns() - cpu.as_ns())), routing.join())
+        (ran, routing.into_iter().map(|thread| thread.join()).collect::<Vec<_>>())
     });
     let hosts_cpu = ran.map_err(LiveError::broken("the hosts"))?;
-    let report = report
-        .map_err(|_| LiveError::Broken("the router panicked".to_owned()))?
-        .map_err(LiveError::broken("the router"))?;
+    let reports = reports
+        .into_iter()
+        .map(|report| {
+            report
+                .map_err(|_| LiveError::Broken("a router panicked".to_owned()))?
+                .map_err(LiveError::broken("a router"))
+        })
+        .collect::<Result<Vec<Report>, _>>()?;
     let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
-    let validity = Validity::of(plan, &hosts, &report, outside, packet_bytes, &sysctls);
+    let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls);
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_figures).collect();
-    let summary =
-        Summary { flows, links: report.links, background: hosts.background_figures, packets: report.packets };
+    let packets = reports.first().map_or(0, |report| report.packets);
+    let (links, series) = reports.into_iter().map(|report| (report.figures, report.series)).unzip();
+    let summary = Summary { flows, links, background: hosts.background_figures, packets };
     let outcome = Outcome {
         summary,
         flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
-        links: report.series,
+        links: series,
         transfers: hosts.transfers,
         events: hosts.events,
-        events_handled: report.packets,
+        events_handled: packets,
     };
     Ok(Live { outcome, validity })
 }
@@ -115,13 +143,32 @@ fn check(plan: &Plan) -> Result<(), LiveError> {
     for (at, connection) in connections(plan) {
         let ways = (connection.forward.as_slice(), connection.reverse.as_slice());
         if !matches!(ways, ([0], [1]) | ([1], [0])) {
-            return refuse(format!("{at}.forward"), "live, data take one of the two links, and ACKs the other");
+            return refuse(
+                format!("{at}.forward"),
+                "live, data take one of the two links, and ACKs the other",
+            );
         }
         if udp::find(&connection.algorithm).is_some_and(|protocol| protocol.reliable) {
             return refuse(format!("{at}.algorithm"), "no kernel has it; the simulator does");
         }
     }
     Ok(())
+}
+
+/// The algorithms that Longfat itself brings.
+fn own_forms(congestion: &BTreeMap<String, String>) -> Vec<&'static KernelForm> {
+    let asked: BTreeSet<&str> = congestion.values().map(String::as_str).collect();
+    KERNEL_FORMS.iter().filter(|form| asked.contains(form.name)).collect()
+}
+
+/// Brings those of them into the kernel that nobody else holds there.
+fn register(own: &[&KernelForm], objects: &Path) -> Result<Vec<Registration>, LiveError> {
+    let there = longfat_bpf::available().unwrap_or_default();
+    own.iter()
+        .filter(|form| !there.iter().any(|name| name == form.name))
+        .map(|form| Registration::new(&form.object(objects), &std::env::temp_dir()))
+        .collect::<Result<_, _>>()
+        .map_err(|error| LiveError::Machine(error.to_string()))
 }
 
 /// Whether the kernel has the algorithms.
@@ -155,7 +202,8 @@ fn setup(plan: &Plan) -> Result<HostSetup, LiveError> {
         let segments = connection.initial_window as u32;
         let side = connection.forward[0];
         if initial_window[side].is_some_and(|other| other != segments) {
-            let what = "live, connections of one direction have one initial window; accepted: the same for all";
+            let what =
+                "live, connections of one direction have one initial window; accepted: the same for all";
             return refuse(format!("{at}.initial_window"), what);
         }
         initial_window[side] = Some(segments);
@@ -165,6 +213,7 @@ fn setup(plan: &Plan) -> Result<HostSetup, LiveError> {
         queue_packets: (DEVICE_FACTOR * held_bytes / f64::from(packet_bytes.max(1)))
             .clamp(LEAST_DEVICE_PACKETS, LARGEST_DEVICE_PACKETS) as u32,
         buffer_bytes: (BUFFER_FACTOR * held_bytes).clamp(LEAST_BUFFER_BYTES, LARGEST_BUFFER_BYTES) as u64,
+        paced: false,
         ecn: connections(plan).any(|(_, c)| c.ecn),
         initial_window,
     })

@@ -123,11 +123,7 @@ fn configure(fd: RawFd, what: libc::Ioctl, request: &mut libc::ifreq) -> Result<
 }
 
 /// Gives an interface of the caller's namespace its address (if any), packet size and queue, and puts it up.
-pub fn set_up_interface(
-    name: &CStr,
-    address: Option<Ipv4Addr>,
-    sizes: Option<(u32, u32)>,
-) -> Result<()> {
+pub fn set_up_interface(name: &CStr, address: Option<Ipv4Addr>, sizes: Option<(u32, u32)>) -> Result<()> {
     let socket = socket(libc::SOCK_DGRAM)?;
     let fd = socket.as_raw_fd();
     let mut request = interface(name);
@@ -187,9 +183,8 @@ pub fn route_socket() -> Result<OwnedFd> {
 
 fn open_socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> Result<OwnedFd> {
     // SAFETY: takes no pointers.
-    let fd = checked(unsafe {
-        libc::socket(family, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, protocol)
-    })?;
+    let fd =
+        checked(unsafe { libc::socket(family, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, protocol) })?;
     // SAFETY: just opened, nobody else's.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
@@ -219,8 +214,7 @@ pub fn listen(socket: BorrowedFd<'_>) -> Result<()> {
 pub fn connect(socket: BorrowedFd<'_>, to: SocketAddrV4) -> Result<()> {
     let to = sockaddr(to);
     // SAFETY: the address is our own and outlives the call.
-    let answer =
-        checked(unsafe { libc::connect(socket.as_raw_fd(), (&raw const to).cast(), ADDRESS_BYTES) });
+    let answer = checked(unsafe { libc::connect(socket.as_raw_fd(), (&raw const to).cast(), ADDRESS_BYTES) });
     match answer {
         Err(error) if would_block(&error) => Ok(()),
         answer => answer.map(|_| ()),

@@ -35,11 +35,11 @@ pub struct Validity {
     pub valid: bool,
     /// The checks.
     pub checks: Vec<Check>,
-    /// Lateness of the router: median, 99th percentile, greatest, s.
+    /// Lateness of the routers, the worse one's: median, 99th percentile, greatest, s.
     pub lateness_s: [f64; 3],
-    /// Shares of a processor that the router's thread and the hosts' thread used.
-    pub processor: [f64; 2],
-    /// Whether the router's thread came before others (SCHED_FIFO).
+    /// Shares of a processor that the threads of the routers, data's first, and of the hosts used.
+    pub processor: Vec<f64>,
+    /// Whether the routers' threads came before others (SCHED_FIFO).
     pub realtime: bool,
     /// The kernel's algorithm of each flow and background.
     pub congestion: std::collections::BTreeMap<String, String>,
@@ -63,25 +63,30 @@ impl Validity {
     pub fn of(
         plan: &Plan,
         hosts: &Hosts<'_>,
-        router: &Report,
+        routers: &[Report],
         outside: Outside,
         packet_bytes: u32,
         sysctls: &[Sysctl],
     ) -> Self {
         let share = |cpu: Interval| cpu.as_secs_f64() / plan.duration_s;
-        let processor = [share(router.cpu), share(outside.hosts_cpu)];
-        let percentile = |share| router.lateness.percentile_s(share).unwrap_or(0.0);
+        let used = routers.iter().map(|router| router.cpu).chain([outside.hosts_cpu]);
+        let processor: Vec<f64> = used.map(share).collect();
+        let greatest = |of: &dyn Fn(&Report) -> f64| routers.iter().map(of).fold(0.0, f64::max);
+        let percentile = |share| greatest(&|router| router.lateness.percentile_s(share).unwrap_or(0.0));
         let p99_s = percentile(0.99);
         let memory = sysctls.iter().any(|(name, value)| name.ends_with("no_metrics_save") && value != "1");
         let mut checks = vec![
             check("packets dropped by the hosts' devices", outside.device_drops as f64, 0.0),
             check("data segments sent that never came to the router", outside.missing as f64, 0.0),
-            check("packets that a host did not take", router.refused as f64, 0.0),
-            check("lateness of the router, 99th percentile, s", p99_s, LATENESS * drain_s(plan)),
-            check("largest packet, bytes", f64::from(router.largest_bytes), f64::from(packet_bytes)),
+            check("packets that a host did not take", greatest(&|router| router.refused as f64), 0.0),
+            check("lateness of the routers, 99th percentile, s", p99_s, LATENESS * drain_s(plan)),
+            check(
+                "largest packet, bytes",
+                greatest(&|router| f64::from(router.largest_bytes)),
+                f64::from(packet_bytes),
+            ),
             check("settings remembered between connections", f64::from(u8::from(memory)), 0.0),
-            check("processor used by the router's thread", processor[0], PROCESSOR),
-            check("processor used by the hosts' thread", processor[1], PROCESSOR),
+            check("processor used by one thread", processor.iter().copied().fold(0.0, f64::max), PROCESSOR),
         ];
         for flow in hosts.flows.iter().filter(|flow| flow.info.busy > Interval::ZERO) {
             let held = flow.info.receiver_limited.as_secs_f64() + flow.info.buffer_limited.as_secs_f64();
@@ -91,9 +96,9 @@ impl Validity {
         Validity {
             valid: checks.iter().all(|check| check.ok),
             checks,
-            lateness_s: [percentile(0.5), p99_s, router.latest.as_secs_f64()],
+            lateness_s: [percentile(0.5), p99_s, greatest(&|router| router.latest.as_secs_f64())],
             processor,
-            realtime: router.hurried,
+            realtime: routers.iter().all(|router| router.hurried),
             congestion: hosts.congestion().clone(),
             sysctls: sysctls.iter().cloned().collect(),
         }

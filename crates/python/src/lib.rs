@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 pyo3::create_exception!(
     _core,
@@ -87,24 +88,25 @@ fn simulate<'py>(
     }
 }
 
-/// live_run(plan_json, congestion) -> dict
+/// live_run(plan_json, congestion, objects) -> dict
 ///
 /// Runs a plan on this machine's own TCP; `congestion` maps names of flows and backgrounds to the kernel's names of
-/// their algorithms. The process moves into namespaces of its own for good: call it in one that does nothing else.
+/// their algorithms, and `objects` is the folder of those that `make bpf` built. The process moves into namespaces of its own for good: call it in one that does nothing else.
 #[pyfunction]
 fn live_run<'py>(
     py: Python<'py>,
     plan_json: &str,
     congestion: BTreeMap<String, String>,
+    objects: PathBuf,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::from_json(plan_json).map_err(refuse)?;
-    let live = py.detach(|| longfat_live::run(&plan, &congestion)).map_err(|error| match error {
-        LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
-        LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
-    })?;
+    let live =
+        py.detach(|| longfat_live::run(&plan, &congestion, &objects)).map_err(|error| match error {
+            LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
+            LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
+        })?;
     let result = to_dict(py, &live.outcome)?;
-    let validity =
-        serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let validity = serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
     result.set_item("validity", validity)?;
     Ok(result)
 }
@@ -115,6 +117,14 @@ fn live_run<'py>(
 #[pyfunction]
 fn live_die_with_parent() -> PyResult<()> {
     Ok(longfat_live::die_with_parent()?)
+}
+
+/// live_has_loader() -> bool
+///
+/// Whether this build can bring algorithms of its own into the kernel.
+#[pyfunction]
+const fn live_has_loader() -> bool {
+    longfat_live::HAS_LOADER
 }
 
 /// live_probe() -> list of (what, "" or what is missing)
@@ -178,9 +188,11 @@ fn parameter(p: &Parameter) -> serde_json::Value {
 fn row(a: &Algorithm) -> serde_json::Value {
     let (explicit, explicit_bytes) =
         a.instance(&[]).map_or((false, 0), |c| (c.has_explicit(), c.explicit_bytes()));
+    let form = longfat_live::kernel_form(a.name).map(|form| form.name);
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": a.linux_module, "live": a.linux_module.is_some(), "transport": "tcp", "random": false,
+        "linux_module": a.linux_module, "kernel_form": form, "live": a.linux_module.is_some() || form.is_some(),
+        "transport": "tcp", "random": false,
         "explicit": explicit, "explicit_bytes": explicit_bytes})
 }
 
@@ -283,6 +295,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(live_run, m)?)?;
     m.add_function(wrap_pyfunction!(live_die_with_parent, m)?)?;
     m.add_function(wrap_pyfunction!(live_probe, m)?)?;
+    m.add_function(wrap_pyfunction!(live_has_loader, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(check_queue, m)?)?;

@@ -11,8 +11,10 @@ mod simulation;
 mod windows;
 mod workload;
 
-pub use figures::{BackgroundFigures, BackgroundMark, FlowFigures, LinkFigures, SampleMean, Summary, background_figures, link_figures,
-    per_second, ratio};
+pub use figures::{
+    BackgroundFigures, BackgroundMark, FlowFigures, LinkFigures, SampleMean, Summary, background_figures,
+    link_figures, per_second, ratio,
+};
 pub use link::{LINK_COLUMNS, Link, LinkCounters, link_sample};
 pub use plan::*;
 pub use series::{EventRow, Series};

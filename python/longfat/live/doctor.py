@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import registry
+from longfat import _core, registry
 from longfat.errors import LongfatError
 from longfat.live import run
 
@@ -49,7 +49,11 @@ def examine() -> list[dict[str, Any]]:
             f"use a machine with {LEAST_PROCESSORS} or more: router and hosts have a thread each",
         )
     )
-    items += [_algorithm(row) for row in registry.rows("algorithms") if row["live"] and row["linux_module"]]
+    items += [
+        _algorithm(row)
+        for row in registry.rows("algorithms")
+        if row["live"] and row.get("transport") == "tcp"
+    ]
     items.append(_item("btf", BTF.exists(), str(BTF), "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"))
     clang = shutil.which("clang")
     items.append(
@@ -59,13 +63,24 @@ def examine() -> list[dict[str, Any]]:
 
 
 def _algorithm(row: registry.Row) -> dict[str, Any]:
-    module = row["linux_module"] or ""
     there = run.available()
-    name = run.kernel_name(row["name"], there)
-    kept = _module_file(module)
-    found = f"{name}" if name in there else f"module tcp_{module} can be loaded" if kept else f"no {module}"
-    remedy = f"as root: modprobe tcp_{module}, on a kernel that has it (CONFIG_TCP_CONG_{module.upper()})"
-    return _item(f"algorithm {row['name']}", name in there or kept, found, remedy)
+    name, own, module = run.kernel_name(row["name"], there), row.get("kernel_form"), row["linux_module"] or ""
+    if name in there:
+        return _item(f"algorithm {row['name']}", True, name, "")
+    if name == own and (run.OBJECTS / f"{own}.o").exists() and _core.live_has_loader():
+        return _item(f"algorithm {row['name']}", True, f"{own}, brought in for each run", "")
+    if name == module and _module_file(module):
+        return _item(f"algorithm {row['name']}", True, f"the module tcp_{module} can be loaded", "")
+    found = "no loader in this build" if own and not _core.live_has_loader() else f"no {name}"
+    return _item(f"algorithm {row['name']}", False, found, _bringing(own, module))
+
+
+def _bringing(own: str | None, module: str) -> str:
+    if own is None:
+        return f"as root: modprobe tcp_{module}, on a kernel that has it"
+    if _core.live_has_loader():
+        return "make bpf"
+    return "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf"
 
 
 def _module_file(module: str) -> bool:

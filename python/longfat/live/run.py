@@ -19,8 +19,8 @@ from longfat.scenario import Scenario
 from longfat.transport import Transport
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-OWN_PREFIX = "lf_"
-"""Of algorithms that Longfat itself brings into the kernel."""
+OBJECTS = Path(__file__).resolve().parents[3] / "bpf" / "out"
+"""Where `make bpf` puts the algorithms that Longfat itself brings into the kernel."""
 
 KERNELS_OWN = (
     "initial_ssthresh",
@@ -46,7 +46,12 @@ def run(scenario: Scenario) -> Result:
     """
     check(scenario)
     planned = plan.build(scenario)
-    request = {"what": "run", "plan": json.dumps(planned), "congestion": congestion(planned)}
+    request = {
+        "what": "run",
+        "plan": json.dumps(planned),
+        "congestion": congestion(planned),
+        "objects": OBJECTS,
+    }
     begin = time.perf_counter()
     output = ask(request, scenario.title or "scenario")
     return Result(scenario, output, time.perf_counter() - begin)
@@ -144,10 +149,9 @@ def congestion(planned: plan.Plan) -> dict[str, str]:
 
 
 def kernel_name(algorithm: str, there: list[str]) -> str:
-    """What this kernel calls an algorithm: its own module's name, else that of Longfat's own."""
+    """What this kernel calls an algorithm: its module's name where it has that, else our own form's."""
     row = registry.find("algorithms", algorithm)
-    own = OWN_PREFIX + row["name"].replace("+", "p").replace("-", "")
-    module = row["linux_module"]
-    if module is None or (module not in there and own in there):
-        return own
+    module, own = row["linux_module"], row.get("kernel_form")
+    if module is None or (own is not None and module not in there):
+        return own or algorithm
     return module

@@ -22,7 +22,7 @@ def answer(request: dict[str, Any]) -> tuple[str, Any]:
     try:
         if request["what"] == "probe":
             return DONE, _core.live_probe()
-        return DONE, _core.live_run(request["plan"], request["congestion"])
+        return DONE, _core.live_run(request["plan"], request["congestion"], request["objects"])
     except ValueError as error:
         return REFUSED, str(error)
     except Exception as error:
