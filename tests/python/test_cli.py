@@ -157,7 +157,6 @@ def refused(answer: tuple[int, str, str]) -> str:
         (["--set", "flow.0.rtt"], '--set flow.0.rtt: accepted: key=value such as "flow.0.rtt=82 ms"'),
         (["--set", "flow.9.rtt=1 ms"], "flow.9.rtt: no flow.9; accepted after flow: a position from 0 to 1"),
         (["--set", "duration=5 s", "--set", "flow.0.rtt=3"], "flow.0.rtt = 3"),
-        (["--backend", "live"], "--backend live comes with a later version"),
         (["--backend", "ns3"], "Invalid value for '--backend'"),
         (["--warmup", "4"], '--warmup 4: a time needs a unit; accepted: "42 ms"'),
         (["--warmup", "11 s"], "--warmup 11 s: accepted: a time before the run's end, 10 s"),
