@@ -2,8 +2,10 @@
 //! they are handed `now` and answer through a [`Sink`]; they own no clock, no socket, no thread.
 
 mod capacity;
+pub mod counter;
 mod element;
 mod fifo;
+mod hash;
 pub mod loss;
 mod occupancy;
 mod pipe;

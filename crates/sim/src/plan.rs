@@ -453,7 +453,12 @@ impl LinkPlan {
         let Some(row) = router::find(&planned.kind) else {
             return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
         };
-        let setup = router::Setup { queue, capacity: self.capacity(&at, rate)? };
+        let setup = router::Setup {
+            queue,
+            capacity: self.capacity(&at, rate)?,
+            limit: self.queue.limit(),
+            stream: Stream::new(seed, &format!("link/{}/router", self.name)),
+        };
         row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(at, e.to_string()))
     }
 }

@@ -2,10 +2,26 @@
 //! routers (XCP-i) and shares of a link (XCP-TCP friendliness) drive the same laws.
 
 use super::behind::Behind;
+use super::{Xcp, xcp};
 use crate::queue::registry::Boxed;
 use crate::{Capacity, Element, Sink};
-use longfat_units::Time;
+use longfat_units::parameters::{Parameter, ParameterError};
+use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
+
+/// Which protocol's law something holds that can hold any.
+pub const PROTOCOL: Parameter =
+    Parameter::choice("protocol", &[xcp::ROW.name], "explicit protocol whose law of control it holds");
+/// The control interval of a law that has none; chosen here.
+const INTERVAL: Interval = Interval::from_millis(100);
+
+/// The law of this protocol, one of [`PROTOCOL`]'s, with the defaults of its row.
+pub fn law<P: Packet>(protocol: &str) -> Result<Box<dyn Law<P> + Send>, ParameterError> {
+    match protocol {
+        "xcp" => Ok(Box::new(Xcp::build(&xcp::ROW.checked(&[])?))),
+        other => unreachable!("{other} is no choice of a protocol"),
+    }
+}
 
 /// What a law knows of what it controls: a link, a share of one, or a stretch of path that it stands for.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +51,14 @@ pub trait Law<P: Packet> {
     fn timer(&mut self, now: Time, stretch: &Stretch);
     /// A packet leaves: its header is written.
     fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
+    /// Whether the packet carries the protocol's header, so that its flow heeds the law.
+    fn guides(&self, packet: &P) -> bool {
+        packet.explicit().is_some()
+    }
+    /// How long the running control interval is; what shares a link with the law measures over the same one.
+    fn interval(&self) -> Interval {
+        INTERVAL
+    }
 }
 
 /// A queue with a law around it.

@@ -3,14 +3,20 @@
 //! one.
 
 mod behind;
+pub mod dqw;
+pub mod friendly;
 mod law;
 pub mod xcp;
 
+pub use dqw::Dqw;
+pub use friendly::Friendly;
 pub use law::{Controlled, Law, Stretch};
 pub use xcp::Xcp;
 
 use crate::Capacity;
+use crate::queue::Limit;
 use crate::queue::registry::Boxed;
+use longfat_units::Stream;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters, Value};
 use longfat_wire::Packet;
 
@@ -33,10 +39,14 @@ pub struct Setup<P> {
     pub queue: Boxed<P>,
     /// What the link behind it can carry; the router knows it at any moment.
     pub capacity: Capacity,
+    /// What the queue holds.
+    pub limit: Limit,
+    /// The router's own random stream.
+    pub stream: Stream,
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW];
+pub static ROWS: &[Router] = &[xcp::ROW, friendly::ROW, dqw::ROW];
 
 /// The row with this name or alias.
 pub fn find(name: &str) -> Option<&'static Router> {
@@ -56,9 +66,10 @@ impl Router {
         given: &[(String, Value)],
     ) -> Result<Boxed<P>, ParameterError> {
         let p = self.checked(given)?;
-        let Setup { queue, capacity } = setup;
         match self.name {
-            "xcp" => Ok(Box::new(Controlled::new(queue, capacity, Xcp::build(&p)))),
+            "xcp" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, Xcp::build(&p)))),
+            "friendly" => Ok(Box::new(Friendly::build(setup, &p)?)),
+            "dqw" => Ok(Box::new(Dqw::build(setup, &p)?)),
             other => unreachable!("{other} has a row but no type"),
         }
     }

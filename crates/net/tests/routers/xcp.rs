@@ -27,9 +27,7 @@ fn feedback(packet: &SimPacket) -> f64 {
 }
 
 fn router() -> Box<dyn Element<SimPacket> + Send> {
-    let queue = Box::new(DropTail::new(Limit::Packets(1 << 20)));
-    let capacity = Capacity::Constant(Rate::from_bps(8.0 * CAPACITY).unwrap());
-    find("xcp").unwrap().instance(Setup { queue, capacity }, &[]).unwrap()
+    find("xcp").unwrap().instance(setup(8.0 * CAPACITY, 1 << 20), &[]).unwrap()
 }
 
 /// Keeps the time that the element asked for.
