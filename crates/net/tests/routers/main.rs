@@ -4,5 +4,9 @@
 
 #[path = "../common/mod.rs"]
 mod driver;
+mod dqw;
+mod flows;
+mod friendly;
 mod rows;
+mod setup;
 mod xcp;
