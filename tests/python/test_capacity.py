@@ -168,6 +168,9 @@ def test_xcp_fills_the_link_without_loss_as_a_file_has_it() -> None:
         ("xpc", '"xpc" is not a router, did you mean "xcp"?'),
         ({"kind": "xcp", "alpha": 2}, "xcp.alpha = 2: accepted: from"),
         ({"kind": "xcp", "delta": 2}, 'xcp has no parameter "delta"'),
+        ({"kind": "friendly", "protocol": "sack"}, "friendly.protocol = 'sack': accepted: \"xcp\""),
+        ({"kind": "friendly", "inspect": 0}, "friendly.inspect = 0: accepted: from 0.01 to 1"),
+        ({"kind": "dqw", "weight": 1}, "dqw.weight = 1: accepted: from 0.01 to 0.99"),
         (3, 'accepted: the name of a router such as "xcp"'),
     ],
 )
