@@ -36,7 +36,8 @@ fn explicit_share(mut plan: Value, from_s: f64, xcp: usize) -> (f64, Outcome) {
 
 #[test]
 fn beside_two_tcp_flows_an_xcp_flow_keeps_a_share_that_a_plain_router_does_not_leave_it() {
-    let share = |router: Value| explicit_share(plan(router, (1, &["sack", "sack"]), 0.02, 5.0, 60.0), 20.0, 1);
+    let share =
+        |router: Value| explicit_share(plan(router, (1, &["sack", "sack"]), 0.02, 5.0, 60.0), 20.0, 1);
     let (plain, _) = share(json!({"kind": "xcp"}));
     assert!(plain < 0.1, "a plain XCP router leaves it {plain:.3}");
     let (kept, outcome) = share(json!({"kind": "friendly", "update": "packet"}));

@@ -14,8 +14,8 @@
 //! | `weight` | 0.5 | of the capacity | The ns Manual, 21.2.2 | shares are of bytes, there of packets |
 
 use super::behind::Behind;
-use super::law::{Law, PROTOCOL, Stretch, law};
-use super::{Router, Setup};
+use super::law::{DynLaw, Law, Stretch};
+use super::{PROTOCOLS, Router, Setup, laws};
 use crate::queue::DropTail;
 use crate::{Capacity, Element, Sink};
 use longfat_units::Time;
@@ -28,7 +28,7 @@ pub const ROW: Router = Router {
     aliases: &[],
     citation: "The ns Manual, section 21.2.2: XCP router, 2011",
     parameters: &[
-        PROTOCOL,
+        Parameter::choice("protocol", PROTOCOLS, "explicit protocol of the first queue"),
         Parameter::number("weight", 0.5, (0.01, 0.99), "of the capacity", "what explicit flows share"),
     ],
 };
@@ -50,7 +50,7 @@ impl<P: Packet> Turn<P> {
 /// Two queues before one link, one of them with a law around it.
 pub struct Dqw<P> {
     capacity: Capacity,
-    law: Box<dyn Law<P> + Send>,
+    law: DynLaw<P>,
     explicit: Turn<P>,
     others: Turn<P>,
     /// Virtual time: of the queue that was served last, before it was.
@@ -64,7 +64,7 @@ impl<P: Packet + Send + 'static> Dqw<P> {
         let turn = |queue, weight| Turn { queue: Behind::new(queue), weight, served: 0.0 };
         Ok(Dqw {
             capacity: setup.capacity,
-            law: law(p.word(PROTOCOL.name))?,
+            law: laws(p.word("protocol"))?(),
             explicit: turn(Box::new(DropTail::new(setup.limit)), weight),
             others: turn(setup.queue, 1.0 - weight),
             clock: 0.0,

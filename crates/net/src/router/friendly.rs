@@ -22,8 +22,8 @@
 //! | zombies' alpha | 0.25 / 1000 `inspect` | | thesis, equation 2.28 and 6.5 | none |
 
 use super::behind::Behind;
-use super::law::{Law, PROTOCOL, Stretch, law};
-use super::{Router, Setup};
+use super::law::{DynLaw, Law, Stretch};
+use super::{PROTOCOLS, Router, Setup, laws};
 use crate::counter::{Bloom, Counter, Exact, Zombies};
 use crate::{Capacity, DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
@@ -36,7 +36,7 @@ pub const ROW: Router = Router {
     aliases: &[],
     citation: "Lopez Pacheco: Efficient and robust transport over large bandwidth-delay product networks, thesis, 2008",
     parameters: &[
-        PROTOCOL,
+        Parameter::choice("protocol", PROTOCOLS, "explicit protocol whose flows it protects"),
         Parameter::choice("counter", &["zombie", "exact", "bloom"], "what counts the flows"),
         Parameter::number("inspect", 1.0, (0.01, 1.0), "of the packets", "how many the counters are shown"),
         Parameter::choice("update", &["interval", "packet"], "when the drop probability moves"),
@@ -129,7 +129,7 @@ impl Side {
 pub struct Friendly<P> {
     queue: Behind<P>,
     capacity: Capacity,
-    law: Box<dyn Law<P> + Send>,
+    law: DynLaw<P>,
     explicit: Side,
     others: Side,
     inspect: f64,
@@ -150,7 +150,7 @@ impl<P: Packet> Friendly<P> {
         Ok(Friendly {
             queue: Behind::new(setup.queue),
             capacity: setup.capacity,
-            law: law(p.word(PROTOCOL.name))?,
+            law: laws(p.word("protocol"))?(),
             explicit: Side::new(p, &mut draws),
             others: Side::new(p, &mut draws),
             inspect: p.number("inspect"),

@@ -2,26 +2,13 @@
 //! routers (XCP-i) and shares of a link (XCP-TCP friendliness) drive the same laws.
 
 use super::behind::Behind;
-use super::{Xcp, xcp};
 use crate::queue::registry::Boxed;
 use crate::{Capacity, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
-/// Which protocol's law something holds that can hold any.
-pub const PROTOCOL: Parameter =
-    Parameter::choice("protocol", &[xcp::ROW.name], "explicit protocol whose law of control it holds");
 /// The control interval of a law that has none; chosen here.
 const INTERVAL: Interval = Interval::from_millis(100);
-
-/// The law of this protocol, one of [`PROTOCOL`]'s, with the defaults of its row.
-pub fn law<P: Packet>(protocol: &str) -> Result<Box<dyn Law<P> + Send>, ParameterError> {
-    match protocol {
-        "xcp" => Ok(Box::new(Xcp::build(&xcp::ROW.checked(&[])?))),
-        other => unreachable!("{other} is no choice of a protocol"),
-    }
-}
 
 /// What a law knows of what it controls: a link, a share of one, or a stretch of path that it stands for.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +45,30 @@ pub trait Law<P: Packet> {
     /// How long the running control interval is; what shares a link with the law measures over the same one.
     fn interval(&self) -> Interval {
         INTERVAL
+    }
+}
+
+/// Any law.
+pub type DynLaw<P> = Box<dyn Law<P> + Send>;
+
+impl<P: Packet> Law<P> for DynLaw<P> {
+    fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        self.as_mut().arrive(now, packet, stretch);
+    }
+    fn wake(&self) -> Time {
+        self.as_ref().wake()
+    }
+    fn timer(&mut self, now: Time, stretch: &Stretch) {
+        self.as_mut().timer(now, stretch);
+    }
+    fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        self.as_mut().leave(now, packet, stretch);
+    }
+    fn guides(&self, packet: &P) -> bool {
+        self.as_ref().guides(packet)
+    }
+    fn interval(&self) -> Interval {
+        self.as_ref().interval()
     }
 }
 

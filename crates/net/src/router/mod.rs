@@ -10,7 +10,7 @@ pub mod xcp;
 
 pub use dqw::Dqw;
 pub use friendly::Friendly;
-pub use law::{Controlled, Law, Stretch};
+pub use law::{Controlled, DynLaw, Law, Stretch};
 pub use xcp::Xcp;
 
 use crate::Capacity;
@@ -47,6 +47,23 @@ pub struct Setup<P> {
 
 /// All rows, in the order of their introduction.
 pub static ROWS: &[Router] = &[xcp::ROW, friendly::ROW, dqw::ROW];
+
+/// Protocols whose laws other routers drive, by their rows' names.
+const PROTOCOLS: &[&str] = &["xcp"];
+
+/// Makes as many instances of a law as there are stretches to control.
+type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
+
+/// Of one of [`PROTOCOLS`], with its defaults.
+fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
+    match protocol {
+        "xcp" => {
+            let p = xcp::ROW.checked(&[])?;
+            Ok(Box::new(move || Box::new(Xcp::build(&p))))
+        }
+        other => unreachable!("{other} is no protocol"),
+    }
+}
 
 /// The row with this name or alias.
 pub fn find(name: &str) -> Option<&'static Router> {

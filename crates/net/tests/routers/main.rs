@@ -2,9 +2,9 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
+mod dqw;
 #[path = "../common/mod.rs"]
 mod driver;
-mod dqw;
 mod flows;
 mod friendly;
 mod rows;

@@ -2,9 +2,9 @@
 
 use crate::driver::{World, data, ignore};
 use crate::setup::{Tally, carrying, setup};
-use longfat_net::router::xcp::{Gains, Sums};
-use longfat_net::router::find;
 use longfat_net::Element;
+use longfat_net::router::find;
+use longfat_net::router::xcp::{Gains, Sums};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Kind, Packet, SimPacket, Xcp};
 use proptest::prelude::*;
