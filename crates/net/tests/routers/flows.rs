@@ -2,7 +2,6 @@
 
 use crate::driver::data;
 use crate::setup::{Tally, setup};
-use longfat_net::Element;
 use longfat_net::router::find;
 use longfat_units::parameters::Value;
 use longfat_units::{Interval, Stream, Time};
