@@ -6,11 +6,15 @@ mod behind;
 pub mod dqw;
 pub mod friendly;
 mod law;
+pub mod quickstart;
+pub mod vcp;
 pub mod xcp;
 
 pub use dqw::Dqw;
 pub use friendly::Friendly;
 pub use law::{Controlled, DynLaw, Law, Stretch};
+pub use quickstart::QuickStart;
+pub use vcp::Vcp;
 pub use xcp::Xcp;
 
 use crate::Capacity;
@@ -46,10 +50,10 @@ pub struct Setup<P> {
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW, friendly::ROW, dqw::ROW];
+pub static ROWS: &[Router] = &[xcp::ROW, vcp::ROW, quickstart::ROW, friendly::ROW, dqw::ROW];
 
 /// Protocols whose laws other routers drive, by their rows' names.
-const PROTOCOLS: &[&str] = &["xcp"];
+const PROTOCOLS: &[&str] = &["xcp", "vcp"];
 
 /// Makes as many instances of a law as there are stretches to control.
 type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
@@ -60,6 +64,10 @@ fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
         "xcp" => {
             let p = xcp::ROW.checked(&[])?;
             Ok(Box::new(move || Box::new(Xcp::build(&p))))
+        }
+        "vcp" => {
+            let p = vcp::ROW.checked(&[])?;
+            Ok(Box::new(move || Box::new(Vcp::build(&p))))
         }
         other => unreachable!("{other} is no protocol"),
     }
@@ -85,6 +93,12 @@ impl Router {
         let p = self.checked(given)?;
         match self.name {
             "xcp" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, Xcp::build(&p)))),
+            "vcp" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, Vcp::build(&p)))),
+            "quickstart" => Ok(Box::new(Controlled::new(
+                setup.queue,
+                setup.capacity,
+                QuickStart::build(&p, setup.stream),
+            ))),
             "friendly" => Ok(Box::new(Friendly::build(setup, &p)?)),
             "dqw" => Ok(Box::new(Dqw::build(setup, &p)?)),
             other => unreachable!("{other} has a row but no type"),

@@ -7,6 +7,8 @@ mod dqw;
 mod driver;
 mod flows;
 mod friendly;
+mod quickstart;
 mod rows;
 mod setup;
+mod vcp;
 mod xcp;
