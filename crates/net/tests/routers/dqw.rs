@@ -97,7 +97,7 @@ fn the_law_gives_out_its_part_of_the_link_whether_or_not_others_use_the_rest() {
             router.arrive(now, packet, &mut tally);
             match router.next(now, &mut tally).and_then(|p| p.explicit().copied()) {
                 Some(Explicit::Xcp(header)) => header.feedback_bytes,
-                None => 0.0,
+                _ => 0.0,
             }
         };
         (0..10).for_each(|_| assert_eq!(cross(Time::ZERO, carrying(0, 1000, 20_000.0, 0.1)), 0.0));

@@ -7,7 +7,7 @@ use longfat_net::router::{Setup, find};
 use longfat_net::{DropReason, Element};
 use longfat_units::parameters::Value;
 use longfat_units::{Interval, Stream, Time};
-use longfat_wire::{Explicit, Kind, Packet, SimPacket};
+use longfat_wire::{Explicit, Kind, Load, Packet, SimPacket};
 use proptest::prelude::*;
 
 const RATE_BPS: f64 = 10e6;
@@ -154,6 +154,39 @@ fn the_probability_begins_anew_when_the_load_is_gone() {
 }
 
 #[test]
+fn around_another_protocol_s_law_it_protects_that_one_s_flows() {
+    let vcp = |seq: u64| {
+        let mut packet = carrying(0, 1000, 50_000.0, 0.05);
+        packet.seq = seq;
+        packet.explicit_mut().map(|header| *header = Explicit::Vcp(Load::default())).expect("a header");
+        packet
+    };
+    let mut router =
+        friendly(&[("start", 0.1), ("increase", 1.0)], &[("counter", "exact"), ("protocol", "vcp")]);
+    let mut tally = Tally::default();
+    let mut told = 0;
+    for i in 0..10_000_u64 {
+        let now = Time::ZERO + Interval::from_ns(GAP_NS * i * 5 / 6);
+        tally.run_to(&mut router, now);
+        // a tenth VCP's, a tenth XCP's, which it does not guide
+        let packet = match i % 10 {
+            0 => vcp(i),
+            1 => carrying(1, 1000, 50_000.0, 0.05),
+            _ => data(2, i, 1000),
+        };
+        router.arrive(now, packet, &mut tally);
+        if let Some(Explicit::Vcp(load)) = router.next(now, &mut tally).and_then(|p| p.explicit().copied()) {
+            told += u32::from(load != Load::default());
+        }
+    }
+    let of = |flow: u32| tally.dropped.iter().filter(|(p, _)| p.flow.0 == flow).count();
+    assert_eq!(of(0), 0);
+    // a tenth of each of the others, but for the first interval of 200 ms
+    assert!((60..140).contains(&of(1)) && (680..880).contains(&of(2)), "{} and {}", of(1), of(2));
+    assert!(told > 900, "a link with a load of 1.2 is overloaded: {told} packets say so");
+}
+
+#[test]
 fn explicit_flows_alone_are_told_what_their_own_router_would_tell_them() {
     let crossing = |name: &str| {
         let router = find(name).unwrap().instance(setup(RATE_BPS, 1 << 20), &[]).unwrap();
@@ -167,7 +200,7 @@ fn explicit_flows_alone_are_told_what_their_own_router_would_tell_them() {
         world.assert_conserves();
         let told = |p: &SimPacket| match p.explicit() {
             Some(Explicit::Xcp(header)) => header.feedback_bytes,
-            None => panic!("the header is gone"),
+            _ => panic!("the header is gone"),
         };
         world.sent().map(|(at, p)| (at, told(p))).collect::<Vec<_>>()
     };
