@@ -6,6 +6,7 @@ use longfat_transport::cc::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Kind, LEAST_SSTHRESH, Value, Window,
     algorithms,
 };
+use longfat_transport::Mirror;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 use proptest::prelude::*;
@@ -69,6 +70,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 /// The sender as an algorithm sees it.
 struct Sender {
     control: Controller,
+    /// What the receiver makes of explicit headers.
+    mirror: Option<Box<dyn Mirror>>,
     w: Window,
     now: Time,
     base_rtt: Interval,
@@ -88,6 +91,7 @@ impl Sender {
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.timer_period().map(|period| Time::ZERO + period);
         Sender {
+            mirror: control.mirror(1500.0),
             control,
             w: Window { cwnd: path.cwnd, ssthresh: path.ssthresh, max_ssthresh: path.max_ssthresh },
             now: Time::ZERO + base_rtt,
@@ -180,7 +184,9 @@ impl Sender {
                 if measured {
                     echo.feedback_bytes = (0.5 - queue) * 3000.0;
                 }
-                self.control.on_explicit(&Explicit::Xcp(echo), 1500.0, acked < 3, &mut self.w);
+                let echo = Explicit::Xcp(echo);
+                let echo = self.mirror.as_mut().map_or(echo, |m| m.answer(&echo));
+                self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
                 self.check("on_explicit");
             }
         }
