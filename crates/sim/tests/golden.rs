@@ -42,7 +42,8 @@ fn trace(algorithm: &str, parameters: &Value) -> String {
     let one = with(flow("1", algorithm), json!({"rtt_s": 0.04, "parameters": parameters}));
     let mut plan = dumbbell(20e6, 33, 60.0, vec![one]);
     plan["links"][0]["loss"] = json!({"kind": "every", "packets": 5000});
-    plan["links"][0]["router"] = router::find(algorithm.trim_end_matches("-r")).map_or(Value::Null, |r| json!({"kind": r.name}));
+    plan["links"][0]["router"] =
+        router::find(algorithm.trim_end_matches("-r")).map_or(Value::Null, |r| json!({"kind": r.name}));
     plan["sample"] = json!({"flows_s": 1.0, "links_s": 1.0});
     let outcome = run(&plan);
     let times = column(&outcome.flows, "1", "time_s").iter();

@@ -2,11 +2,11 @@
 //! of its
 //! choices, through random legal sequences of events, and checks what must hold of any congestion control.
 
+use longfat_transport::Mirror;
 use longfat_transport::cc::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Kind, LEAST_SSTHRESH, Value, Window,
     algorithms,
 };
-use longfat_transport::Mirror;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 use proptest::prelude::*;

@@ -28,7 +28,7 @@ use super::{
     Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, Window,
 };
 use crate::Mirror;
-use longfat_units::Interval;
+use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Xcp as Header};
 
 /// The registry row.
@@ -126,7 +126,7 @@ impl CongestionControl for XcpR {
         }
     }
 
-    fn on_recovered(&mut self, _now: longfat_units::Time, _w: &mut Window) {
+    fn on_recovered(&mut self, _now: Time, _w: &mut Window) {
         self.reducing_to_bytes = f64::INFINITY;
     }
 
@@ -176,5 +176,187 @@ impl Mirror for OnePacket {
                 (header.cwnd_bytes + header.feedback_bytes * packets).max(self.packet_bytes);
         }
         Explicit::Xcp(header)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{instance, loss, window};
+    use super::super::xcp;
+    use super::*;
+    use crate::{Receiver, ReceiverConfig};
+    use longfat_wire::{Extra, FlowId, Kind, SimPacket};
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    const PACKET: f64 = 1500.0;
+    const RTT: Interval = Interval::from_millis(100);
+
+    fn receiver(c: &Controller, delayed: bool) -> Receiver {
+        let delayed_ack = delayed.then_some(Interval::from_millis(40));
+        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, mirror: c.mirror(PACKET) })
+    }
+
+    /// A data packet that leaves now, to which the routers give this feedback unless less is wished for.
+    fn data(c: &Controller, w: &Window, seq: u64, feedback_bytes: f64) -> SimPacket {
+        let Some(Explicit::Xcp(mut header)) = c.explicit(w.cwnd * PACKET, RTT) else { panic!("a header") };
+        header.feedback_bytes = header.feedback_bytes.min(feedback_bytes);
+        let mut packet = SimPacket::new(Kind::Data, FlowId(0), seq, PACKET as u32, Time::ZERO);
+        packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::Xcp(header)), ..Extra::default() }));
+        packet
+    }
+
+    fn take(c: &mut Controller, w: &mut Window, ack: &SimPacket, limited: bool) {
+        let echo = ack.extra.as_ref().and_then(|e| e.explicit).expect("a header comes back");
+        c.on_explicit(&echo, PACKET, limited, w);
+    }
+
+    /// Packets, an acknowledgement's way behind the sender, with these feedbacks; acknowledgements are lost where it says
+    /// so. The windows after those that are not, bytes.
+    fn windows(row: &Algorithm, delayed: bool, path: &[(f64, bool)]) -> Vec<f64> {
+        const WAY: usize = 20;
+        let mut c = instance(row, &[]);
+        let mut r = receiver(&c, delayed);
+        let mut w = window(100.0, f64::INFINITY);
+        let mut back = VecDeque::new();
+        let mut seen = Vec::new();
+        for i in 0..path.len() + WAY {
+            if let Some(&(feedback_bytes, lost)) = path.get(i)
+                && let Some(ack) = r.on_packet(Time::ZERO, &data(&c, &w, i as u64, feedback_bytes))
+                && !lost
+            {
+                back.push_back((i + WAY, ack));
+            }
+            while back.front().is_some_and(|&(at, _)| at <= i)
+                && let Some((_, ack)) = back.pop_front()
+            {
+                take(&mut c, &mut w, &ack, true);
+                seen.push(w.cwnd * PACKET);
+            }
+        }
+        seen
+    }
+
+    proptest! {
+        #[test]
+        fn while_nothing_is_lost_the_window_is_xcp_s_to_the_byte(
+            feedback in proptest::collection::vec(-400.0..500.0_f64, 1..300), delayed in any::<bool>(),
+        ) {
+            let path: Vec<_> = feedback.into_iter().map(|f| (f, false)).collect();
+            let [plain, mirrored] = [&xcp::ROW, &ROW].map(|row| windows(row, delayed, &path));
+            prop_assert_eq!(plain.len(), mirrored.len());
+            for (a, b) in plain.iter().zip(&mirrored) {
+                prop_assert!((a - b).abs() < 0.01, "{a} {b}");
+            }
+        }
+
+        #[test]
+        fn one_acknowledgement_makes_up_for_all_that_were_lost_before_it(
+            mut path in proptest::collection::vec((-3000.0..3000.0_f64, any::<bool>()), 1..300),
+        ) {
+            let whole: Vec<_> = path.iter().map(|&(feedback, _)| (feedback, false)).collect();
+            if let Some((_, lost)) = path.last_mut() {
+                *lost = false;
+            }
+            let complete = windows(&xcp::ROW, false, &whole);
+            let partial = windows(&ROW, false, &path);
+            let (a, b) = (complete.last().copied().unwrap_or(0.0), partial.last().copied().unwrap_or(1.0));
+            prop_assert!((a - b).abs() < 0.01, "{a} without loss, {b}");
+        }
+    }
+
+    #[test]
+    fn xcp_ends_with_another_window_when_acknowledgements_are_lost() {
+        // a hundred packets are given 300 bytes each, 20 segments in all; every other answer is lost
+        let path: Vec<_> = (0..100).map(|i| (300.0, i % 2 == 0)).collect();
+        assert_eq!(windows(&xcp::ROW, false, &path).last(), Some(&(110.0 * PACKET)));
+        assert_eq!(windows(&ROW, false, &path).last(), Some(&(120.0 * PACKET)));
+    }
+
+    #[test]
+    fn after_a_loss_only_a_receiver_that_knows_of_it_is_believed_and_one_flagged_packet_is_enough() {
+        let mut c = instance(&ROW, &[]);
+        let mut r = receiver(&c, false);
+        let mut w = window(100.0, f64::INFINITY);
+        let answered = r.on_packet(Time::ZERO, &data(&c, &w, 0, 0.0)).unwrap();
+        take(&mut c, &mut w, &answered, true);
+        let before = data(&c, &w, 1, 1500.0);
+        c.on_congestion(&loss(), &mut w);
+        // the window is on its way down: headers tell where it goes
+        w.cwnd = 80.0;
+        let (lost, flagged, again) = (data(&c, &w, 2, 0.0), data(&c, &w, 3, 3000.0), data(&c, &w, 4, 1500.0));
+        assert!(matches!(
+            lost.extra.unwrap().explicit,
+            Some(Explicit::Xcp(Header { reset: true, cwnd_bytes: 75_000.0, .. }))
+        ));
+        w.cwnd = w.ssthresh;
+        c.on_recovered(Time::ZERO, &mut w);
+        let late = r.on_packet(Time::ZERO, &before).unwrap();
+        take(&mut c, &mut w, &late, true);
+        assert_eq!(w.cwnd, 50.0);
+        for (packet, cwnd) in [(flagged, 52.0), (again, 53.0)] {
+            let ack = r.on_packet(Time::ZERO, &packet).unwrap();
+            take(&mut c, &mut w, &ack, true);
+            assert_eq!(w.cwnd, cwnd);
+        }
+        let Some(Explicit::Xcp(header)) = c.explicit(53.0 * PACKET, RTT) else { panic!("a header") };
+        assert!(!header.reset);
+    }
+
+    #[test]
+    fn a_window_that_a_timeout_set_to_one_segment_is_not_set_back_by_what_is_under_way() {
+        let mut c = instance(&ROW, &[]);
+        let mut r = receiver(&c, false);
+        let mut w = window(100.0, f64::INFINITY);
+        let acks: Vec<_> = (0..3).filter_map(|i| r.on_packet(Time::ZERO, &data(&c, &w, i, 0.0))).collect();
+        take(&mut c, &mut w, &acks[0], true);
+        w.cwnd = 1.0;
+        acks[1..].iter().for_each(|ack| take(&mut c, &mut w, ack, true));
+        assert_eq!(w.cwnd, 1.0);
+        let ack = r.on_packet(Time::ZERO, &data(&c, &w, 1, 750.0)).unwrap();
+        take(&mut c, &mut w, &ack, true);
+        assert_eq!(w.cwnd, 1.5);
+    }
+
+    #[test]
+    fn a_sender_that_its_window_does_not_hold_asks_for_nothing_and_only_shrinks() {
+        let mut c = instance(&ROW, &[]);
+        let mut r = receiver(&c, false);
+        let mut w = window(100.0, f64::INFINITY);
+        for (i, feedback, cwnd) in [(0, 3000.0, 100.0), (1, 3000.0, 100.0), (2, -6000.0, 98.0)] {
+            let ack = r.on_packet(Time::ZERO, &data(&c, &w, i, feedback)).unwrap();
+            take(&mut c, &mut w, &ack, false);
+            assert_eq!(w.cwnd, cwnd, "{i}");
+        }
+    }
+
+    #[test]
+    fn without_a_router_on_the_path_it_grows_as_standard_tcp() {
+        let mut c = instance(&ROW, &[]);
+        let mut r = receiver(&c, false);
+        let mut w = window(10.0, 20.0);
+        let ack = r.on_packet(Time::ZERO, &data(&c, &w, 0, f64::INFINITY)).unwrap();
+        take(&mut c, &mut w, &ack, true);
+        c.on_ack(&super::super::testing::ack(2.0), &mut w);
+        assert_eq!(w.cwnd, 12.0);
+    }
+
+    #[test]
+    fn the_first_formula_takes_one_packet_s_feedback_for_that_of_the_window() {
+        // section 5.3: a router's interval may end within a window. Here 50 of 100 packets are given 30 bytes and then 50
+        // nothing: one more segment, where the last packet alone says none, and the fiftieth two.
+        let last = |variant, packets: usize| {
+            let c = instance(&ROW, &[("variant", variant)]);
+            let mut r = receiver(&c, false);
+            let w = window(100.0, f64::INFINITY);
+            let given = (0..packets).map(|i| if i < 50 { 30.0 } else { 0.0 }).zip(0..);
+            let acks = given.filter_map(|(f, i)| r.on_packet(Time::ZERO, &data(&c, &w, i, f)));
+            let Some(Explicit::Xcp(header)) = acks.last().and_then(|a| a.extra?.explicit) else {
+                panic!("a header")
+            };
+            header.feedback_bytes / PACKET
+        };
+        assert_eq!((last("mirror", 100), last("first", 100)), (101.0, 100.0));
+        assert_eq!((last("mirror", 50), last("first", 50)), (101.0, 102.0));
     }
 }
