@@ -184,7 +184,7 @@ mod tests {
     use super::super::testing::{instance, loss, window};
     use super::super::xcp;
     use super::*;
-    use crate::{Receiver, ReceiverConfig};
+    use crate::{Echoing, Receiver, ReceiverConfig};
     use longfat_wire::{Extra, FlowId, Kind, SimPacket};
     use proptest::prelude::*;
     use std::collections::VecDeque;
@@ -192,9 +192,10 @@ mod tests {
     const PACKET: f64 = 1500.0;
     const RTT: Interval = Interval::from_millis(100);
 
-    fn receiver(c: &Controller, delayed: bool) -> Receiver {
+    fn receiver(c: &Controller, delayed: bool) -> Echoing {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, mirror: c.mirror(PACKET) })
+        let receiver = Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true });
+        Echoing::new(receiver, c.mirror(PACKET))
     }
 
     /// A data packet that leaves now, to which the routers give this feedback unless less is wished for.
