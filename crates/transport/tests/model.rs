@@ -180,9 +180,11 @@ impl Sender {
         if !self.recovering && self.control.explicit_bytes() > 0 {
             let header = self.control.explicit(1500.0 * self.w.cwnd, self.srtt);
             if let Some(Explicit::Xcp(mut echo)) = header {
-                // routers add while their queues are short, and take away later; some paths have none
+                // routers add while their queues are short and their links not full, and take away later; some paths
+                // have none
                 if measured {
-                    echo.feedback_bytes = (0.5 - queue) * 3000.0;
+                    let spare = if self.w.cwnd < 100_000.0 { 0.5 } else { 0.0 };
+                    echo.feedback_bytes = (spare - queue) * 3000.0;
                 }
                 let echo = Explicit::Xcp(echo);
                 let echo = self.mirror.as_mut().map_or(echo, |m| m.answer(&echo));
