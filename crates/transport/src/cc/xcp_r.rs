@@ -102,7 +102,9 @@ impl CongestionControl for XcpR {
     }
 
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::Xcp(Header { cwnd_bytes, feedback_bytes: told_bytes, reset, .. }) = echo;
+        let Explicit::Xcp(Header { cwnd_bytes, feedback_bytes: told_bytes, reset, .. }) = echo else {
+            return;
+        };
         self.packet_bytes = packet_bytes;
         self.limited = limited;
         self.plain.guided = told_bytes.is_finite();
@@ -146,7 +148,7 @@ struct Copied {
 
 impl Mirror for Copied {
     fn answer(&mut self, header: &Explicit) -> Explicit {
-        let Explicit::Xcp(mut header) = *header;
+        let Explicit::Xcp(mut header) = *header else { return *header };
         let from_bytes = header.reset.then_some(header.cwnd_bytes);
         if from_bytes != self.from_bytes {
             self.from_bytes = from_bytes;
@@ -169,7 +171,7 @@ struct OnePacket {
 
 impl Mirror for OnePacket {
     fn answer(&mut self, header: &Explicit) -> Explicit {
-        let Explicit::Xcp(mut header) = *header;
+        let Explicit::Xcp(mut header) = *header else { return *header };
         if header.feedback_bytes.is_finite() {
             let packets = header.cwnd_bytes / self.packet_bytes;
             header.feedback_bytes =
@@ -194,7 +196,8 @@ mod tests {
 
     fn receiver(c: &Controller, delayed: bool) -> Echoing {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        let receiver = Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true });
+        let receiver =
+            Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, uncounted_hops: 1 });
         Echoing::new(receiver, c.mirror(PACKET))
     }
 
