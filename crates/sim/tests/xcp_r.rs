@@ -8,9 +8,14 @@ use common::{column, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
+fn flows_of(plan: &mut Value) -> &mut Vec<Value> {
+    let Some(flows) = plan["flows"].as_array_mut() else { panic!("a list") };
+    flows
+}
+
 /// XCP, or XCP-r in this form.
 fn speaking(mut plan: Value, algorithm: &str, parameters: Value) -> Value {
-    for flow in plan["flows"].as_array_mut().expect("a list") {
+    for flow in flows_of(&mut plan) {
         if flow["algorithm"] == "xcp" {
             flow["algorithm"] = json!(algorithm);
             flow["parameters"] = parameters.clone();
@@ -22,7 +27,7 @@ fn speaking(mut plan: Value, algorithm: &str, parameters: Value) -> Value {
 /// Each of the acknowledgements is lost with this probability, and each is for one segment.
 fn losing(mut plan: Value, probability: f64) -> Value {
     plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
-    for flow in plan["flows"].as_array_mut().expect("a list") {
+    for flow in flows_of(&mut plan) {
         flow["delayed_ack"] = json!(false);
     }
     plan
@@ -93,7 +98,7 @@ fn steps(name: &str, ack_loss: f64, seed: u64) -> Outcome {
         let changes = json!({"parameters": {"rate": 5.0}, "start_s": 5.0, "stop_s": 15.0, "rtt_s": 0.15});
         with(flow(&format!("cbr{i}"), "cbr"), changes)
     };
-    plan["flows"].as_array_mut().expect("a list").extend((0..5).map(cbr));
+    flows_of(&mut plan).extend((0..5).map(cbr));
     run(&losing(plan, ack_loss))
 }
 
@@ -136,7 +141,6 @@ fn falls(name: &str, ack_loss: f64) -> (f64, u64) {
         sum.0 += dropped(&outcome);
         sum.1 += outcome.summary.flows.iter().map(|f| f.timeouts).sum::<u64>();
     }
-    println!("{name} {ack_loss}: {sum:?}");
     sum
 }
 
@@ -145,5 +149,4 @@ fn falls_of_the_capacity_cost_fewer_timeouts_than_xcp_s_where_acknowledgements_a
     // what the fall itself drops, in the round trip before any feedback can come, is no less
     let (plain, robust) = (falls("xcp", 0.3), falls("xcp-r", 0.3));
     assert!(robust.1 < plain.1, "{robust:?} against {plain:?}");
-    println!("{:?}", falls("xcp-r", 0.0));
 }
