@@ -15,7 +15,7 @@ Kind = Literal["algorithms", "queues", "routers"]
 LATER: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset({"jetmax"}),
     "queues": frozenset(),
-    "routers": frozenset({"xcp_i", "xcp_r", "jetmax"}),
+    "routers": frozenset({"xcp_i", "jetmax"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 

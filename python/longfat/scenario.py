@@ -333,7 +333,7 @@ class Scenario(Part):
             if flow.algorithm.explicit and self.bottleneck.router is None:
                 found.append(
                     f"flow.{i} is of {flow.algorithm.name}, but no router is there to guide it; "
-                    f'accepted: bottleneck.router = "{flow.algorithm.name}"'
+                    f'accepted: bottleneck.router = "{flow.algorithm.name.removesuffix("-r")}"'
                 )
             router = self.bottleneck.router
             if flow.quick_start is not None and (router is None or router.kind != "quickstart"):

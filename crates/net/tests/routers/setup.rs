@@ -20,7 +20,7 @@ pub fn setup(rate_bps: f64, packets: u64) -> Setup<SimPacket> {
 
 /// A packet of this flow with a header whose wish no router can fulfil.
 pub fn carrying(flow: u32, bytes: u32, cwnd_bytes: f64, rtt_s: f64) -> SimPacket {
-    let header = Xcp { cwnd_bytes, rtt_s, feedback_bytes: f64::INFINITY };
+    let header = Xcp { cwnd_bytes, rtt_s, feedback_bytes: f64::INFINITY, ..Xcp::default() };
     let mut packet = data(flow, 0, bytes);
     packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::Xcp(header)), ..Extra::default() }));
     packet

@@ -3,6 +3,7 @@
 use super::{
     Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, SendingTimes, Value, Window,
 };
+use crate::Mirror;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 
@@ -98,6 +99,7 @@ controllers! {
     Westwood(westwood::Westwood),
     Illinois(illinois::Illinois),
     Xcp(xcp::Xcp),
+    XcpR(xcp_r::XcpR),
     Vcp(vcp::Vcp),
 }
 
@@ -150,6 +152,9 @@ impl CongestionControl for Controller {
     }
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
         each!(self, c => c.on_explicit(echo, packet_bytes, limited, w))
+    }
+    fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
+        each!(self, c => c.mirror(packet_bytes))
     }
     fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
         each!(self, c => c.internals(out))
