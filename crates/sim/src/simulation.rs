@@ -42,6 +42,7 @@ const LINK_COLUMNS: &[&str] = &[
     "packets_lost",
     "bytes_out",
     "flows_estimated",
+    "capacity_bps",
 ];
 const TRANSFER_COLUMNS: &[&str] = &["group", "start_s", "duration_s", "bytes"];
 
@@ -520,6 +521,7 @@ impl Simulation {
                 c.packets_lost as f64,
                 c.bytes_out as f64,
                 link.flows_estimated().unwrap_or(f64::NAN),
+                link.capacity.bps(now),
             ]);
         }
         self.link_samples += 1;
