@@ -14,8 +14,9 @@ pub mod router;
 mod sojourn;
 
 pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
-pub use element::{Address, DropReason, Element, Sink};
+pub use element::{DropReason, Element, Sink};
 pub use fifo::ConstantFifo;
+pub use longfat_wire::Address;
 pub use loss::{Loss, LossModel};
 pub use occupancy::Occupancy;
 pub use pipe::Pipe;

@@ -1,6 +1,7 @@
 //! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
 //! come from anywhere.
 
+use crate::messages;
 use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
 use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
@@ -74,6 +75,12 @@ pub struct LinkPlan {
     /// How the rate varies; constant if null.
     #[serde(default)]
     pub capacity: Option<CapacityPlan>,
+    /// The nodes that it leads from and to, by number; null in a plan without a map of its network.
+    #[serde(default)]
+    pub nodes: Option<(u32, u32)>,
+    /// Its queue stands in a switch, which leaves the time-to-live of IP as it is.
+    #[serde(default)]
+    pub layer2: bool,
     /// Propagation delay, seconds; counts towards the round-trip time of flows that cross it.
     pub delay_s: f64,
     /// The queue before it.
@@ -572,6 +579,6 @@ impl Plan {
             background.workload().check(&at)?;
             background.workload().connection().check(&format!("{at}.flow"), self.links.len())?;
         }
-        Ok(())
+        messages::check(self)
     }
 }
