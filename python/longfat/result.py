@@ -83,13 +83,16 @@ class Result:
         return [Path(spec.name).name if spec.custom else None for spec in specs]
 
     def _asked_bps(self) -> list[float | None]:
-        """The load that was asked for, of each background of the plan."""
+        """The load that was asked for, of each background of the plan, as a mean over the window of figures."""
         scenario = self.scenario
-        return [
-            part.asked_bps(scenario.bottleneck)
-            for part in scenario.background
-            for _ in range(2 if part.direction == "both" else 1)
-        ]
+        begin, end = scenario.figures_window_s()
+        found: list[float | None] = []
+        for part in scenario.background:
+            asked = part.asked_bps(scenario.bottleneck)
+            until = end if part.stop is None else min(max(part.stop, begin), end)
+            share = (until - begin) / (end - begin)
+            found += [asked * share if asked and share else None] * (2 if part.direction == "both" else 1)
+        return found
 
     def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
         """By background and size, of transfers that began in the window of figures."""
