@@ -83,7 +83,7 @@ class Result:
         return [Path(spec.name).name if spec.custom else None for spec in specs]
 
     def _asked_bps(self) -> list[float | None]:
-        """The load that was asked for, of each background of the plan, as a mean over the window of figures."""
+        """The load that was asked for, of each background of the plan; a mean over the window of figures."""
         scenario = self.scenario
         begin, end = scenario.figures_window_s()
         found: list[float | None] = []

@@ -371,7 +371,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         ),
         (
             {"kind": "short", "gap": "1 s", "rtt": {"exponential": "10 ms", "least": "20 ms"}},
-            'background.0.rtt = { exponential = "10 ms", least = "20 ms" }: least lies above the mean; accepted: ',
+            'background.0.rtt = { exponential = "10 ms", least = "20 ms" }: least lies above the mean; ',
         ),
         ({"kind": "bulk"}, "background.0.flows is missing; accepted: a whole number"),
         ({"kind": "bulk", "flows": 2, "load": "20 %"}, "background.0.load: unknown key; accepted: "),

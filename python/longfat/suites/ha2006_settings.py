@@ -36,8 +36,8 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 """The protocols that the slides name, and those of the later suites that are TCP: `theory` has them all.
 
-Left out are what the suites have beside them: standard TCP without SACK, parallel TCP, transports over UDP and
-explicit rates, which need a stack or a router of their own.
+Left out are what the suites have beside them: standard TCP without SACK, parallel TCP, transports over UDP
+and explicit rates, which need a stack or a router of their own.
 """
 
 TITLES = {
