@@ -57,6 +57,7 @@ def figures(jain, delays, drops, share, estimated, effective, levels):
         "drop_ratio_low": levels[1][1],
         "goodput_share": 0.95,
         "delay_ms": 10.0,
+        "wait_ms": 10.0,
         "span_delay_ms": 10.0,
         "delay_var": 4.0,
         "goodput_var": 0.0001,
@@ -191,7 +192,7 @@ class Ran:
             "links": [
                 {
                     "name": "bottleneck", "rate_bps": 8e6, "packets_in": 1000, "packets_dropped": 20,
-                    "packets_marked": 5,
+                    "packets_marked": 5, "utilization": 0.75,
                 }
             ],
         }  # fmt: skip
@@ -234,6 +235,8 @@ def test_a_run_is_reduced_to_goodput_delay_phases_and_shares():
     # packet, half three, and half of that from 20 s on
     assert row["flows_effective"] == pytest.approx(1.6)
     assert row["below_min"] == pytest.approx(0.75, abs=0.01)
+    # 1500 bytes on average wait before 6 Mbit/s that are carried
+    assert row["wait_ms"] == pytest.approx(2.0, rel=0.01)
     assert "delay_ms_high" not in row
 
 

@@ -319,7 +319,9 @@ impl DistributionPlan {
         match self {
             DistributionPlan::Fixed(x) => Distribution::Fixed(*x),
             DistributionPlan::Drawn(Drawn::Uniform(a, b)) => Distribution::Uniform(*a, *b),
-            DistributionPlan::Drawn(Drawn::Exponential(least, mean)) => Distribution::Exponential(*least, *mean),
+            DistributionPlan::Drawn(Drawn::Exponential(least, mean)) => {
+                Distribution::Exponential(*least, *mean)
+            }
             DistributionPlan::Drawn(Drawn::Empirical(plan)) => {
                 plan.0.clone().map_or(Distribution::Fixed(0.0), Distribution::Empirical)
             }

@@ -204,7 +204,8 @@ mod tests {
     #[test]
     fn an_exponential_with_a_least_value_keeps_its_mean_and_decays_from_there() {
         let mut s = Stream::new(11, "least");
-        let drawn: Vec<f64> = (0..100_000).map(|_| Distribution::Exponential(10.0, 100.0).draw(&mut s)).collect();
+        let drawn: Vec<f64> =
+            (0..100_000).map(|_| Distribution::Exponential(10.0, 100.0).draw(&mut s)).collect();
         assert!(drawn.iter().all(|&x| x >= 10.0));
         assert!((drawn.iter().sum::<f64>() / 1e5 - 100.0).abs() < 1.5);
         // half of it lies below 10 + 90 ln 2 = 72.4, and 13.5 % above 10 + 2 x 90

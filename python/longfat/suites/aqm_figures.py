@@ -101,7 +101,7 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
             categories=_names(fast.where(signal=signal)),
         )
         for key, text, label, limits in (
-            ("delay_ms", "mean", DELAY_AXIS, None),
+            ("wait_ms", "mean wait", "mean wait, ms", None),
             ("goodput_share", "all flows", "goodput / mean capacity", (0.0, 1.02)),
         )
         for signal in SIGNALS
@@ -112,9 +112,10 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
         "Changing capacity",
         f"{FLOWS} like flows before {HIGH_MBPS} and {LOW_MBPS} Mbit/s by turns, for {CHANGE_S[SLOW]:g} s "
         f"each (above) and for {CHANGE_S[FAST]:g} s each (below them). {SETTING} Delays are the backlog "
-        "over the capacity of the moment. RED's and CHOKe's thresholds are in packets and do not follow "
-        "the capacity; Adaptive RED takes the higher one for it. No point in the drops: none. Last: "
-        "histories with slow changes and drops, means over half a second, first repeat." + _repeats(runs),
+        "over the capacity of the moment, waits the mean backlog over the rate that was carried. RED's and "
+        "CHOKe's thresholds are in packets and do not follow the capacity; Adaptive RED takes the higher one "
+        "for it. No point in the drops: none. Last: histories with slow changes and drops, means over half a "
+        "second, first repeat." + _repeats(runs),
         (*_spans(slow, levels, log=True), *quick, *_histories(slow.where(signal=DROPS))),
     )
 

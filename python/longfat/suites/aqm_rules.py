@@ -41,10 +41,10 @@ def capacity_low_and_stable(data: Data) -> Finding:
     found = _never_low_and_stable(runs.where(change=SLOW), ("high", "low"))
     fast = runs.where(change=FAST)
     rows = {name: fast.where(queue=name) for name in TITLES}
-    seen = {name: (at.mean("delay_ms"), at.mean("goodput_share")) for name, at in rows.items()}
+    seen = {name: (at.mean("wait_ms"), at.mean("goodput_share")) for name, at in rows.items()}
     text = ", ".join(f"{TITLES[name]} {ms:.1f} ms {share:.3f}" for name, (ms, share) in seen.items())
-    kept = {f"{name}, {FAST}": {"delay_ms": ms, "goodput": share} for name, (ms, share) in seen.items()}
-    note = f"Changing every {CHANGE_S[FAST]:g} s, mean delay and goodput / mean capacity: {text}."
+    kept = {f"{name}, {FAST}": {"wait_ms": ms, "goodput": share} for name, (ms, share) in seen.items()}
+    note = f"Changing every {CHANGE_S[FAST]:g} s, mean wait and goodput / mean capacity: {text}."
     return Finding(found.checks, found.measured, {**found.values, **kept}, note)
 
 
