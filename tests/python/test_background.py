@@ -167,7 +167,7 @@ def test_endless_background_flows_that_stop_leave_the_link_idle_and_completed_no
     ran = longfat.run(scenario(duration="20 s", flow=[], background=[keys | {"rtt": "20 ms"}]))
     link = ran.link("bottleneck")
     sent = np.interp([9.0, 11.0, 20.0], link["time_s"], link["bytes_out"])
-    assert sent[0] > 5e6
+    assert sent[0] > 2e6
     assert sent[2] == sent[1]
     assert ran.summary["background"][0]["transfers_completed"] == 0
 
