@@ -13,7 +13,16 @@ from typing import Annotated, Any, Literal, Protocol, Self
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, model_validator
 
 from longfat import registry, surge
-from longfat.distributions import DrawnRtt, DrawnTime, Empirical, MeasuredSizes, Uniform, mean
+from longfat.distributions import (
+    Distribution,
+    DrawnRtt,
+    DrawnTime,
+    Empirical,
+    MeasuredSizes,
+    Uniform,
+    least,
+    mean,
+)
 from longfat.fields import (
     GAPS_S,
     MOST_SESSIONS,
@@ -30,11 +39,12 @@ from longfat.fields import (
     Shape,
     Share,
     TailIndex,
+    Time,
     Transfer,
 )
 from longfat.sizes import FileSizes
 from longfat.topology import Placed
-from longfat.units import RATE, split, to_float
+from longfat.units import RATE, TIME, split, to_float
 
 GREATEST_SHARE = 10.0
 """Of a link that a load may be: ten times what it carries."""
@@ -112,11 +122,16 @@ class Connections(Placed):
     rtt: DrawnRtt | None = None
     """Drawn for each connection; the first flow's if not given."""
     direction: Literal["forward", "reverse", "both"] = "forward"
+    stop: Time | None = None
+    """From then on nothing is opened, and what has no end sends nothing new."""
 
     @model_validator(mode="after")
-    def _algorithm_is_known(self) -> Self:
+    def _algorithm_and_times_fit(self) -> Self:
         if self.algorithm.custom:
             raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
+        start: Distribution | None = getattr(self, "start", None)
+        if self.stop is not None and self.stop <= (0.0 if start is None else least(start)):
+            raise ValueError(f'stop = "{TIME.write(self.stop)}" is not after its start')
         return self
 
     def asked_bps(self, bottleneck: Rates) -> float | None:

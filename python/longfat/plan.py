@@ -50,7 +50,9 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
 def _links(scenario: Scenario) -> list[Plan]:
     bottleneck = scenario.bottleneck
     reverse_rate = bottleneck.reverse_rate or float(bottleneck.rate)
-    queue = {"kind": bottleneck.queue.kind, **bottleneck.queue.parameters}
+    queue, reverse_queue = (
+        {"kind": spec.kind, **spec.parameters} for spec in (bottleneck.queue, bottleneck.reverse_queue)
+    )
     router = bottleneck.router
     # The RTT is propagation of the whole path, spread by the core: the links themselves add none.
     return [
@@ -69,7 +71,7 @@ def _links(scenario: Scenario) -> list[Plan]:
             "rate_bps": reverse_rate,
             "capacity": None,
             "delay_s": 0.0,
-            "queue": {"kind": "droptail"} | _limit(scenario, scenario.reverse_buffer(), reverse_rate),
+            "queue": reverse_queue | _limit(scenario, scenario.reverse_buffer(), reverse_rate),
             "router": None,
             "loss": _loss(RandomLoss(0.0)),
             "ack_loss": _loss(bottleneck.ack_loss),
@@ -152,8 +154,8 @@ def _drawn(value: Distribution) -> float | Plan:
     match value:
         case Uniform(low, high):
             return {"uniform": [low, high]}
-        case Exponential(mean):
-            return {"exponential": mean}
+        case Exponential(mean, least):
+            return {"exponential": [least, mean]}
         case Empirical():
             return _measured(value)
         case _:
@@ -242,7 +244,7 @@ def _background(part: Background, place: _Place) -> list[Plan]:
                 "name": f"{part.name}-{direction}" if both else part.name,
                 "kind": part.kind,
                 **_members(part),
-                "flow": _transport(part, place, rtt, direction),
+                "flow": _transport(part, place, rtt, direction) | {"stop_s": part.stop},
             }
         )
     return entries

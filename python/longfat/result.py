@@ -86,13 +86,16 @@ class Result:
         return [Path(spec.name).name if spec.custom else None for spec in specs]
 
     def _asked_bps(self) -> list[float | None]:
-        """The load that was asked for, of each background of the plan."""
+        """The load that was asked for, of each background of the plan; a mean over the window of figures."""
         scenario = self.scenario
-        return [
-            part.asked_bps(scenario.rates(f"background.{i}"))
-            for i, part in enumerate(scenario.background)
-            for _ in range(2 if part.direction == "both" else 1)
-        ]
+        begin, end = scenario.figures_window_s()
+        found: list[float | None] = []
+        for i, part in enumerate(scenario.background):
+            asked = part.asked_bps(scenario.rates(f"background.{i}"))
+            until = end if part.stop is None else min(max(part.stop, begin), end)
+            share = (until - begin) / (end - begin)
+            found += [asked * share if asked and share else None] * (2 if part.direction == "both" else 1)
+        return found
 
     def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
         """By background and size, of transfers that began in the window of figures."""

@@ -69,7 +69,7 @@ LINKS = ("bottleneck", "reverse")
 MOST_SAMPLES = 20_000_000
 """Of all flows or all links of a run: 1.6 GB of series."""
 
-SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind"}
+SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_queue": "kind"}
 """Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
 
 Window = Annotated[
@@ -112,10 +112,16 @@ class Bottleneck(Part):
     access_rate: AccessRate | None = None
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer | None = None
+    reverse_queue: Queue = QueueSpec("droptail")
 
     @model_validator(mode="after")
     def _queue_goes_with_the_rate(self) -> Self:
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
+        back = self.reverse_queue
+        try:
+            _core.check_queue(back.kind, back.parameters, self.reverse_rate or float(self.rate))
+        except ValueError as error:
+            raise ValueError(f"reverse_queue: {error}") from None
         return self
 
     def filled(self) -> Self:
@@ -125,6 +131,7 @@ class Bottleneck(Part):
                 "access_rate": self.access_rate or access_bps(self.rate),
                 "reverse_rate": self.reverse_rate or float(self.rate),
                 "queue": self.queue.filled(),
+                "reverse_queue": self.reverse_queue.filled(),
                 "router": self.router and self.router.filled(),
             }
         )
@@ -369,6 +376,7 @@ class Scenario(Part):
                     random(link.loss) or random(link.ack_loss) or link.queue.random
                     for link in (*self.link, *((self.bottleneck,) if not self.link else ()))
                 ),
+                not self.link and self.bottleneck.reverse_queue.random,
                 any(
                     is_drawn(flow.rtt)
                     or is_drawn(flow.start)

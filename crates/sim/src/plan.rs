@@ -162,8 +162,8 @@ pub enum DistributionPlan {
 pub enum Drawn {
     /// Uniform between two values.
     Uniform(f64, f64),
-    /// Exponential with this mean.
-    Exponential(f64),
+    /// Exponential: the least value, and the mean.
+    Exponential(f64, f64),
     /// One of these values.
     Empirical(EmpiricalPlan),
 }
@@ -264,6 +264,9 @@ pub struct ConnectionPlan {
     pub rto_min_s: f64,
     /// RFC 3168.
     pub ecn: bool,
+    /// When it stops sending new data, seconds; background traffic opens nothing from then on, and what it opened with a
+    /// size is carried to its end.
+    pub stop_s: Option<f64>,
     /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if null.
     #[serde(default)]
     pub quick_start_bps: Option<f64>,
@@ -276,8 +279,6 @@ pub struct FlowPlan {
     pub name: String,
     /// When it starts, seconds.
     pub start_s: DistributionPlan,
-    /// When it stops sending new data, seconds.
-    pub stop_s: Option<f64>,
     /// Payload to send; endless if null.
     pub bytes: Option<u64>,
     /// Everything else.
@@ -328,7 +329,9 @@ impl DistributionPlan {
         match self {
             DistributionPlan::Fixed(x) => Distribution::Fixed(*x),
             DistributionPlan::Drawn(Drawn::Uniform(a, b)) => Distribution::Uniform(*a, *b),
-            DistributionPlan::Drawn(Drawn::Exponential(mean)) => Distribution::Exponential(*mean),
+            DistributionPlan::Drawn(Drawn::Exponential(least, mean)) => {
+                Distribution::Exponential(*least, *mean)
+            }
             DistributionPlan::Drawn(Drawn::Empirical(plan)) => {
                 plan.0.clone().map_or(Distribution::Fixed(0.0), Distribution::Empirical)
             }
@@ -337,10 +340,8 @@ impl DistributionPlan {
 
     pub(crate) fn check(&self, at: &str, greatest: f64) -> Result<(), PlanError> {
         match self {
-            DistributionPlan::Fixed(x) | DistributionPlan::Drawn(Drawn::Exponential(x)) => {
-                within(at, *x, 0.0, greatest).map(|_| ())
-            }
-            DistributionPlan::Drawn(Drawn::Uniform(a, b)) => {
+            DistributionPlan::Fixed(x) => within(at, *x, 0.0, greatest).map(|_| ()),
+            DistributionPlan::Drawn(Drawn::Uniform(a, b) | Drawn::Exponential(a, b)) => {
                 within(at, *a, 0.0, greatest)?;
                 within(at, *b, *a, greatest).map(|_| ())
             }
@@ -474,6 +475,11 @@ impl LinkPlan {
 }
 
 impl ConnectionPlan {
+    /// When it stops; never without [`ConnectionPlan::stop_s`].
+    pub fn stop(&self) -> Time {
+        self.stop_s.map_or(Time::NEVER, Time::from_secs_f64)
+    }
+
     /// The parameters as the registry takes them.
     pub fn values(&self) -> Vec<(String, Value)> {
         values(&self.parameters)
@@ -505,6 +511,7 @@ impl ConnectionPlan {
             }
         }
         self.rtt_s.check(&key("rtt_s"), 1000.0)?;
+        within(&key("stop_s"), self.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
         let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;
@@ -568,7 +575,6 @@ impl Plan {
         for (i, flow) in self.flows.iter().enumerate() {
             let at = format!("flows[{i}]");
             flow.start_s.check(&format!("{at}.start_s"), LONGEST_S)?;
-            within(&format!("{at}.stop_s"), flow.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
             if flow.bytes == Some(0) {
                 return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
             }

@@ -186,7 +186,7 @@ impl Simulation {
                 checks: self.checks(),
             };
             let mut flow = Flow::new(&planned.connection, transport, new).map_err(within)?;
-            flow.sending.stop_at = planned.stop_s.map_or(Time::NEVER, Time::from_secs_f64);
+            flow.sending.stop_at = planned.connection.stop();
             if self.plan.events {
                 flow.sending.sender.keep_log();
             }
@@ -404,6 +404,9 @@ impl Simulation {
         };
         let mut flow = Flow::new(planned, transport, new)?;
         flow.transfer = Some(Transfer { group, session: index, bytes, complete: false });
+        if bytes.is_none() {
+            flow.sending.stop_at = planned.stop();
+        }
         self.background[group].open(bytes.map(|payload| planned.ip_bytes(payload)));
         self.look_ahead(&flow);
         if place == self.flows.len() {
@@ -420,10 +423,12 @@ impl Simulation {
         let Some(transfer) = &mut flow.transfer else { return };
         transfer.complete = true;
         let (group, session) = (transfer.group, transfer.session);
-        let bytes = transfer.bytes.unwrap_or_default() as f64;
-        let duration = now.since(flow.began).as_secs_f64();
-        self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes]));
-        self.background[group].completed += 1;
+        if let Some(bytes) = transfer.bytes {
+            let duration = now.since(flow.began).as_secs_f64();
+            let row = [group as f64, flow.began.as_secs_f64(), duration, bytes as f64];
+            self.transfers.push((now, index, row));
+            self.background[group].completed += 1;
+        }
         self.leaving.push(index);
         if self.sessions[session].completed(now) {
             self.woken.push(session);

@@ -38,7 +38,7 @@ pub fn dumbbell(rate_bps: f64, packets: u64, duration_s: f64, flows: Vec<Value>)
 fn connection() -> Value {
     let mut connection = flow("", "sack");
     if let Some(keys) = connection.as_object_mut() {
-        ["name", "start_s", "stop_s", "bytes"].iter().for_each(|k| drop(keys.remove(*k)));
+        ["name", "start_s", "bytes"].iter().for_each(|k| drop(keys.remove(*k)));
     }
     connection
 }
