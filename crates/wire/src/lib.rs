@@ -4,7 +4,7 @@ mod explicit;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, Xcp};
+pub use explicit::{Explicit, JetMax, Xcp};
 pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 

@@ -3,9 +3,11 @@
 //! one.
 
 mod behind;
+pub mod jetmax;
 mod law;
 pub mod xcp;
 
+pub use jetmax::JetMax;
 pub use law::{Controlled, Law, Stretch};
 pub use xcp::Xcp;
 
@@ -36,7 +38,7 @@ pub struct Setup<P> {
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW];
+pub static ROWS: &[Router] = &[xcp::ROW, jetmax::ROW];
 
 /// The row with this name or alias.
 pub fn find(name: &str) -> Option<&'static Router> {
@@ -59,6 +61,7 @@ impl Router {
         let Setup { queue, capacity } = setup;
         match self.name {
             "xcp" => Ok(Box::new(Controlled::new(queue, capacity, Xcp::build(&p)))),
+            "jetmax" => Ok(Box::new(Controlled::new(queue, capacity, JetMax::build(&p)))),
             other => unreachable!("{other} has a row but no type"),
         }
     }

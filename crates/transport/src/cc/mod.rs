@@ -15,6 +15,7 @@ pub mod hstcp;
 pub mod hstcp_lp;
 pub mod htcp;
 pub mod illinois;
+pub mod jetmax;
 pub mod ltcp;
 pub mod ptcp;
 pub mod stcp;

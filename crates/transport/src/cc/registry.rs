@@ -98,6 +98,7 @@ controllers! {
     Westwood(westwood::Westwood),
     Illinois(illinois::Illinois),
     Xcp(xcp::Xcp),
+    JetMax(jetmax::JetMax),
 }
 
 impl CongestionControl for Controller {
