@@ -163,7 +163,6 @@ def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any],
 @pytest.mark.parametrize(
     "overrides",
     [
-        {"bottleneck__router": "jetmax"},
         {"node": [{"name": "a"}]},
         {"link": [{"from": "a", "to": "b"}]},
     ],

@@ -175,12 +175,12 @@ impl Sender {
         }
         if !self.recovering && self.control.explicit_bytes() > 0 {
             let header = self.control.explicit(1500.0 * self.w.cwnd, self.srtt);
-            if let Some(Explicit::Xcp(mut echo)) = header {
-                // routers add while their queues are short, and take away later; some paths have none
+            if let Some(mut echo) = header {
+                // some paths have no routers
                 if measured {
-                    echo.feedback_bytes = (0.5 - queue) * 3000.0;
+                    cross_routers(&mut echo, queue);
                 }
-                self.control.on_explicit(&Explicit::Xcp(echo), 1500.0, acked < 3, &mut self.w);
+                self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
                 self.check("on_explicit");
             }
         }
@@ -226,6 +226,18 @@ impl Sender {
         let mut internals = Vec::new();
         self.control.internals(&mut internals);
         assert!(internals.iter().all(|(_, x)| !x.is_nan()), "{after}: {internals:?}");
+    }
+}
+
+/// What routers write: more while their queues are short, less later.
+fn cross_routers(header: &mut Explicit, queue: f64) {
+    match header {
+        Explicit::Xcp(header) => header.feedback_bytes = (0.5 - queue) * 3000.0,
+        Explicit::JetMax(header) => {
+            (header.hops, header.suggested) = (2, 1 + (2.0 * queue) as u8);
+            header.loss = (queue - 0.5).max(0.0);
+            header.fair_bps = (1.0 - queue) * 1e8;
+        }
     }
 }
 

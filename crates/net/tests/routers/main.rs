@@ -4,5 +4,6 @@
 
 #[path = "../common/mod.rs"]
 mod driver;
+mod jetmax;
 mod rows;
 mod xcp;
