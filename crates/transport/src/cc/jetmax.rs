@@ -191,3 +191,155 @@ impl CongestionControl for JetMax {
         out.push(("bottleneck", f64::from(self.bottleneck)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, congestion, instance, loss, window, with_numbers};
+    use super::*;
+
+    const RTT: Interval = Interval::from_millis(100);
+    /// 1000 segments/s of 1500 bytes.
+    const FAIR_BPS: f64 = 12e6;
+
+    fn out(c: &Controller) -> Header {
+        let Some(Explicit::JetMax(header)) = c.explicit(15_000.0, RTT) else { panic!("a header") };
+        header
+    }
+
+    /// The header that leaves now comes back from a router that is second on the path and says this.
+    fn echo(c: &Controller, loss: f64, fair_bps: f64) -> Header {
+        Header { hops: 3, suggested: 2, loss, fair_bps, ..out(c) }
+    }
+
+    fn hear(c: &mut Controller, w: &mut Window, header: Header) {
+        c.on_sample(&ack(1.0));
+        c.on_explicit(&Explicit::JetMax(header), 1500.0, true, w);
+        c.on_ack(&ack(1.0), w);
+    }
+
+    /// A sender of 100 segments/s that follows router 2.
+    fn guided(tau: f64) -> (Controller, Window) {
+        let (mut c, mut w) = (with_numbers(&ROW, &[("tau", tau)]), window(10.0, f64::INFINITY));
+        c.on_start(1428);
+        let first = echo(&c, 0.0, f64::INFINITY);
+        hear(&mut c, &mut w, first);
+        (c, w)
+    }
+
+    fn rate(c: &Controller, w: &Window) -> f64 {
+        c.pacing_rate(w, RTT).expect("it paces")
+    }
+
+    fn round_trip(c: &mut Controller, w: &mut Window, loss: f64, fair_bps: f64) {
+        let header = echo(c, loss, fair_bps);
+        (0..5).for_each(|_| hear(c, w, header));
+    }
+
+    #[test]
+    fn six_round_trips_lead_within_a_percent_of_the_router_s_rate() {
+        // the abstract of the paper of 2008
+        let (mut c, mut w) = guided(0.6);
+        assert!((rate(&c, &w) - 100.0).abs() < 1e-9, "the initial window in a round trip");
+        let mut rates = Vec::new();
+        for _ in 0..6 {
+            round_trip(&mut c, &mut w, 0.0, FAIR_BPS);
+            rates.push(rate(&c, &w));
+        }
+        // each takes six tenths of the way: 100 -> 640 -> 856 -> 942.4
+        for (is, expected) in rates.iter().zip([640.0, 856.0, 942.4]) {
+            assert!((is - expected).abs() < 1e-6, "{rates:?}");
+        }
+        assert!(rates[5] > 990.0 && rates.is_sorted(), "{rates:?}");
+    }
+
+    #[test]
+    fn any_gain_between_0_and_2_leads_to_the_router_s_rate() {
+        for tau in [0.05, 0.5, 1.0, 1.5, 1.95] {
+            let (mut c, mut w) = guided(tau);
+            (0..400).for_each(|_| round_trip(&mut c, &mut w, 0.0, FAIR_BPS));
+            assert!((rate(&c, &w) - 1000.0).abs() < 1e-3, "{tau}: {}", rate(&c, &w));
+        }
+        assert!(ROW.instance(&[("tau".to_owned(), super::super::Value::Number(2.0))]).is_err());
+    }
+
+    #[test]
+    fn a_rate_moves_once_however_many_packets_of_it_are_echoed() {
+        let (mut c, mut w) = guided(0.6);
+        let old = echo(&c, 0.0, FAIR_BPS);
+        for _ in 0..64 {
+            hear(&mut c, &mut w, old);
+            assert!((rate(&c, &w) - 640.0).abs() < 1e-6);
+        }
+        // nor do packets from before a loss bring back what it took
+        c.on_congestion(&loss(), &mut w);
+        c.on_recovered(longfat_units::Time::ZERO, &mut w);
+        let halved = rate(&c, &w);
+        hear(&mut c, &mut w, old);
+        assert!((halved - 320.0).abs() < 1e-6 && rate(&c, &w) == halved);
+    }
+
+    #[test]
+    fn a_rate_grows_only_on_the_word_of_a_router_that_counts_the_flow_and_has_room_and_always_falls() {
+        let (mut c, mut w) = guided(0.6);
+        let stranger = Header { suggested: 3, ..echo(&c, 0.0, FAIR_BPS) };
+        hear(&mut c, &mut w, stranger);
+        assert!((rate(&c, &w) - 100.0).abs() < 1e-9);
+        assert_eq!(out(&c).bottleneck, 3, "but it is followed from now on");
+        let mut told = Header { suggested: 3, ..echo(&c, 0.1, FAIR_BPS) };
+        hear(&mut c, &mut w, told);
+        assert!((rate(&c, &w) - 100.0).abs() < 1e-9, "the router is overloaded");
+        told.loss = 0.0;
+        hear(&mut c, &mut w, told);
+        assert!((rate(&c, &w) - 640.0).abs() < 1e-6);
+        let low = Header { suggested: 1, ..echo(&c, 0.1, 0.0) };
+        hear(&mut c, &mut w, low);
+        assert!((rate(&c, &w) - 256.0).abs() < 1e-6);
+        (0..20).for_each(|_| round_trip(&mut c, &mut w, 0.0, 0.0));
+        assert!((rate(&c, &w) - 10.0).abs() < 1e-9, "a segment a round trip is left");
+    }
+
+    #[test]
+    fn a_packet_says_when_the_next_one_leaves_and_what_the_bottleneck_said_last() {
+        let (mut c, mut w) = guided(0.6);
+        round_trip(&mut c, &mut w, 0.0, FAIR_BPS);
+        let header = out(&c);
+        assert!((header.gap_s * rate(&c, &w) - 1.0).abs() < 1e-12);
+        assert_eq!((header.bottleneck, header.suggested, header.hops), (2, 2, 0));
+        assert_eq!((header.loss, header.fair_bps), (0.0, FAIR_BPS));
+        // what is in flight at the rate is half of the window: 640 segments/s for 0.1 s
+        assert!((w.cwnd - 128.0).abs() < 1e-6, "{}", w.cwnd);
+    }
+
+    #[test]
+    fn a_loss_halves_the_rate_and_a_timeout_leaves_a_segment_a_round_trip() {
+        for (cause, left) in [(Cause::Loss, 320.0), (Cause::Timeout, 10.0)] {
+            let (mut c, mut w) = guided(0.6);
+            round_trip(&mut c, &mut w, 0.0, FAIR_BPS);
+            c.on_congestion(&congestion(cause), &mut w);
+            assert!((rate(&c, &w) - left).abs() < 1e-6, "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_that_was_spurious_gives_the_rate_back() {
+        let (mut c, mut w) = guided(0.6);
+        round_trip(&mut c, &mut w, 0.0, FAIR_BPS);
+        let before = w;
+        c.on_congestion(&congestion(Cause::Timeout), &mut w);
+        w = before;
+        c.on_undo(&mut w);
+        assert!((rate(&c, &w) - 640.0).abs() < 1e-6 && (w.cwnd - before.cwnd).abs() < 1e-6);
+    }
+
+    #[test]
+    fn without_a_router_on_the_path_it_is_standard_tcp_and_does_not_pace() {
+        let (mut c, mut w) = (instance(&ROW, &[]), window(10.0, 20.0));
+        c.on_start(1428);
+        assert!((rate(&c, &w) - 100.0).abs() < 1e-9, "it paces until it knows");
+        let untouched = out(&c);
+        hear(&mut c, &mut w, untouched);
+        assert_eq!((w.cwnd, c.pacing_rate(&w, RTT)), (11.0, None));
+        c.on_congestion(&loss(), &mut w);
+        assert_eq!(w.ssthresh, 5.5);
+    }
+}
