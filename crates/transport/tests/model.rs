@@ -2,6 +2,7 @@
 //! of its
 //! choices, through random legal sequences of events, and checks what must hold of any congestion control.
 
+use longfat_transport::Mirror;
 use longfat_transport::cc::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Kind, LEAST_SSTHRESH, Value, Window,
     algorithms,
@@ -69,6 +70,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 /// The sender as an algorithm sees it.
 struct Sender {
     control: Controller,
+    /// What the receiver makes of explicit headers.
+    mirror: Option<Box<dyn Mirror>>,
     w: Window,
     now: Time,
     base_rtt: Interval,
@@ -88,6 +91,7 @@ impl Sender {
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.timer_period().map(|period| Time::ZERO + period);
         Sender {
+            mirror: control.mirror(1500.0),
             control,
             w: Window { cwnd: path.cwnd, ssthresh: path.ssthresh, max_ssthresh: path.max_ssthresh },
             now: Time::ZERO + base_rtt,
@@ -180,6 +184,7 @@ impl Sender {
                 if measured {
                     cross_routers(&mut echo, queue);
                 }
+                let echo = self.mirror.as_mut().map_or(echo, |m| m.answer(&echo));
                 self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
                 self.check("on_explicit");
             }

@@ -39,6 +39,9 @@ pub struct Xcp {
     pub rtt_s: f64,
     /// Window change in bytes: what the sender wishes, then what the routers on the path leave of it.
     pub feedback_bytes: f64,
+    /// XCP-r: the sender has set its window otherwise than by feedback, and the receiver's copy of it has to follow
+    /// (Lopez Pacheco 2008, section 5.3: the congestion flag). Routers leave it alone.
+    pub reset: bool,
 }
 
 impl Xcp {
@@ -67,6 +70,8 @@ pub struct JetMax {
     pub fair_bps: f64,
     /// delta: how long after this packet the sender's next one leaves, s.
     pub gap_s: f64,
+    /// JetMax-r: on acknowledgements, the gap that the receiver makes of all this, s; 0 where receivers only echo.
+    pub next_gap_s: f64,
 }
 
 impl JetMax {

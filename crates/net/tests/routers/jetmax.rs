@@ -24,7 +24,15 @@ fn law() -> Router {
 
 /// What a sender that follows router `bottleneck` and heard nothing of overload or rates puts in a packet.
 fn header(bottleneck: u8, gap_s: f64) -> JetMax {
-    JetMax { bottleneck, hops: 0, suggested: bottleneck, loss: 0.0, fair_bps: f64::INFINITY, gap_s }
+    JetMax {
+        bottleneck,
+        hops: 0,
+        suggested: bottleneck,
+        loss: 0.0,
+        fair_bps: f64::INFINITY,
+        gap_s,
+        next_gap_s: 0.0,
+    }
 }
 
 fn carrying(flow: u32, bytes: u32, header: JetMax) -> SimPacket {

@@ -22,9 +22,11 @@
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | not printed |
 
 use super::aimd::{standard_decrease, standard_increase};
+use super::jetmax_r::Mirrored;
 use super::registry::{Algorithm, Recovery};
 use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
-use longfat_units::Interval;
+use crate::Mirror;
+use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, JetMax as Header};
 
 /// The registry row.
@@ -42,7 +44,7 @@ pub const ROW: Algorithm = Algorithm {
     )],
     linux_module: None,
     recovery: Recovery::Sack,
-    build: JetMax::build,
+    build: |p| JetMax::build(p, false),
 };
 
 /// Room in the window for what is in flight at the rate, and for a queue.
@@ -59,10 +61,20 @@ enum Guide {
     Routers,
 }
 
+/// x after one step from the rate of a packet that came back, or came through, with this header, segments/s.
+pub(super) fn moved(tau: f64, header: &Header, packet_bytes: f64) -> f64 {
+    let rate = 1.0 / header.gap_s;
+    let counted = header.suggested != 0 && header.bottleneck == header.suggested;
+    let next = rate - tau * (rate - header.fair_bps / (8.0 * packet_bytes));
+    if next < rate || (counted && header.loss == 0.0) { next } else { rate }
+}
+
 /// A JetMax sender.
 #[derive(Clone, Debug)]
 pub struct JetMax {
     tau: f64,
+    /// The receiver does the sum (JetMax-r).
+    mirrored: bool,
     guide: Guide,
     /// R_T, p and g as last heard.
     bottleneck: u8,
@@ -75,9 +87,10 @@ pub struct JetMax {
 }
 
 impl JetMax {
-    fn build(p: &Parameters) -> Controller {
+    pub(super) fn build(p: &Parameters, mirrored: bool) -> Controller {
         Controller::JetMax(JetMax {
             tau: p.number("tau"),
+            mirrored,
             guide: Guide::Unknown,
             bottleneck: 0,
             loss: 0.0,
@@ -124,6 +137,7 @@ impl CongestionControl for JetMax {
             loss: self.loss,
             fair_bps: self.fair_bps,
             gap_s,
+            next_gap_s: 0.0,
         }))
     }
 
@@ -138,15 +152,20 @@ impl CongestionControl for JetMax {
             self.set(w.cwnd / self.srtt_s, w);
         }
         (self.bottleneck, self.loss, self.fair_bps) = (echo.suggested, echo.loss, echo.fair_bps);
-        // a bottleneck is known, and this packet was sent at the present rate
-        if self.guide != Guide::Routers || echo.suggested == 0 || echo.gap_s != 1.0 / self.rate {
-            return;
+        // this packet was sent at the present rate
+        if self.guide == Guide::Routers && echo.gap_s == 1.0 / self.rate {
+            let next = match self.mirrored {
+                true => 1.0 / echo.next_gap_s,
+                false => moved(self.tau, echo, packet_bytes),
+            };
+            if limited || next < self.rate {
+                self.set(next, w);
+            }
         }
-        let next = self.rate - self.tau * (self.rate - echo.fair_bps / (8.0 * packet_bytes));
-        let may_grow = limited && echo.bottleneck == echo.suggested && echo.loss == 0.0;
-        if may_grow || next < self.rate {
-            self.set(next, w);
-        }
+    }
+
+    fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
+        self.mirrored.then(|| Box::new(Mirrored { tau: self.tau, packet_bytes }) as Box<dyn Mirror>)
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
@@ -166,7 +185,7 @@ impl CongestionControl for JetMax {
         }
     }
 
-    fn on_recovered(&mut self, _now: longfat_units::Time, w: &mut Window) {
+    fn on_recovered(&mut self, _now: Time, w: &mut Window) {
         if self.guide == Guide::Routers {
             self.set(self.rate, w);
         }
@@ -272,7 +291,7 @@ mod tests {
         }
         // nor do packets from before a loss bring back what it took
         c.on_congestion(&loss(), &mut w);
-        c.on_recovered(longfat_units::Time::ZERO, &mut w);
+        c.on_recovered(Time::ZERO, &mut w);
         let halved = rate(&c, &w);
         hear(&mut c, &mut w, old);
         assert!((halved - 320.0).abs() < 1e-6 && rate(&c, &w) == halved);
