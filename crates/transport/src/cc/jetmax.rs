@@ -154,10 +154,8 @@ impl CongestionControl for JetMax {
         (self.bottleneck, self.loss, self.fair_bps) = (echo.suggested, echo.loss, echo.fair_bps);
         // this packet was sent at the present rate
         if self.guide == Guide::Routers && echo.gap_s == 1.0 / self.rate {
-            let next = match self.mirrored {
-                true => 1.0 / echo.next_gap_s,
-                false => moved(self.tau, echo, packet_bytes),
-            };
+            let next =
+                if self.mirrored { 1.0 / echo.next_gap_s } else { moved(self.tau, echo, packet_bytes) };
             if limited || next < self.rate {
                 self.set(next, w);
             }
@@ -348,6 +346,25 @@ mod tests {
         w = before;
         c.on_undo(&mut w);
         assert!((rate(&c, &w) - 640.0).abs() < 1e-6 && (w.cwnd - before.cwnd).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_receiver_that_does_the_sum_leads_to_the_same_rates() {
+        let (mut plain, mut w) = guided(0.6);
+        let (mut copied, mut v) = (instance(&super::super::jetmax_r::ROW, &[]), window(10.0, f64::INFINITY));
+        copied.on_start(1428);
+        let mut receiver = copied.mirror(1500.0).expect("a mirror");
+        assert!(plain.mirror(1500.0).is_none());
+        let words = [(0.0, f64::INFINITY), (0.0, FAIR_BPS), (0.0, 3e6), (0.2, 9e6), (0.0, 9e6), (0.3, 0.0)];
+        for (loss, fair_bps) in words {
+            let header = Explicit::JetMax(echo(&copied, loss, fair_bps));
+            for _ in 0..3 {
+                let Explicit::JetMax(answer) = receiver.answer(&header) else { panic!("another header") };
+                hear(&mut copied, &mut v, answer);
+            }
+            round_trip(&mut plain, &mut w, loss, fair_bps);
+            assert!((rate(&copied, &v) / rate(&plain, &w) - 1.0).abs() < 1e-9, "{fair_bps}");
+        }
     }
 
     #[test]
