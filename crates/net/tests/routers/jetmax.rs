@@ -1,7 +1,7 @@
 //! JetMax's router: numbers worked by hand from equations 2.38 to 2.40 of Lopez Pacheco's thesis, who is told of whom,
 //! and that rates which follow sum to what there is.
 
-use crate::driver::{World, data, ignore};
+use crate::driver::{World, data};
 use longfat_net::queue::{DropTail, Limit};
 use longfat_net::router::jetmax::Sums;
 use longfat_net::router::{JetMax as Router, Law, Setup, Stretch, find};

@@ -355,8 +355,9 @@ mod tests {
         copied.on_start(1428);
         let mut receiver = copied.mirror(1500.0).expect("a mirror");
         assert!(plain.mirror(1500.0).is_none());
-        let words = [(0.0, f64::INFINITY), (0.0, FAIR_BPS), (0.0, 3e6), (0.2, 9e6), (0.0, 9e6), (0.3, 0.0)];
-        for (loss, fair_bps) in words {
+        let first = echo(&copied, 0.0, f64::INFINITY);
+        hear(&mut copied, &mut v, first);
+        for (loss, fair_bps) in [(0.0, FAIR_BPS), (0.0, 3e6), (0.2, 9e6), (0.0, 9e6), (0.3, 0.0)] {
             let header = Explicit::JetMax(echo(&copied, loss, fair_bps));
             for _ in 0..3 {
                 let Explicit::JetMax(answer) = receiver.answer(&header) else { panic!("another header") };
