@@ -333,7 +333,7 @@ class Scenario(Part):
             if flow.algorithm.explicit_bytes and self.bottleneck.router is None:
                 found.append(
                     f"flow.{i} is of {flow.algorithm.name}, but no router is there to guide it; "
-                    f'accepted: bottleneck.router = "{flow.algorithm.name}"'
+                    f'accepted: bottleneck.router = "{flow.algorithm.name.removesuffix("-r")}"'
                 )
         return found
 
