@@ -8,9 +8,14 @@ use common::{column, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
+fn flows_of(plan: &mut Value) -> &mut Vec<Value> {
+    let Some(flows) = plan["flows"].as_array_mut() else { panic!("a list") };
+    flows
+}
+
 /// XCP, or XCP-r in this form.
 fn speaking(mut plan: Value, algorithm: &str, parameters: Value) -> Value {
-    for flow in plan["flows"].as_array_mut().expect("a list") {
+    for flow in flows_of(&mut plan) {
         if flow["algorithm"] == "xcp" {
             flow["algorithm"] = json!(algorithm);
             flow["parameters"] = parameters.clone();
@@ -22,7 +27,7 @@ fn speaking(mut plan: Value, algorithm: &str, parameters: Value) -> Value {
 /// Each of the acknowledgements is lost with this probability, and each is for one segment.
 fn losing(mut plan: Value, probability: f64) -> Value {
     plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
-    for flow in plan["flows"].as_array_mut().expect("a list") {
+    for flow in flows_of(&mut plan) {
         flow["delayed_ack"] = json!(false);
     }
     plan
@@ -53,20 +58,21 @@ fn used(outcome: &Outcome, from_s: f64, rtt_s: f64, rate_bps: f64) -> f64 {
 }
 
 #[test]
-fn xcp_alone_fills_a_constant_link_though_three_of_ten_acknowledgements_are_lost() {
-    // claim LOP-5e in small: the thesis reckons with a router that gives out all there is in one round trip; XCP's gives
-    // .4 of it (alpha), so that the comparison is with the same flow without losses
-    for name in ["xcp", "xcp-r"] {
-        let mut base = plan(name, 100e6, 830, 5.0, &[(0.1, 0.0)]);
-        base["sample"]["links_s"] = json!(0.1);
-        let whole = run(&losing(base.clone(), 0.0));
-        let partial = run(&losing(base, 0.3));
-        let history =
-            |o: &Outcome| (2..20).map(|i| used(o, 0.1 * f64::from(i), 0.1, 100e6)).collect::<Vec<_>>();
-        println!("{name}: {:.2?}\n{:.2?}", history(&whole), history(&partial));
-        assert!(history(&partial).iter().skip(8).all(|u| *u >= 0.95), "{name}: {:.2?}", history(&partial));
-        assert_eq!(dropped(&partial), 0.0, "{name}");
+fn a_constant_link_is_filled_though_three_of_ten_acknowledgements_are_lost() {
+    // claim LOP-5e in small. The thesis reckons with a router that gives out all there is in a round trip; XCP's gives .4
+    // of it (alpha), so that even without losses it takes three to come above .9
+    let history = |name: &str, ack_loss: f64| -> Vec<f64> {
+        let outcome = run(&losing(plan(name, 100e6, 830, 3.0, &[(0.1, 0.0)]), ack_loss));
+        assert_eq!(dropped(&outcome), 0.0, "{name}");
+        (2..20).map(|i| used(&outcome, 0.1 * f64::from(i), 0.1, 100e6)).collect()
+    };
+    let [plain, robust] = ["xcp", "xcp-r"].map(|name| history(name, 0.3));
+    for used in [&plain, &robust] {
+        assert!(used.iter().skip(8).all(|u| *u >= 0.95), "{used:.2?}");
     }
+    // the next acknowledgement makes up for what was lost, so that the sum is nearly there when XCP's is not
+    let whole = history("xcp", 0.0);
+    assert!(plain[3] < 0.8 && robust[3] > 0.9 && whole[3] > 0.9, "{plain:.2?} {robust:.2?} {whole:.2?}");
 }
 
 #[test]
@@ -75,29 +81,24 @@ fn the_first_formula_finds_a_wrong_window_where_round_trips_are_unlike_the_route
     let base = plan("xcp", 50e6, 400, 40.0, &[(0.04, 0.0), (0.2, 0.0)]);
     let apart = |variant: &str| {
         let outcome = figures_from(speaking(base.clone(), "xcp-r", json!({"variant": variant})), 20.0);
-        println!(
-            "{variant}: jain {} dropped {} util {}",
-            jain_of(&outcome, 2),
-            dropped(&outcome),
-            outcome.summary.links[0].utilization
-        );
         (jain_of(&outcome, 2), dropped(&outcome))
     };
     let (mirror, first) = (apart("mirror"), apart("first"));
     assert!(mirror.0 > 0.99 && mirror.1 == 0.0, "{mirror:?}");
-    assert!(first.0 < 0.9 || first.1 > 0.0, "{first:?}");
+    // the mirror's flows lose nothing
+    assert!(first.1 > 100.0 && first.0 < mirror.0, "{first:?}");
 }
 
 /// Claims LOP-5a to 5c at a tenth of the rate: ten flows of 150 ms, and flows of constant rate that come together and
 /// take a quarter of the link.
 fn steps(name: &str, ack_loss: f64, seed: u64) -> Outcome {
-    let mut plan = plan(name, 100e6, 1250, 40.0, &[(0.15, 0.0); 10]);
+    let mut plan = plan(name, 100e6, 1250, 25.0, &[(0.15, 0.0); 10]);
     plan["seed"] = json!(seed);
     let cbr = |i: usize| {
-        let changes = json!({"parameters": {"rate": 5.0}, "start_s": 5.0, "stop_s": 20.0, "rtt_s": 0.15});
+        let changes = json!({"parameters": {"rate": 5.0}, "start_s": 5.0, "stop_s": 15.0, "rtt_s": 0.15});
         with(flow(&format!("cbr{i}"), "cbr"), changes)
     };
-    plan["flows"].as_array_mut().expect("a list").extend((0..5).map(cbr));
+    flows_of(&mut plan).extend((0..5).map(cbr));
     run(&losing(plan, ack_loss))
 }
 
@@ -117,17 +118,35 @@ fn idle(outcome: &Outcome) -> usize {
 
 #[test]
 fn flows_that_lose_a_tenth_of_their_acknowledgements_share_evenly_and_none_of_them_idles() {
-    for name in ["xcp", "xcp-r"] {
-        for (loss, seed) in [(0.0, 1), (0.1, 1), (0.1, 2)] {
-            let outcome = steps(name, loss, seed);
-            let timeouts: u64 = outcome.summary.flows.iter().take(10).map(|f| f.timeouts).sum();
-            println!(
-                "{name} {loss}: jain {:.4} dropped {} idle {} timeouts {timeouts} util {:.3}",
-                jain_of(&outcome, 10),
-                dropped(&outcome),
-                idle(&outcome),
-                outcome.summary.links[0].utilization
-            );
-        }
+    for seed in [1, 2] {
+        let outcome = steps("xcp-r", 0.1, seed);
+        let fair = jain_of(&outcome, 10);
+        assert!(fair > 0.99, "{seed}: Jain's index {fair:.4}");
+        assert!(outcome.summary.links[0].utilization > 0.95, "{seed}");
+        assert!(idle(&outcome) <= 2, "{seed}: idle for {} samples", idle(&outcome));
+        assert!(outcome.summary.flows.iter().all(|f| f.timeouts == 0), "{seed}");
     }
+}
+
+/// Claim LOP-5d at a tenth of the rate: three flows of 100 ms on a link that falls to a quarter and recovers. Packets
+/// dropped and timeouts.
+fn falls(name: &str, ack_loss: f64) -> (f64, u64) {
+    let mut sum = (0.0, 0);
+    for seed in 1..=4 {
+        let mut plan = plan(name, 20e6, 83, 30.0, &[(0.1, 0.0); 3]);
+        plan["seed"] = json!(seed);
+        plan["links"][0]["capacity"] =
+            json!({"steps": [[0.0, 20e6], [5.0, 5e6], [10.0, 20e6], [15.0, 5e6], [20.0, 20e6], [25.0, 5e6]]});
+        let outcome = run(&losing(plan, ack_loss));
+        sum.0 += dropped(&outcome);
+        sum.1 += outcome.summary.flows.iter().map(|f| f.timeouts).sum::<u64>();
+    }
+    sum
+}
+
+#[test]
+fn falls_of_the_capacity_cost_fewer_timeouts_than_xcp_s_where_acknowledgements_are_lost() {
+    // what the fall itself drops, in the round trip before any feedback can come, is no less
+    let (plain, robust) = (falls("xcp", 0.3), falls("xcp-r", 0.3));
+    assert!(robust.1 < plain.1, "{robust:?} against {plain:?}");
 }

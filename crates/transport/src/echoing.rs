@@ -37,7 +37,7 @@ impl Echoing {
     /// A packet of the sender arrived; the answer, if one is due now.
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         let header = packet.extra.as_ref().and_then(|e| e.explicit);
-        if let Some(header) = header.filter(|_| packet.kind == Kind::Data) {
+        if let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) {
             self.waiting = Some(match (&mut self.mirror, self.waiting.take()) {
                 (Some(mirror), _) => mirror.answer(&header),
                 (None, Some(before)) => before.join(header),

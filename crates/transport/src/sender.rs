@@ -2,6 +2,7 @@
 //! for every algorithm; the algorithm only moves the window.
 
 use crate::ages::Ages;
+mod quick_start;
 mod recovery;
 
 use crate::cc::registry::Recovery;
@@ -10,6 +11,8 @@ use crate::reduction::{Episode, Reduction};
 use crate::{RttEstimator, Scoreboard};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Extra, FlowId, Kind, SimPacket};
+use quick_start::QuickStart;
+pub use quick_start::QuickStartRequest;
 
 const SYN_BYTES: u32 = 60;
 /// The greatest window, segments: more than any path holds, and what the receiver's window is limited to as well.
@@ -51,6 +54,8 @@ pub struct SenderConfig {
     pub rto_min: Interval,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
+    /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
+    pub quick_start: Option<QuickStartRequest>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +91,10 @@ pub struct SenderCounters {
 pub enum Happened {
     /// The connection is open.
     Connected,
+    /// The path has approved of a rate; the window is what it gives (RFC 4782).
+    QuickStart,
+    /// A rate was asked for, and not approved of, or too low to help.
+    QuickStartRefused,
     /// Loss found, recovery begins.
     Loss,
     /// A mark was echoed.
@@ -107,6 +116,8 @@ pub struct Sender {
     wants_samples: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
+    /// From a request for a rate on until its window is forgotten.
+    quick_start: Option<QuickStart>,
     /// The receiver's window, whole segments.
     receiver_window: u64,
     window: Window,
@@ -159,7 +170,8 @@ impl Sender {
         let times = controller.sending_times();
         Sender {
             wants_samples: controller.wants_samples(),
-            explicit: controller.explicit_bytes() > 0,
+            explicit: controller.has_explicit(),
+            quick_start: None,
             receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(config.rto_min),
             config,
@@ -222,7 +234,11 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.rto_at = self.rtt.deadline(now);
-        out(SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now));
+        let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now);
+        if let Some(request) = self.config.quick_start.take() {
+            self.ask(&mut syn, request);
+        }
+        out(syn);
     }
 
     /// When the sender next wants [`Sender::on_timer`].
@@ -297,15 +313,11 @@ impl Sender {
     /// A packet from the receiver.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
-        if self.explicit {
-            self.take::<true>(now, packet, out);
-        } else {
-            self.take::<false>(now, packet, out);
-        }
+        self.take::<true>(now, packet, out);
     }
 
-    /// [`Sender::on_packet`] for an algorithm without explicit headers, which then cost nothing: they are no part of
-    /// the code.
+    /// [`Sender::on_packet`] for a sender that never has explicit headers, of its algorithm or of Quick-Start: they cost
+    /// it nothing, since they are no part of the code.
     #[inline]
     pub fn on_packet_without_headers(
         &mut self,
@@ -313,7 +325,7 @@ impl Sender {
         packet: &SimPacket,
         out: &mut impl FnMut(SimPacket),
     ) {
-        debug_assert!(!self.explicit, "headers would be missing");
+        debug_assert!(!self.explicit && self.quick_start.is_none(), "headers would be missing");
         self.take::<false>(now, packet, out);
     }
 
@@ -321,7 +333,7 @@ impl Sender {
     fn take<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.account(now);
         match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::SynSent) => self.connected(now, packet),
+            (Kind::SynAck, Phase::SynSent) => self.connected(now, packet, out),
             (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
                 self.on_ack::<EXPLICIT>(now, packet)
             }
@@ -337,6 +349,7 @@ impl Sender {
             if self.phase == Phase::SynSent {
                 self.rtt.back_off();
                 self.window.cwnd = 1.0; // RFC 5681, section 3.1: a lost request leaves an initial window of one
+                self.quick_start = None;
                 return self.send_syn(now, out);
             }
             self.on_timeout(now);
@@ -349,11 +362,10 @@ impl Sender {
             let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
             self.timer_at = period.map_or(Time::NEVER, |p| now + p);
         }
-        if self.explicit {
-            self.transmit::<true>(now, out);
-        } else {
-            self.transmit::<false>(now, out);
+        if self.quick_start.is_some() {
+            self.pace_quick_start(now, out);
         }
+        self.transmit::<true>(now, out);
     }
 
     #[inline]
@@ -365,12 +377,15 @@ impl Sender {
         self.cwnd_since = now;
     }
 
-    fn connected(&mut self, now: Time, packet: &SimPacket) {
+    fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
         self.rtt.sample(now.since(packet.stamp));
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
+        if self.quick_start.is_some() {
+            self.take_quick_start(now, packet, out);
+        }
     }
 
     #[inline]
@@ -421,7 +436,7 @@ impl Sender {
         if self.wants_samples {
             self.controller.on_sample(&ack);
         }
-        if EXPLICIT && cumulative > 0 {
+        if EXPLICIT && self.explicit && cumulative > 0 {
             self.take_explicit(now, packet);
         }
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
@@ -533,7 +548,7 @@ impl Sender {
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }
-        if EXPLICIT {
+        if EXPLICIT && self.explicit {
             self.write_explicit(&mut packet);
         }
         if lost.is_some() {
@@ -553,7 +568,10 @@ impl Sender {
         out(packet);
     }
 
-    fn write_explicit(&self, packet: &mut SimPacket) {
+    fn write_explicit(&mut self, packet: &mut SimPacket) {
+        if self.quick_start.is_some() && self.report_quick_start(packet) {
+            return;
+        }
         let window = self.window.cwnd.min(self.receiver_window as f64);
         let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
         packet.extra = Some(Box::new(Extra { explicit, ..Extra::default() }));

@@ -8,7 +8,7 @@ use longfat_transport::cc::{
     algorithms,
 };
 use longfat_units::{Interval, Time};
-use longfat_wire::Explicit;
+use longfat_wire::{Explicit, Load};
 use proptest::prelude::*;
 
 /// What may happen to a sender. Fractions are of the greatest queueing delay.
@@ -177,7 +177,7 @@ impl Sender {
         if self.control.wants_samples() {
             self.control.on_sample(&ack);
         }
-        if !self.recovering && self.control.explicit_bytes() > 0 {
+        if !self.recovering && self.control.has_explicit() {
             let header = self.control.explicit(1500.0 * self.w.cwnd, self.srtt);
             if let Some(mut echo) = header {
                 // some paths have no routers
@@ -241,6 +241,8 @@ fn cross_routers(header: &mut Explicit, queue: f64, cwnd: f64) {
             let spare = if cwnd < 100_000.0 { 0.5 } else { 0.0 };
             header.feedback_bytes = (spare - queue) * 3000.0;
         }
+        Explicit::Vcp(load) => *load = [Load::Low, Load::High, Load::Over][(2.9 * queue) as usize],
+        Explicit::QuickStart(_) => {}
         Explicit::JetMax(header) => {
             (header.hops, header.suggested) = (2, 1 + (2.0 * queue) as u8);
             header.loss = (queue - 0.5).max(0.0);

@@ -6,7 +6,7 @@ use longfat_net::queue::{DropTail, Limit};
 use longfat_net::router::jetmax::Sums;
 use longfat_net::router::{JetMax as Router, Law, Setup, Stretch, find};
 use longfat_net::{Capacity, Element};
-use longfat_units::{Interval, Rate, Time};
+use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{Explicit, Extra, JetMax, Kind, Packet, SimPacket};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -244,7 +244,9 @@ impl Follower {
 fn follow(bps: f64, others_bps: f64, flows: &[(f64, f64)], until_s: f64) -> Vec<f64> {
     let mut world = World::new();
     let queue = Box::new(DropTail::new(Limit::Packets(1 << 20)));
-    let router = find("jetmax").unwrap().instance(Setup { queue, capacity: capacity(bps) }, &[]);
+    let router = find("jetmax")
+        .unwrap()
+        .instance(Setup { queue, capacity: capacity(bps), stream: Stream::new(1, "router") }, &[]);
     world.add_link(bps, vec![router.unwrap() as Box<dyn Element<SimPacket>>]);
     let follower = |&(rate_bps, rtt_s): &(f64, f64)| Follower {
         rate_bps,

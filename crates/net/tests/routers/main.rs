@@ -5,5 +5,7 @@
 #[path = "../common/mod.rs"]
 mod driver;
 mod jetmax;
+mod quickstart;
 mod rows;
+mod vcp;
 mod xcp;

@@ -100,6 +100,7 @@ controllers! {
     Illinois(illinois::Illinois),
     Xcp(xcp::Xcp),
     XcpR(xcp_r::XcpR),
+    Vcp(vcp::Vcp),
     JetMax(jetmax::JetMax),
 }
 
@@ -143,6 +144,9 @@ impl CongestionControl for Controller {
     }
     fn explicit_bytes(&self) -> u32 {
         each!(self, c => c.explicit_bytes())
+    }
+    fn has_explicit(&self) -> bool {
+        each!(self, c => c.has_explicit())
     }
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         each!(self, c => c.explicit(cwnd_bytes, srtt))
