@@ -1,5 +1,6 @@
 //! JetMax from end to end: fair, full to its target, without loss; max-min over two bottlenecks; beside traffic that does
 //! not listen; and what becomes of it where routers are plain.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod common;
 
