@@ -13,9 +13,9 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset({"jetmax"}),
+    "algorithms": frozenset(),
     "queues": frozenset(),
-    "routers": frozenset({"xcp_i", "jetmax"}),
+    "routers": frozenset({"xcp_i"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 

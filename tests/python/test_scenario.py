@@ -165,16 +165,6 @@ def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any],
     assert problem(**overrides).startswith(expected)
 
 
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        {"bottleneck__router": "jetmax"},
-    ],
-)
-def test_parts_without_a_model_yet_say_so(overrides: dict[str, Any]) -> None:
-    assert "later version" in problem(**overrides)
-
-
 def test_every_problem_is_kept_and_the_rest_counted() -> None:
     with pytest.raises(ScenarioError) as refused:
         Scenario.from_toml(FILE, overrides={"flow.0.rtt": 42, "duration": 1, "bottleneck.rate": 2})

@@ -11,6 +11,8 @@ pub enum Explicit {
     Vcp(Load),
     /// Quick-Start (RFC 4782).
     QuickStart(QuickStart),
+    /// JetMax (Zhang, Leonard, Loguinov: INFOCOM 2006).
+    JetMax(JetMax),
 }
 
 impl Explicit {
@@ -20,10 +22,12 @@ impl Explicit {
             Explicit::Xcp(_) => Xcp::HEADER_BYTES,
             Explicit::Vcp(_) => 0, // the two ECN bits of the IP header
             Explicit::QuickStart(_) => QuickStart::OPTION_BYTES,
+            Explicit::JetMax(_) => JetMax::HEADER_BYTES,
         }
     }
 
-    /// A receiver that answers for several packets at once echoes what they say together.
+    /// A receiver that answers for several packets at once echoes what they say together: XCP's feedback adds up,
+    /// VCP's highest load counts, and of others the last one.
     pub fn join(self, later: Explicit) -> Explicit {
         match (self, later) {
             (Explicit::Xcp(a), Explicit::Xcp(b)) => {
@@ -74,4 +78,29 @@ impl Xcp {
     pub fn is_measured(&self) -> bool {
         self.rtt_s > 0.0 && self.cwnd_bytes > 0.0
     }
+}
+
+/// The JetMax congestion header (Lopez Pacheco 2008, section 2.5.3.2). Routers are named by their place on the path,
+/// counted from the sender, the first one 1; 0 names none. The proposed size s of the thesis is the packet's own length.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct JetMax {
+    /// R_T: the router whose rate the sender follows.
+    pub bottleneck: u8,
+    /// R_C: how many JetMax routers the packet has crossed.
+    pub hops: u8,
+    /// R_S: the router that the sender should follow.
+    pub suggested: u8,
+    /// p: the most by which a router on the path is overloaded, as a share of what arrives at it; 0 where none is.
+    pub loss: f64,
+    /// g: the rate that the suggested router has for each of its flows, bit/s of IP; infinite until one has said.
+    pub fair_bps: f64,
+    /// delta: how long after this packet the sender's next one leaves, s.
+    pub gap_s: f64,
+    /// JetMax-r: on acknowledgements, the gap that the receiver makes of all this, s; 0 where receivers only echo.
+    pub next_gap_s: f64,
+}
+
+impl JetMax {
+    /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits, padded).
+    pub const HEADER_BYTES: u32 = 20;
 }

@@ -6,7 +6,7 @@ mod quick_start;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, Load, Xcp};
+pub use explicit::{Explicit, JetMax, Load, Xcp};
 pub use message::{Address, Content, Crossing, Message};
 pub use quick_start::{Function, QuickStart, RateCode};
 pub use report::{Report, UdtReport};

@@ -5,6 +5,7 @@
 mod behind;
 pub mod dqw;
 pub mod friendly;
+pub mod jetmax;
 mod law;
 pub mod quickstart;
 pub mod vcp;
@@ -12,6 +13,7 @@ pub mod xcp;
 
 pub use dqw::Dqw;
 pub use friendly::Friendly;
+pub use jetmax::JetMax;
 pub use law::{Controlled, DynLaw, Law, Stretch};
 pub use quickstart::QuickStart;
 pub use vcp::Vcp;
@@ -50,10 +52,10 @@ pub struct Setup<P> {
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW, vcp::ROW, quickstart::ROW, friendly::ROW, dqw::ROW];
+pub static ROWS: &[Router] = &[xcp::ROW, vcp::ROW, quickstart::ROW, friendly::ROW, dqw::ROW, jetmax::ROW];
 
 /// Protocols whose laws other routers drive, by their rows' names.
-const PROTOCOLS: &[&str] = &["xcp", "vcp"];
+const PROTOCOLS: &[&str] = &["xcp", "vcp", "jetmax"];
 
 /// Makes as many instances of a law as there are stretches to control.
 type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
@@ -68,6 +70,10 @@ fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
         "vcp" => {
             let p = vcp::ROW.checked(&[])?;
             Ok(Box::new(move || Box::new(Vcp::build(&p))))
+        }
+        "jetmax" => {
+            let p = jetmax::ROW.checked(&[])?;
+            Ok(Box::new(move || Box::new(JetMax::build(&p))))
         }
         other => unreachable!("{other} is no protocol"),
     }
@@ -101,6 +107,7 @@ impl Router {
             ))),
             "friendly" => Ok(Box::new(Friendly::build(setup, &p)?)),
             "dqw" => Ok(Box::new(Dqw::build(setup, &p)?)),
+            "jetmax" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, JetMax::build(&p)))),
             other => unreachable!("{other} has a row but no type"),
         }
     }

@@ -7,6 +7,7 @@ mod dqw;
 mod driver;
 mod flows;
 mod friendly;
+mod jetmax;
 mod quickstart;
 mod rows;
 mod setup;

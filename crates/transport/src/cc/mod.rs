@@ -15,6 +15,8 @@ pub mod hstcp;
 pub mod hstcp_lp;
 pub mod htcp;
 pub mod illinois;
+pub mod jetmax;
+pub mod jetmax_r;
 pub mod ltcp;
 pub mod ptcp;
 pub mod stcp;

@@ -48,7 +48,7 @@ impl Algorithm {
 
 /// All rows, in the order of their introduction.
 pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
-    super::aimd::ROWS.iter().chain(ROWS).chain([&super::westwood::PLUS])
+    super::aimd::ROWS.iter().chain(ROWS).chain([&super::westwood::PLUS, &super::jetmax_r::ROW])
 }
 
 /// The row with this name or alias.
@@ -81,7 +81,7 @@ macro_rules! controllers {
     };
 }
 
-// One line a module with a single row; the standard family has four, Westwood two.
+// One line a module with a single row; the standard family has four, Westwood and JetMax two.
 controllers! {
     Hstcp(hstcp::Hstcp),
     Stcp(stcp::Stcp),
@@ -101,6 +101,7 @@ controllers! {
     Xcp(xcp::Xcp),
     XcpR(xcp_r::XcpR),
     Vcp(vcp::Vcp),
+    JetMax(jetmax::JetMax),
 }
 
 impl CongestionControl for Controller {
