@@ -37,6 +37,24 @@ pub trait Law<P: Packet> {
     fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
 }
 
+/// Any law.
+pub type DynLaw<P> = Box<dyn Law<P> + Send>;
+
+impl<P: Packet> Law<P> for DynLaw<P> {
+    fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        self.as_mut().arrive(now, packet, stretch);
+    }
+    fn wake(&self) -> Time {
+        self.as_ref().wake()
+    }
+    fn timer(&mut self, now: Time, stretch: &Stretch) {
+        self.as_mut().timer(now, stretch);
+    }
+    fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        self.as_mut().leave(now, packet, stretch);
+    }
+}
+
 /// A queue with a law around it.
 pub struct Controlled<P, L> {
     queue: Behind<P>,

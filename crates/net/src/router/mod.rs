@@ -5,12 +5,15 @@
 mod behind;
 mod law;
 pub mod xcp;
+mod xcp_i;
 
-pub use law::{Controlled, Law, Stretch};
+pub use law::{Controlled, DynLaw, Law, Stretch};
 pub use xcp::Xcp;
+pub use xcp_i::XcpI;
 
-use crate::Capacity;
 use crate::queue::registry::Boxed;
+use crate::{Address, Capacity};
+use longfat_units::Stream;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters, Value};
 use longfat_wire::Packet;
 
@@ -33,10 +36,31 @@ pub struct Setup<P> {
     pub queue: Boxed<P>,
     /// What the link behind it can carry; the router knows it at any moment.
     pub capacity: Capacity,
+    /// Its own random stream.
+    pub stream: Stream,
+    /// Its address, to which others send messages.
+    pub address: Address,
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW];
+pub static ROWS: &[Router] = &[xcp::ROW, xcp_i::ROW];
+
+/// Protocols whose laws other routers drive, by their rows' names.
+const PROTOCOLS: &[&str] = &["xcp"];
+
+/// Makes as many instances of a law as there are stretches to control.
+type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
+
+/// Of one of [`PROTOCOLS`], with its defaults.
+fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
+    match protocol {
+        "xcp" => {
+            let p = xcp::ROW.checked(&[])?;
+            Ok(Box::new(move || Box::new(Xcp::build(&p))))
+        }
+        other => unreachable!("{other} is no protocol"),
+    }
+}
 
 /// The row with this name or alias.
 pub fn find(name: &str) -> Option<&'static Router> {
@@ -56,9 +80,9 @@ impl Router {
         given: &[(String, Value)],
     ) -> Result<Boxed<P>, ParameterError> {
         let p = self.checked(given)?;
-        let Setup { queue, capacity } = setup;
         match self.name {
-            "xcp" => Ok(Box::new(Controlled::new(queue, capacity, Xcp::build(&p)))),
+            "xcp" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, Xcp::build(&p)))),
+            "xcp-i" => Ok(Box::new(XcpI::build(setup, &p)?)),
             other => unreachable!("{other} has a row but no type"),
         }
     }

@@ -25,7 +25,7 @@ enum Message {
 
 /// What an element must be able to write into a packet for this, beyond what [`Packet`] offers.
 trait Mail: Packet {
-    fn message(message: Message) -> Self;
+    fn mail(message: Message) -> Self;
     fn read(&self) -> Option<Message>;
     fn last_router(&self) -> Option<Address>;
     fn set_last_router(&mut self, router: Address);
@@ -75,10 +75,25 @@ impl Packet for Parcel {
     fn explicit_mut(&mut self) -> Option<&mut Explicit> {
         None
     }
+    fn trail(&self) -> Option<&longfat_wire::Trail> {
+        None
+    }
+    fn trail_mut(&mut self) -> Option<&mut longfat_wire::Trail> {
+        None
+    }
+    fn control(_: longfat_wire::Message, _: u32) -> Self {
+        Parcel { kind: Kind::Control, ..Parcel::data() }
+    }
+    fn message(&self) -> Option<&longfat_wire::Message> {
+        None
+    }
+    fn message_mut(&mut self) -> Option<&mut longfat_wire::Message> {
+        None
+    }
 }
 
 impl Mail for Parcel {
-    fn message(message: Message) -> Self {
+    fn mail(message: Message) -> Self {
         Parcel { kind: Kind::Control, message: Some(message), ..Parcel::data() }
     }
     fn read(&self) -> Option<Message> {
@@ -123,7 +138,7 @@ impl<Q> Router<Q> {
     }
 
     fn ask<P: Mail>(&mut self, now: Time, whom: Address, tries: u32, out: &mut dyn Sink<P>) {
-        out.originate(P::message(Message::Request { from: self.address }), whom);
+        out.originate(P::mail(Message::Request { from: self.address }), whom);
         out.set_timer(now + TIMEOUT);
         self.turn(now, Stretch::Asked { tries, whom });
     }
@@ -133,7 +148,7 @@ impl<P: Mail, Q: Element<P>> Element<P> for Router<Q> {
     fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         match packet.read() {
             Some(Message::Request { from }) => {
-                return out.originate(P::message(Message::Answer { bandwidth_bps: BANDWIDTH_BPS }), from);
+                return out.originate(P::mail(Message::Answer { bandwidth_bps: BANDWIDTH_BPS }), from);
             }
             Some(Message::Answer { bandwidth_bps }) => {
                 out.set_timer(Time::NEVER);

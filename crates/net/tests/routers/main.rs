@@ -6,3 +6,5 @@
 mod driver;
 mod rows;
 mod xcp;
+mod xcp_i;
+mod xcp_i_probing;
