@@ -4,14 +4,18 @@ mod agenda;
 mod figures;
 mod flow;
 mod link;
+mod messages;
 mod plain;
 mod plan;
+mod routes;
 mod series;
 mod simulation;
 mod windows;
 mod workload;
 
 pub use figures::{BackgroundFigures, FlowFigures, LinkFigures, Summary};
+pub use messages::MessageCounters;
 pub use plan::*;
+pub use routes::{Hop, Routes};
 pub use series::{EventRow, Series};
 pub use simulation::{Outcome, RunError, Simulation};

@@ -1,11 +1,12 @@
 //! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
 //! come from anywhere.
 
+use crate::messages;
 use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
 use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
-use longfat_net::{Capacity, LossModel, Trace};
+use longfat_net::{Address, Capacity, LossModel, Trace};
 use longfat_transport::cc::{self, Value};
 use longfat_transport::udp;
 use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
@@ -74,6 +75,12 @@ pub struct LinkPlan {
     /// How the rate varies; constant if null.
     #[serde(default)]
     pub capacity: Option<CapacityPlan>,
+    /// The nodes that it leads from and to, by number; null in a plan without a map of its network.
+    #[serde(default)]
+    pub nodes: Option<(u32, u32)>,
+    /// Its queue stands in a switch, which leaves the time-to-live of IP as it is.
+    #[serde(default)]
+    pub layer2: bool,
     /// Propagation delay, seconds; counts towards the round-trip time of flows that cross it.
     pub delay_s: f64,
     /// The queue before it.
@@ -444,8 +451,8 @@ impl LinkPlan {
         })
     }
 
-    /// The queue with the router around it, if there is one; `at` is the link's place in the plan.
-    pub fn element(&self, at: &str, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
+    /// The queue with the router around it, if there is one; `at` is the link's place in the plan, `index` its number.
+    pub fn element(&self, at: &str, index: usize, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
         let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
         let queue = self.queue.build(&format!("{at}.queue"), rate, seed, &self.name)?;
         let Some(planned) = &self.router else { return Ok(queue) };
@@ -453,7 +460,12 @@ impl LinkPlan {
         let Some(row) = router::find(&planned.kind) else {
             return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
         };
-        let setup = router::Setup { queue, capacity: self.capacity(&at, rate)? };
+        let setup = router::Setup {
+            queue,
+            capacity: self.capacity(&at, rate)?,
+            stream: Stream::new(seed, &format!("link/{}/router", self.name)),
+            address: Address(index as u32),
+        };
         row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(at, e.to_string()))
     }
 }
@@ -534,7 +546,7 @@ impl Plan {
             link.loss.check(&format!("{at}.loss"))?;
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
             link.capacity(&format!("{at}.capacity"), rate)?;
-            link.element(&at, self.seed)?;
+            link.element(&at, i, self.seed)?;
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();
@@ -555,6 +567,6 @@ impl Plan {
             background.workload().check(&at)?;
             background.workload().connection().check(&format!("{at}.flow"), self.links.len())?;
         }
-        Ok(())
+        messages::check(self)
     }
 }

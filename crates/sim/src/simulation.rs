@@ -8,6 +8,7 @@ use crate::figures::{
 };
 use crate::flow::{Checks, Flow, NewFlow, Transfer, Transport};
 use crate::link::{Link, LinkCounters, outlet};
+use crate::messages::{Messages, Next, PROCESSING};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
 use crate::workload::{Session, sessions};
@@ -90,6 +91,8 @@ type Marks = (Vec<FlowMark>, Vec<LinkCounters>, Vec<BackgroundMark>);
 pub struct Simulation {
     plan: Plan,
     pub(crate) links: Vec<Link>,
+    /// Where elements can send messages: what those need.
+    pub(crate) messages: Option<Box<Messages>>,
     pub(crate) sessions: Vec<Session>,
     /// Sessions that know again when they open their next connection, for the driver to see.
     pub(crate) woken: Vec<usize>,
@@ -122,8 +125,9 @@ impl Simulation {
     /// A run of `plan`; `custom` makes a user's own algorithm for the flow of this name.
     pub fn new(plan: Plan, custom: &mut dyn FnMut(&str) -> Option<Controller>) -> Result<Self, PlanError> {
         plan.check()?;
-        let links =
-            plan.links.iter().map(|l| Link::new(l, plan.seed, plan.fast)).collect::<Result<Vec<_>, _>>()?;
+        let links = (plan.links.iter().enumerate())
+            .map(|(i, link)| Link::new(link, i, plan.seed, plan.fast))
+            .collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(plan.seed, &plan.background);
         let mut run = Simulation {
             sessions,
@@ -137,6 +141,7 @@ impl Simulation {
             transfers: Vec::new(),
             background: vec![BackgroundMark::default(); plan.background.len()],
             links,
+            messages: Messages::new(&plan).map(Box::new),
             end: Time::from_secs_f64(plan.duration_s),
             window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
             at_window: None,
@@ -227,7 +232,7 @@ impl Simulation {
 
     /// The lookahead of the flows that are there: a near one that has left shortens it no more.
     fn look_ahead_again(&mut self) {
-        self.lookahead = Interval::MAX;
+        self.lookahead = self.least_delay_of_messages();
         for source in &self.plan.background {
             let planned = source.workload().connection();
             self.lookahead = self.least_delay_between(&[&planned.forward, &planned.reverse]);
@@ -237,6 +242,12 @@ impl Simulation {
         for i in (0..there.len()).filter(|&i| there[i]) {
             self.lookahead = self.lookahead_with(&self.flows[i]);
         }
+    }
+
+    /// Nothing that an element says reaches a link sooner than this.
+    fn least_delay_of_messages(&self) -> Interval {
+        let delays = self.links.iter().filter(|_| self.messages.is_some()).map(|link| link.delay);
+        delays.min().map_or(Interval::MAX, |least| least.min(PROCESSING))
     }
 
     /// The lookahead, but at most the delay of any link of these paths that leads to another link: all but the last.
@@ -264,9 +275,25 @@ impl Simulation {
         }
     }
 
-    /// Whether a loss process takes this packet on its way into a link; counted if so.
+    /// A packet comes to link `index`. True if it goes no further: a loss process took it, or it is a message that has
+    /// come to the element that it is for.
     #[inline]
-    pub(crate) fn loses(&mut self, index: usize, packet: &SimPacket) -> bool {
+    pub(crate) fn keeps(&mut self, now: Time, index: usize, packet: &mut SimPacket) -> bool {
+        if let Some(messages) = &mut self.messages {
+            if messages.enter(now, index, &self.links[index], packet) {
+                self.links[index].deliver(now, core::mem::take(packet));
+                return true;
+            }
+            if packet.kind == Kind::Control {
+                return false;
+            }
+        }
+        self.loses(index, packet)
+    }
+
+    /// Whether a loss process takes this packet of a flow; counted if so.
+    #[inline]
+    fn loses(&mut self, index: usize, packet: &SimPacket) -> bool {
         let flow = &mut self.flows[packet.flow.0 as usize];
         if !flow.is_lost(index, packet.kind) {
             return false;
@@ -278,6 +305,7 @@ impl Simulation {
 
     /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers the flow whose
     /// end it is on the way to. With `ahead`, ends of lasting flows take it at once.
+    #[inline]
     pub(crate) fn pass_on(
         &mut self,
         index: usize,
@@ -287,21 +315,63 @@ impl Simulation {
     ) -> Option<usize> {
         let link = &mut self.links[index];
         let at = departure + link.delay;
+        if packet.kind == Kind::Control {
+            self.pass_message_on(index, packet, at);
+            return None;
+        }
         let id = packet.flow.0 as usize;
         let flow = &mut self.flows[id];
         if let Some(&next) = flow.route.path(packet.kind).get(usize::from(packet.hop) + 1) {
             packet.hop += 1;
-            outlet(&mut link.onward, next).push(at, packet);
+            self.lead(index, next, at, packet);
             return None;
         }
         flow.pass_on(packet, at, ahead);
         Some(id)
     }
 
-    /// What a link in plain form has let depart or dropped goes where it goes; the flows whose ends it is on the way to.
-    pub(crate) fn clear_link(&mut self, index: usize, ahead: bool) -> Vec<usize> {
-        for packet in core::mem::take(&mut self.links[index].dropped) {
+    /// A packet goes from one link to another, where it arrives at `at`.
+    fn lead(&mut self, from: usize, to: usize, at: Time, mut packet: SimPacket) {
+        packet.ttl = packet.ttl.saturating_sub(u8::from(!self.links[to].layer2));
+        outlet(&mut self.links[from].onward, to).push(at, packet);
+    }
+
+    #[cold]
+    fn pass_message_on(&mut self, index: usize, packet: SimPacket, at: Time) {
+        let Some(messages) = &mut self.messages else { return };
+        if let Next::Link(next) = messages.pass_on(&packet, index) {
+            self.lead(index, next, at, packet);
+        }
+    }
+
+    /// The messages that a link's elements have sent go on their way.
+    #[cold]
+    fn send_messages(&mut self, now: Time, index: usize) {
+        for (mut packet, to) in core::mem::take(&mut self.links[index].originated) {
+            let Some(messages) = &mut self.messages else { continue };
+            if let Next::Link(first) = messages.send(&mut packet, index, to) {
+                outlet(&mut self.links[index].control, first).push(now + PROCESSING, packet);
+            }
+        }
+    }
+
+    /// A queue or element has dropped a packet.
+    #[inline]
+    pub(crate) fn drop(&mut self, packet: &SimPacket) {
+        if packet.kind != Kind::Control {
             self.flows[packet.flow.0 as usize].drop(packet.kind);
+        } else if let Some(messages) = &mut self.messages {
+            messages.counters.dropped += 1;
+        }
+    }
+
+    /// What a link in plain form has let depart or dropped goes where it goes; the flows whose ends it is on the way to.
+    pub(crate) fn clear_link(&mut self, now: Time, index: usize, ahead: bool) -> Vec<usize> {
+        for packet in core::mem::take(&mut self.links[index].dropped) {
+            self.drop(&packet);
+        }
+        if !self.links[index].originated.is_empty() {
+            self.send_messages(now, index);
         }
         let departed = core::mem::take(&mut self.links[index].departed);
         departed
@@ -493,7 +563,7 @@ impl Simulation {
                 background_figures(planned.workload(), (from, before), (now, after))
             })
             .collect();
-        Summary { flows, links, background, packets: 0 }
+        Summary { flows, links, background, packets: 0, messages: None }
     }
 
     fn finish(mut self, events_handled: u64) -> Result<Outcome, RunError> {
@@ -502,6 +572,7 @@ impl Simulation {
             Some(figures) => figures,
             None => self.take_figures(end),
         };
+        summary.messages = self.messages.as_ref().map(|m| m.counters);
         summary.packets = self.links.first_mut().map_or(0, |l| l.settle(end).1.packets_out);
         let mut transfers = Series::new(TRANSFER_COLUMNS);
         self.transfers.sort_by_key(|&(at, place, _)| (at, place));

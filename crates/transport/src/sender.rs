@@ -222,7 +222,12 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.rto_at = self.rtt.deadline(now);
-        out(SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now));
+        let bytes = SYN_BYTES + self.controller.explicit_bytes();
+        let mut request = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
+        if self.explicit {
+            self.write_explicit(&mut request); // routers find out about the path before data come
+        }
+        out(request);
     }
 
     /// When the sender next wants [`Sender::on_timer`].
