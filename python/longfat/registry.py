@@ -15,7 +15,7 @@ Kind = Literal["algorithms", "queues", "routers"]
 LATER: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset({"vcp", "jetmax", "quickstart"}),
     "queues": frozenset(),
-    "routers": frozenset({"xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
+    "routers": frozenset({"xcp_r", "jetmax", "vcp", "quickstart"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 

@@ -99,23 +99,18 @@ fn figure_4_7(kind: &str, cloud: Option<&str>) -> Value {
 
 #[test]
 fn xcp_loses_much_where_the_bottleneck_is_no_router_of_its_kind() {
-    // claim LOP-4a: 223.8 MB with XCP routers everywhere, 52.4 MB with a drop-tail bottleneck, in 60 s
+    // claim LOP-4a: 223.8 MB with XCP routers everywhere, 52.4 MB with a drop-tail bottleneck, in 60 s. Thousands of losses
+    // cost a sender with SACK no throughput here; one without, as ns-2's, a quarter
     let all = run(&figure_4_1(Some("xcp"), Some("xcp")));
     let mixed = run(&figure_4_1(Some("xcp"), None));
-    println!(
-        "all {} mixed {} dropped {} timeouts {}",
-        megabytes(&all, "0"),
-        megabytes(&mixed, "0"),
-        dropped(&mixed),
-        timeouts(&mixed)
-    );
-    assert!(megabytes(&all, "0") > 0.95 * 30.0 * 30.0 / 8.0 * 1428.0 / 1500.0 - 2.0);
+    // 30 Mbit/s for 30 s are 112.5 MB of IP, 107.1 MB of payload
+    assert!(megabytes(&all, "0") > 0.97 * 107.1, "{}", megabytes(&all, "0"));
     assert_eq!(dropped(&all), 0.0);
     let mut reno = figure_4_1(Some("xcp"), None);
     reno["flows"][0]["sack"] = json!(false);
     let reno = run(&reno);
-    println!("newreno {} dropped {} timeouts {}", megabytes(&reno, "0"), dropped(&reno), timeouts(&reno));
-    assert!(dropped(&mixed) > 1000.0);
+    assert!(dropped(&mixed) > 1000.0 && dropped(&reno) > 100.0);
+    assert!(megabytes(&reno, "0") < 0.8 * megabytes(&all, "0"), "{}", megabytes(&reno, "0"));
 }
 
 #[test]
@@ -123,7 +118,6 @@ fn xcp_i_across_two_clouds_does_what_xcp_does_without_clouds_and_loses_nothing()
     // claim LOP-4b
     let all = run(&figure_4_7("xcp", Some("xcp")));
     let clouds = run(&figure_4_7("xcp-i", None));
-    println!("all {} clouds {}", megabytes(&all, "0"), megabytes(&clouds, "0"));
     assert_eq!((dropped(&clouds), timeouts(&clouds)), (0.0, 0));
     let share = megabytes(&clouds, "0") / megabytes(&all, "0");
     assert!((0.95..1.02).contains(&share), "{share}");
@@ -188,7 +182,6 @@ fn figure_4_9(duration_s: f64) -> Value {
 fn clouds_that_merge_have_virtual_routers_that_do_not_disturb_each_other() {
     // claim LOP-4c: 280 and 100 Mbit/s
     let outcome = window(figure_4_9(12.0), 6.0, 12.0);
-    println!("4c {:?}", mbps(&outcome));
     assert_eq!(dropped(&outcome), 0.0);
     assert!((mbps(&outcome)[1] / 100.0 - 1.0).abs() < 0.05, "{:?}", mbps(&outcome));
     assert!((265.0..300.0).contains(&mbps(&outcome)[0]), "{:?}", mbps(&outcome));
@@ -209,7 +202,6 @@ fn where_inputs_are_more_than_the_output_the_real_router_shares_it_and_a_virtual
     let flows: Flows = &[(&[0, 1, 6], 0.0), (&[2, 3, 6], 0.0), (&[2, 3, 6], 0.0), (&[4, 5, 6], 0.0)];
     let outcome = window(net(&hops, 15.0, flows), 8.0, 15.0);
     let rates = mbps(&outcome);
-    println!("4d {rates:?}");
     assert_eq!(dropped(&outcome), 0.0);
     assert!((rates[1] / 50.0 - 1.0).abs() < 0.1 && (rates[2] / 50.0 - 1.0).abs() < 0.1, "{rates:?}");
     assert!(
@@ -231,7 +223,6 @@ fn a_cloud_that_forks_is_shared_evenly() {
         ((5, 7), 1000.0, Some("xcp-i")),
     ];
     let outcome = window(net(&hops, 12.0, &[(&[0, 1, 2, 3, 5], 0.0), (&[0, 1, 2, 4, 6], 0.0)]), 6.0, 12.0);
-    println!("4e {:?}", mbps(&outcome));
     assert_eq!(dropped(&outcome), 0.0);
     assert!(mbps(&outcome).iter().all(|r| (r / 250.0 - 1.0).abs() < 0.05), "{:?}", mbps(&outcome));
 }
@@ -248,10 +239,9 @@ fn errors_of_the_estimate_cost_little_and_shrink_with_what_is_left() {
     let outcome = run(&plan);
     for name in ["0", "1"] {
         let share = megabytes(&outcome, name) / megabytes(&exact, name);
-        println!("4f {name}: {} of {}", megabytes(&outcome, name), megabytes(&exact, name));
         assert!((0.85..1.1).contains(&share), "{name}: {share}");
     }
-    assert_eq!(timeouts(&outcome), 0);
+    assert_eq!((dropped(&outcome), timeouts(&outcome)), (0.0, 0));
 }
 
 #[test]
@@ -273,13 +263,6 @@ fn two_paths_that_share_a_link_inside_a_cloud_are_not_shared_fairly() {
         window(plan, 8.0, 12.0)
     };
     let (together, apart) = (flows(0.0), flows(5.0));
-    println!(
-        "4.18 together {:?} {} apart {:?} {}",
-        mbps(&together),
-        dropped(&together),
-        mbps(&apart),
-        dropped(&apart)
-    );
     // at the same time both find the link empty and overload it; later the first one leaves the second nothing
     assert!(dropped(&together) > 100.0);
     assert!(mbps(&apart)[1] < 0.1 * mbps(&apart)[0], "{:?}", mbps(&apart));
@@ -299,21 +282,19 @@ fn beside(estimator: &str, cross_mbps: f64) -> Value {
 }
 
 #[test]
-fn a_real_prober_finds_what_other_traffic_leaves() {
-    for estimator in ["oracle", "igi", "ptr"] {
-        for cross in [0.0, 10.0] {
-            let outcome = window(beside(estimator, cross), 10.0, 30.0);
-            let rates = mbps(&outcome);
-            let drops = dropped(&outcome);
-            println!(
-                "{estimator} beside {cross}: {rates:.2?}, {drops} dropped, {} timeouts",
-                timeouts(&outcome)
-            );
-            println!(
-                "   queue {:?} of the cloud, {:?}",
-                outcome.summary.links[1].queue_mean_packets, outcome.summary.messages
-            );
-            assert!(rates[0] > 0.6 * (30.0 - cross), "{estimator} beside {cross}: {rates:?}");
+fn a_real_prober_finds_what_other_traffic_leaves_but_for_a_standing_queue() {
+    for cross in [0.0, 10.0] {
+        let [oracle, igi, ptr] =
+            ["oracle", "igi", "ptr"].map(|estimator| window(beside(estimator, cross), 10.0, 30.0));
+        assert_eq!(dropped(&oracle), 0.0);
+        assert!(mbps(&oracle)[0] > 0.98 * (30.0 - cross), "{:?}", mbps(&oracle));
+        for prober in [igi, ptr] {
+            let rates = mbps(&prober);
+            assert!(rates[0] > 0.85 * (30.0 - cross) && timeouts(&prober) == 0, "{cross}: {rates:?}");
+            // estimates are never below nothing, and no term drains what that leaves in the cloud
+            let queues = [&prober, &oracle].map(|outcome| outcome.summary.links[1].queue_mean_packets);
+            assert!(queues[0] > 1.5 * queues[1], "{cross}: {queues:?}");
+            assert!(dropped(&prober) < 0.05 * prober.summary.links[1].packets_in as f64);
         }
     }
 }

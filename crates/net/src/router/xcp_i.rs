@@ -18,6 +18,8 @@
 //! | timeout of a request | 1 | s | chosen here | the thesis leaves it open |
 //! | inactivity before the end | 120 | s | 4.4.3 "a few minutes" | the number is chosen here |
 //! | silence before asking anew | 10 | periods | chosen here | the thesis has no such rule: answers may be lost |
+//! | bandwidth before the first estimate | 1 | Mbit/s | chosen here | 4.4.1 lets senders wait with data |
+//! | least bandwidth | 10 | kbit/s | chosen here | 1500 bytes in 1.2 s |
 //! | error of an estimate | 0.05 .. 0.2 | of ABW | 4.6.2 | none |
 //! | message | 40 | bytes | chosen here: IP, UDP and 12 | and 4 a gap in a report |
 
@@ -41,7 +43,8 @@ use upstream::{Patience, Upstream};
 pub const ROW: Router = Router {
     name: "xcp-i",
     aliases: &["xcp_i"],
-    citation: "Lopez Pacheco: Gestion dynamique de ressources dans les reseaux a haut debit, thesis, ENS Lyon 2008, chapter 4",
+    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+               high speed networks, thesis, ENS Lyon, 2008, chapter 4",
     parameters: &[
         Parameter::choice("protocol", super::PROTOCOLS, "whose law real and virtual routers follow"),
         Parameter::choice(

@@ -5,9 +5,11 @@ use crate::{Capacity, Meter};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::Packet;
 
-/// What the law has to give out before the first answer: next to nothing, since to wait with data until the estimate is
-/// there is what section 4.4.1 asks of senders.
-const UNKNOWN_BPS: f64 = 1.0;
+/// What the law has to give out before the first answer: little, since to wait with data until the estimate is there is
+/// what section 4.4.1 asks of senders.
+const UNKNOWN_BPS: f64 = 1e6;
+/// The least that a cloud is taken to carry: protocols that tell rates would else stop flows for ever.
+const LEAST_BPS: f64 = 1e4;
 
 /// How long a router waits for others.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +124,7 @@ impl<P: Packet> Upstream<P> {
 }
 
 fn constant(bps: f64) -> Option<Capacity> {
-    Rate::from_bps(bps.max(UNKNOWN_BPS)).map(Capacity::Constant)
+    Rate::from_bps(bps.max(LEAST_BPS)).map(Capacity::Constant)
 }
 
 /// The virtual router's link, which has no queue.
