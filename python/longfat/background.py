@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, model_validator
 
@@ -33,17 +33,28 @@ from longfat.fields import (
     Transfer,
 )
 from longfat.sizes import FileSizes
-from longfat.transport import Transport
+from longfat.topology import Placed
 from longfat.units import RATE, split, to_float
-
-if TYPE_CHECKING:
-    from longfat.scenario import Bottleneck
 
 GREATEST_SHARE = 10.0
 """Of a link that a load may be: ten times what it carries."""
 
 REACHED = 0.05
 """A load is reached if what comes through differs from it by no more than this part."""
+
+
+class Rates(Protocol):
+    """What loads go by, bit/s: of the link that the data cross (a path's narrowest), there and back."""
+
+    @property
+    def rate(self) -> float:
+        """There."""
+        ...
+
+    @property
+    def reverse_rate(self) -> float | None:
+        """Back; as there if None."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,7 @@ OfferedLoad = Annotated[
 ]
 
 
-class Connections(Transport):
+class Connections(Placed):
     """What all kinds share. Each transfer is a new connection."""
 
     name: str | None = None
@@ -108,7 +119,7 @@ class Connections(Transport):
             raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
         return self
 
-    def asked_bps(self, bottleneck: Bottleneck) -> float | None:
+    def asked_bps(self, bottleneck: Rates) -> float | None:
         """The load that was asked for in each direction; None of a kind, or a source, without one."""
         load: Load | None = getattr(self, "load", None)
         if not isinstance(load, LinkShare):
@@ -116,7 +127,7 @@ class Connections(Transport):
         reverse = bottleneck.reverse_rate or bottleneck.rate
         return load.share * (reverse if self.direction == "reverse" else bottleneck.rate)
 
-    def with_load(self, _bottleneck: Bottleneck) -> Self:
+    def with_load(self, _bottleneck: Rates) -> Self:
         """The same with what its load amounts to written out instead; `rtt` is filled in by now."""
         return self
 
@@ -157,7 +168,7 @@ class Surge(Connections):
         """What its users draw from."""
         return surge.Habits(largest_bytes=self.largest)
 
-    def with_load(self, bottleneck: Bottleneck) -> Self:
+    def with_load(self, bottleneck: Rates) -> Self:
         """With the number of users."""
         load_bps = self.asked_bps(bottleneck)
         if load_bps is None or self.rtt is None:
@@ -224,7 +235,7 @@ class Short(Connections):
         # the last packet is half full on average, and there is at least one
         return payload + self.header_bytes * max(1.0, payload / self.mss + 0.5)
 
-    def with_load(self, bottleneck: Bottleneck) -> Self:
+    def with_load(self, bottleneck: Rates) -> Self:
         """With the gap."""
         load_bps = self.asked_bps(bottleneck)
         if load_bps is None:
@@ -268,7 +279,7 @@ class Onoff(Connections):
             raise ValueError("load stands in place of algorithm.rate; accepted: one of them")
         return self
 
-    def with_load(self, bottleneck: Bottleneck) -> Self:
+    def with_load(self, bottleneck: Rates) -> Self:
         """With the rate while on, and the start."""
         spec = self.algorithm.filled()
         on_s, off_s = spec.parameters["on"], spec.parameters["off"]

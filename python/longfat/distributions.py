@@ -240,11 +240,12 @@ DrawnTime = Annotated[
     PlainSerializer(_writer(_START)),
     Accepts('a time such as "5 s", or { uniform = ["0 s", "40 s"] }'),
 ]
+RTT_SUCH_AS = Accepts('a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }')
 DrawnRtt = Annotated[
     Distribution,
     _distribution(_RTT),
     PlainSerializer(_writer(_RTT)),
-    Accepts('a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }'),
+    RTT_SUCH_AS,
 ]
 
 

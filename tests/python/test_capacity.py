@@ -148,9 +148,8 @@ def test_an_xcp_flow_carries_its_header_and_needs_its_router() -> None:
     assert plan["links"][0]["router"] == {"kind": "xcp", "alpha": 0.4, "beta": 0.226, "gamma": 0.1}
     assert plan["links"][1]["router"] is None
     assert routed.packet_bytes == 1500.0
-    assert routed.warnings() == []
-    assert len(scenario(flow=flows).warnings()) == 1
-    assert "no router" in scenario(flow=flows).warnings()[0]
+    assert routed.notes() == []
+    assert scenario(flow=flows).notes() == ["flow.0 (xcp) crosses links without a router: bottleneck"]
 
 
 def test_xcp_fills_the_link_without_loss_as_a_file_has_it() -> None:

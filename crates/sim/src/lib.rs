@@ -14,7 +14,7 @@ mod windows;
 mod workload;
 
 pub use figures::{BackgroundFigures, FlowFigures, LinkFigures, Summary};
-pub use messages::MessageCounters;
+pub use messages::{MOST_NODES, MessageCounters};
 pub use plan::*;
 pub use routes::{Hop, Routes};
 pub use series::{EventRow, Series};

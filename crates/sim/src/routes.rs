@@ -29,7 +29,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// The routes from everywhere to these nodes.
+    /// The routes from everywhere to these nodes; to one where no link begins or ends there is none.
     pub fn new(hops: Vec<Hop>, destinations: impl Iterator<Item = usize>) -> Self {
         let nodes = hops.iter().map(|hop| hop.from.max(hop.to) + 1).max().unwrap_or(0);
         let mut next = vec![None; nodes * nodes];
@@ -37,7 +37,7 @@ impl Routes {
         for (link, hop) in hops.iter().enumerate() {
             into[hop.to].push(link);
         }
-        for to in destinations {
+        for to in destinations.filter(|&to| to < nodes) {
             let row = &mut next[to * nodes..][..nodes];
             if row.iter().all(Option::is_none) {
                 towards(to, &hops, &into, row);
@@ -58,7 +58,8 @@ impl Routes {
 
     /// The link that leads from node `at` towards node `to`; none there, or without a path.
     pub fn next(&self, at: usize, to: usize) -> Option<usize> {
-        self.next.get(to * self.nodes + at).copied().flatten().map(|link| link as usize)
+        let known = at < self.nodes; // else it would be another row's
+        self.next.get(to * self.nodes + at).filter(|_| known).copied().flatten().map(|link| link as usize)
     }
 
     /// The links from one node to another, in order; `None` without a path.

@@ -42,9 +42,12 @@ const LINK_COLUMNS: &[&str] = &[
     "packets_lost",
     "bytes_out",
     "flows_estimated",
+    "capacity_bps",
 ];
 const TRANSFER_COLUMNS: &[&str] = &["group", "start_s", "duration_s", "bytes"];
 
+/// With less, windows hold too little to be worth it, and events are taken one by one (chosen here).
+const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
 /// Events between two looks at whether the run is still wanted.
 pub(crate) const EVENTS_PER_POLL: u64 = 1 << 16;
 
@@ -211,7 +214,7 @@ impl Simulation {
 
     /// Runs to the end. `wanted` is asked now and then whether to go on.
     pub fn run(mut self, wanted: &mut dyn FnMut() -> bool) -> Result<Outcome, RunError> {
-        let events = if self.plan.fast && self.lookahead > Interval::ZERO {
+        let events = if self.plan.fast && self.lookahead >= LEAST_LOOKAHEAD {
             crate::windows::drive(&mut self, wanted)?
         } else {
             crate::plain::drive(&mut self, wanted)?
@@ -227,7 +230,10 @@ impl Simulation {
     fn lookahead_with(&self, flow: &Flow) -> Interval {
         let route = &flow.route;
         let between = self.least_delay_between(&[&route.forward, &route.reverse]);
-        between.min(route.forward_delay).min(route.reverse_delay)
+        // the last link's own delay comes before what only this flow uses
+        let last = |path: &[usize]| path.last().map_or(Interval::ZERO, |&l| self.links[l].delay);
+        let there = last(&route.forward) + route.forward_delay;
+        between.min(there).min(last(&route.reverse) + route.reverse_delay)
     }
 
     /// The lookahead of the flows that are there: a near one that has left shortens it no more.
@@ -521,6 +527,7 @@ impl Simulation {
                 c.packets_lost as f64,
                 c.bytes_out as f64,
                 link.flows_estimated().unwrap_or(f64::NAN),
+                link.capacity.bps(now),
             ]);
         }
         self.link_samples += 1;
