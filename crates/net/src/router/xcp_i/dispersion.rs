@@ -120,7 +120,7 @@ impl Dispersion {
                 bytes.max(MESSAGE_BYTES),
             );
             self.index += 1;
-            self.due = self.due + Interval::from_secs_f64(self.round.gap_s);
+            self.due += Interval::from_secs_f64(self.round.gap_s);
         }
         if self.index == packets {
             self.due = now + timeout;
