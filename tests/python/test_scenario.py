@@ -164,8 +164,6 @@ def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any],
     "overrides",
     [
         {"bottleneck__router": "jetmax"},
-        {"node": [{"name": "a"}]},
-        {"link": [{"from": "a", "to": "b"}]},
     ],
 )
 def test_parts_without_a_model_yet_say_so(overrides: dict[str, Any]) -> None:

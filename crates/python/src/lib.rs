@@ -237,7 +237,11 @@ fn shortest_paths(
     if most >= MOST_NODES as usize {
         return Err(PyValueError::new_err(format!("{} nodes; accepted: up to {MOST_NODES}", most + 1)));
     }
-    let hop = |&(from, to, delay_s): &(usize, usize, f64)| Hop { from, to, delay: Interval::from_secs_f64(delay_s) };
+    let hop = |&(from, to, delay_s): &(usize, usize, f64)| Hop {
+        from,
+        to,
+        delay: Interval::from_secs_f64(delay_s),
+    };
     let routes = Routes::new(links.iter().map(hop).collect(), pairs.iter().map(|pair| pair.1));
     Ok(pairs.iter().map(|&(from, to)| routes.path(from, to)).collect())
 }

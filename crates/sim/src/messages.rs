@@ -1,8 +1,9 @@
 //! Messages between elements on their way: where they go next, and what probes are told on the way.
 
-use crate::link::Link;
+use crate::link::{Link, outlet};
 use crate::plan::{Plan, PlanError, bad};
 use crate::routes::{Hop, Routes};
+use crate::simulation::Simulation;
 use longfat_net::{Address, Meter};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Content, Crossing, Kind, Message, Packet, SimPacket};
@@ -42,7 +43,7 @@ pub struct Messages {
 mod tests;
 
 /// Where a message goes next.
-pub enum Next {
+enum Next {
     /// Onto this link, or to its element.
     Link(usize),
     /// Nowhere.
@@ -73,7 +74,7 @@ impl Messages {
     }
 
     /// An element of link `from` sends a message: the packet made ready, and where it goes first.
-    pub fn send(&mut self, packet: &mut SimPacket, from: usize, to: Address) -> Next {
+    fn send(&mut self, packet: &mut SimPacket, from: usize, to: Address) -> Next {
         self.counters.sent += 1;
         if let Some(message) = packet.message_mut() {
             (message.from, message.to) = (Address(from as u32), to);
@@ -83,7 +84,7 @@ impl Messages {
     }
 
     /// A message has crossed link `index`.
-    pub fn pass_on(&mut self, packet: &SimPacket, index: usize) -> Next {
+    fn pass_on(&mut self, packet: &SimPacket, index: usize) -> Next {
         // one that its own addressee has sent on was not understood there
         if packet.message().is_none_or(|message| message.to.0 as usize == index) {
             self.counters.undeliverable += 1;
@@ -128,6 +129,33 @@ impl Messages {
         }
         self.meters[index].add(now, u64::from(packet.bytes));
         false
+    }
+}
+
+impl Simulation {
+    /// A packet goes from one link to another, where it arrives at `at`.
+    pub(crate) fn lead(&mut self, from: usize, to: usize, at: Time, mut packet: SimPacket) {
+        packet.ttl = packet.ttl.saturating_sub(u8::from(!self.links[to].layer2));
+        outlet(&mut self.links[from].onward, to).push(at, packet);
+    }
+
+    #[cold]
+    pub(crate) fn pass_message_on(&mut self, index: usize, packet: SimPacket, at: Time) {
+        let Some(messages) = &mut self.messages else { return };
+        if let Next::Link(next) = messages.pass_on(&packet, index) {
+            self.lead(index, next, at, packet);
+        }
+    }
+
+    /// The messages that a link's elements have sent go on their way.
+    #[cold]
+    pub(crate) fn send_messages(&mut self, now: Time, index: usize) {
+        for (mut packet, to) in core::mem::take(&mut self.links[index].originated) {
+            let Some(messages) = &mut self.messages else { continue };
+            if let Next::Link(first) = messages.send(&mut packet, index, to) {
+                outlet(&mut self.links[index].control, first).push(now + PROCESSING, packet);
+            }
+        }
     }
 }
 

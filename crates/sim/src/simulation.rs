@@ -7,8 +7,8 @@ use crate::figures::{
     BackgroundMark, FlowMark, SampleMean, Summary, background_figures, flow_figures, link_figures,
 };
 use crate::flow::{Checks, Flow, NewFlow, Transfer, Transport};
-use crate::link::{Link, LinkCounters, outlet};
-use crate::messages::{Messages, Next, PROCESSING};
+use crate::link::{Link, LinkCounters};
+use crate::messages::{Messages, PROCESSING};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
 use crate::workload::{Session, sessions};
@@ -334,31 +334,6 @@ impl Simulation {
         }
         flow.pass_on(packet, at, ahead);
         Some(id)
-    }
-
-    /// A packet goes from one link to another, where it arrives at `at`.
-    fn lead(&mut self, from: usize, to: usize, at: Time, mut packet: SimPacket) {
-        packet.ttl = packet.ttl.saturating_sub(u8::from(!self.links[to].layer2));
-        outlet(&mut self.links[from].onward, to).push(at, packet);
-    }
-
-    #[cold]
-    fn pass_message_on(&mut self, index: usize, packet: SimPacket, at: Time) {
-        let Some(messages) = &mut self.messages else { return };
-        if let Next::Link(next) = messages.pass_on(&packet, index) {
-            self.lead(index, next, at, packet);
-        }
-    }
-
-    /// The messages that a link's elements have sent go on their way.
-    #[cold]
-    fn send_messages(&mut self, now: Time, index: usize) {
-        for (mut packet, to) in core::mem::take(&mut self.links[index].originated) {
-            let Some(messages) = &mut self.messages else { continue };
-            if let Next::Link(first) = messages.send(&mut packet, index, to) {
-                outlet(&mut self.links[index].control, first).push(now + PROCESSING, packet);
-            }
-        }
     }
 
     /// A queue or element has dropped a packet.

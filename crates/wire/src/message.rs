@@ -18,8 +18,9 @@ pub struct Message {
     pub content: Content,
 }
 
-/// What a message says.
+/// What a message says. An element lets pass what it does not know.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Content {
     /// Whatever it crosses writes down what it knows of itself, in order. No real network does that: it is how an
     /// estimator that makes no errors looks at a path.
