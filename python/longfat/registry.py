@@ -13,9 +13,9 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset({"vcp", "jetmax", "quickstart"}),
+    "algorithms": frozenset({"vcp", "quickstart"}),
     "queues": frozenset(),
-    "routers": frozenset({"xcp_r", "jetmax", "vcp", "quickstart"}),
+    "routers": frozenset({"xcp_r", "vcp", "quickstart"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 

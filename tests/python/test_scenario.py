@@ -163,7 +163,7 @@ def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any],
 @pytest.mark.parametrize(
     "overrides",
     [
-        {"bottleneck__router": "jetmax"},
+        {"bottleneck__router": "vcp"},
     ],
 )
 def test_parts_without_a_model_yet_say_so(overrides: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@
 //! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
 //! | acknowledgement size | 52 bytes, the SACK option and an explicit header | IP 20, TCP 20, timestamps 12 |
 
+use crate::Mirror;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, SackBlocks, SimPacket};
 use std::collections::VecDeque;
@@ -16,7 +17,7 @@ const ACK_BYTES: u32 = 52;
 const SYN_BYTES: u32 = 60;
 
 /// How a receiver acknowledges.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct ReceiverConfig {
     /// The flow whose data it takes.
     pub flow: FlowId,
@@ -24,10 +25,12 @@ pub struct ReceiverConfig {
     pub delayed_ack: Option<Interval>,
     /// Send SACK blocks.
     pub sack: bool,
+    /// What echoes explicit headers in another way than as they come.
+    pub mirror: Option<Box<dyn Mirror>>,
 }
 
 /// The receiver of one connection.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
     /// The next segment expected in order.
@@ -188,10 +191,11 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     fn note_explicit(&mut self, packet: &SimPacket) {
-        let now = packet.extra.as_ref().and_then(|e| e.explicit);
-        self.explicit = match (self.explicit.take(), now) {
-            (Some(before), Some(now)) => Some(before.join(now)),
-            (before, now) => now.or(before),
+        let Some(now) = packet.extra.as_ref().and_then(|e| e.explicit) else { return };
+        self.explicit = match (&mut self.config.mirror, self.explicit.take()) {
+            (Some(mirror), _) => Some(mirror.answer(&now)),
+            (None, Some(before)) => Some(before.join(now)),
+            (None, None) => Some(now),
         };
     }
 
@@ -225,7 +229,7 @@ mod tests {
 
     fn receiver(delayed: bool) -> Receiver {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true })
+        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, mirror: None })
     }
 
     fn data(seq: u64) -> SimPacket {

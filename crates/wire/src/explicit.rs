@@ -7,6 +7,8 @@ use crate::Address;
 pub enum Explicit {
     /// XCP (Katabi, Handley, Rohrs: SIGCOMM 2002).
     Xcp(Xcp),
+    /// JetMax (Zhang, Leonard, Loguinov: INFOCOM 2006).
+    JetMax(JetMax),
 }
 
 impl Explicit {
@@ -14,15 +16,18 @@ impl Explicit {
     pub const fn header_bytes(&self) -> u32 {
         match self {
             Explicit::Xcp(_) => Xcp::HEADER_BYTES,
+            Explicit::JetMax(_) => JetMax::HEADER_BYTES,
         }
     }
 
-    /// A receiver that answers for several packets at once echoes what they say together.
+    /// A receiver that answers for several packets at once echoes what they say together: XCP's feedback adds up, of
+    /// others the last one counts.
     pub fn join(self, later: Explicit) -> Explicit {
         match (self, later) {
             (Explicit::Xcp(a), Explicit::Xcp(b)) => {
                 Explicit::Xcp(Xcp { feedback_bytes: a.feedback_bytes + b.feedback_bytes, ..b })
             }
+            (_, later) => later,
         }
     }
 }
@@ -36,6 +41,9 @@ pub struct Xcp {
     pub rtt_s: f64,
     /// Window change in bytes: what the sender wishes, then what the routers on the path leave of it.
     pub feedback_bytes: f64,
+    /// XCP-r: the sender has set its window otherwise than by feedback, and the receiver's copy of it has to follow
+    /// (Lopez Pacheco 2008, section 5.3: the congestion flag). Routers leave it alone.
+    pub reset: bool,
 }
 
 impl Xcp {
@@ -67,4 +75,29 @@ impl Default for Trail {
     fn default() -> Self {
         Trail { ttl: Trail::TTL, last_router: None }
     }
+}
+
+/// The JetMax congestion header (Lopez Pacheco 2008, section 2.5.3.2). Routers are named by their place on the path,
+/// counted from the sender, the first one 1; 0 names none. The proposed size s of the thesis is the packet's own length.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct JetMax {
+    /// R_T: the router whose rate the sender follows.
+    pub bottleneck: u8,
+    /// R_C: how many JetMax routers the packet has crossed.
+    pub hops: u8,
+    /// R_S: the router that the sender should follow.
+    pub suggested: u8,
+    /// p: the most by which a router on the path is overloaded, as a share of what arrives at it; 0 where none is.
+    pub loss: f64,
+    /// g: the rate that the suggested router has for each of its flows, bit/s of IP; infinite until one has said.
+    pub fair_bps: f64,
+    /// delta: how long after this packet the sender's next one leaves, s.
+    pub gap_s: f64,
+    /// JetMax-r: on acknowledgements, the gap that the receiver makes of all this, s; 0 where receivers only echo.
+    pub next_gap_s: f64,
+}
+
+impl JetMax {
+    /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits, padded).
+    pub const HEADER_BYTES: u32 = 20;
 }

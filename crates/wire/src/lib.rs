@@ -5,7 +5,7 @@ mod message;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, Trail, Xcp};
+pub use explicit::{Explicit, JetMax, Trail, Xcp};
 pub use message::{Address, Content, Crossing, Message};
 pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};

@@ -3,10 +3,12 @@
 //! one.
 
 mod behind;
+pub mod jetmax;
 mod law;
 pub mod xcp;
 mod xcp_i;
 
+pub use jetmax::JetMax;
 pub use law::{Controlled, DynLaw, Law, Stretch};
 pub use xcp::Xcp;
 pub use xcp_i::XcpI;
@@ -43,10 +45,10 @@ pub struct Setup<P> {
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW, xcp_i::ROW];
+pub static ROWS: &[Router] = &[xcp::ROW, xcp_i::ROW, jetmax::ROW];
 
 /// Protocols whose laws other routers drive, by their rows' names.
-const PROTOCOLS: &[&str] = &["xcp"];
+const PROTOCOLS: &[&str] = &["xcp", "jetmax"];
 
 /// Makes as many instances of a law as there are stretches to control.
 type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
@@ -57,6 +59,10 @@ fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
         "xcp" => {
             let p = xcp::ROW.checked(&[])?;
             Ok(Box::new(move || Box::new(Xcp::build(&p))))
+        }
+        "jetmax" => {
+            let p = jetmax::ROW.checked(&[])?;
+            Ok(Box::new(move || Box::new(JetMax::build(&p))))
         }
         other => unreachable!("{other} is no protocol"),
     }
@@ -83,6 +89,7 @@ impl Router {
         match self.name {
             "xcp" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, Xcp::build(&p)))),
             "xcp-i" => Ok(Box::new(XcpI::build(setup, &p)?)),
+            "jetmax" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, JetMax::build(&p)))),
             other => unreachable!("{other} has a row but no type"),
         }
     }

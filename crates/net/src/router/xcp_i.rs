@@ -185,6 +185,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
                     job.gaps(now, train, &gaps, &mut post);
                 }
             }
+            _ => {} // another kind of router's
         }
     }
 

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod driver;
+mod jetmax;
 mod rows;
 mod xcp;
 mod xcp_i;

@@ -15,7 +15,7 @@ const CAPACITY: f64 = 1.25e6;
 
 /// A packet of this flow with a header whose wish no router can fulfil.
 fn carrying(flow: u32, bytes: u32, cwnd_bytes: f64, rtt_s: f64) -> SimPacket {
-    let header = Xcp { cwnd_bytes, rtt_s, feedback_bytes: f64::INFINITY };
+    let header = Xcp { cwnd_bytes, rtt_s, feedback_bytes: f64::INFINITY, ..Xcp::default() };
     let mut packet = data(flow, 0, bytes);
     packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::Xcp(header)), ..Extra::default() }));
     packet
@@ -77,7 +77,7 @@ fn a_half_used_link_gives_four_tenths_of_what_is_spare() {
     // 50 packets of 1000 bytes in 0.1 s at 10 Mbit/s: phi = .4 x .1 s x 750 000 bytes/s = 30 000 bytes, above
     // a tenth of the traffic, so that nothing is shuffled
     let mut sums = Sums::default();
-    let header = Xcp { cwnd_bytes: 50_000.0, rtt_s: 0.1, feedback_bytes: 1e9 };
+    let header = Xcp { cwnd_bytes: 50_000.0, rtt_s: 0.1, feedback_bytes: 1e9, ..Xcp::default() };
     (0..50).for_each(|_| sums.add(1000.0, Some(&header)));
     assert!((sums.mean_rtt_s().unwrap() - 0.1).abs() < 1e-12);
     let budget = sums.budget(GAINS, (0.1, 0.1), CAPACITY, 0.0);
@@ -88,7 +88,7 @@ fn a_half_used_link_gives_four_tenths_of_what_is_spare() {
 fn a_full_link_shuffles_a_tenth_of_its_traffic_less_what_it_takes_back_for_the_queue() {
     // phi = -.226 x 10 000 = -2260 bytes; a tenth of 125 000 bytes is 12 500, so 10 240 are shuffled in 0.1 s
     let mut sums = Sums::default();
-    let header = Xcp { cwnd_bytes: 125_000.0, rtt_s: 0.1, feedback_bytes: 1e9 };
+    let header = Xcp { cwnd_bytes: 125_000.0, rtt_s: 0.1, feedback_bytes: 1e9, ..Xcp::default() };
     (0..125).for_each(|_| sums.add(1000.0, Some(&header)));
     let budget = sums.budget(GAINS, (0.1, 0.1), CAPACITY, 10_000.0);
     assert!((budget.positive - 102_400.0).abs() < 1e-6, "{budget:?}");

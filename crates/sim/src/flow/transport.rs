@@ -5,7 +5,7 @@ use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
-use longfat_transport::cc::{self, Controller};
+use longfat_transport::cc::{self, CongestionControl, Controller};
 use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
 use longfat_units::{Interval, Stream};
 
@@ -105,6 +105,7 @@ fn tcp(
         flow: new.id,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
         sack: recovery == Recovery::Sack,
+        mirror: controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes)),
     };
     (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(Receiver::new(receiver)))
 }

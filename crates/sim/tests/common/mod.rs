@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test uses its part")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+pub mod explicit;
+
 use longfat_sim::{Outcome, Plan, Series, Simulation};
 use serde_json::{Value, json};
 use std::time::Duration;

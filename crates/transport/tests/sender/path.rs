@@ -101,8 +101,12 @@ pub struct Path {
 
 impl Path {
     pub fn new(config: SenderConfig, controller: Controller) -> Self {
-        let receiver =
-            ReceiverConfig { flow: config.flow, delayed_ack: None, sack: config.recovery == Recovery::Sack };
+        let receiver = ReceiverConfig {
+            flow: config.flow,
+            delayed_ack: None,
+            sack: config.recovery == Recovery::Sack,
+            mirror: None,
+        };
         let mut sender = Sender::new(config, controller);
         sender.keep_log();
         Path {
@@ -123,8 +127,12 @@ impl Path {
 
     /// Acknowledgements of every second segment.
     pub fn delayed_acks(mut self, wait: Interval) -> Self {
-        self.receiver =
-            Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack: Some(wait), sack: true });
+        self.receiver = Receiver::new(ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack: Some(wait),
+            sack: true,
+            mirror: None,
+        });
         self
     }
 
