@@ -58,7 +58,7 @@ fn world(given: &[(&str, Value)], spare_bps: &'static [f64]) -> (World<SimPacket
 
 /// A packet of 1000 bytes of a flow with a window of 100 000 bytes and 0.1 s.
 fn carrying(flow: u32) -> SimPacket {
-    let header = Xcp { cwnd_bytes: 1e5, rtt_s: 0.1, feedback_bytes: f64::INFINITY };
+    let header = Xcp { cwnd_bytes: 1e5, rtt_s: 0.1, feedback_bytes: f64::INFINITY, ..Xcp::default() };
     let mut packet = data(flow, 0, 1000);
     packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::Xcp(header)), ..Extra::default() }));
     packet

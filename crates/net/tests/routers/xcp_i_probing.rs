@@ -55,7 +55,7 @@ fn estimates(
         Some(queue + Interval::from_millis(5))
     }));
     for i in 0..20 {
-        let header = Xcp { cwnd_bytes: 1e5, rtt_s: 0.1, feedback_bytes: f64::INFINITY };
+        let header = Xcp { cwnd_bytes: 1e5, rtt_s: 0.1, feedback_bytes: f64::INFINITY, ..Xcp::default() };
         let mut packet = data(0, 0, 1000);
         packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::Xcp(header)), ..Extra::default() }));
         world.send(s(f64::from(i)), 0, packet);
