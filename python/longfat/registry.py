@@ -15,7 +15,7 @@ Kind = Literal["algorithms", "queues", "routers"]
 LATER: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset({"vcp", "quickstart"}),
     "queues": frozenset(),
-    "routers": frozenset({"xcp_r", "vcp", "quickstart"}),
+    "routers": frozenset({"vcp", "quickstart"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 

@@ -123,16 +123,16 @@ fn flows_of_unlike_round_trip_times_share_evenly() {
 fn a_newcomer_with_a_short_round_trip_overshoots_until_those_with_long_ones_have_heard() {
     // no router is told of round-trip times: what waits then is less than the others send in one of theirs
     let flows = [(0.32, 0.0), (0.04, 5.0)];
-    let outcome = over(&plan(50e6, 2000, 15.0, &flows), 10.0, 15.0);
+    let outcome = over(&plan(50e6, 2000, 25.0, &flows), 20.0, 25.0);
     let most = most_waiting(&outcome);
     assert!(most > 50.0 && most < 0.32 * 50e6 / 12_000.0, "{most}");
-    assert!(outcome.summary.links[0].queue_mean_packets < 5.0, "and is gone soon");
+    assert!(outcome.summary.links[0].queue_mean_packets < 5.0, "and is gone in time");
     assert_near(&rates(&outcome), &[TARGET * 25e6; 2], 0.01, "rates");
 }
 
 #[test]
 fn flows_share_evenly_what_traffic_that_does_not_listen_leaves_and_take_it_back() {
-    let mut plan = plan(50e6, 333, 24.0, &[(0.08, 0.0), (0.04, 0.0)]);
+    let mut plan = plan(50e6, 660, 24.0, &[(0.08, 0.0), (0.04, 0.0)]);
     let udp = with(flow("udp", "cbr"), json!({"parameters": {"rate": 20.0}, "start_s": 8.0, "stop_s": 16.0}));
     push(&mut plan, udp);
     for (from_s, to_s, each_bps) in [(3.0, 8.0, 23.75e6), (10.0, 16.0, 13.75e6), (18.0, 24.0, 23.75e6)] {
@@ -155,13 +155,13 @@ fn two_bottlenecks_are_shared_max_min() {
 
 #[test]
 fn a_flow_moves_on_when_its_bottleneck_does() {
-    // the first link falls from 20 to 4 Mbit/s: 3.8 for two there, and the second one has 7.6 left for its own
-    let mut plan = two_links((20e6, 10e6));
-    plan["links"][0]["capacity"] = json!({"steps": [[0.0, 20e6], [10.0, 4e6], [20.0, 20e6]]});
+    // the first link falls from 100 to 20 Mbit/s: 19 for two there, and the second one has 38 left for its own
+    let mut plan = two_links((100e6, 50e6));
+    plan["links"][0]["capacity"] = json!({"steps": [[0.0, 100e6], [10.0, 20e6], [20.0, 100e6]]});
     for (from_s, to_s, expected) in [
-        (5.0, 10.0, [4.75e6, 14.25e6, 4.75e6]),
-        (15.0, 20.0, [1.9e6, 1.9e6, 7.6e6]),
-        (25.0, 30.0, [4.75e6, 14.25e6, 4.75e6]),
+        (5.0, 10.0, [23.75e6, 71.25e6, 23.75e6]),
+        (15.0, 20.0, [9.5e6, 9.5e6, 38e6]),
+        (25.0, 30.0, [23.75e6, 71.25e6, 23.75e6]),
     ] {
         assert_near(&rates(&over(&plan, from_s, to_s)), &expected, 0.02, &format!("from {from_s} s"));
     }
@@ -235,7 +235,7 @@ fn a_bottleneck_without_a_router_behind_one_with_a_router_drops_a_good_part() {
     plan["flows"] = json!([plan["flows"][0]]);
     let outcome = over(&plan, 10.0, 30.0);
     let flow = &outcome.summary.flows[0];
-    assert!(flow.loss_ratio > 0.05 && flow.congestion_events > 10, "{flow:?}");
+    assert!(flow.loss_ratio > 0.05 && flow.timeouts + flow.congestion_events > 10, "{flow:?}");
 }
 
 #[test]
@@ -265,19 +265,5 @@ fn both_drivers_give_the_same_bytes() {
         }
         let text = |o: &Outcome| serde_json::to_string(&o.summary).unwrap_or_default();
         assert!(!text(&fast).is_empty() && text(&fast) == text(&plain), "{plan}");
-    }
-}
-
-#[test]
-fn explore() {
-    for gamma in [0.95, 1.0] {
-        for second in [10e6, 20e6] {
-            let mut p = two_links((20e6, second));
-            for i in [0, 2] {
-                p["links"][i]["router"] = json!({"kind": "jetmax", "gamma": gamma});
-            }
-            let o = over(&p, 10.0, 30.0);
-            println!("gamma {gamma} {second} {:.0?} {}", rates(&o), dropped(&o));
-        }
     }
 }

@@ -1,15 +1,14 @@
-//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN marks
-//! and explicit headers.
+//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN
+//! marks. Explicit headers are echoed by [`crate::Echoing`].
 //!
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
 //! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
-//! | acknowledgement size | 52 bytes, the SACK option and an explicit header | IP 20, TCP 20, timestamps 12 |
+//! | acknowledgement size | 52 bytes and the SACK option | IP 20, TCP 20, timestamps 12 |
 
-use crate::Mirror;
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, SackBlocks, SimPacket};
+use longfat_wire::{Ecn, Extra, FlowId, Kind, SackBlocks, SimPacket};
 use std::collections::VecDeque;
 
 const QUICK_ACKS: u32 = 16;
@@ -17,7 +16,7 @@ const ACK_BYTES: u32 = 52;
 const SYN_BYTES: u32 = 60;
 
 /// How a receiver acknowledges.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ReceiverConfig {
     /// The flow whose data it takes.
     pub flow: FlowId,
@@ -25,12 +24,10 @@ pub struct ReceiverConfig {
     pub delayed_ack: Option<Interval>,
     /// Send SACK blocks.
     pub sack: bool,
-    /// What echoes explicit headers in another way than as they come.
-    pub mirror: Option<Box<dyn Mirror>>,
 }
 
 /// The receiver of one connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
     /// The next segment expected in order.
@@ -45,8 +42,6 @@ pub struct Receiver {
     /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
     echo: Time,
     echo_mark: bool,
-    /// Explicit headers of the segments not yet acknowledged, joined.
-    explicit: Option<Explicit>,
     /// IP bytes that arrived, duplicates included.
     pub received_bytes: u64,
     /// Segments that arrived a second time.
@@ -66,7 +61,6 @@ impl Receiver {
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
-            explicit: None,
             received_bytes: 0,
             duplicates: 0,
         }
@@ -93,9 +87,6 @@ impl Receiver {
         self.received_bytes += u64::from(packet.bytes);
         // RFC 3168: echo a mark until the sender says it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
-        if packet.extra.is_some() {
-            self.note_explicit(packet);
-        }
         if self.unacknowledged == 0 {
             self.echo = packet.stamp;
         }
@@ -182,30 +173,7 @@ impl Receiver {
             ack.bytes += sack.header_bytes() as u16;
             ack.extra = Some(Box::new(Extra { sack, ..Extra::default() }));
         }
-        if self.explicit.is_some() {
-            self.echo_explicit(&mut ack);
-        }
         ack
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_explicit(&mut self, packet: &SimPacket) {
-        let Some(now) = packet.extra.as_ref().and_then(|e| e.explicit) else { return };
-        self.explicit = match (&mut self.config.mirror, self.explicit.take()) {
-            (Some(mirror), _) => Some(mirror.answer(&now)),
-            (None, Some(before)) => Some(before.join(now)),
-            (None, None) => Some(now),
-        };
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn echo_explicit(&mut self, ack: &mut SimPacket) {
-        if let Some(explicit) = self.explicit.take() {
-            ack.bytes += explicit.header_bytes() as u16;
-            ack.extra.get_or_insert_default().explicit = Some(explicit);
-        }
     }
 
     fn sack_blocks(&self) -> SackBlocks {
@@ -229,7 +197,7 @@ mod tests {
 
     fn receiver(delayed: bool) -> Receiver {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, mirror: None })
+        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true })
     }
 
     fn data(seq: u64) -> SimPacket {

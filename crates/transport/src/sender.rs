@@ -302,15 +302,37 @@ impl Sender {
     /// A packet from the receiver.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+        if self.explicit {
+            self.take::<true>(now, packet, out);
+        } else {
+            self.take::<false>(now, packet, out);
+        }
+    }
+
+    /// [`Sender::on_packet`] for an algorithm without explicit headers, which then cost nothing: they are no part of
+    /// the code.
+    #[inline]
+    pub fn on_packet_without_headers(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        out: &mut impl FnMut(SimPacket),
+    ) {
+        debug_assert!(!self.explicit, "headers would be missing");
+        self.take::<false>(now, packet, out);
+    }
+
+    #[inline(always)]
+    fn take<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.account(now);
         match (packet.kind, self.phase) {
             (Kind::SynAck, Phase::SynSent) => self.connected(now, packet),
             (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
-                self.on_ack(now, packet)
+                self.on_ack::<EXPLICIT>(now, packet)
             }
             _ => return,
         }
-        self.transmit(now, out);
+        self.transmit::<EXPLICIT>(now, out);
     }
 
     /// A time that [`Sender::wake`] asked for has come.
@@ -332,7 +354,11 @@ impl Sender {
             let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
             self.timer_at = period.map_or(Time::NEVER, |p| now + p);
         }
-        self.transmit(now, out);
+        if self.explicit {
+            self.transmit::<true>(now, out);
+        } else {
+            self.transmit::<false>(now, out);
+        }
     }
 
     #[inline]
@@ -353,7 +379,7 @@ impl Sender {
     }
 
     #[inline]
-    fn on_ack(&mut self, now: Time, packet: &SimPacket) {
+    fn on_ack<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket) {
         let base = self.board.base();
         let cumulative = packet.seq.saturating_sub(base);
         let mut newly = 0;
@@ -400,7 +426,7 @@ impl Sender {
         if self.wants_samples {
             self.controller.on_sample(&ack);
         }
-        if self.explicit && cumulative > 0 {
+        if EXPLICIT && cumulative > 0 {
             self.take_explicit(now, packet);
         }
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
@@ -414,8 +440,6 @@ impl Sender {
     }
 
     /// What routers wrote, echoed by an acknowledgement of new data.
-    #[cold]
-    #[inline(never)]
     fn take_explicit(&mut self, now: Time, packet: &SimPacket) {
         let echo = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
         if let Some(echo) = echo.filter(|_| matches!(self.phase, Phase::Open | Phase::Loss)) {
@@ -448,7 +472,7 @@ impl Sender {
 
     /// Sends what the window and the pacing rate let go now.
     #[inline]
-    fn transmit(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
             return; // the next segment's turn has not come
         }
@@ -465,7 +489,7 @@ impl Sender {
             // the common case: nothing to send again, nothing to wait for
             let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
             for _ in 0..room {
-                self.send(now, None, out);
+                self.send::<EXPLICIT>(now, None, out);
             }
             self.must_send &= room == 0;
             self.limited = self.next < edge;
@@ -493,12 +517,12 @@ impl Sender {
             }
             self.must_send = false;
             in_flight += 1;
-            self.send(now, lost, out);
+            self.send::<EXPLICIT>(now, lost, out);
         }
     }
 
     #[inline(always)]
-    fn send(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
+    fn send<const EXPLICIT: bool>(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
         let seq = lost.unwrap_or(self.next);
         let payload = if seq + 1 == self.end {
             self.payload(self.end) - self.payload(seq)
@@ -514,7 +538,7 @@ impl Sender {
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }
-        if self.explicit {
+        if EXPLICIT {
             self.write_explicit(&mut packet);
         }
         if lost.is_some() {
@@ -534,8 +558,6 @@ impl Sender {
         out(packet);
     }
 
-    #[cold]
-    #[inline(never)]
     fn write_explicit(&self, packet: &mut SimPacket) {
         let window = self.window.cwnd.min(self.receiver_window as f64);
         let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());

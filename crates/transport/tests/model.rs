@@ -182,7 +182,7 @@ impl Sender {
             if let Some(mut echo) = header {
                 // some paths have no routers
                 if measured {
-                    cross_routers(&mut echo, queue);
+                    cross_routers(&mut echo, queue, self.w.cwnd);
                 }
                 let echo = self.mirror.as_mut().map_or(echo, |m| m.answer(&echo));
                 self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
@@ -234,10 +234,13 @@ impl Sender {
     }
 }
 
-/// What routers write: more while their queues are short, less later.
-fn cross_routers(header: &mut Explicit, queue: f64) {
+/// What routers write: more while their queues are short and their links not full, less later.
+fn cross_routers(header: &mut Explicit, queue: f64, cwnd: f64) {
     match header {
-        Explicit::Xcp(header) => header.feedback_bytes = (0.5 - queue) * 3000.0,
+        Explicit::Xcp(header) => {
+            let spare = if cwnd < 100_000.0 { 0.5 } else { 0.0 };
+            header.feedback_bytes = (spare - queue) * 3000.0;
+        }
         Explicit::JetMax(header) => {
             (header.hops, header.suggested) = (2, 1 + (2.0 * queue) as u8);
             header.loss = (queue - 0.5).max(0.0);

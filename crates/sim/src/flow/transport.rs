@@ -6,7 +6,7 @@ use super::machines::{AnyReceiver, AnySender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{self, CongestionControl, Controller};
-use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
+use longfat_transport::{Echoing, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
 use longfat_units::{Interval, Stream};
 
 /// What a connection speaks.
@@ -105,7 +105,14 @@ fn tcp(
         flow: new.id,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
         sack: recovery == Recovery::Sack,
-        mirror: controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes)),
     };
-    (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(Receiver::new(receiver)))
+    let receiver = Receiver::new(receiver);
+    if controller.explicit_bytes() == 0 {
+        return (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(receiver));
+    }
+    let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
+    (
+        AnySender::Explicit(Box::new(Sender::new(sender, controller))),
+        AnyReceiver::Explicit(Box::new(Echoing::new(receiver, mirror))),
+    )
 }

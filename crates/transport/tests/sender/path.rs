@@ -101,12 +101,8 @@ pub struct Path {
 
 impl Path {
     pub fn new(config: SenderConfig, controller: Controller) -> Self {
-        let receiver = ReceiverConfig {
-            flow: config.flow,
-            delayed_ack: None,
-            sack: config.recovery == Recovery::Sack,
-            mirror: None,
-        };
+        let receiver =
+            ReceiverConfig { flow: config.flow, delayed_ack: None, sack: config.recovery == Recovery::Sack };
         let mut sender = Sender::new(config, controller);
         sender.keep_log();
         Path {
@@ -127,12 +123,8 @@ impl Path {
 
     /// Acknowledgements of every second segment.
     pub fn delayed_acks(mut self, wait: Interval) -> Self {
-        self.receiver = Receiver::new(ReceiverConfig {
-            flow: FlowId(0),
-            delayed_ack: Some(wait),
-            sack: true,
-            mirror: None,
-        });
+        self.receiver =
+            Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack: Some(wait), sack: true });
         self
     }
 
