@@ -133,8 +133,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
-    pub fn new(plan: &LinkPlan, seed: u64, fast: bool) -> Result<Self, PlanError> {
+    /// Link number `index` as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
+    pub fn new(plan: &LinkPlan, index: usize, seed: u64, fast: bool) -> Result<Self, PlanError> {
         let rate = rate("links.rate_bps", plan.rate_bps)?;
         let limit = plan.queue.limit();
         let capacity = plan.capacity("links.capacity", rate)?;
@@ -142,7 +142,7 @@ impl Link {
         let service = if fast && arithmetic {
             Service::Constant(ConstantFifo::new(rate, limit))
         } else {
-            let element = plan.element("links", seed)?;
+            let element = plan.element("links", index, seed)?;
             Service::Plain(Box::new(Plain {
                 elements: vec![Installed { element, timer_at: Time::NEVER }],
                 wire: Transmitter::new(capacity.clone()),

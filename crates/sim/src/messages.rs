@@ -4,7 +4,7 @@ use crate::link::{Link, outlet};
 use crate::plan::{Plan, PlanError, bad};
 use crate::routes::{Hop, Routes};
 use crate::simulation::Simulation;
-use longfat_net::Address;
+use longfat_net::{Address, Meter};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Content, Crossing, Kind, Message, Packet, SimPacket};
 use serde::Serialize;
@@ -12,11 +12,6 @@ use serde::Serialize;
 /// From an element's call until its message joins the first queue: a router's processor rather than its line cards
 /// makes it. Chosen here; also what lets links run on their own for that long ([`crate::windows`]).
 pub const PROCESSING: Interval = Interval::from_millis(1);
-
-/// A link's input is the mean over the running interval and this many before it,
-const BINS: usize = 10;
-/// each so long: 100 ms in all, a common round-trip time (chosen here).
-const BIN: Interval = Interval::from_millis(10);
 
 /// Most nodes of a plan: the table of routes has a row of nodes for each node.
 pub const MOST_NODES: u32 = 1000;
@@ -161,40 +156,6 @@ impl Simulation {
                 outlet(&mut self.links[index].control, first).push(now + PROCESSING, packet);
             }
         }
-    }
-}
-
-/// What has lately come to a link.
-#[derive(Clone, Debug, Default)]
-struct Meter {
-    /// Bytes of the running interval and of those before it, by number modulo their count.
-    bytes: [u64; BINS + 1],
-    /// Number of the running interval.
-    bin: u64,
-}
-
-impl Meter {
-    fn go_on(&mut self, now: Time) {
-        let bin = now.as_ns() / BIN.as_ns();
-        let passed = (bin - self.bin).min(self.bytes.len() as u64);
-        for ago in 0..passed {
-            self.bytes[((bin - ago) % self.bytes.len() as u64) as usize] = 0;
-        }
-        self.bin = bin;
-    }
-
-    fn add(&mut self, now: Time, bytes: u64) {
-        self.go_on(now);
-        self.bytes[(self.bin % self.bytes.len() as u64) as usize] += bytes;
-    }
-
-    /// The mean over the full intervals; in the first of a run over what there was of it.
-    fn bps(&mut self, now: Time) -> f64 {
-        self.go_on(now);
-        let all: u64 = self.bytes.iter().sum();
-        let running = now.as_ns() % BIN.as_ns();
-        let span_ns = BIN.as_ns() * self.bin.min(BINS as u64) + running;
-        if span_ns == 0 { 0.0 } else { 8e9 * all as f64 / span_ns as f64 }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Worklo
 use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
-use longfat_net::{Capacity, LossModel, Trace};
+use longfat_net::{Address, Capacity, LossModel, Trace};
 use longfat_transport::cc::{self, CongestionControl, Value};
 use longfat_transport::udp;
 use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
@@ -455,8 +455,8 @@ impl LinkPlan {
         })
     }
 
-    /// The queue with the router around it, if there is one; `at` is the link's place in the plan.
-    pub fn element(&self, at: &str, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
+    /// The queue with the router around it, if there is one; `at` is the link's place in the plan, `index` its number.
+    pub fn element(&self, at: &str, index: usize, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
         let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
         let queue = self.queue.build(&format!("{at}.queue"), rate, seed, &self.name)?;
         let Some(planned) = &self.router else { return Ok(queue) };
@@ -469,6 +469,7 @@ impl LinkPlan {
             capacity: self.capacity(&at, rate)?,
             limit: self.queue.limit(),
             stream: Stream::new(seed, &format!("link/{}/router", self.name)),
+            address: Address(index as u32),
         };
         row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(at, e.to_string()))
     }
@@ -565,7 +566,7 @@ impl Plan {
             link.loss.check(&format!("{at}.loss"))?;
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
             link.capacity(&format!("{at}.capacity"), rate)?;
-            link.element(&at, self.seed)?;
+            link.element(&at, i, self.seed)?;
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();

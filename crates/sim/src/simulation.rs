@@ -128,8 +128,9 @@ impl Simulation {
     /// A run of `plan`; `custom` makes a user's own algorithm for the flow of this name.
     pub fn new(plan: Plan, custom: &mut dyn FnMut(&str) -> Option<Controller>) -> Result<Self, PlanError> {
         plan.check()?;
-        let links =
-            plan.links.iter().map(|l| Link::new(l, plan.seed, plan.fast)).collect::<Result<Vec<_>, _>>()?;
+        let links = (plan.links.iter().enumerate())
+            .map(|(i, link)| Link::new(link, i, plan.seed, plan.fast))
+            .collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(plan.seed, &plan.background);
         let mut run = Simulation {
             sessions,

@@ -219,10 +219,10 @@ fn rates_follow_a_sine_capacity_without_a_drop() {
 
 #[test]
 fn behind_a_plain_queue_it_is_standard_tcp() {
-    let mut plan = plan(50e6, 333, 60.0, &[(0.08, 0.0), (0.08, 1.0)]);
+    let mut plan = plan(50e6, 333, 180.0, &[(0.08, 0.0), (0.08, 1.0)]);
     plan["links"][0]["router"] = Value::Null;
     push(&mut plan, with(flow("sack", "sack"), json!({"rtt_s": 0.08})));
-    let outcome = over(&plan, 20.0, 60.0);
+    let outcome = over(&plan, 20.0, 180.0);
     assert!(outcome.summary.links[0].utilization > 0.98 && dropped(&outcome) > 0.0);
     let rates = rates(&outcome);
     assert!(rates.iter().all(|r| (r / (50e6 / 3.0) - 1.0).abs() < 0.3), "{rates:.0?}");

@@ -234,8 +234,11 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.rto_at = self.rtt.deadline(now);
-        let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now);
-        if let Some(request) = self.config.quick_start.take() {
+        let bytes = SYN_BYTES + self.controller.explicit_bytes();
+        let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
+        if self.explicit {
+            self.write_explicit(&mut syn); // routers find out about the path before data come
+        } else if let Some(request) = self.config.quick_start.take() {
             self.ask(&mut syn, request);
         }
         out(syn);

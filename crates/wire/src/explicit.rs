@@ -1,6 +1,6 @@
 //! Explicit congestion headers, by which senders and routers speak to each other.
 
-use crate::QuickStart;
+use crate::{Address, QuickStart};
 
 /// An explicit congestion header.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -77,6 +77,27 @@ impl Xcp {
     /// Whether the sender knows its round-trip time and window, without which a router cannot tell it anything.
     pub fn is_measured(&self) -> bool {
         self.rtt_s > 0.0 && self.cwnd_bytes > 0.0
+    }
+}
+
+/// What routers that count their own kind write beside an explicit header (XCP-i: Lopez Pacheco 2008, section 4.4):
+/// a second time-to-live, and which of them a packet has passed last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trail {
+    /// Like the IP header's, but only these routers count it down.
+    pub ttl: u8,
+    /// The last of them; none yet on leaving the sender.
+    pub last_router: Option<Address>,
+}
+
+impl Trail {
+    /// The time-to-live that a sender gives a packet, in both headers (Linux: net.ipv4.ip_default_ttl).
+    pub const TTL: u8 = 64;
+}
+
+impl Default for Trail {
+    fn default() -> Self {
+        Trail { ttl: Trail::TTL, last_router: None }
     }
 }
 

@@ -6,7 +6,7 @@ mod quick_start;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, JetMax, Load, Xcp};
+pub use explicit::{Explicit, JetMax, Load, Trail, Xcp};
 pub use message::{Address, Content, Crossing, Message};
 pub use quick_start::{Function, QuickStart, RateCode};
 pub use report::{Report, UdtReport};
@@ -80,6 +80,10 @@ pub trait Packet {
     fn explicit(&self) -> Option<&Explicit>;
     /// The same, to be changed on the way.
     fn explicit_mut(&mut self) -> Option<&mut Explicit>;
+    /// What stands beside that header for routers that count their own kind.
+    fn trail(&self) -> Option<&Trail>;
+    /// The same, to be changed on the way.
+    fn trail_mut(&mut self) -> Option<&mut Trail>;
     /// A packet of kind [`Kind::Control`] and so many bytes of IP that carries this message.
     fn control(message: Message, bytes: u32) -> Self
     where

@@ -10,6 +10,7 @@ mod law;
 pub mod quickstart;
 pub mod vcp;
 pub mod xcp;
+mod xcp_i;
 
 pub use dqw::Dqw;
 pub use friendly::Friendly;
@@ -18,10 +19,11 @@ pub use law::{Controlled, DynLaw, Law, Stretch};
 pub use quickstart::QuickStart;
 pub use vcp::Vcp;
 pub use xcp::Xcp;
+pub use xcp_i::XcpI;
 
-use crate::Capacity;
 use crate::queue::Limit;
 use crate::queue::registry::Boxed;
+use crate::{Address, Capacity};
 use longfat_units::Stream;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters, Value};
 use longfat_wire::Packet;
@@ -49,10 +51,13 @@ pub struct Setup<P> {
     pub limit: Limit,
     /// The router's own random stream.
     pub stream: Stream,
+    /// Its address, to which others send messages.
+    pub address: Address,
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW, vcp::ROW, quickstart::ROW, friendly::ROW, dqw::ROW, jetmax::ROW];
+pub static ROWS: &[Router] =
+    &[xcp::ROW, vcp::ROW, quickstart::ROW, friendly::ROW, dqw::ROW, jetmax::ROW, xcp_i::ROW];
 
 /// Protocols whose laws other routers drive, by their rows' names.
 const PROTOCOLS: &[&str] = &["xcp", "vcp", "jetmax"];
@@ -107,6 +112,7 @@ impl Router {
             ))),
             "friendly" => Ok(Box::new(Friendly::build(setup, &p)?)),
             "dqw" => Ok(Box::new(Dqw::build(setup, &p)?)),
+            "xcp-i" => Ok(Box::new(XcpI::build(setup, &p)?)),
             "jetmax" => Ok(Box::new(Controlled::new(setup.queue, setup.capacity, JetMax::build(&p)))),
             other => unreachable!("{other} has a row but no type"),
         }

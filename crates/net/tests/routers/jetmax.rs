@@ -5,7 +5,7 @@ use crate::driver::{World, data};
 use longfat_net::queue::{DropTail, Limit};
 use longfat_net::router::jetmax::Sums;
 use longfat_net::router::{JetMax as Router, Law, Setup, Stretch, find};
-use longfat_net::{Capacity, Element};
+use longfat_net::{Address, Capacity, Element};
 use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{Explicit, Extra, JetMax, Kind, Packet, SimPacket};
 use proptest::prelude::*;
@@ -249,6 +249,7 @@ fn follow(bps: f64, others_bps: f64, flows: &[(f64, f64)], until_s: f64) -> Vec<
         limit,
         capacity: capacity(bps),
         stream: Stream::new(1, "router"),
+        address: Address(0),
     };
     let router = find("jetmax").unwrap().instance(setup, &[]);
     world.add_link(bps, vec![router.unwrap() as Box<dyn Element<SimPacket>>]);

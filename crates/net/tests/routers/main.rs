@@ -13,3 +13,5 @@ mod rows;
 mod setup;
 mod vcp;
 mod xcp;
+mod xcp_i;
+mod xcp_i_probing;

@@ -15,6 +15,7 @@ pub fn setup(rate_bps: f64, packets: u64) -> Setup<SimPacket> {
         capacity: Capacity::Constant(Rate::from_bps(rate_bps).unwrap()),
         limit,
         stream: Stream::new(5, "router"),
+        address: Address(0),
     }
 }
 
