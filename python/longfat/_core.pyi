@@ -36,3 +36,6 @@ def shortest_paths(
 
 def version() -> str:
     """The core's version."""
+
+def results_version() -> int:
+    """Counts up with every version that gives other bytes for the same plan."""

@@ -206,6 +206,7 @@ def _transport(part: Transport, place: _Place, rtt: Distribution, direction: str
         "host_tick_s": part.host_tick,
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
+        "quick_start_bps": part.quick_start,
     }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat import heat
 from longfat.output import FIGURE_FORMATS
 from longfat.suites.figure import Curve, Figure, Panel
 
@@ -211,7 +212,7 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
     for number, panel in enumerate(figure.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _plotly_axis(panel.x_label, panel.x_log, panel.x_range)
-        if panel.categories:
+        if panel.categories and not panel.cells:
             layout[f"xaxis{suffix}"] |= {
                 "tickvals": list(range(len(panel.categories))),
                 "ticktext": list(panel.categories),
@@ -231,6 +232,10 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
                 "font": {"size": 12},
             }
         )
+        if panel.cells:
+            layout[f"yaxis{suffix}"] |= {"type": "category"}
+            layout[f"xaxis{suffix}"] = {**layout[f"xaxis{suffix}"], "type": "category"}
+            traces.append(heat.plotly_trace(panel) | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
         for curve in panel.curves:
             trace = _plotly_trace(curve, panel)
             trace |= {
@@ -318,6 +323,9 @@ def _is_history(figure: Figure) -> bool:
 
 
 def _draw_panel(panel: Panel, axis: Axes) -> None:
+    if panel.cells:
+        heat.draw_panel(panel, axis)
+        return
     for curve in panel.curves:
         style: dict[str, Any] = {"color": colour(curve), "label": curve.label}
         if curve.kind == "theory":

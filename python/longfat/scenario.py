@@ -45,6 +45,7 @@ from longfat.fields import (
     RandomLoss,
     Rate,
     Router,
+    RouterSpec,
     Rtt,
     Seed,
     Time,
@@ -265,6 +266,16 @@ class Scenario(Part):
         known = self.topology
         return known.paths({p: (part.origin or "", part.to or "") for p, part in parts}) if known else {}
 
+    def _routers_of(self, place: str, direction: str) -> dict[str, RouterSpec | None]:
+        """The router of each link that a flow's data cross."""
+        known = self.topology
+        if known is None:
+            forward = direction == "forward"
+            return {LINKS[0]: self.bottleneck.router} if forward else {LINKS[1]: None}
+        path = self.paths()[place]
+        ways = [known.ways[n] for n in (path.forward if direction == "forward" else path.reverse)]
+        return {way.name: None if way.back else way.link.router for way in ways}
+
     def rates(self, place: str) -> Rates:
         """What the load of this background goes by."""
         return self.paths()[place] if self.link else self.bottleneck
@@ -400,20 +411,18 @@ class Scenario(Part):
 
     def notes(self) -> list[str]:
         """What to know when reading the figures: flows that cross queues without the router they speak to."""
-        paths, found = self.paths(), []
+        found = []
         for i, flow in enumerate(self.flow):
-            if not flow.algorithm.explicit_bytes:
-                continue
-            if not self.link:
-                bare = [] if self.bottleneck.router else [LINKS[0]]
-            else:
-                path = paths[f"flow.{i}"]
-                ways = self.topology.ways if self.topology else []
-                crossed = path.forward if flow.direction == "forward" else path.reverse
-                bare = [ways[n].name for n in crossed if ways[n].back or ways[n].link.router is None]
-            if bare:
-                names = f"flow.{i} ({flow.algorithm.name}) crosses links without a router"
-                found.append(f"{names}: {', '.join(bare)}")
+            routers = self._routers_of(f"flow.{i}", flow.direction)
+            kinds = {name: router and router.kind for name, router in routers.items()}
+            bare = [name for name, kind in kinds.items() if kind is None]
+            if flow.algorithm.explicit and bare:
+                what = f"flow.{i} ({flow.algorithm.name}) crosses links without a router"
+                found.append(f"{what}: {', '.join(bare)}")
+            other = [name for name, kind in kinds.items() if kind != "quickstart"]
+            if flow.quick_start is not None and other:
+                what = f"flow.{i} asks for a rate by Quick-Start, but routers on its way take no part"
+                found.append(f"{what}: {', '.join(other)}")
         return found
 
     def filled(self) -> Self:

@@ -2,11 +2,13 @@
 
 mod explicit;
 mod message;
+mod quick_start;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, Xcp};
+pub use explicit::{Explicit, Load, Xcp};
 pub use message::{Address, Content, Crossing, Message};
+pub use quick_start::{Function, QuickStart, RateCode};
 pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 
