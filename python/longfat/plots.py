@@ -121,6 +121,8 @@ WIDTH_INCHES = 7.0
 """Two columns of a paper."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
+RADAR_INCHES = 4.5
+RADAR_PIXELS = 520
 LEGEND_COLUMNS = 5
 SHORT_RANGE = 50.0
 """A logarithmic axis over less than this factor has labels between the powers of ten."""
@@ -158,10 +160,12 @@ def draw(figure: Figure) -> Drawing:
 
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
-    height = HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
+    radar = figure.panels[0].radar
+    height = RADAR_INCHES if radar else HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(WIDTH_INCHES, height * rows + 0.5), layout="constrained")
-        axes = canvas.subplots(rows, columns, squeeze=False).ravel()
+        kind: Any = {"projection": "polar"} if radar else {}
+        axes = canvas.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel()
         for panel, axis in zip(figure.panels, axes, strict=False):
             _draw_panel(panel, axis)
         for axis in axes[len(figure.panels) :]:
@@ -189,6 +193,8 @@ def save(figure: Figure, directory: Path, formats: Iterable[str] = FIGURE_FORMAT
 
 def plotly_figure(figure: Figure) -> dict[str, Any]:
     """A figure as plotly's data and layout; the page's script draws it and adds the page's colours."""
+    if figure.panels[0].radar:
+        return _plotly_radar(figure.panels[0])
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
     traces: list[dict[str, Any]] = []
@@ -317,7 +323,28 @@ def _is_history(figure: Figure) -> bool:
     return "line" in kinds and "points" not in kinds
 
 
+def _draw_radar(panel: Panel, axis: Any) -> None:
+    spokes = [2.0 * math.pi * place / len(panel.categories) for place in range(len(panel.categories))]
+    for curve in panel.curves:
+        angles = [spokes[round(x)] for x in curve.x]
+        axis.plot(
+            [*angles, angles[0]],
+            [*curve.y, curve.y[0]],
+            color=colour(curve),
+            marker="o",
+            linestyle=DASHES[curve.stroke % len(DASHES)],
+            label=curve.label,
+        )
+    axis.set_xticks(spokes, panel.categories)
+    if panel.y_range:
+        axis.set_rlim(*panel.y_range)
+    axis.set_title(panel.title or panel.y_label, loc="left")
+
+
 def _draw_panel(panel: Panel, axis: Axes) -> None:
+    if panel.radar:
+        _draw_radar(panel, axis)
+        return
     for curve in panel.curves:
         style: dict[str, Any] = {"color": colour(curve), "label": curve.label}
         if curve.kind == "theory":
@@ -430,6 +457,32 @@ def _plotly_trace(curve: Curve, panel: Panel) -> dict[str, Any]:
     if bars:
         trace["error_y"] = {"type": "data", "array": bars, "color": hue, "thickness": 1.2, "width": 3}
     return trace
+
+
+def _plotly_radar(panel: Panel) -> dict[str, Any]:
+    names = list(panel.categories)
+    data = [
+        {
+            "type": "scatterpolar",
+            "mode": "lines+markers",
+            "name": curve.label,
+            "theta": [names[round(x)] for x in (*curve.x, curve.x[0])],
+            "r": _numbers((*curve.y, curve.y[0])),
+            "line": {"color": colour(curve), "dash": PLOTLY_DASHES[curve.stroke % len(PLOTLY_DASHES)]},
+            "hovertemplate": f"{curve.label}<br>%{{theta}}: %{{r:.4g}}<extra></extra>",
+        }
+        for curve in panel.curves
+    ]
+    radius: dict[str, Any] = {"title": {"text": panel.y_label}}
+    if panel.y_range:
+        radius["range"] = list(panel.y_range)
+    layout = {
+        "height": RADAR_PIXELS,
+        "margin": {"l": 64, "r": 64, "t": 30, "b": 48},
+        "legend": {"orientation": "h"},
+        "polar": {"angularaxis": {"type": "category"}, "radialaxis": radius},
+    }
+    return {"data": data, "layout": layout}
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:

@@ -35,7 +35,9 @@ class Curve:
 class Panel:
     """One pair of axes. A range of None is chosen from the data.
 
-    With ``categories`` x counts them from 0, and what is measured at them is not joined.
+    With ``categories`` x counts them from 0, and what is measured at them is not joined; with ``radar`` they
+    stand around a circle, y is the distance from its middle, and the curves are closed. A figure with a radar
+    has that panel alone.
     """
 
     title: str
@@ -47,6 +49,7 @@ class Panel:
     x_range: Range = None
     y_range: Range = None
     categories: tuple[str, ...] = ()
+    radar: bool = False
 
 
 @dataclass(frozen=True)
