@@ -1,6 +1,6 @@
 //! Runs cases of the reference work and prints, one line of JSON each, what a packet cost.
 //!
-//!     reference [CASE]... [--seconds S] [--flows N] [--plain] [--list]
+//!     reference [CASE]... [--seconds S] [--sample S] [--flows N] [--plain] [--list]
 //!
 //! Times are CPU times of this process, so that a busy machine disturbs them little. `setup_s` goes from the text of
 //! the plan to a simulation that is ready; `user_s` and `system_s` are the run itself. The peak of the memory is that of
@@ -63,15 +63,18 @@ struct Asked {
 
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
     let known = cases::all();
-    let (mut chosen, mut fast, mut list, mut time, mut flows) = (Vec::new(), true, false, None, None);
+    let (mut chosen, mut fast, mut list) = (Vec::new(), true, false);
+    let (mut time, mut sample, mut flows) = (None, None, None);
+    let span = |word: &str, given: Option<String>| {
+        let given = given.and_then(|x| x.parse::<f64>().ok()).filter(|&s| s > 0.0);
+        given.ok_or(format!("{word}: give simulated seconds above 0"))
+    };
     while let Some(word) = arguments.next() {
         match word.as_str() {
             "--plain" => fast = false,
             "--list" => list = true,
-            "--seconds" => {
-                let given = arguments.next().and_then(|x| x.parse::<f64>().ok()).filter(|&s| s > 0.0);
-                time = Some(given.ok_or("--seconds: give simulated seconds above 0")?);
-            }
+            "--seconds" => time = Some(span(&word, arguments.next())?),
+            "--sample" => sample = Some(span(&word, arguments.next())?),
             "--flows" => {
                 let given = arguments.next().and_then(|x| x.parse::<u32>().ok()).filter(|&n| n > 0);
                 flows = Some(given.ok_or("--flows: give 1 or more")?);
@@ -90,7 +93,11 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
     }
     let change = |case: Case| {
         let case = if let Some(n) = flows { case.with_flows(n) } else { case };
-        Case { duration_s: time.unwrap_or(case.duration_s), ..case }
+        Case {
+            duration_s: time.unwrap_or(case.duration_s),
+            sample_s: sample.unwrap_or(case.sample_s),
+            ..case
+        }
     };
     Ok(Asked { cases: chosen.into_iter().map(change).collect(), fast, list })
 }
