@@ -50,8 +50,7 @@ def prober(mode: Mode) -> list[Run]:
     """XCP-i with each estimator through a cloud of 100 Mbit/s that datagrams use too."""
     runs = []
     for estimator in ESTIMATORS:
-        wrong = {key: networks.WRONG[key] for key in ("error", "error_min", "period")}
-        more = wrong if estimator == "oracle-error" else {}
+        more = networks.OFF if estimator == "oracle-error" else {}
         links = networks.single({"kind": "xcp-i", "estimator": estimator, **more}, CLOUD_MBPS)
         for cross in CROSS_MBPS[mode]:
             flows = [

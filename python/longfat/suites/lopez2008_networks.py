@@ -27,14 +27,9 @@ CLOUD_BUFFERS = {100: 1200, 300: 3500}
 FAST_MBPS = 1000
 """Of links about whose rate nothing is said."""
 ORACLE: dict[str, Any] = {"kind": "xcp-i", "estimator": "oracle"}
-WRONG: dict[str, Any] = {
-    "kind": "xcp-i",
-    "estimator": "oracle-error",
-    "error": 0.2,
-    "error_min": 0.05,
-    "period": "2 s",
-}
+OFF: dict[str, Any] = {"error_least": 0.05, "error_most": 0.2, "period": "2 s"}
 """4.6.2: off by 5 to 20 %, a new estimate every 2 s."""
+WRONG: dict[str, Any] = {"kind": "xcp-i", "estimator": "oracle-error", **OFF}
 
 NETWORK_SETTINGS = (
     Setting(
