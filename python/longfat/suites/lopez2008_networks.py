@@ -195,7 +195,7 @@ def single(router: Any, mbps: float, layer: int = 3) -> list[Link]:
     """One cloud, or one bottleneck that is a switch and takes nothing from the TTL (7.3.1)."""
     return [
         link("S", "R0", FAST_MBPS, router),
-        link("R0", "A", FAST_MBPS, router, **({"layer": 2} if layer == 2 else {})),
-        link("A", "R1", mbps, **({"layer": 2} if layer == 2 else {})),
+        link("R0", "A", FAST_MBPS, router),
+        link("A", "R1", mbps, layer=layer),
         link("R1", "R", FAST_MBPS, router),
     ]

@@ -77,7 +77,8 @@ class Row:
 
     def edges_s(self) -> Array:
         """Ends of the bins."""
-        return self.bin_s * np.arange(1, len(self.row["rates_mbps"][0]) + 1)
+        count = len(self.row["rates_mbps"][0])
+        return np.asarray(self.bin_s * np.arange(1, count + 1), dtype=np.float64)
 
     def rate_mbps(self, window_s: tuple[float, float], prefix: str = "") -> float:
         """Mean rate in a window of all flows whose names begin so, together."""
@@ -89,7 +90,8 @@ class Row:
 
     def summed_mbps(self, prefix: str = "") -> Array:
         """Rate over time of all together."""
-        return np.sum([self.row["rates_mbps"][index] for index in self.among(prefix)], axis=0)
+        found = [self.row["rates_mbps"][index] for index in self.among(prefix)]
+        return np.asarray(np.sum(found, axis=0), dtype=np.float64)
 
     def lost(self, window_s: tuple[float, float], prefix: str = "") -> float:
         """Packets lost in a window by all flows whose names begin so."""

@@ -35,6 +35,7 @@ from longfat.suites.lopez2008_settings import (
     SINE_S,
     THREE_S,
     TITLES,
+    Variation,
     available_mbps,
 )
 from longfat.suites.suite import Data, Runs
@@ -450,7 +451,7 @@ def _fair_after(row: Row, joined_s: float) -> float:
     return float("inf")
 
 
-def _wasted(runs: Runs, protocol: str, variation: str, window: tuple[float, float]) -> float:
+def _wasted(runs: Runs, protocol: str, variation: Variation, window: tuple[float, float]) -> float:
     """Thesis (3.5): 1 less what arrived over what was available, mean over repeats."""
     there = available_mbps(variation, window)
     return mean(metrics.inefficiency(there, row.rate_mbps(window)) for row in rows(runs, protocol=protocol))
