@@ -27,3 +27,6 @@ def check_queue(queue: str, parameters: Mapping[str, float | str], rate_bps: flo
 
 def version() -> str:
     """The core's version."""
+
+def results_version() -> int:
+    """Counts up with every version that gives other bytes for the same plan."""

@@ -149,6 +149,7 @@ def _transport(part: Transport, bottleneck: Bottleneck, rtt: Distribution, direc
         "host_tick_s": part.host_tick,
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
+        "quick_start_bps": part.quick_start,
     }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat import heat, radar
 from longfat.output import FIGURE_FORMATS
 from longfat.suites.figure import Curve, Figure, Panel
 
@@ -121,8 +122,6 @@ WIDTH_INCHES = 7.0
 """Two columns of a paper."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
-RADAR_INCHES = 4.5
-RADAR_PIXELS = 520
 LEGEND_COLUMNS = 5
 SHORT_RANGE = 50.0
 """A logarithmic axis over less than this factor has labels between the powers of ten."""
@@ -160,11 +159,11 @@ def draw(figure: Figure) -> Drawing:
 
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
-    radar = figure.panels[0].radar
-    height = RADAR_INCHES if radar else HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
+    round_ = figure.panels[0].radar
+    height = radar.INCHES if round_ else HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(WIDTH_INCHES, height * rows + 0.5), layout="constrained")
-        kind: Any = {"projection": "polar"} if radar else {}
+        kind: Any = {"projection": "polar"} if round_ else {}
         axes = canvas.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel()
         for panel, axis in zip(figure.panels, axes, strict=False):
             _draw_panel(panel, axis)
@@ -194,7 +193,7 @@ def save(figure: Figure, directory: Path, formats: Iterable[str] = FIGURE_FORMAT
 def plotly_figure(figure: Figure) -> dict[str, Any]:
     """A figure as plotly's data and layout; the page's script draws it and adds the page's colours."""
     if figure.panels[0].radar:
-        return _plotly_radar(figure.panels[0])
+        return radar.plotly_figure(figure.panels[0], colour)
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
     traces: list[dict[str, Any]] = []
@@ -217,7 +216,7 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
     for number, panel in enumerate(figure.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _plotly_axis(panel.x_label, panel.x_log, panel.x_range)
-        if panel.categories:
+        if panel.categories and not panel.cells:
             layout[f"xaxis{suffix}"] |= {
                 "tickvals": list(range(len(panel.categories))),
                 "ticktext": list(panel.categories),
@@ -237,6 +236,10 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
                 "font": {"size": 12},
             }
         )
+        if panel.cells:
+            layout[f"yaxis{suffix}"] |= {"type": "category"}
+            layout[f"xaxis{suffix}"] = {**layout[f"xaxis{suffix}"], "type": "category"}
+            traces.append(heat.plotly_trace(panel) | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
         for curve in panel.curves:
             trace = _plotly_trace(curve, panel)
             trace |= {
@@ -323,27 +326,12 @@ def _is_history(figure: Figure) -> bool:
     return "line" in kinds and "points" not in kinds
 
 
-def _draw_radar(panel: Panel, axis: Any) -> None:
-    spokes = [2.0 * math.pi * place / len(panel.categories) for place in range(len(panel.categories))]
-    for curve in panel.curves:
-        angles = [spokes[round(x)] for x in curve.x]
-        axis.plot(
-            [*angles, angles[0]],
-            [*curve.y, curve.y[0]],
-            color=colour(curve),
-            marker="o",
-            linestyle=DASHES[curve.stroke % len(DASHES)],
-            label=curve.label,
-        )
-    axis.set_xticks(spokes, panel.categories)
-    if panel.y_range:
-        axis.set_rlim(*panel.y_range)
-    axis.set_title(panel.title or panel.y_label, loc="left")
-
-
 def _draw_panel(panel: Panel, axis: Axes) -> None:
     if panel.radar:
-        _draw_radar(panel, axis)
+        radar.draw_panel(panel, axis, colour)
+        return
+    if panel.cells:
+        heat.draw_panel(panel, axis)
         return
     for curve in panel.curves:
         style: dict[str, Any] = {"color": colour(curve), "label": curve.label}
@@ -457,32 +445,6 @@ def _plotly_trace(curve: Curve, panel: Panel) -> dict[str, Any]:
     if bars:
         trace["error_y"] = {"type": "data", "array": bars, "color": hue, "thickness": 1.2, "width": 3}
     return trace
-
-
-def _plotly_radar(panel: Panel) -> dict[str, Any]:
-    names = list(panel.categories)
-    data = [
-        {
-            "type": "scatterpolar",
-            "mode": "lines+markers",
-            "name": curve.label,
-            "theta": [names[round(x)] for x in (*curve.x, curve.x[0])],
-            "r": _numbers((*curve.y, curve.y[0])),
-            "line": {"color": colour(curve), "dash": PLOTLY_DASHES[curve.stroke % len(PLOTLY_DASHES)]},
-            "hovertemplate": f"{curve.label}<br>%{{theta}}: %{{r:.4g}}<extra></extra>",
-        }
-        for curve in panel.curves
-    ]
-    radius: dict[str, Any] = {"title": {"text": panel.y_label}}
-    if panel.y_range:
-        radius["range"] = list(panel.y_range)
-    layout = {
-        "height": RADAR_PIXELS,
-        "margin": {"l": 64, "r": 64, "t": 30, "b": 48},
-        "legend": {"orientation": "h"},
-        "polar": {"angularaxis": {"type": "category"}, "radialaxis": radius},
-    }
-    return {"data": data, "layout": layout}
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:

@@ -13,9 +13,9 @@ from longfat.units import from_declared, to_declared
 Kind = Literal["algorithms", "queues", "routers"]
 
 LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset({"vcp", "jetmax", "quickstart"}),
+    "algorithms": frozenset({"jetmax"}),
     "queues": frozenset(),
-    "routers": frozenset({"xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
+    "routers": frozenset({"xcp_i", "xcp_r", "jetmax"}),
 }
 """Names that the scenario format knows already; refused as such until the registry has them."""
 
@@ -54,6 +54,8 @@ class Row(TypedDict):
     live: bool
     explicit_bytes: NotRequired[int]
     """Of an algorithm: what its explicit congestion header takes of every data packet."""
+    explicit: NotRequired[bool]
+    """Of an algorithm: whether its data packets carry an explicit congestion header."""
     transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
     """What carries an algorithm; over "udp" all is acknowledged, of "datagrams" nothing."""
     ecn: NotRequired[bool]

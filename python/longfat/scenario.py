@@ -330,10 +330,16 @@ class Scenario(Part):
         for i, flow in enumerate(self.flow):
             if least(flow.start) >= self.duration:
                 found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
-            if flow.algorithm.explicit_bytes and self.bottleneck.router is None:
+            if flow.algorithm.explicit and self.bottleneck.router is None:
                 found.append(
                     f"flow.{i} is of {flow.algorithm.name}, but no router is there to guide it; "
                     f'accepted: bottleneck.router = "{flow.algorithm.name}"'
+                )
+            router = self.bottleneck.router
+            if flow.quick_start is not None and (router is None or router.kind != "quickstart"):
+                found.append(
+                    f"flow.{i} asks for a rate by Quick-Start, but the bottleneck's router takes no part; "
+                    'accepted: bottleneck.router = "quickstart"'
                 )
         return found
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longfat.columns import RUN_TABLES, Column, metrics, rows
+from longfat.columns import RUN_TABLES, Column, metrics, number, rows
 from longfat.registry import Row
 from longfat.scenario import Scenario
 from longfat.transport import Transport
@@ -84,3 +84,23 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
             table.add_row("   ", parameter["name"], default.strip(), parameter["meaning"] + choices)
         if row["parameters"]:
             console.print(table, markup=False)
+
+
+MOST_ANSWERS = 100
+"""Rows of an answer that are printed; --json has all."""
+
+
+def print_answer(console: Console, answer: Any) -> None:
+    """The answer to a query, numbers to the right."""
+    import pyarrow as pa
+
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for field in answer.schema:
+        is_number = pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+        table.add_column(field.name, justify="right" if is_number else "left")
+    for row in answer.slice(0, MOST_ANSWERS).to_pylist():
+        cells = [number(v) if isinstance(v, float) else "-" if v is None else str(v) for v in row.values()]
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    if answer.num_rows > MOST_ANSWERS:
+        console.print(f"{answer.num_rows} rows, the first {MOST_ANSWERS} shown; --json has all", style="dim")

@@ -136,11 +136,12 @@ fn parameter(p: &Parameter) -> serde_json::Value {
 }
 
 fn row(a: &Algorithm) -> serde_json::Value {
-    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
+    let (explicit, explicit_bytes) =
+        a.instance(&[]).map_or((false, 0), |c| (c.has_explicit(), c.explicit_bytes()));
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false,
-        "explicit_bytes": explicit_bytes})
+        "explicit": explicit, "explicit_bytes": explicit_bytes})
 }
 
 fn row_over_udp(p: &Protocol) -> serde_json::Value {
@@ -227,6 +228,14 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// results_version() -> int
+///
+/// Counts up with every version that gives other bytes for the same plan.
+#[pyfunction]
+const fn results_version() -> u32 {
+    longfat_sim::RESULTS_VERSION
+}
+
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("AlgorithmError", m.py().get_type::<AlgorithmError>())?;
@@ -235,6 +244,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(check_queue, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(results_version, m)?)?;
     m.add_class::<algorithm::PyAck>()?;
     m.add_class::<algorithm::PyCongestion>()?;
     m.add_class::<algorithm::PyWindow>()

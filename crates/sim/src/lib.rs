@@ -15,3 +15,7 @@ pub use figures::{BackgroundFigures, FlowFigures, LinkFigures, Summary};
 pub use plan::*;
 pub use series::{EventRow, Series};
 pub use simulation::{Outcome, RunError, Simulation};
+
+/// Of the bytes that a plan gives. Counts up with every change that alters them, so that stored results of another
+/// version are not taken for today's; `tests/results.rs` notices.
+pub const RESULTS_VERSION: u32 = 1;

@@ -6,10 +6,10 @@ use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
 use longfat_net::{Capacity, LossModel, Trace};
-use longfat_transport::cc::{self, Value};
+use longfat_transport::cc::{self, CongestionControl, Value};
 use longfat_transport::udp;
 use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
-use longfat_wire::SimPacket;
+use longfat_wire::{RateCode, SimPacket};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -257,6 +257,9 @@ pub struct ConnectionPlan {
     pub rto_min_s: f64,
     /// RFC 3168.
     pub ecn: bool,
+    /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if null.
+    #[serde(default)]
+    pub quick_start_bps: Option<f64>,
 }
 
 /// A flow with series of its own.
@@ -453,7 +456,11 @@ impl LinkPlan {
         let Some(row) = router::find(&planned.kind) else {
             return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
         };
-        let setup = router::Setup { queue, capacity: self.capacity(&at, rate)? };
+        let setup = router::Setup {
+            queue,
+            capacity: self.capacity(&at, rate)?,
+            stream: Stream::new(seed, &format!("link/{}/router", self.name)),
+        };
         row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(at, e.to_string()))
     }
 }
@@ -497,6 +504,15 @@ impl ConnectionPlan {
         within(&key("initial_ssthresh"), self.initial_ssthresh.unwrap_or(2.0), 1.0, 1e12)?;
         within(&key("max_window"), self.max_window.unwrap_or(1.0), 1.0, 1e12)?;
         within(&key("max_ssthresh"), self.max_ssthresh, 1.0, 1e12)?;
+        if let Some(bps) = self.quick_start_bps {
+            let key = key("quick_start_bps");
+            within(&key, bps, RateCode::LEAST.bps(), RateCode::GREATEST.bps())?;
+            if cc::find(&self.algorithm)
+                .is_some_and(|row| row.instance(&self.values()).is_ok_and(|c| c.has_explicit()))
+            {
+                return bad(key, format!("{} has routers of its own that guide it", self.algorithm));
+            }
+        }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
         within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0).map(|_| ())

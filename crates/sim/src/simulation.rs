@@ -537,6 +537,8 @@ fn grid(row: u64, period_s: f64, now: Time) -> Time {
 const fn word(what: Happened) -> &'static str {
     match what {
         Happened::Connected => "connected",
+        Happened::QuickStart => "quick-start",
+        Happened::QuickStartRefused => "quick-start-refused",
         Happened::Loss => "loss",
         Happened::Mark => "mark",
         Happened::Timeout => "timeout",

@@ -15,4 +15,4 @@ pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Reduction;
 pub use rtt::RttEstimator;
 pub use scoreboard::{DUP_THRESH, Scoreboard};
-pub use sender::{Happened, Sender, SenderConfig, SenderCounters};
+pub use sender::{Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters};

@@ -8,7 +8,9 @@
 //! | acknowledgement size | 52 bytes, the SACK option and an explicit header | IP 20, TCP 20, timestamps 12 |
 
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, SackBlocks, SimPacket};
+use longfat_wire::{
+    Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
+};
 use std::collections::VecDeque;
 
 const QUICK_ACKS: u32 = 16;
@@ -24,6 +26,9 @@ pub struct ReceiverConfig {
     pub delayed_ack: Option<Interval>,
     /// Send SACK blocks.
     pub sack: bool,
+    /// Routers that a connection request has passed without their counting its time-to-live down: a path of links counts
+    /// on the way from one link into the next, not where the sender's host hands it to the first.
+    pub uncounted_hops: u8,
 }
 
 /// The receiver of one connection.
@@ -85,7 +90,7 @@ impl Receiver {
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Syn {
-            return Some(SimPacket::new(Kind::SynAck, self.config.flow, 0, SYN_BYTES, packet.stamp));
+            return Some(self.accept(packet));
         }
         self.received_bytes += u64::from(packet.bytes);
         // RFC 3168: echo a mark until the sender says it has reduced its window
@@ -115,6 +120,24 @@ impl Receiver {
         }
         self.deadline = self.config.delayed_ack.map_or(Time::NEVER, |wait| now + wait);
         None
+    }
+
+    /// The answer to a connection request; a rate that is left of one that was asked for (RFC 4782, section 4.3) returns
+    /// on it, with the difference of the two times-to-live.
+    #[cold]
+    #[inline(never)]
+    fn accept(&self, request: &SimPacket) -> SimPacket {
+        let mut answer = SimPacket::new(Kind::SynAck, self.config.flow, 0, SYN_BYTES, request.stamp);
+        if let Some(&Explicit::QuickStart(asked)) = request.explicit()
+            && asked.function == Function::Request
+            && asked.rate != RateCode::NONE
+        {
+            let ttl = request.ttl().wrapping_sub(self.config.uncounted_hops).wrapping_sub(asked.ttl);
+            let response = Explicit::QuickStart(QuickStart { function: Function::Response, ttl, ..asked });
+            answer.bytes += response.header_bytes() as u16;
+            answer.extra = Some(Box::new(Extra { explicit: Some(response), ..Extra::default() }));
+        }
+        answer
     }
 
     /// The delayed acknowledgement's timer.
@@ -188,7 +211,7 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     fn note_explicit(&mut self, packet: &SimPacket) {
-        let now = packet.extra.as_ref().and_then(|e| e.explicit);
+        let now = packet.extra.as_ref().and_then(|e| e.explicit).filter(Explicit::is_echoed);
         self.explicit = match (self.explicit.take(), now) {
             (Some(before), Some(now)) => Some(before.join(now)),
             (before, now) => now.or(before),
@@ -225,7 +248,7 @@ mod tests {
 
     fn receiver(delayed: bool) -> Receiver {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true })
+        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, uncounted_hops: 1 })
     }
 
     fn data(seq: u64) -> SimPacket {

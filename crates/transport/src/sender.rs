@@ -2,6 +2,7 @@
 //! for every algorithm; the algorithm only moves the window.
 
 use crate::ages::Ages;
+mod quick_start;
 mod recovery;
 
 use crate::cc::registry::Recovery;
@@ -10,6 +11,8 @@ use crate::reduction::{Episode, Reduction};
 use crate::{RttEstimator, Scoreboard};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Extra, FlowId, Kind, SimPacket};
+use quick_start::QuickStart;
+pub use quick_start::QuickStartRequest;
 
 const SYN_BYTES: u32 = 60;
 /// The greatest window, segments: more than any path holds, and what the receiver's window is limited to as well.
@@ -51,6 +54,8 @@ pub struct SenderConfig {
     pub rto_min: Interval,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
+    /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
+    pub quick_start: Option<QuickStartRequest>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +91,10 @@ pub struct SenderCounters {
 pub enum Happened {
     /// The connection is open.
     Connected,
+    /// The path has approved of a rate; the window is what it gives (RFC 4782).
+    QuickStart,
+    /// A rate was asked for, and not approved of, or too low to help.
+    QuickStartRefused,
     /// Loss found, recovery begins.
     Loss,
     /// A mark was echoed.
@@ -107,6 +116,8 @@ pub struct Sender {
     wants_samples: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
+    /// From a request for a rate on until its window is forgotten.
+    quick_start: Option<QuickStart>,
     /// The receiver's window, whole segments.
     receiver_window: u64,
     window: Window,
@@ -161,7 +172,8 @@ impl Sender {
         let times = controller.sending_times();
         Sender {
             wants_samples: controller.wants_samples(),
-            explicit: controller.explicit_bytes() > 0,
+            explicit: controller.has_explicit(),
+            quick_start: None,
             receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(config.rto_min),
             config,
@@ -225,7 +237,11 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.rto_at = self.rtt.deadline(now);
-        out(SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now));
+        let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now);
+        if let Some(request) = self.config.quick_start.take() {
+            self.ask(&mut syn, request);
+        }
+        out(syn);
     }
 
     /// When the sender next wants [`Sender::on_timer`].
@@ -302,7 +318,7 @@ impl Sender {
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.account(now);
         match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::SynSent) => self.connected(now, packet),
+            (Kind::SynAck, Phase::SynSent) => self.connected(now, packet, out),
             (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
                 self.on_ack(now, packet)
             }
@@ -318,6 +334,7 @@ impl Sender {
             if self.phase == Phase::SynSent {
                 self.rtt.back_off();
                 self.window.cwnd = 1.0; // RFC 5681, section 3.1: a lost request leaves an initial window of one
+                self.quick_start = None;
                 return self.send_syn(now, out);
             }
             self.on_timeout(now);
@@ -329,6 +346,9 @@ impl Sender {
             }
             let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
             self.timer_at = period.map_or(Time::NEVER, |p| now + p);
+        }
+        if self.quick_start.is_some() {
+            self.pace_quick_start(now, out);
         }
         self.transmit(now, out);
     }
@@ -342,12 +362,15 @@ impl Sender {
         self.cwnd_since = now;
     }
 
-    fn connected(&mut self, now: Time, packet: &SimPacket) {
+    fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
         self.rtt.sample(now.since(packet.stamp));
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
+        if self.quick_start.is_some() {
+            self.take_quick_start(now, packet, out);
+        }
     }
 
     #[inline]
@@ -534,7 +557,10 @@ impl Sender {
 
     #[cold]
     #[inline(never)]
-    fn write_explicit(&self, packet: &mut SimPacket) {
+    fn write_explicit(&mut self, packet: &mut SimPacket) {
+        if self.quick_start.is_some() && self.report_quick_start(packet) {
+            return;
+        }
         let window = self.window.cwnd.min(self.receiver_window as f64);
         let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
         packet.extra = Some(Box::new(Extra { explicit, ..Extra::default() }));

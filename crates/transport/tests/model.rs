@@ -7,7 +7,7 @@ use longfat_transport::cc::{
     algorithms,
 };
 use longfat_units::{Interval, Time};
-use longfat_wire::Explicit;
+use longfat_wire::{Explicit, Load, Xcp};
 use proptest::prelude::*;
 
 /// What may happen to a sender. Fractions are of the greatest queueing delay.
@@ -173,14 +173,20 @@ impl Sender {
         if self.control.wants_samples() {
             self.control.on_sample(&ack);
         }
-        if !self.recovering && self.control.explicit_bytes() > 0 {
+        if !self.recovering && self.control.has_explicit() {
             let header = self.control.explicit(1500.0 * self.w.cwnd, self.srtt);
-            if let Some(Explicit::Xcp(mut echo)) = header {
-                // routers add while their queues are short, and take away later; some paths have none
-                if measured {
-                    echo.feedback_bytes = (0.5 - queue) * 3000.0;
+            // routers add while their queues are short, and take away later; some paths have none
+            let echo = header.map(|header| match header {
+                Explicit::Xcp(wish) if measured => {
+                    Explicit::Xcp(Xcp { feedback_bytes: (0.5 - queue) * 3000.0, ..wish })
                 }
-                self.control.on_explicit(&Explicit::Xcp(echo), 1500.0, acked < 3, &mut self.w);
+                Explicit::Vcp(_) if measured => {
+                    Explicit::Vcp([Load::Low, Load::High, Load::Over][(2.9 * queue) as usize])
+                }
+                untouched => untouched,
+            });
+            if let Some(echo) = echo {
+                self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
                 self.check("on_explicit");
             }
         }

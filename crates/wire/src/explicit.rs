@@ -1,10 +1,16 @@
 //! Explicit congestion headers, by which senders and routers speak to each other.
 
+use crate::QuickStart;
+
 /// An explicit congestion header.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Explicit {
     /// XCP (Katabi, Handley, Rohrs: SIGCOMM 2002).
     Xcp(Xcp),
+    /// VCP (Xia, Subramanian, Stoica, Kalyanaraman: SIGCOMM 2005).
+    Vcp(Load),
+    /// Quick-Start (RFC 4782).
+    QuickStart(QuickStart),
 }
 
 impl Explicit {
@@ -12,6 +18,8 @@ impl Explicit {
     pub const fn header_bytes(&self) -> u32 {
         match self {
             Explicit::Xcp(_) => Xcp::HEADER_BYTES,
+            Explicit::Vcp(_) => 0, // the two ECN bits of the IP header
+            Explicit::QuickStart(_) => QuickStart::OPTION_BYTES,
         }
     }
 
@@ -21,8 +29,27 @@ impl Explicit {
             (Explicit::Xcp(a), Explicit::Xcp(b)) => {
                 Explicit::Xcp(Xcp { feedback_bytes: a.feedback_bytes + b.feedback_bytes, ..b })
             }
+            (Explicit::Vcp(a), Explicit::Vcp(b)) => Explicit::Vcp(a.max(b)),
+            (_, later) => later,
         }
     }
+
+    /// Whether receivers echo it on the acknowledgements of data that carry it.
+    pub const fn is_echoed(&self) -> bool {
+        !matches!(self, Explicit::QuickStart(_))
+    }
+}
+
+/// What VCP's routers say of their load, in two bits; senders write the first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Load {
+    /// Multiplicative increase.
+    #[default]
+    Low,
+    /// Additive increase.
+    High,
+    /// Multiplicative decrease.
+    Over,
 }
 
 /// The XCP congestion header.

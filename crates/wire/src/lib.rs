@@ -1,10 +1,12 @@
 //! What travels: the [`Packet`] trait that network elements see, the simulator's packet, and explicit headers.
 
 mod explicit;
+mod quick_start;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, Xcp};
+pub use explicit::{Explicit, Load, Xcp};
+pub use quick_start::{Function, QuickStart, RateCode};
 pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 

@@ -4,13 +4,18 @@
 
 mod behind;
 mod law;
+pub mod quickstart;
+pub mod vcp;
 pub mod xcp;
 
 pub use law::{Controlled, Law, Stretch};
+pub use quickstart::QuickStart;
+pub use vcp::Vcp;
 pub use xcp::Xcp;
 
 use crate::Capacity;
 use crate::queue::registry::Boxed;
+use longfat_units::Stream;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters, Value};
 use longfat_wire::Packet;
 
@@ -33,10 +38,12 @@ pub struct Setup<P> {
     pub queue: Boxed<P>,
     /// What the link behind it can carry; the router knows it at any moment.
     pub capacity: Capacity,
+    /// The router's own random stream.
+    pub stream: Stream,
 }
 
 /// All rows, in the order of their introduction.
-pub static ROWS: &[Router] = &[xcp::ROW];
+pub static ROWS: &[Router] = &[xcp::ROW, vcp::ROW, quickstart::ROW];
 
 /// The row with this name or alias.
 pub fn find(name: &str) -> Option<&'static Router> {
@@ -56,9 +63,11 @@ impl Router {
         given: &[(String, Value)],
     ) -> Result<Boxed<P>, ParameterError> {
         let p = self.checked(given)?;
-        let Setup { queue, capacity } = setup;
+        let Setup { queue, capacity, stream } = setup;
         match self.name {
             "xcp" => Ok(Box::new(Controlled::new(queue, capacity, Xcp::build(&p)))),
+            "vcp" => Ok(Box::new(Controlled::new(queue, capacity, Vcp::build(&p)))),
+            "quickstart" => Ok(Box::new(Controlled::new(queue, capacity, QuickStart::build(&p, stream)))),
             other => unreachable!("{other} has a row but no type"),
         }
     }

@@ -4,5 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod driver;
+mod quickstart;
 mod rows;
+mod vcp;
 mod xcp;

@@ -5,7 +5,7 @@ use longfat_net::queue::{DropTail, Limit};
 use longfat_net::router::xcp::{Gains, Sums};
 use longfat_net::router::{Setup, find};
 use longfat_net::{Address, Capacity, DropReason, Element, Sink};
-use longfat_units::{Interval, Rate, Time};
+use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{Explicit, Extra, Kind, Packet, SimPacket, Xcp};
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn feedback(packet: &SimPacket) -> f64 {
 fn router() -> Box<dyn Element<SimPacket> + Send> {
     let queue = Box::new(DropTail::new(Limit::Packets(1 << 20)));
     let capacity = Capacity::Constant(Rate::from_bps(8.0 * CAPACITY).unwrap());
-    find("xcp").unwrap().instance(Setup { queue, capacity }, &[]).unwrap()
+    find("xcp").unwrap().instance(Setup { queue, capacity, stream: Stream::new(1, "router") }, &[]).unwrap()
 }
 
 /// Keeps the time that the element asked for.

@@ -6,8 +6,9 @@ use super::machines::{AnyReceiver, AnySender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{self, Controller};
-use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
+use longfat_transport::{QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
 use longfat_units::{Interval, Stream};
+use longfat_wire::{QuickStart, RateCode};
 
 /// What a connection speaks.
 pub enum Transport {
@@ -74,6 +75,16 @@ impl Transport {
     }
 }
 
+/// A request for this rate, with a QS TTL and a nonce of its own.
+fn request(bps: f64, new: &NewFlow<'_>) -> QuickStartRequest {
+    let mut stream = Stream::new(new.seed, &format!("{}/quick-start", new.stream_name));
+    QuickStartRequest {
+        rate: RateCode::at_most(bps),
+        ttl: stream.below(1 << u8::BITS) as u8,
+        nonce: stream.below(1 << QuickStart::NONCE_BITS) as u32,
+    }
+}
+
 fn tcp(
     plan: &ConnectionPlan,
     controller: Controller,
@@ -100,11 +111,13 @@ fn tcp(
         tick_phase: clock.phase,
         rto_min: Interval::from_secs_f64(plan.rto_min_s),
         ecn: plan.ecn,
+        quick_start: plan.quick_start_bps.map(|bps| request(bps, new)),
     };
     let receiver = ReceiverConfig {
         flow: new.id,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
         sack: recovery == Recovery::Sack,
+        uncounted_hops: 1, // the router before the first link
     };
     (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(Receiver::new(receiver)))
 }

@@ -20,6 +20,7 @@ pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod vcp;
 pub mod vegas;
 pub mod westwood;
 pub mod xcp;
@@ -188,6 +189,12 @@ pub trait CongestionControl {
     /// once.
     fn explicit_bytes(&self) -> u32 {
         0
+    }
+
+    /// Whether data packets carry an explicit congestion header at all; one in spare bits of others takes no bytes. Asked
+    /// once.
+    fn has_explicit(&self) -> bool {
+        self.explicit_bytes() > 0
     }
 
     /// The explicit header of a data packet that leaves now, with a window of so many bytes of IP.

@@ -98,6 +98,7 @@ controllers! {
     Westwood(westwood::Westwood),
     Illinois(illinois::Illinois),
     Xcp(xcp::Xcp),
+    Vcp(vcp::Vcp),
 }
 
 impl CongestionControl for Controller {
@@ -140,6 +141,9 @@ impl CongestionControl for Controller {
     }
     fn explicit_bytes(&self) -> u32 {
         each!(self, c => c.explicit_bytes())
+    }
+    fn has_explicit(&self) -> bool {
+        each!(self, c => c.has_explicit())
     }
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         each!(self, c => c.explicit(cwnd_bytes, srtt))

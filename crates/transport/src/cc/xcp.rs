@@ -60,7 +60,7 @@ impl CongestionControl for Xcp {
     }
 
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::Xcp(Header { feedback_bytes, .. }) = echo;
+        let Explicit::Xcp(Header { feedback_bytes, .. }) = echo else { return };
         self.guided = feedback_bytes.is_finite();
         // a window that is not used does not grow
         if self.guided && (limited || *feedback_bytes < 0.0) {
