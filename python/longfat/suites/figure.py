@@ -37,8 +37,8 @@ class Panel:
 
     With ``categories`` x counts them from 0, and what is measured at them is not joined; with ``radar`` they
     stand around a circle, y is the distance from its middle, and the curves are closed; a figure with a radar
-    has that panel alone. With ``cells`` it is a heat map: a row of cells for each of ``levels``, from below, with a cell for each of
-    ``categories``.
+    has that panel alone. With ``cells`` it is a heat map: a row of cells for each of ``levels``, from below,
+    with a cell for each of ``categories``.
     """
 
     title: str
