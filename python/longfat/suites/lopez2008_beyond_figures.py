@@ -9,8 +9,8 @@ import numpy as np
 
 from longfat import metrics
 from longfat.suites.curves import repeats_text
-from longfat.suites.figure import Curve, Figure, Panel, Table, points, theory
-from longfat.suites.lopez2008_figures import RATE_AXIS, first, history, rates, shown
+from longfat.suites.figure import Curve, Figure, Panel, Table, points
+from longfat.suites.lopez2008_figures import RATE_AXIS, dashed, first, history, rates, shown
 from longfat.suites.lopez2008_networks import BEGIN_S
 from longfat.suites.lopez2008_reduction import Row
 from longfat.suites.lopez2008_settings import FRIENDLY_MBPS, FRIENDLY_RTTS_MS, SPAN_S, TITLES
@@ -31,12 +31,12 @@ def prober(runs: Runs, mode: Mode) -> Figure:
         rate.append(_over(name, at, "cross_mbps", _late_rate, number))
         loss.append(_over(name, at, "cross_mbps", lambda row: 100.0 * row.row["lost_ratio"], number))
     cross = [float(place) for place in runs.distinct("cross_mbps")]
-    left = theory("what the datagrams leave", cross, [CLOUD_MBPS - place for place in cross])
+    left = dashed("what the datagrams leave", cross, [CLOUD_MBPS - place for place in cross])
     most = max(cross)
     histories = [
         rates(
             f"{name}, {most:g} Mbit/s of datagrams",
-            (history("XCP-i", first(runs, estimator=name, cross_mbps=int(most)), "xcp", 0, None, 0.5),),
+            (history("XCP-i", first(runs, estimator=name, cross_mbps=int(most)), "xcp", 0, 0.5),),
             BEGIN_S + 30.0,
             CLOUD_MBPS,
         )
@@ -70,9 +70,9 @@ def other_tcps(runs: Runs, mode: Mode) -> Figure:
                 rates(
                     f"{TITLES[name]}, {rtt} ms",
                     (
-                        theory("XCP's fair share", (10.0, end), (FRIENDLY_MBPS / 3.0,) * 2),
-                        history("XCP", row, "xcp", 0, None, SPAN_S / 10.0),
-                        history("two others", row, name, 1, None, SPAN_S / 10.0),
+                        dashed("XCP's fair share", (10.0, end), (FRIENDLY_MBPS / 3.0,) * 2),
+                        history("XCP", row, "xcp", 0, SPAN_S / 10.0),
+                        history("two others", row, name, 1, SPAN_S / 10.0),
                     ),
                     end,
                     FRIENDLY_MBPS,
@@ -176,9 +176,9 @@ def rivals(runs: Runs, mode: Mode) -> Figure:
             rates(
                 name,
                 (
-                    theory("XCP's fair share", (10.0, end), (FRIENDLY_MBPS / 4.0,) * 2),
-                    history("XCP", row, "xcp", 0, None, 1.0),
-                    history("TCP", row, "newreno", 1, None, 1.0),
+                    dashed("XCP's fair share", (10.0, end), (FRIENDLY_MBPS / 4.0,) * 2),
+                    history("XCP", row, "xcp", 0, 1.0),
+                    history("TCP", row, "newreno", 1, 1.0),
                 ),
                 end,
                 FRIENDLY_MBPS,
@@ -205,11 +205,9 @@ def generality(runs: Runs, mode: Mode) -> Figure:
         mechanism, case = place
         row = first(runs, mechanism=mechanism, case=case)
         kinds = dict.fromkeys(name.split("-")[0] for name in row.names)
-        curves: list[Curve] = [
-            history(kind, row, kind, number, None, 0.5) for number, kind in enumerate(kinds)
-        ]
+        curves: list[Curve] = [history(kind, row, kind, number, 0.5) for number, kind in enumerate(kinds)]
         if mechanism == "-r":
-            curves = [history(name, row, name, number, None, 0.5) for number, name in enumerate(row.names)]
+            curves = [history(name, row, name, number, 0.5) for number, name in enumerate(row.names)]
         text = (
             f"{mechanism}: {case}, {row.row['lost_ratio']:.1%} lost, {sum(row.each('timeouts')):.0f} timeouts"
         )

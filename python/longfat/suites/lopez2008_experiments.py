@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from longfat.suites import lopez2008_figures as figures
+from longfat.suites import lopez2008_friendly_figures as beside
 from longfat.suites import lopez2008_networks as networks
 from longfat.suites.lopez2008_beyond import BEYOND
 from longfat.suites.lopez2008_settings import (
@@ -523,10 +524,10 @@ EXPERIMENTS = (
     Experiment("three", "Figs. 5.8 to 5.10", "Losses of ACKs, three flows", three, figures.three),
     Experiment("one", "5.1.1", "Losses of ACKs, constant capacity", one, figures.one),
     Experiment("formula", "5.3", "Both formulas of XCP-r", formula, figures.formula),
-    Experiment("starved", "Fig. 6.2", "XCP beside TCP", starved, figures.starved),
-    Experiment("one-two", "Fig. 6.3", "One XCP flow, two of TCP", one_and_two, figures.one_and_two),
-    Experiment("ten-tcp", "Fig. 6.4", "Three XCP flows come to ten of TCP", ten_tcp, figures.ten_tcp),
-    Experiment("ten-xcp", "Fig. 6.5", "Three of TCP come to ten of XCP", ten_xcp, figures.ten_xcp),
-    Experiment("half", "Fig. 6.6", "Half of the packets inspected", half, figures.half),
+    Experiment("starved", "Fig. 6.2", "XCP beside TCP", starved, beside.starved),
+    Experiment("one-two", "Fig. 6.3", "One XCP flow, two of TCP", one_and_two, beside.one_and_two),
+    Experiment("ten-tcp", "Fig. 6.4", "Three XCP flows come to ten of TCP", ten_tcp, beside.ten_tcp),
+    Experiment("ten-xcp", "Fig. 6.5", "Three of TCP come to ten of XCP", ten_xcp, beside.ten_xcp),
+    Experiment("half", "Fig. 6.6", "Half of the packets inspected", half, beside.half),
     *BEYOND,
 )

@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 
 from longfat.suites.curves import repeats_text, thinned
-from longfat.suites.figure import Curve, Figure, Panel, Table, points, theory
+from longfat.suites.figure import Curve, Figure, Panel, Table, points
 from longfat.suites.lopez2008_reduction import Row
 from longfat.suites.lopez2008_settings import (
     ACKS_FALLS_S,
     ACKS_S,
     AFTER_FALL_S,
-    FRIENDLY_MBPS,
-    FRIENDLY_RTTS_MS,
     PACKET_BITS,
     SINE_S,
-    SPAN_S,
     STAIRS_S,
     THREE_S,
     TITLES,
@@ -30,31 +27,35 @@ from longfat.suites.suite import Mode, Runs
 
 RATE_AXIS = "rate, Mbit/s"
 TIME_AXIS = "time, s"
+GREY, RED = 6, 1
+"""Strokes of lines that stand beside measured ones."""
 MOST_BINS = 500
 """Of a history in a figure; more are averaged."""
 TABLE_5_1 = {("xcp", 0.0): (107, 167), ("xcp", 0.1): (204, 414), ("xcp-r", 0.1): (192, 302)}
 
-Case = tuple[str, Mapping[str, Any]]
 Draw = Callable[[Runs, Mode], Figure]
 
 
-def history(
-    label: str, row: Row, prefix: str = "", stroke: int = 0, protocol: str | None = None, bin_s: float = 0.0
-) -> Curve:
+def history(label: str, row: Row, prefix: str = "", stroke: int = 0, bin_s: float = 0.0) -> Curve:
     """Rate over time of all flows whose names begin so, averaged over bins if there are too many."""
     rate = row.summed_mbps(prefix)
     stride = max(1, round(bin_s / row.bin_s), -(-rate.size // MOST_BINS))
     whole = rate.size // stride * stride
     means = rate[:whole].reshape(-1, stride).mean(axis=1)
     times = row.bin_s * stride * (np.arange(means.size) + 0.5)
-    return Curve(label, tuple(times.tolist()), tuple(means.round(3).tolist()), None, protocol, "line", stroke)
+    return Curve(label, tuple(times.tolist()), tuple(means.round(3).tolist()), None, None, "line", stroke)
+
+
+def dashed(label: str, x: Sequence[float], y: Sequence[float], stroke: int = GREY) -> Curve:
+    """A line that nothing measured has drawn."""
+    return Curve(label, tuple(x), tuple(y), None, None, "theory", stroke)
 
 
 def there(variation: Variation, end_s: float) -> Curve:
     """What is available, drawn as theory is."""
     times = np.arange(0.0, end_s, 0.25)
     values = [available_mbps(variation, (at, at + 0.25)) for at in times.tolist()]
-    return theory("available", times.tolist(), values)
+    return dashed("available", times.tolist(), values)
 
 
 def rates(title: str, curves: Iterable[Curve], end_s: float, most: float | None = None) -> Panel:
@@ -76,7 +77,7 @@ def shown(runs: Runs) -> str:
 def joined_vcp(runs: Runs, mode: Mode) -> Figure:
     """2.5.2: VCP."""
     row = first(runs)
-    curves = [history(name, row, name, number, "vcp") for number, name in enumerate(row.names)]
+    curves = [history(name, row, name, number) for number, name in enumerate(row.names)]
     return Figure(
         "vcp",
         "2.5.2",
@@ -92,7 +93,7 @@ def staged(protocol: str) -> Draw:
 
     def draw(runs: Runs, mode: Mode) -> Figure:
         row = first(runs)
-        curves = [history(name, row, name, number, protocol) for number, name in enumerate(row.names)]
+        curves = [history(name, row, name, number) for number, name in enumerate(row.names)]
         return Figure(
             protocol,
             {"xcp": "Fig. 2.11", "jetmax": "Fig. 2.12"}[protocol],
@@ -126,8 +127,8 @@ def model(runs: Runs, mode: Mode) -> Figure:
                 f"RTT {rtt_ms} ms",
                 (
                     there("sine", SINE_S),
-                    theory("model (3.4)", times, modelled, "hstcp"),
-                    history("simulated", row, "newreno", 0, "sack"),
+                    dashed("model (3.4)", times, modelled, RED),
+                    history("simulated", row, "newreno"),
                 ),
                 SINE_S,
             )
@@ -152,7 +153,7 @@ def zoom(runs: Runs, mode: Mode) -> Figure:
                 TITLES[name],
                 TIME_AXIS,
                 RATE_AXIS,
-                (_stretched(there("steps", 56.0), 48.0), _stretched(_fine(row, name), 48.0)),
+                (_stretched(there("steps", 56.0), 48.0), _stretched(_fine(row), 48.0)),
                 x_range=(48.0, 56.0),
             )
         )
@@ -163,7 +164,7 @@ def zoom(runs: Runs, mode: Mode) -> Figure:
                 f"{TITLES[name]}: window",
                 TIME_AXIS,
                 "cwnd, segments",
-                (Curve("cwnd", *thinned(time[kept], cwnd[kept]), None, name, "line", 0),),
+                (Curve("cwnd", *thinned(time[kept], cwnd[kept]), None, None, "line"),),
                 x_range=(48.0, 56.0),
             )
         )
@@ -184,13 +185,13 @@ def bottleneck(runs: Runs, mode: Mode) -> Figure:
     panels = []
     for case, title in titles.items():
         row = first(runs, case=case)
-        panels.append(rates(title, (history("rate", row, "", 0, row.names[0], 0.5),), 60.0, 35.0))
+        panels.append(rates(title, (history("rate", row, bin_s=0.5),), 60.0, 35.0))
         panels.append(
             Panel(
                 f"{title}: window",
                 TIME_AXIS,
                 "cwnd, segments",
-                (_window(row, row.names[0]),),
+                (window(row),),
                 x_range=(0.0, 60.0),
             )
         )
@@ -217,7 +218,7 @@ def peering(runs: Runs, mode: Mode) -> Figure:
                 "Window",
                 TIME_AXIS,
                 "cwnd, segments",
-                tuple(_window(row, None, case, n) for n, (case, row) in enumerate(labels)),
+                tuple(window(row, case, n) for n, (case, row) in enumerate(labels)),
                 x_range=(0.0, 62.0),
             ),
         ),
@@ -301,7 +302,7 @@ def layer_two(runs: Runs, mode: Mode) -> Figure:
     panels = []
     for layer, title in ((3, "A router"), (2, "A switch")):
         row = first(runs, layer=layer)
-        curve = history("rate", row, "xcp", 0, None, 0.5)
+        curve = history("rate", row, "xcp", 0, 0.5)
         panels.append(
             rates(f"{title}: {row.row['lost_ratio']:.1%} lost", (curve,), float(row.edges_s()[-1]), 35.0)
         )
@@ -383,7 +384,7 @@ def three(runs: Runs, mode: Mode) -> Figure:
 def one(runs: Runs, mode: Mode) -> Figure:
     """5.1.1: one flow fills a constant capacity."""
     curves = [
-        history(f"{loss:.0%} of the ACKs lost", first(runs, ack_loss=loss), "xcp", number, None, 0.02)
+        history(f"{loss:.0%} of the ACKs lost", first(runs, ack_loss=loss), "xcp", number, 0.02)
         for number, loss in enumerate(runs.distinct("ack_loss"))
     ]
     return Figure(
@@ -420,89 +421,6 @@ def formula(runs: Runs, mode: Mode) -> Figure:
     )
 
 
-def starved(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.2."""
-    row = first(runs)
-    return Figure(
-        "starved",
-        "Fig. 6.2",
-        "XCP beside TCP on an XCP router",
-        "1 Gbit/s, 100 ms, 5000 packets; two TCP flows from 10 s on."
-        + shown(runs)
-        + " The thesis: XCP falls to one "
-        "packet.",
-        (
-            Panel(
-                "Window",
-                TIME_AXIS,
-                "cwnd, segments",
-                tuple(_window(row, None, name, number, number) for number, name in enumerate(row.names)),
-            ),
-            rates("Rate", [history(name, row, name, number) for number, name in enumerate(row.names)], 60.0),
-        ),
-    )
-
-
-def one_and_two(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.3."""
-    return _spans(
-        "one-two",
-        "Fig. 6.3",
-        "One XCP flow, two of TCP from 10 s on",
-        [
-            (f"{rtt} ms, update: {update}", {"rtt_ms": rtt, "update": update})
-            for update in ("packet", "interval")
-            for rtt in FRIENDLY_RTTS_MS
-        ],
-        runs,
-        lambda at: FRIENDLY_MBPS / 3.0 if at >= 10.0 else FRIENDLY_MBPS,
-        "The drop probability moves with each packet of TCP, or once a control interval as the text says.",
-    )
-
-
-def ten_tcp(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.4."""
-    return _spans(
-        "ten-tcp",
-        "Fig. 6.4",
-        "Three XCP flows come to ten of TCP, and leave",
-        [(f"{rtt} ms", {"rtt_ms": rtt}) for rtt in FRIENDLY_RTTS_MS],
-        runs,
-        lambda at: FRIENDLY_MBPS * _guests(at) / (10.0 + _guests(at)),
-        "",
-    )
-
-
-def ten_xcp(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.5."""
-    return _spans(
-        "ten-xcp",
-        "Fig. 6.5",
-        "Three of TCP come to ten of XCP, and leave",
-        [(f"{rtt} ms", {"rtt_ms": rtt}) for rtt in FRIENDLY_RTTS_MS],
-        runs,
-        _ten_of_xcp,
-        "",
-    )
-
-
-def half(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.6, and Fig. 6.5 beside it."""
-    return _spans(
-        "half",
-        "Fig. 6.6",
-        "Half of the packets inspected",
-        [
-            (f"{rtt} ms, {'half' if share == 0.5 else 'all'}", {"rtt_ms": rtt, "inspect": share})
-            for share in (0.5, 1.0)
-            for rtt in FRIENDLY_RTTS_MS
-        ],
-        runs,
-        _ten_of_xcp,
-        "",
-    )
-
-
 def _sawtooth(rtt_s: float, step_s: float = 0.1) -> tuple[list[float], list[float]]:
     """The line of (3.4) under the sine: grows by 8 MSS / RTT^2, halves where it meets the capacity."""
     slope = 1e-6 * PACKET_BITS / rtt_s**2
@@ -520,7 +438,7 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
         panels = []
         for protocol in (key for key in TITLES if runs.has(protocol=key)):
             row = first(runs, protocol=protocol)
-            line = history("rate", row, protocol, 0, "sack" if protocol == "newreno" else protocol)
+            line = history("rate", row, protocol)
             text = f"{TITLES[protocol]}: {row.dropped():.0f} dropped"
             panels.append(rates(text, (there(variation, end_s), line), end_s, 1000.0))
             panels.append(
@@ -528,7 +446,7 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
                     f"{TITLES[protocol]}: window and queue",
                     TIME_AXIS,
                     "packets",
-                    (_window(row, None), _queue(row, 1)),
+                    (window(row), _queue(row, 1)),
                     x_range=(0.0, end_s),
                 )
             )
@@ -544,19 +462,18 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
     return draw
 
 
-def _window(row: Row, protocol: str | None, label: str = "cwnd", index: int = 0, flow: int = 0) -> Curve:
-    return Curve(
-        label, *thinned(row.edges_s(), row.row["cwnd"][flow], MOST_BINS), None, protocol, "line", index
-    )
+def window(row: Row, label: str = "cwnd", stroke: int = 0, flow: int = 0) -> Curve:
+    """The window of a flow, by its position."""
+    cwnd = thinned(row.edges_s(), row.row["cwnd"][flow], MOST_BINS)
+    return Curve(label, *cwnd, None, None, "line", stroke)
 
 
 def _queue(row: Row, stroke: int) -> Curve:
     return Curve("queue", *thinned(row.edges_s(), row.row["queue"], MOST_BINS), None, None, "line", stroke)
 
 
-def _fine(row: Row, protocol: str) -> Curve:
-    values = row.summed_mbps(protocol)
-    return Curve("rate", tuple(row.edges_s().tolist()), tuple(values.tolist()), None, protocol, "line")
+def _fine(row: Row) -> Curve:
+    return Curve("rate", tuple(row.edges_s().tolist()), tuple(row.summed_mbps().tolist()), None, None, "line")
 
 
 def _stretched(curve: Curve, from_s: float) -> Curve:
@@ -576,47 +493,6 @@ def _stretched(curve: Curve, from_s: float) -> Curve:
 def _each_flow(title: str, row: Row, variation: Variation, end_s: float) -> Panel:
     """Each flow's rate over half seconds, and its even share of what there is."""
     whole = there(variation, end_s)
-    share = theory("even share of the available", whole.x, [y / len(row.names) for y in whole.y])
-    curves = [
-        history(f"flow {number + 1}", row, name, number, None, 0.5) for number, name in enumerate(row.names)
-    ]
+    share = dashed("even share of the available", whole.x, [y / len(row.names) for y in whole.y])
+    curves = [history(f"flow {number + 1}", row, name, number, 0.5) for number, name in enumerate(row.names)]
     return rates(title, (share, *curves), end_s)
-
-
-def _guests(at: float) -> int:
-    """How many of the three run at a time."""
-    return sum(10.0 + 20.0 * number <= at < 70.0 + 20.0 * number for number in range(3))
-
-
-def _ten_of_xcp(at: float) -> float:
-    return FRIENDLY_MBPS * 10.0 / (10.0 + _guests(at))
-
-
-def _spans(
-    name: str,
-    mirrors: str,
-    title: str,
-    cases: Sequence[Case],
-    runs: Runs,
-    target: Callable[[float], float],
-    caption: str,
-) -> Figure:
-    """Averages over 10 s of XCP and of TCP, as chapter 6 has them, with XCP's target."""
-    panels = []
-    for text, place in cases:
-        row = first(runs, **place)
-        end = float(row.edges_s()[-1])
-        times = np.arange(0.0, end, 1.0)
-        panels.append(
-            rates(
-                text,
-                (
-                    theory("XCP's fair share", times.tolist(), [target(at) for at in times.tolist()]),
-                    history("XCP", row, "xcp", 0, None, SPAN_S),
-                    history("TCP", row, "newreno", 1, None, SPAN_S),
-                ),
-                end,
-                FRIENDLY_MBPS,
-            )
-        )
-    return Figure(name, mirrors, title, f"Averages over 10 s. {caption}".strip() + shown(runs), tuple(panels))
