@@ -323,7 +323,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         friendly.starved,
         settings=(
             FRIENDLY_SETTINGS[0],
-            Setting("RTT", "100 ms", CHOSEN_HERE + ": 6.2 sizes its queues for it"),
+            Setting("RTT", "100 ms, and 20 ms beside it", CHOSEN_HERE + ": 6.2 sizes its queues for 100 ms"),
         ),
         values={"mbps_at_15": 30.0, "cwnd": 1.0},
     ),

@@ -331,16 +331,17 @@ def formula(mode: Mode) -> list[Run]:
 
 
 def starved(mode: Mode) -> list[Run]:
-    """Fig. 6.2: an XCP router and nothing else."""
+    """Fig. 6.2: an XCP router and nothing else; at both RTTs of chapter 6, as the text names none."""
     return [
         friendly(
-            {"router": "xcp"},
+            {"rtt_ms": rtt_ms},
             "xcp",
             _ranged("xcp", 1, 0) + _ranged("newreno", 2, JOIN_S),
-            100,
+            rtt_ms,
             repeat,
             STARVED_S,
         )
+        for rtt_ms in FRIENDLY_RTTS_MS
         for repeat in repeats(mode)
     ]
 

@@ -17,24 +17,21 @@ Case = tuple[str, Mapping[str, Any]]
 
 def starved(runs: Runs, mode: Mode) -> Figure:
     """Fig. 6.2."""
-    row = first(runs)
+    panels = []
+    for rtt in FRIENDLY_RTTS_MS:
+        row = first(runs, rtt_ms=rtt)
+        windows = [window(row, name, number, number) for number, name in enumerate(row.names)]
+        panels.append(Panel(f"{rtt} ms: window", TIME_AXIS, "cwnd, segments", tuple(windows)))
+        curves = [history(name, row, name, number) for number, name in enumerate(row.names)]
+        panels.append(rates(f"{rtt} ms: rate", curves, float(row.edges_s()[-1]), FRIENDLY_MBPS))
     return Figure(
         "starved",
         "Fig. 6.2",
         "XCP beside TCP on an XCP router",
-        "1 Gbit/s, 100 ms, 5000 packets; two TCP flows from 10 s on."
+        "1 Gbit/s, 5000 packets; two TCP flows from 10 s on."
         + shown(runs)
-        + " The thesis: XCP falls to one "
-        "packet.",
-        (
-            Panel(
-                "Window",
-                TIME_AXIS,
-                "cwnd, segments",
-                tuple(window(row, name, number, number) for number, name in enumerate(row.names)),
-            ),
-            rates("Rate", [history(name, row, name, number) for number, name in enumerate(row.names)], 60.0),
-        ),
+        + " The thesis: XCP falls to one packet.",
+        tuple(panels),
     )
 
 

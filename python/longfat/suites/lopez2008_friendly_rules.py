@@ -31,17 +31,27 @@ Window = tuple[float, float]
 
 def starved(data: Data) -> Finding:
     """LOP-6a."""
-    found = rows(data["starved"])
-    fallen = mean(row.rate_mbps((15.0, 16.0), "xcp") for row in found)
     rest = (19.0, float(STARVED_S))
-    left, cwnd = (mean(pick(row) for row in found) for pick in (_rate(rest), _cwnd(rest)))
+    (near, near_left, near_cwnd), (fallen, left, cwnd) = (
+        (
+            mean(pick(row) for row in rows(data["starved"], rtt_ms=rtt))
+            for pick in (_rate((15.0, 16.0)), _rate(rest), _cwnd(rest))
+        )
+        for rtt in FRIENDLY_RTTS_MS
+    )
     return Finding(
         (
             at_most("XCP's rate from 15 to 16 s, Mbit/s", fallen, 60.0),
             at_most("XCP's mean window after 19 s, segments", cwnd, 2.0),
         ),
         f"XCP at {fallen:.1f} Mbit/s by 15 s, then {left:.2f} Mbit/s with a window of {cwnd:.1f}",
-        {"mbps_at_15": fallen, "mbps_after": left, "cwnd_after": cwnd},
+        {
+            "mbps_at_15": fallen,
+            "mbps_after": left,
+            "cwnd_after": cwnd,
+            "at_20_ms": [near, near_left, near_cwnd],
+        },
+        f"At 20 ms: {near:.1f} Mbit/s, then {near_left:.2f} with a window of {near_cwnd:.1f}.",
     )
 
 

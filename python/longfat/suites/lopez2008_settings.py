@@ -23,18 +23,20 @@ MBPS = 1e6
 STACK: dict[str, Any] = {"mss": MSS, "delayed_ack": False}
 """Of all flows: ns-2's TCPSink acknowledges each packet."""
 TUNED: dict[str, Any] = {"initial_ssthresh": 21_000.0, "max_window": 24_000.0}
-"""Of TCP in chapter 3. The text has TCP fill 1 Gbit/s at 100 ms "during the startup", and its first losses
-"at
-second 10 approximately" whatever the RTT: 24 000 segments are what path and buffer hold at 100 ms, and from
-21 000
-the buffer overflows when the sine has come down to 730 Mbit/s (7 s) at 100 ms and to 370 Mbit/s (13 s) at
-200 ms."""
+"""Of TCP in chapter 3. In the text TCP fills 1 Gbit/s at 100 ms "during the startup", and has its first
+losses
+"at second 10 approximately" whatever the RTT. 24 000 segments are what path and buffer hold at 100 ms; from
+21 000 the buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, to 370 Mbit/s (13 s) at 200
+ms.
+"""
+SELECTIVE: dict[str, Any] = STACK | {"recovery": "prr"}
+"""Of TCP with SACK: ns-2's ends recovery at ssthresh, as proportional reduction does and rate halving not."""
 
 FLOWS: dict[str, dict[str, Any]] = {
     "newreno": STACK | {"algorithm": "newreno"},
-    "sack": STACK | {"algorithm": "sack"},
-    "hstcp": STACK | {"algorithm": "hstcp"},
-    "cubic": STACK | {"algorithm": "cubic"},
+    "sack": SELECTIVE | {"algorithm": "sack"},
+    "hstcp": SELECTIVE | {"algorithm": "hstcp"},
+    "cubic": SELECTIVE | {"algorithm": "cubic"},
     # ns-2's XCP agent is a Reno sender: it has no SACK
     "xcp": STACK | {"algorithm": "xcp", "sack": False},
     "xcp-r": STACK | {"algorithm": {"name": "xcp-r", "variant": "mirror"}, "sack": False},
@@ -127,9 +129,8 @@ COMMON_SETTINGS = (
         "segments", "1024 bytes of payload", "3.1.3.1; headers of 52 bytes, XCP's 20 more " + CHOSEN_HERE
     ),
     Setting("acknowledgements", "of each segment", CHOSEN_HERE + ": ns-2's TCPSink"),
-    Setting(
-        "TCP, XCP", "NewReno's recovery, no SACK; HSTCP with SACK", "3; ns-2's XCP agent is a Reno sender"
-    ),
+    Setting("TCP, XCP", "NewReno's recovery, no SACK", "3; ns-2's XCP agent is a Reno sender"),
+    Setting("HSTCP", "SACK and proportional reduction", CHOSEN_HERE + ": ns-2's SACK ends at ssthresh too"),
     Setting(
         "repeats", f"5, over seeds: each start within {SMALL_START_S:g} s", CHOSEN_HERE + "; the thesis: one"
     ),
