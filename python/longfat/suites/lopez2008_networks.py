@@ -1,12 +1,9 @@
 """The networks of chapter 4 and of 7.3.1, with XCP-i at the edges of clouds that are not XCP's.
 
 A link's router stands where the link begins. A cloud is a plain link that follows one with a router: what
-arrives
-behind it has crossed a router that took one from the IP TTL alone. The thesis prints rates and no delays;
-each way
-through a network is 50 ms long here, as the cloud queues of 1200 and 3500 segments, "slightly smaller "
-"than the BDP",
-suggest for 100 and 300 Mbit/s.
+arrives behind it has crossed a router that took one from the IP TTL alone. The thesis prints rates and no
+delays; each way through a network is 50 ms long here, as the cloud queues of 1200 and 3500 segments suggest,
+"slightly smaller than the BDP" of 100 and 300 Mbit/s.
 """
 
 from __future__ import annotations

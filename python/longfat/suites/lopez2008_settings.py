@@ -23,11 +23,9 @@ MBPS = 1e6
 STACK: dict[str, Any] = {"mss": MSS, "delayed_ack": False}
 """Of all flows: ns-2's TCPSink acknowledges each packet."""
 TUNED: dict[str, Any] = {"initial_ssthresh": 21_000.0, "max_window": 24_000.0}
-"""Of TCP in chapter 3. In the text TCP fills 1 Gbit/s at 100 ms "during the startup", and has its first
-losses
-"at second 10 approximately" whatever the RTT. 24 000 segments are what path and buffer hold at 100 ms; from
-21 000 the buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, to 370 Mbit/s (13 s) at 200
-ms.
+"""Of TCP in chapter 3. TCP fills 1 Gbit/s at 100 ms "during the startup", and has its first losses "at second
+10 approximately" whatever the RTT. 24 000 segments are what path and buffer hold at 100 ms; from
+21 000 on the buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, to 370 (13 s) at 200 ms.
 """
 SELECTIVE: dict[str, Any] = STACK | {"recovery": "prr"}
 """Of TCP with SACK: ns-2's ends recovery at ssthresh, as proportional reduction does and rate halving not."""
