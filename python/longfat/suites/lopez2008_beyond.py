@@ -101,7 +101,7 @@ def other_tcps(mode: Mode) -> list[Run]:
 
 
 def ack_losses(mode: Mode) -> list[Run]:
-    """Figs. 5.8 to 5.10 under no to half of the ACKs lost."""
+    """Figs. 5.8 to 5.10 under no to half of the ACKs lost, with a queue of one BDP, in which losses can show."""
     return [
         run(
             {"protocol": name, "ack_loss": loss},
@@ -109,7 +109,7 @@ def ack_losses(mode: Mode) -> list[Run]:
                 f"three flows of {name}, {loss:.0%} of the ACKs lost",
                 {
                     "rate": f"{THREE_MBPS} Mbit/s",
-                    "buffer": f"{VBE_BUFFER} packets",
+                    "buffer": "100 % BDP",
                     "router": "xcp",
                     **({"ack_loss": loss} if loss else {}),
                 },

@@ -105,7 +105,7 @@ def ack_losses(runs: Runs, mode: Mode) -> Figure:
         "ack-losses",
         NOT_TRIED,
         "XCP and XCP-r under no to half of the ACKs lost",
-        "Three flows, 200 to 50 Mbit/s left by datagrams, 100 ms." + _repeats(runs),
+        "Three flows, 200 to 50 Mbit/s left by datagrams, 100 ms, a queue of one BDP." + _repeats(runs),
         (
             panel("Rate of all", RATE_AXIS, lambda row: row.rate_mbps((2.0, 60.0))),
             panel("Packets lost", "packets", lambda row: row.lost((0.0, 60.0))),
