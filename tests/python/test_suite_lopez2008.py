@@ -178,7 +178,8 @@ def as_the_thesis_says(experiment, run):
             near = {"xcp-r-first": 80.0}.get(at["protocol"], 49.0)
             return made_up(run, lambda n, t: near if n.endswith("-40") else 98.0 - near)
         case "starved":
-            return made_up(run, lambda n, t: np.where(t <= 10.0, 950.0, 30.0) if n == "xcp-1" else 480.0)
+            rate = 30.0 if at["rtt_ms"] == 100 else 7.0
+            return made_up(run, lambda n, t: np.where(t <= 10.0, 950.0, rate) if n == "xcp-1" else 480.0)
         case "one-two":
             xcp, tcp = (341.0, 600.0) if at["rtt_ms"] == 20 else (700.0, 250.0)
             return made_up(run, lambda n, t: xcp if n == "xcp-1" else tcp / 2.0)
@@ -283,6 +284,13 @@ def test_a_world_as_the_thesis_describes_it_reproduces_the_claim(claim, thesis):
     failed = [check for check in row["checks"] if check["passed"] is not True]
     assert (row["verdict"], failed) == ("reproduced", [])
     assert row["measured"]
+
+
+def test_where_the_text_names_no_rtt_both_are_told_and_one_is_judged(thesis):
+    row = judge(SUITE.claims[IDS.index("LOP-6a")], thesis, "full")
+    assert row["values"]["mbps_at_15"] == pytest.approx(30.0)
+    assert row["values"]["at_20_ms"][0] == pytest.approx(7.0)
+    assert "At 20 ms: 7.0 Mbit/s" in row["note"]
 
 
 @pytest.mark.parametrize("claim", SUITE.claims, ids=lambda claim: claim.id)

@@ -101,7 +101,7 @@ def other_tcps(mode: Mode) -> list[Run]:
 
 
 def ack_losses(mode: Mode) -> list[Run]:
-    """Figs. 5.8 to 5.10 under no to half of the ACKs lost, with a queue of one BDP, in which losses can show."""
+    """Figs. 5.8 to 5.10 under no to half of the ACKs lost, with a queue of one BDP so that losses show."""
     return [
         run(
             {"protocol": name, "ack_loss": loss},

@@ -32,12 +32,9 @@ Window = tuple[float, float]
 def starved(data: Data) -> Finding:
     """LOP-6a."""
     rest = (19.0, float(STARVED_S))
+    picks = (_rate((15.0, 16.0)), _rate(rest), _cwnd(rest))
     (near, near_left, near_cwnd), (fallen, left, cwnd) = (
-        (
-            mean(pick(row) for row in rows(data["starved"], rtt_ms=rtt))
-            for pick in (_rate((15.0, 16.0)), _rate(rest), _cwnd(rest))
-        )
-        for rtt in FRIENDLY_RTTS_MS
+        [mean(map(pick, rows(data["starved"], rtt_ms=rtt))) for pick in picks] for rtt in FRIENDLY_RTTS_MS
     )
     return Finding(
         (
