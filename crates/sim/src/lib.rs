@@ -4,15 +4,19 @@ mod agenda;
 mod figures;
 mod flow;
 mod link;
+mod messages;
 mod plain;
 mod plan;
+mod routes;
 mod series;
 mod simulation;
 mod windows;
 mod workload;
 
 pub use figures::{BackgroundFigures, FlowFigures, LinkFigures, Summary};
+pub use messages::{MOST_NODES, MessageCounters};
 pub use plan::*;
+pub use routes::{Hop, Routes};
 pub use series::{EventRow, Series};
 pub use simulation::{Outcome, RunError, Simulation};
 

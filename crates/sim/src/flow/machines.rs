@@ -1,23 +1,27 @@
-//! The machines at a flow's ends: TCP's, or those of a transport over UDP.
+//! The machines at a flow's ends: TCP's, with explicit headers or without, or those of a transport over UDP.
 
 use longfat_transport::cc::Window;
-use longfat_transport::{Happened, Receiver, Sender, SenderCounters, udp};
+use longfat_transport::{Echoing, Happened, Receiver, Sender, SenderCounters, udp};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
-/// A sender of either kind. TCP's lies in place: it is what hot loops call.
+/// A sender of any kind. TCP's lies in place: it is what hot loops call.
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 pub enum AnySender {
-    /// TCP.
+    /// TCP whose data carry no explicit headers.
     Tcp(Sender),
+    /// TCP whose data do.
+    Explicit(Box<Sender>),
     /// Over UDP.
     Udp(Box<udp::Sender>),
 }
 
-/// A receiver of either kind.
+/// A receiver of any kind.
 pub enum AnyReceiver {
-    /// TCP.
+    /// TCP whose data carry no explicit headers.
     Tcp(Receiver),
+    /// TCP whose data do.
+    Explicit(Box<Echoing>),
     /// Over UDP.
     Udp(Box<udp::Receiver>),
 }
@@ -26,6 +30,10 @@ macro_rules! each {
     ($any:ident, $self:expr, $s:ident => $call:expr) => {
         match $self {
             $any::Tcp($s) => $call,
+            $any::Explicit($s) => {
+                seldom();
+                $call
+            }
             $any::Udp($s) => {
                 seldom();
                 $call
@@ -34,7 +42,7 @@ macro_rules! each {
     };
 }
 
-/// Tells the compiler that TCP is the usual case.
+/// Tells the compiler that plain TCP is the usual case.
 #[cold]
 const fn seldom() {}
 
@@ -48,12 +56,13 @@ impl AnySender {
     pub fn stop(&mut self, now: Time) {
         match self {
             AnySender::Tcp(s) => s.stop(),
+            AnySender::Explicit(s) => s.stop(),
             AnySender::Udp(s) => s.stop(now),
         }
     }
 
-    /// A packet from the receiver. Answers whether everything is done now. `out` is made twice, so that TCP's stays in
-    /// registers.
+    /// A packet from the receiver. Answers whether everything is done now. `out` is made for each kind, so that plain
+    /// TCP's stays in registers.
     #[inline(always)]
     pub fn on_packet<O: FnMut(SimPacket)>(
         &mut self,
@@ -61,10 +70,22 @@ impl AnySender {
         packet: &SimPacket,
         out: impl FnOnce() -> O,
     ) -> bool {
-        each!(AnySender, self, s => {
-            s.on_packet(now, packet, &mut out());
-            s.is_done()
-        })
+        match self {
+            AnySender::Tcp(s) => {
+                s.on_packet_without_headers(now, packet, &mut out());
+                s.is_done()
+            }
+            AnySender::Explicit(s) => {
+                seldom();
+                s.on_packet(now, packet, &mut out());
+                s.is_done()
+            }
+            AnySender::Udp(s) => {
+                seldom();
+                s.on_packet(now, packet, &mut out());
+                s.is_done()
+            }
+        }
     }
 
     /// A time that `wake` asked for has come.
@@ -89,6 +110,7 @@ impl AnySender {
     pub fn has_failed(&self) -> bool {
         match self {
             AnySender::Tcp(s) => s.has_failed(),
+            AnySender::Explicit(s) => s.has_failed(),
             AnySender::Udp(_) => false,
         }
     }
@@ -97,6 +119,7 @@ impl AnySender {
     pub fn take_failure(&mut self) -> Option<String> {
         match self {
             AnySender::Tcp(s) => s.take_failure(),
+            AnySender::Explicit(s) => s.take_failure(),
             AnySender::Udp(_) => None,
         }
     }
@@ -105,6 +128,7 @@ impl AnySender {
     pub fn window(&self) -> Window {
         match self {
             AnySender::Tcp(s) => *s.window(),
+            AnySender::Explicit(s) => *s.window(),
             AnySender::Udp(s) => s.window(),
         }
     }
@@ -113,6 +137,7 @@ impl AnySender {
     pub fn srtt(&self) -> Interval {
         match self {
             AnySender::Tcp(s) => s.rtt().srtt(),
+            AnySender::Explicit(s) => s.rtt().srtt(),
             AnySender::Udp(s) => s.srtt(),
         }
     }
@@ -170,20 +195,25 @@ impl AnyReceiver {
     /// Whether it says nothing more of its own accord, once its sender is done.
     pub fn is_silent(&self) -> bool {
         match self {
-            AnyReceiver::Tcp(_) => true,
+            AnyReceiver::Tcp(_) | AnyReceiver::Explicit(_) => true,
             AnyReceiver::Udp(r) => r.wake() == Time::NEVER,
         }
     }
 
     /// Packets handed to the application.
     pub fn delivered(&self) -> u64 {
-        each!(AnyReceiver, self, r => r.delivered())
+        match self {
+            AnyReceiver::Tcp(r) => r.delivered(),
+            AnyReceiver::Explicit(r) => r.receiver().delivered(),
+            AnyReceiver::Udp(r) => r.delivered(),
+        }
     }
 
     /// IP bytes of data that arrived, duplicates included.
     pub fn received_bytes(&self) -> u64 {
         match self {
             AnyReceiver::Tcp(r) => r.received_bytes,
+            AnyReceiver::Explicit(r) => r.receiver().received_bytes,
             AnyReceiver::Udp(r) => r.received_bytes(),
         }
     }
@@ -192,6 +222,7 @@ impl AnyReceiver {
     pub fn duplicates(&self) -> u64 {
         match self {
             AnyReceiver::Tcp(r) => r.duplicates,
+            AnyReceiver::Explicit(r) => r.receiver().duplicates,
             AnyReceiver::Udp(r) => r.duplicates(),
         }
     }

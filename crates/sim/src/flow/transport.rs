@@ -5,8 +5,10 @@ use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
-use longfat_transport::cc::{self, Controller};
-use longfat_transport::{QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
+use longfat_transport::cc::{self, CongestionControl, Controller};
+use longfat_transport::{
+    Echoing, QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp,
+};
 use longfat_units::{Interval, Stream};
 use longfat_wire::{QuickStart, RateCode};
 
@@ -119,5 +121,13 @@ fn tcp(
         sack: recovery == Recovery::Sack,
         uncounted_hops: 1, // the router before the first link
     };
-    (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(Receiver::new(receiver)))
+    let receiver = Receiver::new(receiver);
+    if !controller.has_explicit() && sender.quick_start.is_none() {
+        return (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(receiver));
+    }
+    let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
+    (
+        AnySender::Explicit(Box::new(Sender::new(sender, controller))),
+        AnyReceiver::Explicit(Box::new(Echoing::new(receiver, mirror))),
+    )
 }
