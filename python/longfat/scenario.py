@@ -430,7 +430,9 @@ class Scenario(Part):
             router = self.bottleneck.router
             return [LINKS[0]] if (router.kind if router else None) in kinds else []
         path = self.paths()[f"flow.{i}"]
-        ways = [self.topology.ways[n] for n in (path.forward if flow.direction == "forward" else path.reverse)]
+        ways = [
+            self.topology.ways[n] for n in (path.forward if flow.direction == "forward" else path.reverse)
+        ]
         routers = [None if way.back else way.link.router for way in ways]
         return [
             way.name

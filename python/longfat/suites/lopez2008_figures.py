@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from longfat.suites.lopez2008_settings import (
     ACKS_S,
     AFTER_FALL_S,
     PACKET_BITS,
+    SINE_MBPS,
+    SINE_PERIOD_S,
     SINE_S,
     STAIRS_S,
     THREE_S,
@@ -24,6 +27,7 @@ from longfat.suites.lopez2008_settings import (
     available_mbps,
 )
 from longfat.suites.suite import Mode, Runs
+from longfat.theory import sawtooth_under_bps, sine_capacity_bps
 
 RATE_AXIS = "rate, Mbit/s"
 TIME_AXIS = "time, s"
@@ -53,9 +57,10 @@ def dashed(label: str, x: Sequence[float], y: Sequence[float], stroke: int = GRE
 
 def there(variation: Variation, end_s: float) -> Curve:
     """What is available, drawn as theory is."""
-    times = np.arange(0.0, end_s, 0.25)
-    values = [available_mbps(variation, (at, at + 0.25)) for at in times.tolist()]
-    return dashed("available", times.tolist(), values)
+    edges = np.arange(0.0, end_s + 0.25, 0.25).tolist()
+    spans = list(pairwise(edges))
+    values = [available_mbps(variation, span) for span in spans]
+    return dashed("available", [at for span in spans for at in span], [x for x in values for _ in (0, 1)])
 
 
 def rates(title: str, curves: Iterable[Curve], end_s: float, most: float | None = None) -> Panel:
@@ -118,10 +123,17 @@ def steps(name: str) -> Draw:
 
 def model(runs: Runs, mode: Mode) -> Figure:
     """Figs. 3.3, 3.4: the straight lines of (3.4) beside what NewReno did."""
+
+    def capacity(time_s: float) -> float:
+        top, bottom = (1e6 * mbps for mbps in SINE_MBPS)
+        return sine_capacity_bps(time_s, top, bottom, SINE_PERIOD_S)
+
     panels = []
+    times = np.arange(0.0, SINE_S, 0.1).tolist()
     for rtt_ms in runs.distinct("rtt_ms"):
         row = first(runs, rtt_ms=rtt_ms)
-        times, modelled = _sawtooth(1e-3 * rtt_ms)
+        rates_bps = sawtooth_under_bps(capacity, times, 1e-3 * rtt_ms, capacity(0.0), PACKET_BITS / 8.0)
+        modelled = [1e-6 * bps for bps in rates_bps]
         panels.append(
             rates(
                 f"RTT {rtt_ms} ms",
@@ -419,18 +431,6 @@ def formula(runs: Runs, mode: Mode) -> Figure:
         tuple(panels),
         columns=3,
     )
-
-
-def _sawtooth(rtt_s: float, step_s: float = 0.1) -> tuple[list[float], list[float]]:
-    """The line of (3.4) under the sine: grows by 8 MSS / RTT^2, halves where it meets the capacity."""
-    slope = 1e-6 * PACKET_BITS / rtt_s**2
-    times = np.arange(0.0, SINE_S, step_s).tolist()
-    line, now = [], available_mbps("sine", (0.0, step_s))
-    for at in times:
-        most = available_mbps("sine", (at, at + step_s))
-        now = now + slope * step_s if now + slope * step_s <= most else 0.5 * most
-        line.append(now)
-    return times, line
 
 
 def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int, str]) -> Draw:
