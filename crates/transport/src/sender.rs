@@ -134,6 +134,8 @@ pub struct Sender {
     /// Without SACK: duplicate acknowledgements, each of which says that a segment has left the path.
     duplicates: u64,
     recovery_point: u64,
+    /// Without SACK: when the timer runs out that the first partial acknowledgement of an episode started.
+    patience: Time,
     /// The last episode was a timeout.
     after_timeout: bool,
     episode: Episode,
@@ -185,6 +187,7 @@ impl Sender {
             finds_overdue: times == SendingTimes::RoundTripsAndLosses,
             duplicates: 0,
             recovery_point: 0,
+            patience: Time::NEVER,
             after_timeout: false,
             episode: Episode::default(),
             must_send: false,
