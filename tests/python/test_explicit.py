@@ -76,4 +76,4 @@ def test_a_vcp_flow_has_a_header_of_no_bytes_and_is_noted_without_its_router() -
     assert build(routed)["flows"][0]["header_bytes"] == 52
     assert routed.notes() == []
     (line,) = scenario(None, algorithm="vcp").notes()
-    assert "no router" in line
+    assert line.endswith("crosses links without a router: bottleneck")
