@@ -45,6 +45,7 @@ from longfat.fields import (
     RandomLoss,
     Rate,
     Router,
+    RouterSpec,
     Rtt,
     Seed,
     Time,
@@ -272,6 +273,16 @@ class Scenario(Part):
         known = self.topology
         return known.paths({p: (part.origin or "", part.to or "") for p, part in parts}) if known else {}
 
+    def _routers_of(self, place: str, direction: str) -> dict[str, RouterSpec | None]:
+        """The router of each link that a flow's data cross."""
+        known = self.topology
+        if known is None:
+            forward = direction == "forward"
+            return {LINKS[0]: self.bottleneck.router} if forward else {LINKS[1]: None}
+        path = self.paths()[place]
+        ways = [known.ways[n] for n in (path.forward if direction == "forward" else path.reverse)]
+        return {way.name: None if way.back else way.link.router for way in ways}
+
     def rates(self, place: str) -> Rates:
         """What the load of this background goes by."""
         return self.paths()[place] if self.link else self.bottleneck
@@ -410,35 +421,17 @@ class Scenario(Part):
         """What to know when reading the figures: flows that cross queues without the router they speak to."""
         found = []
         for i, flow in enumerate(self.flow):
-            if flow.algorithm.explicit and (bare := self._crossed(i, flow, {None})):
-                names = f"flow.{i} ({flow.algorithm.name}) crosses links without a router"
-                found.append(f"{names}: {', '.join(bare)}")
-            others = {kind for kind in self._routers() if kind != "quickstart"}
-            if flow.quick_start is not None and (bare := self._crossed(i, flow, others)):
-                names = f"flow.{i} asks for a rate by Quick-Start, in which no router takes part at"
-                found.append(f"{names}: {', '.join(bare)}")
+            routers = self._routers_of(f"flow.{i}", flow.direction)
+            kinds = {name: router and router.kind for name, router in routers.items()}
+            bare = [name for name, kind in kinds.items() if kind is None]
+            if flow.algorithm.explicit and bare:
+                what = f"flow.{i} ({flow.algorithm.name}) crosses links without a router"
+                found.append(f"{what}: {', '.join(bare)}")
+            other = [name for name, kind in kinds.items() if kind != "quickstart"]
+            if flow.quick_start is not None and other:
+                what = f"flow.{i} asks for a rate by Quick-Start, but routers on its way take no part"
+                found.append(f"{what}: {', '.join(other)}")
         return found
-
-    def _routers(self) -> set[str | None]:
-        """Kinds of routers of all links, None where there is none."""
-        parts = [way.link.router for way in self.topology.ways] if self.topology else [self.bottleneck.router]
-        return {None, *(part.kind for part in parts if part)}
-
-    def _crossed(self, i: int, flow: Flow, kinds: set[str | None]) -> list[str]:
-        """Links on the way of a flow's data whose router is of one of these kinds."""
-        if self.topology is None:
-            router = self.bottleneck.router
-            return [LINKS[0]] if (router.kind if router else None) in kinds else []
-        path = self.paths()[f"flow.{i}"]
-        ways = [
-            self.topology.ways[n] for n in (path.forward if flow.direction == "forward" else path.reverse)
-        ]
-        routers = [None if way.back else way.link.router for way in ways]
-        return [
-            way.name
-            for way, router in zip(ways, routers, strict=True)
-            if (router.kind if router else None) in kinds
-        ]
 
     def filled(self) -> Self:
         """The same scenario with every default written out, also those that follow from other values."""

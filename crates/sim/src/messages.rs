@@ -139,6 +139,18 @@ impl Simulation {
         outlet(&mut self.links[from].onward, to).push(at, packet);
     }
 
+    /// As [`Messages::enter`]; a message for the element there is handed to it.
+    #[inline(never)]
+    pub(crate) fn takes_message(&mut self, now: Time, index: usize, packet: &mut SimPacket) -> bool {
+        let Some(messages) = &mut self.messages else { return false };
+        let link = &mut self.links[index];
+        let is_there = messages.enter(now, index, link, packet);
+        if is_there {
+            link.deliver(now, core::mem::take(packet));
+        }
+        is_there
+    }
+
     #[cold]
     pub(crate) fn pass_message_on(&mut self, index: usize, packet: SimPacket, at: Time) {
         let Some(messages) = &mut self.messages else { return };

@@ -285,16 +285,10 @@ impl Simulation {
     /// come to the element that it is for.
     #[inline]
     pub(crate) fn keeps(&mut self, now: Time, index: usize, packet: &mut SimPacket) -> bool {
-        if let Some(messages) = &mut self.messages {
-            if messages.enter(now, index, &self.links[index], packet) {
-                self.links[index].deliver(now, core::mem::take(packet));
-                return true;
-            }
-            if packet.kind == Kind::Control {
-                return false;
-            }
+        if self.messages.is_some() && self.takes_message(now, index, packet) {
+            return true;
         }
-        self.loses(index, packet)
+        packet.kind != Kind::Control && self.loses(index, packet)
     }
 
     /// Whether a loss process takes this packet of a flow; counted if so.
@@ -311,7 +305,6 @@ impl Simulation {
 
     /// A packet whose last bit leaves link `index` at `departure`: puts it where it goes next. Answers the flow whose
     /// end it is on the way to. With `ahead`, ends of lasting flows take it at once.
-    #[inline]
     pub(crate) fn pass_on(
         &mut self,
         index: usize,

@@ -122,6 +122,7 @@ impl Driver<'_> {
         self.look_at(place);
     }
 
+    #[inline(never)] // its loops need the registers
     fn window(&mut self, from: Time, until: Time) -> Result<(), RunError> {
         // hosts before requests: a connection that is complete lets its session open the next one, in this window even
         for index in 0..self.wake.len() {

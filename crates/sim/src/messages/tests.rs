@@ -196,9 +196,9 @@ fn each_link_tells_a_probe_what_it_carries_and_what_has_come_to_it() {
 #[test]
 fn a_message_waits_behind_data_and_is_dropped_where_a_queue_is_full() {
     let mut plan = chain(3.0);
-    plan["flows"][0]["parameters"]["rate"] = json!(9.0);
+    plan["flows"][0]["parameters"]["rate"] = json!(8.37);
     plan["links"][1]["rate_bps"] = json!(6e6);
-    // no multiple of the packets' times
+    // no two of these times are multiples of each other
     let often = Interval::from_ns(37_310_007);
     let (outcome, seen) = run_by_both(&plan, &[(0, &[3], often), (3, &[], EVERY)]);
     let c = counters(&outcome);
