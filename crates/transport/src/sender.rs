@@ -317,14 +317,13 @@ impl Sender {
     }
 
     /// A packet from the receiver.
-    #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.take::<true>(now, packet, out);
     }
 
     /// [`Sender::on_packet`] for a sender that never has explicit headers, of its algorithm or of Quick-Start: they cost
     /// it nothing, since they are no part of the code.
-    #[inline]
+    #[inline(never)]
     pub fn on_packet_without_headers(
         &mut self,
         now: Time,
@@ -394,7 +393,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket) {
         let base = self.board.base();
         let cumulative = packet.seq.saturating_sub(base);
@@ -487,7 +486,7 @@ impl Sender {
     }
 
     /// Sends what the window and the pacing rate let go now.
-    #[inline]
+    #[inline(always)]
     fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
             return; // the next segment's turn has not come

@@ -104,7 +104,7 @@ impl SendingEnd {
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
         match self.sender {
             AnySender::Tcp(_) => self.run_ahead(at, packet),
-            AnySender::Explicit(_) | AnySender::Udp(_) => self.run_ahead_seldom(at, packet),
+            AnySender::Other(_) => self.run_ahead_seldom(at, packet),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::NewFlow;
 use super::host::HostClock;
-use super::machines::{AnyReceiver, AnySender};
+use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{self, CongestionControl, Controller};
@@ -71,7 +71,8 @@ impl Transport {
                 let (sender, receiver) = protocol
                     .ends(&plan.values(), &config, stream)
                     .map_err(|e| PlanError { at: "parameters".to_owned(), what: e.to_string() })?;
-                Ok((AnySender::Udp(Box::new(sender)), AnyReceiver::Udp(Box::new(receiver))))
+                let (sender, receiver) = (OtherSender::Udp(sender), OtherReceiver::Udp(receiver));
+                Ok((AnySender::Other(Box::new(sender)), AnyReceiver::Other(Box::new(receiver))))
             }
         }
     }
@@ -127,7 +128,7 @@ fn tcp(
     }
     let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
     (
-        AnySender::Explicit(Box::new(Sender::new(sender, controller))),
-        AnyReceiver::Explicit(Box::new(Echoing::new(receiver, mirror))),
+        AnySender::Other(Box::new(OtherSender::Explicit(Sender::new(sender, controller)))),
+        AnyReceiver::Other(Box::new(OtherReceiver::Explicit(Echoing::new(receiver, mirror)))),
     )
 }
