@@ -60,8 +60,8 @@ def heat_map(swept: Swept, metric: str, x: str, y: str, small: str | None = None
         own = [row for row in rows if small is None or row[small] == plain(value)]
         cells = tuple(tuple(_mean(own, metric, {x: plain(a), y: plain(b)}) for a in xs) for b in ys)
         title = metric if small is None else f"{small} = {value}"
-        words = {"categories": _words(xs), "levels": _words(ys)}
-        panels.append(Panel(title, x, y, (), y_range=scale, cells=cells, **words))
+        across, up = _words(xs), _words(ys)
+        panels.append(Panel(title, x, y, (), y_range=scale, categories=across, levels=up, cells=cells))
     return Figure(
         f"{_plain_name(metric)}-map",
         "sweep",
