@@ -12,13 +12,6 @@ from longfat.units import from_declared, to_declared
 
 Kind = Literal["algorithms", "queues", "routers"]
 
-LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset({"jetmax"}),
-    "queues": frozenset(),
-    "routers": frozenset({"xcp_i", "xcp_r", "jetmax"}),
-}
-"""Names that the scenario format knows already; refused as such until the registry has them."""
-
 BARE: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset({"segments", "packets"}),  # windows are counted in segments everywhere
     "queues": frozenset(),  # a threshold may count packets or bytes
@@ -84,8 +77,6 @@ def find(kind: Kind, name: str) -> Row:
             return row
     one = kind.removesuffix("s")
     article = "an" if one[0] == "a" else "a"
-    if name.lower() in LATER[kind]:
-        raise ValueError(f'the {one} "{name}" comes with a later version; accepted: {_names(kind)}')
     raise ValueError(
         f'"{name}" is not {article} {one}{suggestion(name, _all_names(kind))}; accepted: {_names(kind)}'
     )

@@ -43,6 +43,8 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
         console.print()
         console.print(table)
     console.print()
+    for note in scenario.notes():
+        console.print(f"Note: {note}.", markup=False, highlight=False)
     console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
 
 
@@ -50,7 +52,6 @@ def _used(scenario: Scenario) -> list[str]:
     """The values behind the figures that a scenario may have left to defaults."""
     full = scenario.filled()
     begin, end = full.figures_window_s()
-    bottleneck = full.bottleneck
     parts: list[Transport] = [*full.flow, *full.background]
     packets = sorted({(part.mss, part.header_bytes) for part in parts})
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
@@ -59,8 +60,8 @@ def _used(scenario: Scenario) -> list[str]:
         f"figures from {TIME.write(begin)} to {TIME.write(end)}",
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
         *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
-        f"access {RATE.write(bottleneck.access_rate or 0.0)}",
-        f"reverse path {RATE.write(bottleneck.reverse_rate or 0.0)}",
+        f"access {RATE.write(full.access_bps())}",
+        *([f"reverse path {RATE.write(full.bottleneck.reverse_rate or 0.0)}"] if not full.link else []),
     ]
 
 

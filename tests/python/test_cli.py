@@ -302,7 +302,7 @@ def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) 
         >= {
             "algorithms": {"sack", "reno", "hstcp"},
             "queues": {"droptail", "red", "codel"},
-            "routers": {"xcp"},
+            "routers": {"xcp", "friendly", "dqw"},
         }[kind]
     )
 

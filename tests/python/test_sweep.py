@@ -71,6 +71,11 @@ def test_ranges_have_equal_steps_or_equal_ratios_and_end_where_they_are_said_to(
     ]
 
 
+def test_whole_numbers_stay_whole_and_as_many_as_were_asked_for() -> None:
+    asked = grid(axes={"seed": {"from": 1, "to": 1500, "points": 1500}})
+    assert [point.values["seed"] for point in asked.points()] == list(range(1, 1501))
+
+
 def test_a_filter_leaves_points_out_by_quantities_in_si_units() -> None:
     asked = grid(
         axes={"bottleneck.rate": ["1 Mbit/s", "10 Mbit/s"], "flow.0.rtt": ["10 ms", "100 ms"]},

@@ -48,12 +48,12 @@ enum Act {
     End,
     Look,
     Start(usize),
-    Stop(usize),
+    Stop(Owner),
     Open(usize),
     Datagrams(usize),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Owner {
     Flow(usize),
     Session(usize),
@@ -189,9 +189,7 @@ impl<'a> Hosts<'a> {
             let has_window = udp::find(&planned.connection.algorithm).is_none();
             self.flows.push(Flow::new(planned, start, rtt, has_window));
             self.agenda.push(Reverse((start, Act::Start(i))));
-            if let Some(stop_s) = planned.stop_s {
-                self.agenda.push(Reverse((Time::from_secs_f64(stop_s), Act::Stop(i))));
-            }
+            self.agenda.push(Reverse((planned.connection.stop(), Act::Stop(Owner::Flow(i)))));
         }
         for (i, session) in self.sessions.iter().enumerate() {
             self.agenda.push(Reverse((session.next_at, Act::Open(i))));
@@ -240,7 +238,7 @@ impl<'a> Hosts<'a> {
                 let counts = self.flows[i].counts.clone();
                 self.open(at, &planned.connection, &name, Owner::Flow(i), planned.bytes, rtt, counts)?;
             }
-            Act::Stop(i) => self.stop(at, i)?,
+            Act::Stop(owner) => self.stop(at, owner)?,
             Act::Open(i) => self.open_next(at, i)?,
             Act::Datagrams(i) => self.send_datagrams(at, i)?,
             Act::Look => {
@@ -311,6 +309,9 @@ impl<'a> Hosts<'a> {
         self.background[group].0.open(bytes.map(|payload| planned.ip_bytes(payload)));
         let mut stream = Stream::new(self.plan.seed, &format!("{name}/rtt"));
         let rtt = Interval::from_secs_f64(planned.rtt_s.distribution().draw(&mut stream));
+        if bytes.is_none() {
+            self.agenda.push(Reverse((planned.stop(), Act::Stop(Owner::Session(i)))));
+        }
         let counts = self.background[group].1.clone();
         self.open(now, planned, &name, Owner::Session(i), bytes, rtt, counts)
     }
@@ -486,19 +487,22 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// A flow is to send nothing new from now on; what the kernel has taken already is still sent.
-    fn stop(&mut self, now: Time, i: usize) -> Result<()> {
-        if let Some(source) = self.sources.iter_mut().find(|source| source.owner == Owner::Flow(i)) {
+    /// A flow, or an endless background connection, is to send nothing new from now on; what the kernel has taken already
+    /// is still sent.
+    fn stop(&mut self, now: Time, by: Owner) -> Result<()> {
+        for source in self.sources.iter_mut().filter(|source| source.owner == by) {
             source.sender.stop(now);
         }
-        let Some(place) = self.sending[i] else { return Ok(()) };
-        if let Some(Connection { socket, end: Endpoint::Sending { left, finished, .. } }) =
-            &mut self.connections[place]
-            && !*finished
-        {
-            (*left, *finished) = (Some(0), true);
-            sys::finish(socket.as_fd())?;
-            self.watch.set(socket.as_fd(), LISTENERS + place as u64, false, true, false)?;
+        for (place, connection) in self.connections.iter_mut().enumerate() {
+            if let Some(Connection { socket, end: Endpoint::Sending { owner, left, finished, .. } }) =
+                connection
+                && *owner == by
+                && !*finished
+            {
+                (*left, *finished) = (Some(0), true);
+                sys::finish(socket.as_fd())?;
+                self.watch.set(socket.as_fd(), LISTENERS + place as u64, false, true, false)?;
+            }
         }
         Ok(())
     }

@@ -87,7 +87,8 @@ pub fn probe() -> Vec<(&'static str, String)> {
     let rights = own.or_else(|_| become_root());
     let tun = sys::open_tun(DEVICE).map(|_| ()).map_err(|e| LiveError::tun(&e));
     let settings = fs::write(path("net.ipv4.tcp_no_metrics_save"), "1").map_err(LiveError::setup("net.ipv4"));
-    let realtime = if sys::hurry() { String::new() } else { "no right to SCHED_FIFO".to_owned() };
+    let realtime =
+        if sys::hurry() { String::new() } else { "no right to SCHED_DEADLINE or SCHED_FIFO".to_owned() };
     vec![
         ("namespaces", told(rights)),
         ("tun", told(tun)),

@@ -57,10 +57,9 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
         window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
         end: Time::from_secs_f64(plan.duration_s),
     };
-    let links = plan
-        .links
-        .iter()
-        .map(|l| Link::new(l, plan.seed, false))
+    let numbered = plan.links.iter().enumerate();
+    let links = numbered
+        .map(|(i, link)| Link::new(link, i, plan.seed, false))
         .collect::<Result<Vec<Link<RealPacket>>, _>>()?;
     let clock = Clock::starting_in(LEAD);
     let tuns = [ends[0].tun(), ends[1].tun()];
@@ -112,7 +111,7 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_figures).collect();
     let packets = reports.first().map_or(0, |report| report.packets);
     let (links, series) = reports.into_iter().map(|report| (report.figures, report.series)).unzip();
-    let summary = Summary { flows, links, background: hosts.background_figures, packets };
+    let summary = Summary { flows, links, background: hosts.background_figures, packets, messages: None };
     let outcome = Outcome {
         summary,
         flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
@@ -139,6 +138,12 @@ fn connections(plan: &Plan) -> impl Iterator<Item = (String, &ConnectionPlan)> {
 fn check(plan: &Plan) -> Result<(), LiveError> {
     if plan.links.len() != 2 || plan.links.iter().any(|link| link.delay_s != 0.0) {
         return refuse("links".to_owned(), "a live run has a dumbbell's two links; the simulator has others");
+    }
+    if plan.links.iter().any(|link| link.router.is_some()) {
+        return refuse(
+            "links.router".to_owned(),
+            "no kernel has hosts that speak with such routers; the simulator does",
+        );
     }
     for (at, connection) in connections(plan) {
         let ways = (connection.forward.as_slice(), connection.reverse.as_slice());
@@ -224,7 +229,7 @@ fn most(connection: &ConnectionPlan) -> f64 {
     use longfat_units::Distribution;
     match connection.rtt_s.distribution() {
         Distribution::Fixed(x) | Distribution::Uniform(_, x) => x,
-        Distribution::Exponential(mean) => 7.0 * mean,
+        Distribution::Exponential(least, mean) => least + 7.0 * (mean - least),
         Distribution::Empirical(values) => values.values().iter().copied().fold(0.0, f64::max),
     }
 }

@@ -39,7 +39,7 @@ pub struct Validity {
     pub lateness_s: [f64; 3],
     /// Shares of a processor that the threads of the routers, data's first, and of the hosts used.
     pub processor: Vec<f64>,
-    /// Whether the routers' threads came before others (SCHED_FIFO).
+    /// Whether the routers' threads came before others (SCHED_DEADLINE, SCHED_FIFO).
     pub realtime: bool,
     /// The kernel's algorithm of each flow and background.
     pub congestion: std::collections::BTreeMap<String, String>,

@@ -4,8 +4,10 @@ mod agenda;
 mod figures;
 mod flow;
 mod link;
+mod messages;
 mod plain;
 mod plan;
+mod routes;
 mod series;
 mod simulation;
 mod windows;
@@ -16,7 +18,9 @@ pub use figures::{
     link_figures, per_second, ratio,
 };
 pub use link::{LINK_COLUMNS, Link, LinkCounters, link_sample};
+pub use messages::{MOST_NODES, MessageCounters};
 pub use plan::*;
+pub use routes::{Hop, Routes};
 pub use series::{EventRow, Series};
 pub use simulation::{FLOW_COLUMNS, Outcome, RunError, Simulation, TRANSFER_COLUMNS};
 pub use workload::{Session, Workload, sessions};

@@ -21,6 +21,7 @@ pub const LINK_COLUMNS: &[&str] = &[
     "packets_lost",
     "bytes_out",
     "flows_estimated",
+    "capacity_bps",
 ];
 
 /// How many packets were dropped or marked, by reason.
@@ -144,7 +145,11 @@ pub struct Link<P = SimPacket> {
     pub ack_loss: LossModel,
     /// Packets on their way to the next link of their path, by that link.
     pub onward: Vec<(usize, Pipe<P>)>,
-    /// Messages of this link's elements on their way to those of other links, by link.
+    /// Whether its queue stands in a switch, which leaves the time-to-live of IP as it is.
+    pub layer2: bool,
+    /// Messages that its elements have sent; to be taken away.
+    pub originated: Vec<(P, Address)>,
+    /// Messages of its elements on their way to the first link, by link.
     pub control: Vec<(usize, Pipe<P>)>,
     /// Plain form: packets whose transmission has begun, with the time of their last bit; to be taken away.
     pub departed: Vec<(P, Time)>,
@@ -156,8 +161,8 @@ pub struct Link<P = SimPacket> {
 }
 
 impl<P: Packet + Default + Send + 'static> Link<P> {
-    /// A link as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
-    pub fn new(plan: &LinkPlan, seed: u64, fast: bool) -> Result<Self, PlanError> {
+    /// Link number `index` as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
+    pub fn new(plan: &LinkPlan, index: usize, seed: u64, fast: bool) -> Result<Self, PlanError> {
         let rate = rate("links.rate_bps", plan.rate_bps)?;
         let limit = plan.queue.limit();
         let capacity = plan.capacity("links.capacity", rate)?;
@@ -165,7 +170,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
         let service = if fast && arithmetic {
             Service::Constant(ConstantFifo::new(rate, limit))
         } else {
-            let element = plan.element("links", seed)?;
+            let element = plan.element("links", index, seed)?;
             Service::Plain(Box::new(Plain {
                 elements: vec![Installed { element, timer_at: Time::NEVER }],
                 wire: Transmitter::new(capacity.clone()),
@@ -186,12 +191,22 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
             loss: plan.loss.model(),
             ack_loss: plan.ack_loss.model(),
             onward: Vec::new(),
+            layer2: plan.layer2,
+            originated: Vec::new(),
             control: Vec::new(),
             departed: Vec::new(),
             dropped: Vec::new(),
             counters: LinkCounters::default(),
             service,
         })
+    }
+
+    /// Puts an element in front of those that it has.
+    #[cfg(test)]
+    pub fn install(&mut self, element: Box<dyn Element<P> + Send>) {
+        if let Service::Plain(plain) = &mut self.service {
+            plain.elements.insert(0, Installed { element, timer_at: Time::NEVER });
+        }
     }
 
     /// Whether departures are arithmetic; then packets go through [`Link::offer`], else through [`Link::arrive`].
@@ -223,6 +238,11 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     /// [`Link::dropped`].
     pub fn arrive(&mut self, now: Time, packet: P) {
         self.counters.packets_in += 1;
+        self.deliver(now, packet);
+    }
+
+    /// A message arrives at the elements that it is for: as [`Link::arrive`], but it is not to cross the link.
+    pub fn deliver(&mut self, now: Time, packet: P) {
         if let Service::Plain(plain) = &mut self.service {
             let mut outcome = Outcome::default();
             plain.pass(now, 0, packet, &mut outcome);
@@ -254,9 +274,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
         }
         self.counters.packets_dropped += outcome.dropped.len() as u64;
         self.dropped.append(&mut outcome.dropped);
-        for (packet, to) in outcome.originated {
-            outlet(&mut self.control, to.0 as usize).push(now + self.delay, packet);
-        }
+        self.originated.append(&mut outcome.originated);
     }
 
     /// When [`Link::on_timer`] wants to be called.
@@ -332,7 +350,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
 }
 
 /// What [`LINK_COLUMNS`] are now.
-pub fn link_sample<P: Packet + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> [f64; 10] {
+pub fn link_sample<P: Packet + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> [f64; 11] {
     let (occupancy, c) = link.settle(now);
     [
         now.as_secs_f64(),
@@ -345,6 +363,7 @@ pub fn link_sample<P: Packet + Default + Send + 'static>(link: &mut Link<P>, now
         c.packets_lost as f64,
         c.bytes_out as f64,
         link.flows_estimated().unwrap_or(f64::NAN),
+        link.capacity.bps(now),
     ]
 }
 

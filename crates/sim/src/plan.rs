@@ -1,11 +1,12 @@
 //! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
 //! come from anywhere.
 
+use crate::messages;
 use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
 use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
-use longfat_net::{Capacity, LossModel, Trace};
+use longfat_net::{Address, Capacity, LossModel, Trace};
 use longfat_transport::cc::{self, CongestionControl, Value};
 use longfat_transport::udp;
 use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
@@ -74,6 +75,12 @@ pub struct LinkPlan {
     /// How the rate varies; constant if null.
     #[serde(default)]
     pub capacity: Option<CapacityPlan>,
+    /// The nodes that it leads from and to, by number; null in a plan without a map of its network.
+    #[serde(default)]
+    pub nodes: Option<(u32, u32)>,
+    /// Its queue stands in a switch, which leaves the time-to-live of IP as it is.
+    #[serde(default)]
+    pub layer2: bool,
     /// Propagation delay, seconds; counts towards the round-trip time of flows that cross it.
     pub delay_s: f64,
     /// The queue before it.
@@ -155,8 +162,8 @@ pub enum DistributionPlan {
 pub enum Drawn {
     /// Uniform between two values.
     Uniform(f64, f64),
-    /// Exponential with this mean.
-    Exponential(f64),
+    /// Exponential: the least value, and the mean.
+    Exponential(f64, f64),
     /// One of these values.
     Empirical(EmpiricalPlan),
 }
@@ -257,6 +264,9 @@ pub struct ConnectionPlan {
     pub rto_min_s: f64,
     /// RFC 3168.
     pub ecn: bool,
+    /// When it stops sending new data, seconds; background traffic opens nothing from then on, and what it opened with a
+    /// size is carried to its end.
+    pub stop_s: Option<f64>,
     /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if null.
     #[serde(default)]
     pub quick_start_bps: Option<f64>,
@@ -269,8 +279,6 @@ pub struct FlowPlan {
     pub name: String,
     /// When it starts, seconds.
     pub start_s: DistributionPlan,
-    /// When it stops sending new data, seconds.
-    pub stop_s: Option<f64>,
     /// Payload to send; endless if null.
     pub bytes: Option<u64>,
     /// Everything else.
@@ -321,7 +329,9 @@ impl DistributionPlan {
         match self {
             DistributionPlan::Fixed(x) => Distribution::Fixed(*x),
             DistributionPlan::Drawn(Drawn::Uniform(a, b)) => Distribution::Uniform(*a, *b),
-            DistributionPlan::Drawn(Drawn::Exponential(mean)) => Distribution::Exponential(*mean),
+            DistributionPlan::Drawn(Drawn::Exponential(least, mean)) => {
+                Distribution::Exponential(*least, *mean)
+            }
             DistributionPlan::Drawn(Drawn::Empirical(plan)) => {
                 plan.0.clone().map_or(Distribution::Fixed(0.0), Distribution::Empirical)
             }
@@ -330,10 +340,8 @@ impl DistributionPlan {
 
     pub(crate) fn check(&self, at: &str, greatest: f64) -> Result<(), PlanError> {
         match self {
-            DistributionPlan::Fixed(x) | DistributionPlan::Drawn(Drawn::Exponential(x)) => {
-                within(at, *x, 0.0, greatest).map(|_| ())
-            }
-            DistributionPlan::Drawn(Drawn::Uniform(a, b)) => {
+            DistributionPlan::Fixed(x) => within(at, *x, 0.0, greatest).map(|_| ()),
+            DistributionPlan::Drawn(Drawn::Uniform(a, b) | Drawn::Exponential(a, b)) => {
                 within(at, *a, 0.0, greatest)?;
                 within(at, *b, *a, greatest).map(|_| ())
             }
@@ -447,8 +455,13 @@ impl LinkPlan {
         })
     }
 
-    /// The queue with the router around it, if there is one; `at` is the link's place in the plan.
-    pub fn element<P: Packet + Send + 'static>(&self, at: &str, seed: u64) -> Result<Boxed<P>, PlanError> {
+    /// The queue with the router around it, if there is one; `at` is the link's place in the plan, `index` its number.
+    pub fn element<P: Packet + Send + 'static>(
+        &self,
+        at: &str,
+        index: usize,
+        seed: u64,
+    ) -> Result<Boxed<P>, PlanError> {
         let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
         let queue = self.queue.build(&format!("{at}.queue"), rate, seed, &self.name)?;
         let Some(planned) = &self.router else { return Ok(queue) };
@@ -459,13 +472,20 @@ impl LinkPlan {
         let setup = router::Setup {
             queue,
             capacity: self.capacity(&at, rate)?,
+            limit: self.queue.limit(),
             stream: Stream::new(seed, &format!("link/{}/router", self.name)),
+            address: Address(index as u32),
         };
         row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(at, e.to_string()))
     }
 }
 
 impl ConnectionPlan {
+    /// When it stops; never without [`ConnectionPlan::stop_s`].
+    pub fn stop(&self) -> Time {
+        self.stop_s.map_or(Time::NEVER, Time::from_secs_f64)
+    }
+
     /// The parameters as the registry takes them.
     pub fn values(&self) -> Vec<(String, Value)> {
         values(&self.parameters)
@@ -497,6 +517,7 @@ impl ConnectionPlan {
             }
         }
         self.rtt_s.check(&key("rtt_s"), 1000.0)?;
+        within(&key("stop_s"), self.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
         let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;
@@ -550,7 +571,7 @@ impl Plan {
             link.loss.check(&format!("{at}.loss"))?;
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
             link.capacity(&format!("{at}.capacity"), rate)?;
-            link.element::<SimPacket>(&at, self.seed)?;
+            link.element::<SimPacket>(&at, i, self.seed)?;
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();
@@ -560,7 +581,6 @@ impl Plan {
         for (i, flow) in self.flows.iter().enumerate() {
             let at = format!("flows[{i}]");
             flow.start_s.check(&format!("{at}.start_s"), LONGEST_S)?;
-            within(&format!("{at}.stop_s"), flow.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
             if flow.bytes == Some(0) {
                 return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
             }
@@ -571,6 +591,6 @@ impl Plan {
             background.workload().check(&at)?;
             background.workload().connection().check(&format!("{at}.flow"), self.links.len())?;
         }
-        Ok(())
+        messages::check(self)
     }
 }

@@ -4,6 +4,7 @@
 
 mod ages;
 pub mod cc;
+mod echoing;
 mod receiver;
 mod reduction;
 mod rtt;
@@ -11,6 +12,7 @@ mod scoreboard;
 mod sender;
 pub mod udp;
 
+pub use echoing::{Echoing, Mirror};
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Reduction;
 pub use rtt::RttEstimator;

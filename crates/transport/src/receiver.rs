@@ -1,11 +1,11 @@
-//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN marks
-//! and explicit headers.
+//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN
+//! marks. Explicit headers are echoed by [`crate::Echoing`].
 //!
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
 //! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
-//! | acknowledgement size | 52 bytes, the SACK option and an explicit header | IP 20, TCP 20, timestamps 12 |
+//! | acknowledgement size | 52 bytes and the SACK option | IP 20, TCP 20, timestamps 12 |
 
 use longfat_units::{Interval, Time};
 use longfat_wire::{
@@ -47,8 +47,6 @@ pub struct Receiver {
     /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
     echo: Time,
     echo_mark: bool,
-    /// Explicit headers of the segments not yet acknowledged, joined.
-    explicit: Option<Explicit>,
     /// IP bytes that arrived, duplicates included.
     pub received_bytes: u64,
     /// Segments that arrived a second time.
@@ -68,7 +66,6 @@ impl Receiver {
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
-            explicit: None,
             received_bytes: 0,
             duplicates: 0,
         }
@@ -95,9 +92,6 @@ impl Receiver {
         self.received_bytes += u64::from(packet.bytes);
         // RFC 3168: echo a mark until the sender says it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
-        if packet.extra.is_some() {
-            self.note_explicit(packet);
-        }
         if self.unacknowledged == 0 {
             self.echo = packet.stamp;
         }
@@ -202,29 +196,7 @@ impl Receiver {
             ack.bytes += sack.header_bytes() as u16;
             ack.extra = Some(Box::new(Extra { sack, ..Extra::default() }));
         }
-        if self.explicit.is_some() {
-            self.echo_explicit(&mut ack);
-        }
         ack
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_explicit(&mut self, packet: &SimPacket) {
-        let now = packet.extra.as_ref().and_then(|e| e.explicit).filter(Explicit::is_echoed);
-        self.explicit = match (self.explicit.take(), now) {
-            (Some(before), Some(now)) => Some(before.join(now)),
-            (before, now) => now.or(before),
-        };
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn echo_explicit(&mut self, ack: &mut SimPacket) {
-        if let Some(explicit) = self.explicit.take() {
-            ack.bytes += explicit.header_bytes() as u16;
-            ack.extra.get_or_insert_default().explicit = Some(explicit);
-        }
     }
 
     fn sack_blocks(&self) -> SackBlocks {

@@ -134,6 +134,8 @@ pub struct Sender {
     /// Without SACK: duplicate acknowledgements, each of which says that a segment has left the path.
     duplicates: u64,
     recovery_point: u64,
+    /// Without SACK: when the timer runs out that the first partial acknowledgement of an episode started.
+    patience: Time,
     /// The last episode was a timeout.
     after_timeout: bool,
     episode: Episode,
@@ -185,6 +187,7 @@ impl Sender {
             finds_overdue: times == SendingTimes::RoundTripsAndLosses,
             duplicates: 0,
             recovery_point: 0,
+            patience: Time::NEVER,
             after_timeout: false,
             episode: Episode::default(),
             must_send: false,
@@ -234,8 +237,11 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.rto_at = self.rtt.deadline(now);
-        let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now);
-        if let Some(request) = self.config.quick_start.take() {
+        let bytes = SYN_BYTES + self.controller.explicit_bytes();
+        let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
+        if self.explicit {
+            self.write_explicit(&mut syn); // routers find out about the path before data come
+        } else if let Some(request) = self.config.quick_start.take() {
             self.ask(&mut syn, request);
         }
         out(syn);
@@ -311,17 +317,34 @@ impl Sender {
     }
 
     /// A packet from the receiver.
-    #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+        self.take::<true>(now, packet, out);
+    }
+
+    /// [`Sender::on_packet`] for a sender that never has explicit headers, of its algorithm or of Quick-Start: they cost
+    /// it nothing, since they are no part of the code.
+    #[inline(never)]
+    pub fn on_packet_without_headers(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        out: &mut impl FnMut(SimPacket),
+    ) {
+        debug_assert!(!self.explicit && self.quick_start.is_none(), "headers would be missing");
+        self.take::<false>(now, packet, out);
+    }
+
+    #[inline(always)]
+    fn take<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.account(now);
         match (packet.kind, self.phase) {
             (Kind::SynAck, Phase::SynSent) => self.connected(now, packet, out),
             (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
-                self.on_ack(now, packet)
+                self.on_ack::<EXPLICIT>(now, packet)
             }
             _ => return,
         }
-        self.transmit(now, out);
+        self.transmit::<EXPLICIT>(now, out);
     }
 
     /// A time that [`Sender::wake`] asked for has come.
@@ -347,7 +370,7 @@ impl Sender {
         if self.quick_start.is_some() {
             self.pace_quick_start(now, out);
         }
-        self.transmit(now, out);
+        self.transmit::<true>(now, out);
     }
 
     #[inline]
@@ -370,8 +393,8 @@ impl Sender {
         }
     }
 
-    #[inline]
-    fn on_ack(&mut self, now: Time, packet: &SimPacket) {
+    #[inline(always)]
+    fn on_ack<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket) {
         let base = self.board.base();
         let cumulative = packet.seq.saturating_sub(base);
         let mut newly = 0;
@@ -418,7 +441,7 @@ impl Sender {
         if self.wants_samples {
             self.controller.on_sample(&ack);
         }
-        if self.explicit && cumulative > 0 {
+        if EXPLICIT && self.explicit && cumulative > 0 {
             self.take_explicit(now, packet);
         }
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
@@ -432,8 +455,6 @@ impl Sender {
     }
 
     /// What routers wrote, echoed by an acknowledgement of new data.
-    #[cold]
-    #[inline(never)]
     fn take_explicit(&mut self, now: Time, packet: &SimPacket) {
         let echo = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
         if let Some(echo) = echo.filter(|_| matches!(self.phase, Phase::Open | Phase::Loss)) {
@@ -465,8 +486,8 @@ impl Sender {
     }
 
     /// Sends what the window and the pacing rate let go now.
-    #[inline]
-    fn transmit(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    #[inline(always)]
+    fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
             return; // the next segment's turn has not come
         }
@@ -483,7 +504,7 @@ impl Sender {
             // the common case: nothing to send again, nothing to wait for
             let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
             for _ in 0..room {
-                self.send(now, None, out);
+                self.send::<EXPLICIT>(now, None, out);
             }
             self.must_send &= room == 0;
             self.limited = self.next < edge;
@@ -511,12 +532,12 @@ impl Sender {
             }
             self.must_send = false;
             in_flight += 1;
-            self.send(now, lost, out);
+            self.send::<EXPLICIT>(now, lost, out);
         }
     }
 
     #[inline(always)]
-    fn send(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
+    fn send<const EXPLICIT: bool>(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
         let seq = lost.unwrap_or(self.next);
         let payload = if seq + 1 == self.end {
             self.payload(self.end) - self.payload(seq)
@@ -532,7 +553,7 @@ impl Sender {
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }
-        if self.explicit {
+        if EXPLICIT && self.explicit {
             self.write_explicit(&mut packet);
         }
         if lost.is_some() {
@@ -552,8 +573,6 @@ impl Sender {
         out(packet);
     }
 
-    #[cold]
-    #[inline(never)]
     fn write_explicit(&mut self, packet: &mut SimPacket) {
         if self.quick_start.is_some() && self.report_quick_start(packet) {
             return;

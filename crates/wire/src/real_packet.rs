@@ -1,6 +1,6 @@
 //! A real IPv4 packet with TCP or UDP in it: its bytes, and the view of them that network elements have.
 
-use crate::{Ecn, Explicit, FlowId, Kind, Packet};
+use crate::{Ecn, Explicit, FlowId, Kind, Message, Packet, Trail};
 
 const IP_HEADER: usize = 20;
 const TOS: usize = 1;
@@ -193,6 +193,25 @@ impl Packet for RealPacket {
         None
     }
     fn explicit_mut(&mut self) -> Option<&mut Explicit> {
+        None
+    }
+    fn trail(&self) -> Option<&Trail> {
+        None
+    }
+    fn trail_mut(&mut self) -> Option<&mut Trail> {
+        None
+    }
+    /// An empty datagram: no format is laid down for messages between routers, so that a real one carries none.
+    fn control(_message: Message, bytes: u32) -> Self {
+        let mut packet = vec![0; (bytes as usize).max(IP_HEADER + UDP_HEADER)];
+        packet[0] = 0x45;
+        packet[PROTOCOL] = 17;
+        RealPacket { bytes: packet, flow: FlowId(0), kind: Kind::Control }
+    }
+    fn message(&self) -> Option<&Message> {
+        None
+    }
+    fn message_mut(&mut self) -> Option<&mut Message> {
         None
     }
 }

@@ -84,6 +84,8 @@ def ask(request: dict[str, Any], source: str) -> Any:
 
 def check(scenario: Scenario) -> None:
     """InputError, one clear line, if the scenario asks for what no kernel does."""
+    if scenario.link:
+        raise InputError("[[link]]: accepted with --backend live: a dumbbell, [bottleneck]")
     if scenario.bottleneck.router is not None:
         raise InputError(
             f'bottleneck.router = "{scenario.bottleneck.router.kind}": no kernel has hosts that speak with '

@@ -35,9 +35,10 @@ class Curve:
 class Panel:
     """One pair of axes. A range of None is chosen from the data.
 
-    With ``categories`` x counts them from 0, and what is measured at them is not joined. With ``cells`` it
-    is a heat map: a row of cells for each of ``levels``, from below, with a cell for each of
-    ``categories``.
+    With ``categories`` x counts them from 0, and what is measured at them is not joined; with ``radar`` they
+    stand around a circle, y is the distance from its middle, and the curves are closed; a figure with a radar
+    has that panel alone. With ``cells`` it is a heat map: a row of cells for each of ``levels``, from below,
+    with a cell for each of ``categories``.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Panel:
     x_range: Range = None
     y_range: Range = None
     categories: tuple[str, ...] = ()
+    radar: bool = False
     levels: tuple[str, ...] = ()
     cells: tuple[tuple[float, ...], ...] = ()
 

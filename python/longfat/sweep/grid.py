@@ -253,11 +253,11 @@ def _range(table: Mapping[str, Any], at: str) -> list[Any]:
         raise InputError(f"{at}: from and to are not of a kind; accepted: both with a unit, or both without")
     if spacing == "log" and not (low > 0.0 and high > 0.0):
         raise InputError(f"{at}: {low:g} to {high:g}: accepted for logarithmic spacing: values above 0")
-    shares = [i / (points - 1) for i in range(points)]
+    last = points - 1
     if spacing == "log":
-        amounts = [low * (high / low) ** share for share in shares]
-    else:
-        amounts = [low + (high - low) * share for share in shares]
+        amounts = [low * (high / low) ** (i / last) for i in range(points)]
+    else:  # in this order whole numbers stay whole
+        amounts = [(low * (last - i) + high * i) / last for i in range(points)]
     amounts[0], amounts[-1] = low, high
     return [write(amount) for amount in amounts]
 

@@ -1,7 +1,7 @@
 """The tidy tables of a sweep: `runs` and `failures` (a row a run), `flows` (a row a flow of a run).
 
 They are made from the store alone, in the order of the sweep, so that the same runs give the same bytes.
-`runs` and `flows` are partitioned by the first axis that has several values, as Hive does:
+`runs` and `flows` are partitioned by the first axis of 2 to 64 values, as Hive does:
 tables/runs/AXIS=VALUE/part-N.parquet.
 """
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from longfat.store import Store
 
 TABLES = "tables"
-CHUNK = 4096
+MOST_PARTITIONS = 64
+"""An axis with more values does not part the tables: files of a few rows help nobody."""
+CHUNK = 1024
 """Runs of one file."""
 
 
@@ -44,7 +46,7 @@ def write(
         keys: of each point, in order; None where its scenario was refused.
         failures: points without a result, and why.
     """
-    split = next((axis.keys[0] for axis in sweep.axes if axis.size > 1), None)
+    split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
     with store.exchange(TABLES) as put:
         numbered = zip(sweep.points(), keys, strict=True)
         for part, chunk in enumerate(_chunks(numbered, CHUNK)):

@@ -138,4 +138,12 @@ impl<P: Packet> Law<P> for Vcp {
             *load = self.load.max(*load);
         }
     }
+
+    fn guides(&self, packet: &P) -> bool {
+        matches!(packet.explicit(), Some(Explicit::Vcp(_)))
+    }
+
+    fn interval(&self) -> Interval {
+        self.interval
+    }
 }

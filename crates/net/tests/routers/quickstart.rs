@@ -1,21 +1,16 @@
 //! Quick-Start's router: approvals worked by hand from what the link carries.
 
 use crate::driver::{World, constant_rate, ignore};
-use longfat_net::queue::{DropTail, Limit};
-use longfat_net::router::{Setup, find};
-use longfat_net::{Capacity, Element};
-use longfat_units::{Rate, Stream, Time};
+use crate::setup::setup;
+use longfat_net::Element;
+use longfat_net::router::find;
+use longfat_units::Time;
 use longfat_wire::{Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SimPacket};
 
 const NONCE: u32 = 0x1234_5678 & ((1 << 30) - 1);
 
 fn router(rate_bps: f64) -> Box<dyn Element<SimPacket>> {
-    let setup = Setup {
-        queue: Box::new(DropTail::new(Limit::Packets(1000))),
-        capacity: Capacity::Constant(Rate::from_bps(rate_bps).unwrap()),
-        stream: Stream::new(1, "router"),
-    };
-    find("quickstart").unwrap().instance(setup, &[]).unwrap()
+    find("quickstart").unwrap().instance(setup(rate_bps, 1000), &[]).unwrap()
 }
 
 /// A connection request of this flow that asks for this rate.

@@ -1,12 +1,12 @@
 //! VCP's router: loads worked by hand.
 
 use crate::driver::{World, data, ignore};
-use longfat_net::queue::{DropTail, Limit};
+use crate::setup::setup;
+use longfat_net::Element;
+use longfat_net::router::find;
 use longfat_net::router::vcp::encode;
-use longfat_net::router::{Setup, find};
-use longfat_net::{Capacity, Element};
+use longfat_units::Time;
 use longfat_units::parameters::Value;
-use longfat_units::{Rate, Stream, Time};
 use longfat_wire::{Ecn, Explicit, Extra, Kind, Load, Packet, SimPacket};
 use proptest::prelude::*;
 
@@ -14,13 +14,8 @@ use proptest::prelude::*;
 const RATE_BPS: f64 = 10e6;
 
 fn router(parameters: &[(&str, f64)]) -> Box<dyn Element<SimPacket>> {
-    let setup = Setup {
-        queue: Box::new(DropTail::new(Limit::Packets(1 << 20))),
-        capacity: Capacity::Constant(Rate::from_bps(RATE_BPS).unwrap()),
-        stream: Stream::new(1, "router"),
-    };
     let given: Vec<_> = parameters.iter().map(|&(n, x)| (n.to_owned(), Value::Number(x))).collect();
-    find("vcp").unwrap().instance(setup, &given).unwrap()
+    find("vcp").unwrap().instance(setup(RATE_BPS, 1 << 20), &given).unwrap()
 }
 
 fn carrying(load: Load, bytes: u32) -> SimPacket {

@@ -2,11 +2,13 @@
 
 use super::NewFlow;
 use super::host::HostClock;
-use super::machines::{AnyReceiver, AnySender};
+use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
-use longfat_transport::cc::{self, Controller};
-use longfat_transport::{QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
+use longfat_transport::cc::{self, CongestionControl, Controller};
+use longfat_transport::{
+    Echoing, QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp,
+};
 use longfat_units::{Interval, Stream};
 use longfat_wire::{QuickStart, RateCode};
 
@@ -69,7 +71,8 @@ impl Transport {
                 let (sender, receiver) = protocol
                     .ends(&plan.values(), &config, stream)
                     .map_err(|e| PlanError { at: "parameters".to_owned(), what: e.to_string() })?;
-                Ok((AnySender::Udp(Box::new(sender)), AnyReceiver::Udp(Box::new(receiver))))
+                let (sender, receiver) = (OtherSender::Udp(sender), OtherReceiver::Udp(receiver));
+                Ok((AnySender::Other(Box::new(sender)), AnyReceiver::Other(Box::new(receiver))))
             }
         }
     }
@@ -119,5 +122,13 @@ fn tcp(
         sack: recovery == Recovery::Sack,
         uncounted_hops: 1, // the router before the first link
     };
-    (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(Receiver::new(receiver)))
+    let receiver = Receiver::new(receiver);
+    if !controller.has_explicit() && sender.quick_start.is_none() {
+        return (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(receiver));
+    }
+    let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
+    (
+        AnySender::Other(Box::new(OtherSender::Explicit(Sender::new(sender, controller)))),
+        AnyReceiver::Other(Box::new(OtherReceiver::Explicit(Echoing::new(receiver, mirror)))),
+    )
 }

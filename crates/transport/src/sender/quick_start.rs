@@ -104,7 +104,7 @@ impl Sender {
                 return;
             }
             *due += *gap;
-            self.send(now, None, out);
+            self.send::<true>(now, None, out);
         }
     }
 

@@ -111,6 +111,7 @@ impl Sender {
             self.episode = Episode::new(self.next - self.board.base());
         }
         self.phase = Phase::Recovery;
+        self.patience = Time::NEVER;
         self.after_timeout = false;
         self.recovery_point = self.next;
         self.must_send = true;
@@ -143,6 +144,12 @@ impl Sender {
                 self.must_send = self.board.lost() > 0; // found overdue
             }
             Recovery::NewReno | Recovery::Tahoe => {
+                // RFC 6582, section 3.2, step 3: the first partial acknowledgement starts the timer anew, and only that
+                if self.patience == Time::NEVER {
+                    self.patience = self.rto_at;
+                } else {
+                    self.rto_at = self.patience;
+                }
                 self.board.lose(self.board.base());
                 self.must_send = true;
             }
