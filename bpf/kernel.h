@@ -6,7 +6,7 @@
 #ifndef LF_KERNEL_H
 #define LF_KERNEL_H
 
-/* Beside an algorithm's own state in the 104 bytes that a connection has for it. */
+/* Beside an algorithm's own state in what a connection has for it. */
 struct shared {
 	u32 fraction; /* of cwnd, which the kernel holds in whole segments; 32 binary places */
 	u32 rtt_us;   /* of the acknowledgement that is being handled; 0: none */
@@ -78,6 +78,9 @@ void BPF_PROG(init, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 
+	/* the acknowledgement of the SYN has left its round-trip time, that of a short packet, here */
+	for (int i = 0; i < PRIVATE_WORDS; i++)
+		tp->inet_conn.icsk_ca_priv[i] = 0;
 	if (hooks.paced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
@@ -170,7 +173,7 @@ u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp)
 
 #define ALGORITHM(NAME, ...)                                                                                   \
 	static const struct hooks hooks = {__VA_ARGS__};                                                       \
-	_Static_assert(sizeof(struct shared) + sizeof(struct state) <= 104, "a connection has 104 bytes");     \
+	_Static_assert(sizeof(struct shared) + sizeof(struct state) <= 8 * PRIVATE_WORDS, "too large");     \
 	SEC(".struct_ops.link")                                                                                \
 	struct tcp_congestion_ops algorithm = {                                                                \
 		.init = (void *)init,                                                                          \

@@ -22,6 +22,7 @@ enum bpf_map_type { BPF_MAP_TYPE_UNUSED }; /* the helpers' header names it */
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#define PRIVATE_WORDS 13 /* of 8 bytes, that a connection has for its algorithm */
 #define CO_RE __attribute__((preserve_access_index))
 
 struct sock {
@@ -35,7 +36,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	u8 icsk_ca_state : 5;
-	u64 icsk_ca_priv[13];
+	u64 icsk_ca_priv[PRIVATE_WORDS];
 } CO_RE;
 
 struct tcp_sock {
