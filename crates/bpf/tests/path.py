@@ -3,8 +3,8 @@
 Usage: path.py BASE_RTT_S RATE_PPS FIRST_LOSS EVERY SECONDS ALGORITHM...
 
 Two unnamed network namespaces hang from this process; between their TUN devices it delays and paces packets. A line for
-each acknowledgement that a sender has got: algorithm, time in us, its round-trip time in us as the path saw it (0: it
-acknowledged nothing that was sent once), and of TCP_INFO state, cwnd, ssthresh, srtt_us, min_rtt_us, delivered.
+each acknowledgement that a sender has got: algorithm, time in us, and of TCP_INFO state, cwnd, ssthresh, srtt_us,
+min_rtt_us, bytes_acked, delivered.
 """
 
 import contextlib
@@ -40,6 +40,8 @@ def side(address):
     for words in (
         f"addr add {address}/24 dev path",
         f"link set path mtu {MTU} txqueuelen 10000 up",
+        # every segment is acknowledged: SRTT is then made of the very samples that the algorithm gets
+        "route replace 10.0.0.0/24 dev path quickack 1",
     ):
         subprocess.run(["ip", *words.split()], check=True)
     for name, value in (("tcp_no_metrics_save", "1"), ("tcp_pacing_ca_ratio", "100")):
@@ -49,13 +51,14 @@ def side(address):
 
 
 def info(flow):
-    """State, cwnd, ssthresh, srtt_us, min_rtt_us, delivered."""
+    """State, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered."""
     raw = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
     (state,) = struct.unpack_from("B", raw, 1)
     srtt_us, _, ssthresh, cwnd = struct.unpack_from("4I", raw, 68)
+    (bytes_acked,) = struct.unpack_from("Q", raw, 120)
     (min_rtt_us,) = struct.unpack_from("I", raw, 148)
     (delivered,) = struct.unpack_from("I", raw, 192)
-    return state, cwnd, ssthresh, srtt_us, min_rtt_us, delivered
+    return state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered
 
 
 def header_bytes(packet):
@@ -74,7 +77,7 @@ def number_at(packet, offset):
 
 
 class Bottleneck:
-    """Of one flow: when a segment leaves it, and what that flow's acknowledgements say of round-trip times."""
+    """Of one flow: when a segment leaves it."""
 
     def __init__(self, rate_pps, first_loss, every):
         self.spacing_s = 1 / rate_pps
@@ -83,7 +86,6 @@ class Bottleneck:
         self.count = 0
         self.lose_at = first_loss
         self.every = every
-        self.sent = {}
 
     def leaves(self, now, packet):
         """When this segment does, or None for one that is lost."""
@@ -92,20 +94,12 @@ class Bottleneck:
             end = (number_at(packet, 4) + size) & 0xFFFFFFFF
             if self.next_new is None or 0 < (end - self.next_new) & 0xFFFFFFFF < 1 << 31:
                 self.next_new = end
-                self.sent[end] = now
                 self.count += 1
                 if self.count == self.lose_at:
                     self.lose_at += self.every
                     return None
-            else:
-                self.sent.pop(end, None)
         self.free_at = max(now, self.free_at) + (self.spacing_s if size else 0.0)
         return self.free_at
-
-    def rtt_us(self, now, packet):
-        """The round-trip time that this acknowledgement ends, or 0."""
-        sent = self.sent.pop(number_at(packet, 8), None)
-        return 0 if sent is None else int((now - sent) * 1e6)
 
 
 def open_flows(algorithms):
@@ -163,8 +157,7 @@ def main():
             now = time.monotonic()
             os.write(device, packet)
             if device == near:
-                rtt_us = bottlenecks[i].rtt_us(now, packet)
-                print(algorithms[i], int((now - start) * 1e6), rtt_us, *info(flows[i]))
+                print(algorithms[i], int((now - start) * 1e6), *info(flows[i]))
         wait = due[0][0] - time.monotonic() if due else 0.01
         ready, _, _ = select.select([near, far, *listeners, *sinks], [], [], max(wait, 0))
         now = time.monotonic()
