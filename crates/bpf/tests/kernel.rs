@@ -248,6 +248,8 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
 
 /// Base round-trip time, segments per second, the first new segment that is lost, one of how many from then on, seconds.
 const PATH: [&str; 5] = ["0.1", "400", "120", "600", "7"];
+/// The path lets 99 of 100 packets go less than so late, or what flows measure on it is not compared.
+const PUNCTUAL_US: u64 = 5000;
 /// Losses of a flow that are looked at: of later ones YeAH halves at some, which depends on a single round trip.
 const LOSSES: usize = 3;
 /// These go by round-trip times or rates, which TCP_INFO gives to some 10 us: a comparison may fall the other way.
@@ -262,10 +264,24 @@ fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
     let objects: Vec<PathBuf> = KERNEL_FORMS.iter().map(|form| form.object(&folder)).collect();
     let _owner = Owner::of(&objects);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/path.py");
-    let names = KERNEL_FORMS.iter().map(|form| form.name);
-    let output = Command::new("python3").arg(script).args(PATH).args(names).output().expect("it starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let run = || {
+        let names = KERNEL_FORMS.iter().map(|form| form.name);
+        let output = Command::new("python3").arg(&script).args(PATH).args(names).output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let late_us =
+            printed.lines().find_map(|line| line.strip_prefix("late ")).and_then(|us| us.parse().ok());
+        (printed, late_us.unwrap_or(u64::MAX))
+    };
+    let (mut printed, mut late_us) = run();
+    for _ in 0..2 {
+        if late_us > PUNCTUAL_US {
+            (printed, late_us) = run();
+        }
+    }
+    if late_us > PUNCTUAL_US {
+        eprintln!("{MEASURING:?} skipped: this machine is too busy, the path was late by {late_us} us");
+    }
     for form in &KERNEL_FORMS {
         let samples: Vec<Sample> = printed
             .lines()
@@ -287,8 +303,11 @@ fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
             .collect();
         let got = compare(form, &samples);
         println!("{}: {got:.1?}", form.name);
-        assert!(got.backoffs.len() >= 2, "{}: {got:?}", form.name);
         let measures = MEASURING.contains(&form.algorithm);
+        if measures && late_us > PUNCTUAL_US {
+            continue;
+        }
+        assert!(got.backoffs.len() >= 2, "{}: {got:?}", form.name);
         let (backoff_share, growth_share) = if measures { (0.05, 0.1) } else { (0.0, 0.01) };
         for (i, &(kernel, rust, before)) in got.backoffs.iter().take(LOSSES).enumerate() {
             let is_close = (kernel - rust).abs() <= 1.5 + backoff_share * before;

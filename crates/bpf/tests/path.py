@@ -4,7 +4,7 @@ Usage: path.py BASE_RTT_S RATE_PPS FIRST_LOSS EVERY SECONDS ALGORITHM...
 
 Two unnamed network namespaces hang from this process; between their TUN devices it delays and paces packets. A line for
 each acknowledgement that a sender has got: algorithm, time in us, and of TCP_INFO state, cwnd, ssthresh, srtt_us,
-min_rtt_us, bytes_acked, delivered.
+min_rtt_us, bytes_acked, delivered. Last comes how late it let packets go, in us: 99 of 100 were less.
 """
 
 import contextlib
@@ -141,6 +141,7 @@ def main():
     first_loss, every = int(sys.argv[3]), int(sys.argv[4])
     seconds, algorithms = float(sys.argv[5]), sys.argv[6:]
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.setpriority(os.PRIO_PROCESS, 0, -10)  # what comes late here looks like a queue
 
     near = side("10.0.0.1")
     flows = open_flows(algorithms)
@@ -149,12 +150,13 @@ def main():
     bottlenecks = [Bottleneck(rate_pps, first_loss, every) for _ in flows]
     for i, flow in enumerate(flows):
         flow.connect_ex(("10.0.0.2", FIRST_PORT + i))
-    due, order, sinks, data = [], 0, [], bytes(1 << 16)
+    due, order, sinks, data, late = [], 0, [], bytes(1 << 16), []
     start = time.monotonic()
     while (now := time.monotonic()) < start + seconds:
         while due and due[0][0] <= now:
-            _, _, device, i, packet = heapq.heappop(due)
+            at, _, device, i, packet = heapq.heappop(due)
             now = time.monotonic()
+            late.append(now - at)
             os.write(device, packet)
             if device == near:
                 print(algorithms[i], int((now - start) * 1e6), *info(flows[i]))
@@ -183,6 +185,7 @@ def main():
         for flow in flows:
             with contextlib.suppress(BlockingIOError, OSError):
                 flow.send(data)
+    print("late", int(1e6 * sorted(late)[len(late) * 99 // 100]))
 
 
 if __name__ == "__main__":
