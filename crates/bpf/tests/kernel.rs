@@ -2,6 +2,8 @@
 //! with their owner. Skipped, with the reason, where that cannot be tried.
 #![cfg(feature = "loader")]
 
+use libbpf_rs::MapType;
+use libbpf_rs::query::{MapInfo, MapInfoIter};
 use longfat_bpf::{Error, KERNEL_FORMS, KernelForm, Registration, available};
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window, find};
 use longfat_units::{Interval, Time};
@@ -44,6 +46,17 @@ fn kernel() -> Option<(MutexGuard<'static, ()>, PathBuf)> {
         Command::new("make").arg("--silent").arg("bpf").current_dir(root()).output().expect("it starts");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     Some((turn, root().join("bpf/out")))
+}
+
+/// The path that flows take in these tests.
+fn path_script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/path.py")
+}
+
+/// Why there can be no path here, if so.
+fn no_path() -> Option<&'static str> {
+    let is_there = Path::new("/dev/net/tun").exists() && runs("python3") && runs("ip");
+    (!is_there).then_some("no /dev/net/tun, python3 or ip (Debian: apt install python3 iproute2)")
 }
 
 /// Whether sockets may select it now.
@@ -106,6 +119,44 @@ fn every_algorithm_is_registered_while_its_owner_lives_and_gone_after_kill_9() {
     for form in &KERNEL_FORMS {
         assert!(vanishes(form.name), "{} is still there", form.name);
     }
+}
+
+/// Algorithms that the kernel holds in memory, registered or only used by a socket, by their numbers.
+fn held_in_memory() -> Vec<u32> {
+    let is_algorithm = |map: &MapInfo| map.ty == MapType::StructOps && map.name.as_c_str() == c"algorithm";
+    MapInfoIter::default().filter(is_algorithm).map(|map| map.id).collect()
+}
+
+#[test]
+fn flows_that_end_with_kill_9_leave_no_algorithm_in_the_kernels_memory() {
+    let Some((_turn, folder)) = kernel() else { return };
+    if let Some(reason) = no_path() {
+        return eprintln!("skipped: {reason}");
+    }
+    let before = held_in_memory();
+    let form = &KERNEL_FORMS[1];
+    let mut owner = Owner::of(&[form.object(&folder)]);
+    let mut path = Command::new("python3")
+        .arg(path_script())
+        .args(["0.02", "400", "60", "600", "60", form.name])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // a flow under way, with segments in flight
+    let mut lines = BufReader::new(path.stdout.take().expect("piped")).lines();
+    assert!(lines.nth(30).is_some(), "no flow");
+    let is_new = || held_in_memory().iter().any(|id| !before.contains(id));
+    assert!(is_new());
+    owner.kill();
+    assert!(vanishes(form.name));
+    assert!(is_new(), "the flow goes on with it");
+    path.kill().expect("it runs");
+    path.wait().expect("it was killed");
+    let is_gone = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        !is_new()
+    });
+    assert!(is_gone, "a socket still holds it");
 }
 
 #[test]
@@ -258,15 +309,15 @@ const MEASURING: [&str; 7] = ["ctcp", "fast", "htcp", "illinois", "vegas", "west
 #[test]
 fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
     let Some((_turn, folder)) = kernel() else { return };
-    if !Path::new("/dev/net/tun").exists() || !runs("python3") || !runs("ip") {
-        return eprintln!("skipped: no /dev/net/tun, python3 or ip (Debian: apt install python3 iproute2)");
+    if let Some(reason) = no_path() {
+        return eprintln!("skipped: {reason}");
     }
     let objects: Vec<PathBuf> = KERNEL_FORMS.iter().map(|form| form.object(&folder)).collect();
     let _owner = Owner::of(&objects);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/path.py");
     let run = || {
         let names = KERNEL_FORMS.iter().map(|form| form.name);
-        let output = Command::new("python3").arg(&script).args(PATH).args(names).output().expect("it starts");
+        let output =
+            Command::new("python3").arg(path_script()).args(PATH).args(names).output().expect("it starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         let late_us =

@@ -108,6 +108,9 @@ def open_flows(algorithms):
         flow = socket.socket()
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
         flow.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 22)
+        # closed by whatever ends this process, it is gone at once, and its algorithm and namespace with it; else it would go
+        # on retransmitting for minutes
+        flow.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         flow.setblocking(False)
         flows.append(flow)
     return flows
