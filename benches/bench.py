@@ -111,7 +111,7 @@ def scaling(binary: Path, repeats: int, console: Console) -> list[Row]:
 
 
 def memory(binary: Path, console: Console) -> list[Row]:
-    """Peak memory of W2, ten times as long with as many samples and with ten times as many; it does not scatter."""
+    """Peak memory of W2: ten times as long with as many samples, and with ten times as many."""
     columns = ["simulated s", "samples every, s", *COST_COLUMNS]
     shown = table(f"Memory of W2 (goal {MEMORY_GOAL_MIB:.0f} MiB)", columns)
     rows = []

@@ -25,5 +25,17 @@ def check_parameters(algorithm: str, parameters: Mapping[str, float | str]) -> N
 def check_queue(queue: str, parameters: Mapping[str, float | str], rate_bps: float) -> None:
     """Raises ValueError with one clear line if the queue does not accept these before a link of this rate."""
 
+def shortest_paths(
+    links: list[tuple[int, int, float]], pairs: list[tuple[int, int]]
+) -> list[list[int] | None]:
+    """The links, by position, of the shortest path of each pair of nodes; None where there is none.
+
+    Links are (from node, to node, delay in s). The least sum of delays wins, then the fewest links, then
+    the path that begins with the link that stands first.
+    """
+
 def version() -> str:
     """The core's version."""
+
+def results_version() -> int:
+    """Counts up with every version that gives other bytes for the same plan."""

@@ -8,12 +8,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, model_validator
 
 from longfat import registry, surge
-from longfat.distributions import DrawnRtt, DrawnTime, Empirical, MeasuredSizes, Uniform, mean
+from longfat.distributions import (
+    Distribution,
+    DrawnRtt,
+    DrawnTime,
+    Empirical,
+    MeasuredSizes,
+    Uniform,
+    least,
+    mean,
+)
 from longfat.fields import (
     GAPS_S,
     MOST_SESSIONS,
@@ -30,20 +39,33 @@ from longfat.fields import (
     Shape,
     Share,
     TailIndex,
+    Time,
     Transfer,
+    WebSessions,
 )
 from longfat.sizes import FileSizes
-from longfat.transport import Transport
-from longfat.units import RATE, split, to_float
-
-if TYPE_CHECKING:
-    from longfat.scenario import Bottleneck
+from longfat.topology import Placed
+from longfat.units import RATE, TIME, split, to_float
 
 GREATEST_SHARE = 10.0
 """Of a link that a load may be: ten times what it carries."""
 
 REACHED = 0.05
 """A load is reached if what comes through differs from it by no more than this part."""
+
+
+class Rates(Protocol):
+    """What loads go by, bit/s: of the link that the data cross (a path's narrowest), there and back."""
+
+    @property
+    def rate(self) -> float:
+        """There."""
+        ...
+
+    @property
+    def reverse_rate(self) -> float | None:
+        """Back; as there if None."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -94,21 +116,26 @@ OfferedLoad = Annotated[
 ]
 
 
-class Connections(Transport):
+class Connections(Placed):
     """What all kinds share. Each transfer is a new connection."""
 
     name: str | None = None
     rtt: DrawnRtt | None = None
     """Drawn for each connection; the first flow's if not given."""
     direction: Literal["forward", "reverse", "both"] = "forward"
+    stop: Time | None = None
+    """From then on nothing is opened, and what has no end sends nothing new."""
 
     @model_validator(mode="after")
-    def _algorithm_is_known(self) -> Self:
+    def _algorithm_and_times_fit(self) -> Self:
         if self.algorithm.custom:
             raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
+        start: Distribution | None = getattr(self, "start", None)
+        if self.stop is not None and self.stop <= (0.0 if start is None else least(start)):
+            raise ValueError(f'stop = "{TIME.write(self.stop)}" is not after its start')
         return self
 
-    def asked_bps(self, bottleneck: Bottleneck) -> float | None:
+    def asked_bps(self, bottleneck: Rates) -> float | None:
         """The load that was asked for in each direction; None of a kind, or a source, without one."""
         load: Load | None = getattr(self, "load", None)
         if not isinstance(load, LinkShare):
@@ -116,7 +143,7 @@ class Connections(Transport):
         reverse = bottleneck.reverse_rate or bottleneck.rate
         return load.share * (reverse if self.direction == "reverse" else bottleneck.rate)
 
-    def with_load(self, _bottleneck: Bottleneck) -> Self:
+    def with_load(self, _bottleneck: Rates) -> Self:
         """The same with what its load amounts to written out instead; `rtt` is filled in by now."""
         return self
 
@@ -125,7 +152,7 @@ class Web(Connections):
     """Sessions that ask for pages, whether or not the last one has come."""
 
     kind: Literal["web"]
-    sessions: Sessions = 50
+    sessions: WebSessions = 50
     """Of each direction that is asked for."""
     gap: Gap = 1.0
     """Mean of the exponential time between a session's pages."""
@@ -157,7 +184,7 @@ class Surge(Connections):
         """What its users draw from."""
         return surge.Habits(largest_bytes=self.largest)
 
-    def with_load(self, bottleneck: Bottleneck) -> Self:
+    def with_load(self, bottleneck: Rates) -> Self:
         """With the number of users."""
         load_bps = self.asked_bps(bottleneck)
         if load_bps is None or self.rtt is None:
@@ -224,7 +251,7 @@ class Short(Connections):
         # the last packet is half full on average, and there is at least one
         return payload + self.header_bytes * max(1.0, payload / self.mss + 0.5)
 
-    def with_load(self, bottleneck: Bottleneck) -> Self:
+    def with_load(self, bottleneck: Rates) -> Self:
         """With the gap."""
         load_bps = self.asked_bps(bottleneck)
         if load_bps is None:
@@ -268,7 +295,7 @@ class Onoff(Connections):
             raise ValueError("load stands in place of algorithm.rate; accepted: one of them")
         return self
 
-    def with_load(self, bottleneck: Bottleneck) -> Self:
+    def with_load(self, bottleneck: Rates) -> Self:
         """With the rate while on, and the start."""
         spec = self.algorithm.filled()
         on_s, off_s = spec.parameters["on"], spec.parameters["off"]

@@ -162,16 +162,23 @@ def _scenario(
 @click.option("--only", multiple=True, metavar="ID", help="A claim or experiment; several with commas.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
 @click.option("--out", type=_Folder(), metavar="DIR", help="Results and report; out/NAME by default.")
+@click.option("--runs", type=_Folder(), metavar="DIR", help="Where runs are kept; --out by default.")
 @as_json
 def suite(
-    name: str, quick: bool, only: tuple[str, ...], jobs: int | None, out: Path | None, as_json: bool
+    name: str,
+    quick: bool,
+    only: tuple[str, ...],
+    jobs: int | None,
+    out: Path | None,
+    runs: Path | None,
+    as_json: bool,
 ) -> None:
     """Run the published experiments of a paper and check its claims."""
     folder = out or Path("out") / name
 
     def became() -> str:
         kept = (folder / "suite.json").exists()
-        return f"finished experiments are kept in {folder}" if kept else "nothing was written"
+        return f"what has finished is kept in {folder}" if kept else "nothing was written"
 
     with _on_ctrl_c(became):
         from longfat import suites
@@ -183,6 +190,7 @@ def suite(
             jobs=jobs,
             out=folder,
             console=_console(stderr=as_json),
+            runs=runs,
         )
     if as_json:
         click.echo(json.dumps(outcome.to_json()))
@@ -210,12 +218,12 @@ def screen(
     as_json: bool,
 ) -> None:
     """Compare congestion controls on one page: names, or file.py:Class, or { name = ..., ... }."""
-    with _on_ctrl_c(lambda: "nothing was written"):
+    folder = out or Path("out") / "screen"
+    with _on_ctrl_c(lambda: f"runs that have finished are kept in {folder}"):
         from longfat.screen import command
         from longfat.screen.grid import grid
 
         asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full")
-        folder = out or Path("out") / "screen"
         document = command.run(asked, folder, jobs, _console(stderr=True))
     if as_json:
         click.echo(json.dumps(document))
@@ -223,6 +231,72 @@ def screen(
     console = _console()
     command.show(document, console)
     console.print(f"report: {folder / 'index.html'}", soft_wrap=True, markup=False)
+
+
+@app.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Of a dask cluster that takes the runs: tcp://host:8786."
+)
+@click.option(
+    "--out", metavar="DIR", help="Runs, tables and report; out/NAME by default. Also s3://… and others."
+)
+@click.option("--dry-run", is_flag=True, help="Only say how many runs it is, and about how long they take.")
+@click.option("--yes", is_flag=True, help="Run more than 100000 without asking for this option.")
+@as_json
+def sweep(
+    file: Path,
+    jobs: int | None,
+    scheduler: str | None,
+    out: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Run all points of a sweep FILE that are not there yet; interrupted ones go on where they were."""
+    from longfat import sweep as sweeps
+    from longfat.sweep import estimate
+
+    if jobs is not None and scheduler is not None:
+        raise InputError("--jobs and --scheduler: accepted: one of them")
+    place = str(Path("out") / file.stem) if out is None else out
+    if not place:
+        raise InputError("--out: an empty name; accepted: a folder")
+    asked = sweeps.load(file)
+    estimate.refuse_large(asked, yes or dry_run)
+    console = _console(stderr=True)
+    if dry_run:
+        expected = estimate.estimate(asked, jobs)
+        if as_json:
+            click.echo(json.dumps(expected))
+        else:
+            estimate.show(expected, _console())
+        return
+    with _on_ctrl_c(lambda: f"what has finished is kept in {place}, run again to go on"):
+        document = sweeps.run(asked, place, jobs=jobs, scheduler=scheduler, console=console)
+        page = sweeps.report(place)
+    if as_json:
+        click.echo(json.dumps(document))
+        return
+    for line in sweeps.told(document, place, page):
+        click.echo(line)
+
+
+@app.command()
+@click.argument("folder", type=_Folder(), metavar="DIR")
+@click.option("--sql", "query", help="Over the tables runs, flows, failures and claims.")
+@as_json
+def results(folder: Path, query: str | None, as_json: bool) -> None:
+    """What a sweep in DIR holds, or the answer to a question about it."""
+    from longfat import sweep as sweeps
+    from longfat import tables
+
+    answer = sweeps.open_sweep(folder).sql(query or "SELECT * FROM runs")
+    if as_json:
+        click.echo(json.dumps(answer.to_pylist(), default=str))
+    else:
+        tables.print_answer(_console(), answer)
 
 
 @app.command()

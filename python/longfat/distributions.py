@@ -28,9 +28,10 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Exponential:
-    """Drawn once per flow, exponential with this mean."""
+    """Drawn once per flow: `least` and what is exponential above it, together with this mean."""
 
     mean: float
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ def least(value: Distribution) -> float:
     match value:
         case Uniform(low=low):
             return low
-        case Exponential():
-            return 0.0
+        case Exponential(least=low):
+            return low
         case Empirical(values, weights):
             return min(x for x, w in zip(values, weights, strict=True) if w > 0.0)
         case _:
@@ -80,8 +81,8 @@ def is_drawn(value: Distribution | None) -> bool:
     match value:
         case Uniform(low, high):
             return low < high
-        case Exponential(mean=mean):
-            return mean > 0.0
+        case Exponential(mean=mean, least=low):
+            return mean > low
         case Empirical(values, weights):
             return len({x for x, w in zip(values, weights, strict=True) if w > 0.0}) > 1
         case _:
@@ -203,6 +204,11 @@ def _distribution(quantity: _Quantity) -> PlainValidator:
             return Uniform(low, high)
         if list(value) == ["exponential"]:
             return Exponential(quantity.parse(value["exponential"]))
+        if set(value) == {"exponential", "least"}:
+            mean, low = quantity.parse(value["exponential"]), quantity.parse(value["least"])
+            if low > mean:
+                raise ValueError("least lies above the mean; accepted: the lesser time as least")
+            return Exponential(mean, low)
         if list(value) == ["empirical"]:
             return quantity.empirical(value["empirical"], base_of(info))
         raise ValueError(accepted)
@@ -221,8 +227,9 @@ def _writer(quantity: _Quantity) -> Callable[[Distribution], Any]:
         match value:
             case Uniform(low, high):
                 return {"uniform": [quantity.dimension.write(low), quantity.dimension.write(high)]}
-            case Exponential(mean):
-                return {"exponential": quantity.dimension.write(mean)}
+            case Exponential(mean, low):
+                above = {"least": quantity.dimension.write(low)} if low > 0.0 else {}
+                return {"exponential": quantity.dimension.write(mean), **above}
             case Empirical():
                 return quantity.write_empirical(value)
             case _:
@@ -240,11 +247,12 @@ DrawnTime = Annotated[
     PlainSerializer(_writer(_START)),
     Accepts('a time such as "5 s", or { uniform = ["0 s", "40 s"] }'),
 ]
+RTT_SUCH_AS = Accepts('a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }')
 DrawnRtt = Annotated[
     Distribution,
     _distribution(_RTT),
     PlainSerializer(_writer(_RTT)),
-    Accepts('a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }'),
+    RTT_SUCH_AS,
 ]
 
 

@@ -19,6 +19,8 @@ from longfat.units import RATE, SIZE, TIME, Dimension, packets, split, to_float
 RATES_BPS = (1e3, 1e13)
 ACCESS_RATES_BPS = (1e3, 1e14)
 """Room for ten times the fastest bottleneck."""
+QUICK_START_RATES_BPS = (80e3, 1_310_720e3)
+"""The least and greatest rate that a request can have (RFC 4782, section 3.1)."""
 DURATIONS_S = (1e-3, 1e6)
 TIMES_S = (0.0, DURATIONS_S[1])
 RTTS_S = (1e-6, 1e3)
@@ -100,6 +102,7 @@ BottleneckRate = Annotated[
     PlainSerializer(capacity.write),
     _RATE_SUCH_AS,
 ]
+QuickStartRate = Annotated[float, _rate(QUICK_START_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 AccessRate = Annotated[float, _rate(ACCESS_RATES_BPS), PlainSerializer(RATE.write), _RATE_SUCH_AS]
 
 
@@ -131,6 +134,8 @@ def _whole(least: int, greatest: int) -> PlainValidator:
 Seed = Annotated[int, _whole(0, 2**63 - 1), Accepts("a whole number")]
 FlowCount = Annotated[int, _whole(1, MOST_FLOWS), Accepts("a whole number")]
 Sessions = Annotated[int, _whole(1, MOST_SESSIONS), Accepts("a whole number")]
+WebSessions = Annotated[int, _whole(0, MOST_SESSIONS), Accepts("a whole number")]
+"""None is a point of a grid."""
 Shape = Annotated[
     float,
     _number((1.001, 100.0), "a Pareto shape from 1.001 to 100 (at 1 and below the mean is infinite)"),
@@ -402,7 +407,7 @@ Router = Annotated[
 
 TCP_OPTIONS = frozenset(
     {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
-    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "ecn"}
+    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "ecn", "quick_start"}
 )
 """Keys of a flow that mean nothing to transports over UDP."""
 
@@ -428,6 +433,11 @@ class AlgorithmSpec:
     def explicit_bytes(self) -> int:
         """What its explicit congestion header takes of every data packet."""
         return 0 if self.custom else registry.find("algorithms", self.name).get("explicit_bytes", 0)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether its data packets carry an explicit congestion header, though it may take no bytes."""
+        return not self.custom and registry.find("algorithms", self.name).get("explicit", False)
 
     def loaded(self) -> Callable[..., Any]:
         """A user's own: what makes its instances. ValueError if it cannot be one with these parameters."""

@@ -136,8 +136,26 @@ def utilization(capacity_bps: float, delivered_bps: float) -> float:
 
 
 def inefficiency(capacity_bps: float, delivered_bps: float) -> float:
-    """LOP eq. (3.5): 1 - delivered / available, both over the same time."""
+    """LOP eq. (3.5): 1 - delivered / available, both over the same time (see `inefficiency_between`)."""
     return 1.0 - utilization(capacity_bps, delivered_bps)
+
+
+def inefficiency_between(
+    time_s: ArrayLike, capacity_bps: ArrayLike, delivered_bytes: ArrayLike, window_s: tuple[float, float]
+) -> float:
+    """LOP eqs. (3.5) to (3.7): `inefficiency` of a window, from samples of capacity and of a counter.
+
+    B_ab, what was available, is the integral of the capacity, straight between samples; T_ab is what the
+    counter gained. The samples must reach over the window.
+    """
+    time, capacity = _array(time_s), _array(capacity_bps)
+    begin, end = window_s
+    if time.size < 2 or not (time[0] <= begin < end <= time[-1]):
+        return math.nan
+    inner = (time > begin) & (time < end)
+    grid = np.concatenate(([begin], time[inner], [end]))
+    mean_bps = float(np.trapezoid(np.interp(grid, time, capacity), grid)) / (end - begin)
+    return inefficiency(mean_bps, throughput_bps(time, delivered_bytes, window_s))
 
 
 def completion_times(duration_s: ArrayLike, size_bytes: ArrayLike) -> list[dict[str, float]]:

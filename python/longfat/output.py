@@ -32,9 +32,17 @@ RUN_FILES = frozenset(
 )
 REPORT_FILES = frozenset({"index.html", "figures"})
 """What `longfat report` adds, in the folder of a run or of a suite."""
+STORE_FILES = frozenset({"store.json", "segments", "series", "damaged"})
+"""Runs that are kept by what they are, in the folder of a suite, a screen or a sweep."""
 SUITE_FILES = frozenset({"suite.json", "claims.json", "experiments"})
 SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
-KINDS = {"the results of a run": RUN_FILES, "a suite's results": SUITE_FILES, "a screen's": SCREEN_FILES}
+SWEEP_FILES = frozenset({"sweep.json", "tables"})
+KINDS = {
+    "the results of a run": RUN_FILES,
+    "a suite's results": SUITE_FILES,
+    "a screen's": SCREEN_FILES,
+    "a sweep's": SWEEP_FILES,
+}
 FIGURE_FORMATS = ("pdf", "svg", "png")
 
 
@@ -48,9 +56,9 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
     )
     accepted = "accepted: a new or empty folder, or one that holds nothing but such results"
     for kind, files in KINDS.items():
-        if files is not own and held & files:
+        if not files <= own and held & files:
             raise InputError(f"--out {path}: holds {kind} ({min(held & files)}); {accepted}")
-    strange = held - own - REPORT_FILES
+    strange = held - own - REPORT_FILES - (frozenset() if own is RUN_FILES else STORE_FILES)
     if (path / "figures").is_dir():
         strange |= {
             f"figures/{entry.name}"

@@ -6,14 +6,15 @@ The plan is what the core runs (JSON); it knows no units, no files and no `count
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from longfat.background import Background, Bulk, Onoff, Short, Surge, Web
 from longfat.capacity import VaryingRate
 from longfat.distributions import Distribution, Empirical, Exponential, Uniform
 from longfat.fields import BufferSize, EveryLoss, GilbertElliott, LossModel, RandomLoss
-from longfat.scenario import LINKS, Bottleneck, Flow, Scenario
+from longfat.scenario import LINKS, Flow, Scenario
+from longfat.topology import Topology, Way
 from longfat.transport import Transport
 
 Plan = dict[str, Any]
@@ -33,9 +34,13 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
         "seed": full.seed,
         "duration_s": full.duration,
         "window_s": list(full.figures_window_s()),
-        "links": _links(full),
+        "links": _links(full) if full.topology is None else _ways(full, full.topology),
         "flows": _flows(full),
-        "background": [entry for part in full.background for entry in _background(part, full.bottleneck)],
+        "background": [
+            entry
+            for part, place in zip(full.background, _places(full, "background"), strict=True)
+            for entry in _background(part, place)
+        ],
         "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue},
         "events": full.sample.events,
         "fast": fast,
@@ -45,7 +50,9 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
 def _links(scenario: Scenario) -> list[Plan]:
     bottleneck = scenario.bottleneck
     reverse_rate = bottleneck.reverse_rate or float(bottleneck.rate)
-    queue = {"kind": bottleneck.queue.kind, **bottleneck.queue.parameters}
+    queue, reverse_queue = (
+        {"kind": spec.kind, **spec.parameters} for spec in (bottleneck.queue, bottleneck.reverse_queue)
+    )
     router = bottleneck.router
     # The RTT is propagation of the whole path, spread by the core: the links themselves add none.
     return [
@@ -64,12 +71,64 @@ def _links(scenario: Scenario) -> list[Plan]:
             "rate_bps": reverse_rate,
             "capacity": None,
             "delay_s": 0.0,
-            "queue": {"kind": "droptail"} | _limit(scenario, scenario.reverse_buffer(), reverse_rate),
+            "queue": reverse_queue | _limit(scenario, scenario.reverse_buffer(), reverse_rate),
             "router": None,
             "loss": _loss(RandomLoss(0.0)),
             "ack_loss": _loss(bottleneck.ack_loss),
         },
     ]
+
+
+def _ways(scenario: Scenario, topology: Topology) -> list[Plan]:
+    return [_way(scenario, topology, way) for way in topology.ways]
+
+
+def _way(scenario: Scenario, topology: Topology, way: Way) -> Plan:
+    link, none = way.link, RandomLoss(0.0)
+    rate_bps = float(link.rate)
+    limit = _limit(scenario, link.buffer, rate_bps)
+    plan: Plan = {
+        "name": way.name,
+        "nodes": list(topology.numbered(way)),
+        "layer2": link.layer == 2,
+        "rate_bps": rate_bps,
+        "delay_s": link.delay,
+    }
+    if way.back:
+        return plan | {
+            "capacity": None,
+            "queue": {"kind": "droptail"} | limit,
+            "router": None,
+            "loss": _loss(none),
+            "ack_loss": _loss(link.ack_loss),
+        }
+    return plan | {
+        "capacity": link.rate.plan if isinstance(link.rate, VaryingRate) else None,
+        "queue": {"kind": link.queue.kind, **link.queue.parameters} | limit,
+        "router": link.router and {"kind": link.router.kind, **link.router.parameters},
+        "loss": _loss(link.loss),
+        "ack_loss": _loss(none if link.duplex else link.ack_loss),
+    }
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where packets of a flow or background go if its data go forward, and the RTT if the path makes it."""
+
+    forward: list[int]
+    reverse: list[int]
+    access_bps: float
+    rtt_s: float | None
+
+
+def _places(scenario: Scenario, kind: str) -> list[_Place]:
+    """Of each `flow` or `background`, in order."""
+    access_bps, number = scenario.access_bps(), len(getattr(scenario, kind))
+    if scenario.topology is None:
+        return [_Place([BOTTLENECK], [REVERSE], access_bps, None)] * number
+    paths = scenario.paths()
+    found = [paths[f"{kind}.{i}"] for i in range(number)]
+    return [_Place(list(path.forward), list(path.reverse), access_bps, path.rtt_s) for path in found]
 
 
 def _limit(scenario: Scenario, buffer: BufferSize, rate_bps: float) -> Plan:
@@ -95,8 +154,8 @@ def _drawn(value: Distribution) -> float | Plan:
     match value:
         case Uniform(low, high):
             return {"uniform": [low, high]}
-        case Exponential(mean):
-            return {"exponential": mean}
+        case Exponential(mean, least):
+            return {"exponential": [least, mean]}
         case Empirical():
             return _measured(value)
         case _:
@@ -123,8 +182,8 @@ def _finite(segments: float) -> float | None:
     return None if math.isinf(segments) else segments
 
 
-def _transport(part: Transport, bottleneck: Bottleneck, rtt: Distribution, direction: str) -> Plan:
-    path = ([BOTTLENECK], [REVERSE])
+def _transport(part: Transport, place: _Place, rtt: Distribution, direction: str) -> Plan:
+    path = (place.forward, place.reverse)
     forward, reverse = path if direction == "forward" else path[::-1]
     custom = part.algorithm.custom
     return {
@@ -132,8 +191,8 @@ def _transport(part: Transport, bottleneck: Bottleneck, rtt: Distribution, direc
         "parameters": {} if custom else part.algorithm.parameters,
         "forward": forward,
         "reverse": reverse,
-        "rtt_s": _drawn(rtt),
-        "access_rate_bps": bottleneck.access_rate,
+        "rtt_s": _drawn(rtt) if place.rtt_s is None else place.rtt_s,
+        "access_rate_bps": place.access_bps,
         "mss_bytes": int(part.mss),
         "header_bytes": part.header_bytes,
         "initial_ssthresh": _finite(part.initial_ssthresh),
@@ -149,6 +208,7 @@ def _transport(part: Transport, bottleneck: Bottleneck, rtt: Distribution, direc
         "host_tick_s": part.host_tick,
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
+        "quick_start_bps": part.quick_start,
     }
 
 
@@ -160,9 +220,9 @@ def _flows(scenario: Scenario) -> list[Plan]:
             "start_s": _drawn(_later(flow.start, flow.stagger * i)),
             "stop_s": flow.stop,
             "bytes": None if flow.bytes is None else int(flow.bytes),
-            **_transport(flow, scenario.bottleneck, flow.rtt, flow.direction),
+            **_transport(flow, place, flow.rtt, flow.direction),
         }
-        for flow in scenario.flow
+        for flow, place in zip(scenario.flow, _places(scenario, "flow"), strict=True)
         for i in range(flow.count)
     ]
 
@@ -173,7 +233,7 @@ def flow_parts(scenario: Scenario) -> dict[str, Flow]:
     return dict(zip(scenario.flow_names(), parts, strict=True))
 
 
-def _background(part: Background, bottleneck: Bottleneck) -> list[Plan]:
+def _background(part: Background, place: _Place) -> list[Plan]:
     """One entry a direction; traffic in both has the direction in its names."""
     both = part.direction == "both"
     entries = []
@@ -184,7 +244,7 @@ def _background(part: Background, bottleneck: Bottleneck) -> list[Plan]:
                 "name": f"{part.name}-{direction}" if both else part.name,
                 "kind": part.kind,
                 **_members(part),
-                "flow": _transport(part, bottleneck, rtt, direction),
+                "flow": _transport(part, place, rtt, direction) | {"stop_s": part.stop},
             }
         )
     return entries

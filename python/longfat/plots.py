@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat import heat, radar
 from longfat.output import FIGURE_FORMATS
 from longfat.suites.figure import Curve, Figure, Panel
 
@@ -158,10 +159,12 @@ def draw(figure: Figure) -> Drawing:
 
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
-    height = HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
+    round_ = figure.panels[0].radar
+    height = radar.INCHES if round_ else HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(WIDTH_INCHES, height * rows + 0.5), layout="constrained")
-        axes = canvas.subplots(rows, columns, squeeze=False).ravel()
+        kind: Any = {"projection": "polar"} if round_ else {}
+        axes = canvas.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel()
         for panel, axis in zip(figure.panels, axes, strict=False):
             _draw_panel(panel, axis)
         for axis in axes[len(figure.panels) :]:
@@ -189,6 +192,8 @@ def save(figure: Figure, directory: Path, formats: Iterable[str] = FIGURE_FORMAT
 
 def plotly_figure(figure: Figure) -> dict[str, Any]:
     """A figure as plotly's data and layout; the page's script draws it and adds the page's colours."""
+    if figure.panels[0].radar:
+        return radar.plotly_figure(figure.panels[0], colour)
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
     traces: list[dict[str, Any]] = []
@@ -211,13 +216,15 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
     for number, panel in enumerate(figure.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _plotly_axis(panel.x_label, panel.x_log, panel.x_range)
-        if panel.categories:
+        if panel.categories and not panel.cells:
             layout[f"xaxis{suffix}"] |= {
                 "tickvals": list(range(len(panel.categories))),
                 "ticktext": list(panel.categories),
                 "range": [-0.5, len(panel.categories) - 0.5],
             }
-        layout[f"yaxis{suffix}"] = _plotly_axis(panel.y_label, panel.y_log, panel.y_range)
+        layout[f"yaxis{suffix}"] = _plotly_axis(
+            panel.y_label, panel.y_log, None if panel.cells else panel.y_range
+        )
         layout["annotations"].append(
             {
                 "text": panel.title,
@@ -231,6 +238,10 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
                 "font": {"size": 12},
             }
         )
+        if panel.cells:
+            layout[f"yaxis{suffix}"] |= {"type": "category"}
+            layout[f"xaxis{suffix}"] = {**layout[f"xaxis{suffix}"], "type": "category"}
+            traces.append(heat.plotly_trace(panel) | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
         for curve in panel.curves:
             trace = _plotly_trace(curve, panel)
             trace |= {
@@ -318,6 +329,12 @@ def _is_history(figure: Figure) -> bool:
 
 
 def _draw_panel(panel: Panel, axis: Axes) -> None:
+    if panel.radar:
+        radar.draw_panel(panel, axis, colour)
+        return
+    if panel.cells:
+        heat.draw_panel(panel, axis)
+        return
     for curve in panel.curves:
         style: dict[str, Any] = {"color": colour(curve), "label": curve.label}
         if curve.kind == "theory":

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
@@ -22,6 +25,9 @@ from longfat.errors import InputError, WorkerError
 Task = TypeVar("Task")
 Value = TypeVar("Value")
 
+ENDED = "a worker process ended before its run did (out of memory, or killed)"
+MOST_LOST = 8
+"""Tasks that may end their workers one after the other."""
 PRELOADED = ["longfat.simulate"]
 """Imported once by the server that workers are forked from."""
 
@@ -29,6 +35,22 @@ PRELOADED = ["longfat.simulate"]
 def cores() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that gave no value: what it raised, or a WorkerError if it ended its worker."""
+
+    error: Exception
+
+
+@dataclass
+class _Worker:
+    """A process, and the task that is out at it."""
+
+    process: BaseProcess
+    task: tuple[int, Any]
+    attempt: int
 
 
 def map_unordered(
@@ -45,67 +67,112 @@ def map_unordered(
         tasks: consumed as workers come free.
         jobs: number of workers; all processors if None.
     """
+    if jobs == 1:
+        for position, task in enumerate(tasks):
+            yield position, function(task)
+        return
+    for position, value in outcomes(function, tasks, jobs):
+        if isinstance(value, Failure):
+            raise value.error
+        yield position, value
+
+
+def outcomes(
+    function: Callable[[Task], Value],
+    tasks: Iterable[Task],
+    jobs: int | None = None,
+    *,
+    attempts: int = 1,
+    memory_bytes: int | None = None,
+) -> Iterator[tuple[int, Value | Failure]]:
+    """As `map_unordered`, always in processes of their own; a task that fails is one of the outcomes.
+
+    Args:
+        function: a function at the top level of a module.
+        tasks: consumed as workers come free.
+        jobs: number of workers; all processors if None.
+        attempts: how often a task is given to a worker that ends before it answers.
+        memory_bytes: what a worker may allocate; a task that wants more fails.
+
+    Raises:
+        WorkerError: workers end one after the other and none has answered: it is not the tasks.
+    """
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
-    waiting = enumerate(tasks)
-    if jobs == 1:
-        for position, task in waiting:
-            yield position, function(task)
-        return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    workers: dict[Connection[Any, Any], BaseProcess] = {}
+    waiting = enumerate(tasks)
+    workers: dict[Connection[Any, Any], _Worker] = {}
+    lost_in_a_row = 0
+
+    def employ(task: tuple[int, Task], attempt: int) -> None:
+        near, far = context.Pipe()
+        process = context.Process(target=_serve, args=(far, function, memory_bytes), daemon=True)
+        process.start()
+        far.close()
+        workers[near] = _Worker(process, task, attempt)
+        _send(near, task)
+
+    def dismiss(connection: Connection[Any, Any]) -> _Worker:
+        worker = workers.pop(connection)
+        worker.process.join()
+        connection.close()
+        return worker
+
     try:
-        for position, task in waiting:
-            near, far = context.Pipe()
-            process = context.Process(target=_serve, args=(far, function), daemon=True)
-            process.start()
-            far.close()
-            workers[near] = process
-            _send(near, (position, task))
-            if len(workers) == jobs:
-                break
+        for _, task in zip(range(jobs), waiting, strict=False):
+            employ(task, 1)
         while workers:
-            done = []
+            done: list[tuple[int, Value | Failure]] = []
             for connection in wait(list(workers)):
                 assert isinstance(connection, Connection)
-                done.append(_receive(connection))
+                try:
+                    answer = connection.recv()
+                except (EOFError, ConnectionResetError):
+                    lost = dismiss(connection)
+                    lost_in_a_row += 1
+                    if lost_in_a_row > attempts * (jobs + MOST_LOST):
+                        raise WorkerError(f"{ENDED}, {lost_in_a_row} of them in a row") from None
+                    if lost.attempt < attempts:
+                        employ(lost.task, lost.attempt + 1)
+                        continue
+                    done.append((lost.task[0], Failure(WorkerError(ENDED))))
+                    following = next(waiting, None)
+                    if following is not None:
+                        employ(following, 1)
+                    continue
+                lost_in_a_row = 0
+                position, value, error = answer
+                done.append((position, value if error is None else Failure(error)))
                 following = next(waiting, None)
                 if following is None:
                     _send(connection, None)
-                    workers.pop(connection).join()
-                    connection.close()
+                    dismiss(connection)
                 else:
+                    workers[connection].task, workers[connection].attempt = following, 1
                     _send(connection, following)
             yield from done
     finally:
-        for running in workers.values():
-            running.terminate()
-        for connection, ended in workers.items():
-            ended.join()
-            connection.close()
+        for worker in workers.values():
+            worker.process.terminate()
+        for connection in list(workers):
+            dismiss(connection)
 
 
 def _send(connection: Connection[Any, Any], message: Any) -> None:
-    try:
+    with suppress(
+        BrokenPipeError, ConnectionResetError
+    ):  # a worker that has ended is noticed when it is read from
         connection.send(message)
-    except (BrokenPipeError, ConnectionResetError):
-        raise WorkerError("a worker process ended before its run did (out of memory, or killed)") from None
 
 
-def _receive(connection: Connection[Any, Any]) -> tuple[int, Any]:
-    try:
-        position, value, error = connection.recv()
-    except (EOFError, ConnectionResetError):
-        raise WorkerError("a worker process ended before its run did (out of memory, or killed)") from None
-    if error is not None:
-        raise error
-    return position, value
-
-
-def _serve(connection: Connection[Any, Any], function: Callable[[Any], Any]) -> None:
+def _serve(
+    connection: Connection[Any, Any], function: Callable[[Any], Any], memory_bytes: int | None
+) -> None:
     """A worker's life: tasks in, values or exceptions out, until None or the end of the pipe."""
+    if memory_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

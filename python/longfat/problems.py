@@ -6,6 +6,7 @@ import json
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from longfat.fields import Accepts
@@ -26,7 +27,7 @@ def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
         case "missing":
             return f"{path} is missing; accepted: {_accepted(owner, location[-1])}"
         case "extra_forbidden":
-            known = [*owner.model_fields, *getattr(owner, "also_accepts", ())] if owner else []
+            known = [*_fields(owner), *getattr(owner, "also_accepts", ())] if owner else []
             return f"{path}: unknown key{suggestion(str(location[-1]), known)}; accepted: {', '.join(known)}"
         case "value_error":
             message = str(detail["ctx"]["error"])
@@ -63,6 +64,11 @@ def _show(value: Any) -> str:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 
 
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """By the names that a file has."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
 def _models(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
@@ -82,7 +88,7 @@ def _walk(
             continue
         written.append(part)
         if isinstance(part, str) and position < len(location) - 1:
-            field = models[0].model_fields.get(part) if models else None
+            field = _fields(models[0]).get(part) if models else None
             models = _models(field.annotation) if field else []
     return tuple(written), models[0] if models else None
 
@@ -97,12 +103,12 @@ def _is_table(owner: type[BaseModel] | None, location: tuple[int | str, ...]) ->
     """Whether a location is a table of its own, and not a value that is written as one."""
     if not location or isinstance(location[-1], int):
         return True
-    field = owner.model_fields.get(location[-1]) if owner else None
+    field = _fields(owner).get(location[-1]) if owner else None
     return field is not None and bool(_models(field.annotation))
 
 
 def _accepted(owner: type[BaseModel] | None, key: int | str) -> str:
-    field = owner.model_fields.get(str(key)) if owner else None
+    field = _fields(owner).get(str(key)) if owner else None
     if field is None:
         return "a value"
     for item in field.metadata:

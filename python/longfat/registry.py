@@ -12,13 +12,6 @@ from longfat.units import from_declared, to_declared
 
 Kind = Literal["algorithms", "queues", "routers"]
 
-LATER: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset({"vcp", "jetmax", "quickstart"}),
-    "queues": frozenset(),
-    "routers": frozenset({"xcp_i", "xcp_r", "jetmax", "vcp", "quickstart"}),
-}
-"""Names that the scenario format knows already; refused as such until the registry has them."""
-
 BARE: dict[Kind, frozenset[str]] = {
     "algorithms": frozenset({"segments", "packets"}),  # windows are counted in segments everywhere
     "queues": frozenset(),  # a threshold may count packets or bytes
@@ -54,6 +47,8 @@ class Row(TypedDict):
     live: bool
     explicit_bytes: NotRequired[int]
     """Of an algorithm: what its explicit congestion header takes of every data packet."""
+    explicit: NotRequired[bool]
+    """Of an algorithm: whether its data packets carry an explicit congestion header."""
     transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
     """What carries an algorithm; over "udp" all is acknowledged, of "datagrams" nothing."""
     ecn: NotRequired[bool]
@@ -80,8 +75,6 @@ def find(kind: Kind, name: str) -> Row:
             return row
     one = kind.removesuffix("s")
     article = "an" if one[0] == "a" else "a"
-    if name.lower() in LATER[kind]:
-        raise ValueError(f'the {one} "{name}" comes with a later version; accepted: {_names(kind)}')
     raise ValueError(
         f'"{name}" is not {article} {one}{suggestion(name, _all_names(kind))}; accepted: {_names(kind)}'
     )

@@ -67,11 +67,14 @@ class Result:
             ],
             "completion_times": self._completion_times(core),
             "metrics": self._metrics(core),
+            "notes": self.scenario.notes(),
             "performance": {
                 "wall_s": self.wall_s,
                 "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,
             },
         }
+        if "messages" in core:
+            summary["messages"] = core["messages"]
         named: dict[str, Any] = _without_nan(summary)
         for flow, part in zip(named["flows"], self._custom_names(), strict=True):
             flow["algorithm"] = part or flow["algorithm"]
@@ -83,13 +86,16 @@ class Result:
         return [Path(spec.name).name if spec.custom else None for spec in specs]
 
     def _asked_bps(self) -> list[float | None]:
-        """The load that was asked for, of each background of the plan."""
+        """The load that was asked for, of each background of the plan; a mean over the window of figures."""
         scenario = self.scenario
-        return [
-            part.asked_bps(scenario.bottleneck)
-            for part in scenario.background
-            for _ in range(2 if part.direction == "both" else 1)
-        ]
+        begin, end = scenario.figures_window_s()
+        found: list[float | None] = []
+        for i, part in enumerate(scenario.background):
+            asked = part.asked_bps(scenario.rates(f"background.{i}"))
+            until = end if part.stop is None else min(max(part.stop, begin), end)
+            share = (until - begin) / (end - begin)
+            found += [asked * share if asked and share else None] * (2 if part.direction == "both" else 1)
+        return found
 
     def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
         """By background and size, of transfers that began in the window of figures."""
@@ -125,6 +131,8 @@ class Result:
                 )
         variations = [self._variation(flow["name"], flow["start_s"]) for flow in flows]
         link = core["links"][0]
+        if self.scenario.link:  # nobody says which one is the bottleneck
+            link = max(core["links"], key=lambda link: link["utilization"])
         return {
             "jain": metrics.jain(rates),
             "throughput_ratio": metrics.throughput_ratio(rates),

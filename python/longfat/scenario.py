@@ -22,9 +22,9 @@ from pydantic import (
     model_validator,
 )
 
-from longfat import _core, problems
-from longfat.background import Background
-from longfat.distributions import DrawnRtt, DrawnTime, Exponential, is_drawn, least
+from longfat import _core, problems, topology
+from longfat.background import Background, Rates
+from longfat.distributions import RTT_SUCH_AS, DrawnRtt, DrawnTime, Exponential, is_drawn, least
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
     BUFFER_PACKETS,
@@ -45,12 +45,15 @@ from longfat.fields import (
     RandomLoss,
     Rate,
     Router,
+    RouterSpec,
     Rtt,
     Seed,
     Time,
     Transfer,
     write_buffer,
 )
+from longfat.topology import Link, Node, Placed, Topology
+from longfat.topology import Path as Route
 from longfat.transport import Part, Transport
 from longfat.units import RATE, TIME
 
@@ -67,7 +70,7 @@ LINKS = ("bottleneck", "reverse")
 MOST_SAMPLES = 20_000_000
 """Of all flows or all links of a run: 1.6 GB of series."""
 
-SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind"}
+SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_queue": "kind"}
 """Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
 
 Window = Annotated[
@@ -85,6 +88,11 @@ def _window(value: Any) -> tuple[float, float]:
     if not 0.0 <= begin < end:
         raise ValueError('accepted: two times, the lesser first, such as ["100 s", "600 s"]')
     return begin, end
+
+
+def access_bps(rate_bps: float) -> float:
+    """The rate of hosts' own links beside a link of this rate, where none is given."""
+    return rate_bps * ACCESS_FACTOR if rate_bps >= LEAST_ACCESS_BPS else LEAST_ACCESS_BPS
 
 
 class Bottleneck(Part):
@@ -105,31 +113,37 @@ class Bottleneck(Part):
     access_rate: AccessRate | None = None
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer | None = None
+    reverse_queue: Queue = QueueSpec("droptail")
 
     @model_validator(mode="after")
     def _queue_goes_with_the_rate(self) -> Self:
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
+        back = self.reverse_queue
+        try:
+            _core.check_queue(back.kind, back.parameters, self.reverse_rate or float(self.rate))
+        except ValueError as error:
+            raise ValueError(f"reverse_queue: {error}") from None
         return self
 
     def filled(self) -> Self:
         """With the values that follow from others written out."""
-        access = self.rate * ACCESS_FACTOR if self.rate >= LEAST_ACCESS_BPS else LEAST_ACCESS_BPS
         return self.model_copy(
             update={
-                "access_rate": self.access_rate or access,
+                "access_rate": self.access_rate or access_bps(self.rate),
                 "reverse_rate": self.reverse_rate or float(self.rate),
                 "queue": self.queue.filled(),
+                "reverse_queue": self.reverse_queue.filled(),
                 "router": self.router and self.router.filled(),
             }
         )
 
 
-class Flow(Transport):
+class Flow(Placed):
     """One flow, or `count` of them."""
 
     name: str | None = None
     """The running number if not given; with count > 1 followed by one."""
-    rtt: DrawnRtt
+    rtt: DrawnRtt = None  # type: ignore[assignment]  # given in a dumbbell, and only there
     """Two-way propagation delay of the whole path."""
     start: DrawnTime = 0.0
     stop: Time | None = None
@@ -174,23 +188,16 @@ class Scenario(Part):
     seed: Seed = 1
     window: Window | None = None
     """Figures are restricted to it; the whole run if not given."""
-    bottleneck: Bottleneck
+    bottleneck: Bottleneck = None  # type: ignore[assignment]  # where there are no links
+    node: list[Node] = Field(default_factory=list)
+    link: list[Link] = Field(default_factory=list)
     flow: list[Flow] = Field(default_factory=list)
     background: list[Background] = Field(default_factory=list)
     sample: Sample = Sample()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _other_topologies_come_later(cls, data: Any) -> Any:
-        for key in ("node", "link"):
-            if isinstance(data, Mapping) and key in data:
-                raise ValueError(
-                    f"[[{key}]] (anything but a dumbbell) comes with a later version; use [bottleneck]"
-                )
-        return data
-
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
+        self._check_network()
         if not self.flow and not self.background:
             raise ValueError("nothing to send: give at least one [[flow]] or [[background]]")
         if self.window is not None and self.window[1] > self.duration:
@@ -202,11 +209,11 @@ class Scenario(Part):
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f'two flows or backgrounds are called "{twice}"; accepted: names that differ')
-        if not self.flow and any(background.rtt is None for background in self.background):
+        if self.topology is None and not self.flow and any(part.rtt is None for part in self.background):
             raise ValueError("background.rtt is missing; without a flow there is none to take it from")
         for key, period, series in (
             ("cwnd", self.sample.cwnd, number),
-            ("queue", self.sample.queue, len(LINKS)),
+            ("queue", self.sample.queue, len(self.topology.ways) if self.topology else len(LINKS)),
         ):
             if self.duration / period * series > MOST_SAMPLES:
                 least_period = self.duration * series / MOST_SAMPLES
@@ -214,23 +221,95 @@ class Scenario(Part):
                     f'sample.{key} = "{TIME.write(period)}" gives more than {MOST_SAMPLES} samples; '
                     f'accepted: from "{least_period:.2g} s"'
                 )
-        access_bps = self.bottleneck.filled().access_rate or 0.0
+        access_bps = self.access_bps()
         parts: list[tuple[str, Transport]] = [(f"flow.{i}", flow) for i, flow in enumerate(self.flow)]
         parts += [
-            (f"background.{i}", part.with_load(self.bottleneck)) for i, part in enumerate(self.background)
+            (f"background.{i}", self._loaded(part, f"background.{i}"))
+            for i, part in enumerate(self.background)
         ]
         for place, part in parts:
             rate_bps = part.algorithm.rate_bps()
             if rate_bps is not None and rate_bps > access_bps:
                 raise ValueError(
                     f'{place}.algorithm.rate = "{RATE.write(rate_bps)}" is above the host\'s own link; '
-                    f'accepted: up to "{RATE.write(access_bps)}" (bottleneck.access_rate)'
+                    f'accepted: up to "{RATE.write(access_bps)}"'
+                    + (" (bottleneck.access_rate)" if self.topology is None else "")
                 )
-        for key, rate in (("buffer", self.bottleneck.rate), ("reverse_buffer", self.bottleneck.reverse_rate)):
-            buffer = getattr(self.bottleneck, key)
-            if buffer is not None:
-                self._check_buffer(f"bottleneck.{key}", buffer, rate or self.bottleneck.rate)
+        for key, buffer, rate in self._buffers():
+            self._check_buffer(key, buffer, rate)
         return self
+
+    def _check_network(self) -> None:
+        """A bottleneck, or links; and every flow says what goes with it."""
+        parts = [(f"flow.{i}", part) for i, part in enumerate(self.flow)]
+        others = [(f"background.{i}", part) for i, part in enumerate(self.background)]
+        is_dumbbell = "bottleneck" in self.model_fields_set
+        if self.link and is_dumbbell:
+            raise ValueError("[bottleneck] and [[link]] exclude each other; accepted: one of them")
+        if self.link:
+            topology.check_ends([*parts, *others])
+            self.paths()
+            return
+        if self.node:
+            raise ValueError("[[node]] without [[link]]; accepted: both, or [bottleneck]")
+        if not is_dumbbell:
+            raise ValueError(
+                "bottleneck is missing; accepted: a table, [bottleneck], or [[link]] and [[node]]"
+            )
+        topology.check_no_ends([*parts, *others])
+        for place, part in parts:
+            if "rtt" not in part.model_fields_set:
+                raise ValueError(f"{place}.rtt is missing; accepted: {RTT_SUCH_AS.text}")
+
+    @property
+    def topology(self) -> Topology | None:
+        """Its links and their ways; None of a dumbbell."""
+        return Topology(self.node, self.link) if self.link else None
+
+    def paths(self) -> dict[str, Route]:
+        """The paths of flows and backgrounds by place such as "flow.0"; none in a dumbbell."""
+        parts: list[tuple[str, Placed]] = [(f"flow.{i}", part) for i, part in enumerate(self.flow)]
+        parts += [(f"background.{i}", part) for i, part in enumerate(self.background)]
+        known = self.topology
+        return known.paths({p: (part.origin or "", part.to or "") for p, part in parts}) if known else {}
+
+    def _routers_of(self, place: str, direction: str) -> dict[str, RouterSpec | None]:
+        """The router of each link that a flow's data cross."""
+        known = self.topology
+        if known is None:
+            forward = direction == "forward"
+            return {LINKS[0]: self.bottleneck.router} if forward else {LINKS[1]: None}
+        path = self.paths()[place]
+        ways = [known.ways[n] for n in (path.forward if direction == "forward" else path.reverse)]
+        return {way.name: None if way.back else way.link.router for way in ways}
+
+    def rates(self, place: str) -> Rates:
+        """What the load of this background goes by."""
+        return self.paths()[place] if self.link else self.bottleneck
+
+    def access_bps(self) -> float:
+        """The rate of the hosts' own links."""
+        if not self.link:
+            return self.bottleneck.filled().access_rate or 0.0
+        return access_bps(max(link.rate for link in self.link))
+
+    def _loaded(self, part: Background, place: str) -> Background:
+        """With what its load amounts to; with no RTT of its own where the path has one."""
+        if not self.link:
+            return part.with_load(self.bottleneck)
+        path = self.paths()[place]
+        loaded = part.model_copy(update={"rtt": path.rtt_s}).with_load(path)
+        return loaded.model_copy(update={"rtt": None})
+
+    def _buffers(self) -> list[tuple[str, BufferSize, float]]:
+        """Key, size and the rate of the link behind it, of those that are given."""
+        if self.link:
+            return [(f"link.{i}.buffer", link.buffer, link.rate) for i, link in enumerate(self.link)]
+        there, back = self.bottleneck.rate, self.bottleneck.reverse_rate
+        found = [("bottleneck.buffer", self.bottleneck.buffer, there)]
+        if self.bottleneck.reverse_buffer is not None:
+            found.append(("bottleneck.reverse_buffer", self.bottleneck.reverse_buffer, back or there))
+        return found
 
     def _check_buffer(self, key: str, buffer: BufferSize, rate_bps: float) -> None:
         largest = max(part.packet_bytes for part in (*self.flow, *self.background))
@@ -240,7 +319,11 @@ class Scenario(Part):
                 'accepted: "20 % BDP", "175 packets", "512 KiB" or "10 ms"'
             )
         if buffer.bdp is not None and self.buffer_rtt_s() == 0.0:
-            raise ValueError(f"{key} in BDP: an exponential rtt has no least one; give bottleneck.buffer_rtt")
+            raise ValueError(
+                f"{key} in BDP: links without delay have none; accepted: packets, bytes or a time"
+                if self.link
+                else f"{key} in BDP: an exponential rtt has no least one; give bottleneck.buffer_rtt"
+            )
         number = self.packets(buffer, rate_bps)
         if number > BUFFER_PACKETS[1]:
             raise ValueError(
@@ -271,6 +354,9 @@ class Scenario(Part):
 
     def buffer_rtt_s(self) -> float:
         """The RTT of "% BDP": the one given, else the smallest that a flow can have."""
+        if self.link:
+            kind = "flow" if self.flow else "background"
+            return min(path.rtt_s for place, path in self.paths().items() if place.startswith(kind))
         if self.bottleneck.buffer_rtt is not None:
             return self.bottleneck.buffer_rtt
         parts = self.flow or self.background
@@ -297,9 +383,11 @@ class Scenario(Part):
 
         return bool(self.background) or any(
             (
-                random(self.bottleneck.loss),
-                random(self.bottleneck.ack_loss),
-                self.bottleneck.queue.random,
+                any(
+                    random(link.loss) or random(link.ack_loss) or link.queue.random
+                    for link in (*self.link, *((self.bottleneck,) if not self.link else ()))
+                ),
+                not self.link and self.bottleneck.reverse_queue.random,
                 any(
                     is_drawn(flow.rtt)
                     or is_drawn(flow.start)
@@ -320,21 +408,29 @@ class Scenario(Part):
     def warnings(self) -> list[str]:
         """What is probably not meant, but can be run."""
         found = []
-        for key, rate in (("buffer", self.bottleneck.rate), ("reverse_buffer", self.bottleneck.reverse_rate)):
-            buffer = getattr(self.bottleneck, key)
-            if buffer is not None and self.packets(buffer, rate or self.bottleneck.rate) < 1:
-                share = float(self.packets(buffer, rate or self.bottleneck.rate))
-                found.append(
-                    f'bottleneck.{key} = "{write_buffer(buffer)}" is {share:.3g} packets; 1 packet is used'
-                )
+        for key, buffer, rate in self._buffers():
+            if self.packets(buffer, rate) < 1:
+                share = float(self.packets(buffer, rate))
+                found.append(f'{key} = "{write_buffer(buffer)}" is {share:.3g} packets; 1 packet is used')
         for i, flow in enumerate(self.flow):
             if least(flow.start) >= self.duration:
                 found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
-            if flow.algorithm.explicit_bytes and self.bottleneck.router is None:
-                found.append(
-                    f"flow.{i} is of {flow.algorithm.name}, but no router is there to guide it; "
-                    f'accepted: bottleneck.router = "{flow.algorithm.name}"'
-                )
+        return found
+
+    def notes(self) -> list[str]:
+        """What to know when reading the figures: flows that cross queues without the router they speak to."""
+        found = []
+        for i, flow in enumerate(self.flow):
+            routers = self._routers_of(f"flow.{i}", flow.direction)
+            kinds = {name: router and router.kind for name, router in routers.items()}
+            bare = [name for name, kind in kinds.items() if kind is None]
+            if flow.algorithm.explicit and bare:
+                what = f"flow.{i} ({flow.algorithm.name}) crosses links without a router"
+                found.append(f"{what}: {', '.join(bare)}")
+            other = [name for name, kind in kinds.items() if kind != "quickstart"]
+            if flow.quick_start is not None and other:
+                what = f"flow.{i} asks for a rate by Quick-Start, but routers on its way take no part"
+                found.append(f"{what}: {', '.join(other)}")
         return found
 
     def filled(self) -> Self:
@@ -345,31 +441,39 @@ class Scenario(Part):
 
         first_rtt = self.flow[0].rtt if self.flow else None
 
-        def background(part: Background, name: str) -> Background:
+        def background(part: Background, name: str, place: str) -> Background:
+            if self.link:
+                return self._loaded(part.model_copy(update=transport(part) | {"name": name}), place)
             rtt: Any = first_rtt if part.rtt is None else part.rtt
             named = part.model_copy(update=transport(part) | {"name": name, "rtt": rtt})
             return named.with_load(bottleneck)
 
-        bottleneck = self.bottleneck.filled().model_copy(update={"reverse_buffer": self.reverse_buffer()})
+        bottleneck = self.bottleneck
+        if not self.link:
+            filled = bottleneck.filled().model_copy(update={"reverse_buffer": self.reverse_buffer()})
+            bottleneck = filled.model_copy(update={"buffer_rtt": self.buffer_rtt_s() or None})
         return self.model_copy(
             update={
                 "window": self.figures_window_s(),
-                "bottleneck": bottleneck.model_copy(update={"buffer_rtt": self.buffer_rtt_s() or None}),
+                "bottleneck": bottleneck,
+                "link": [link.filled() for link in self.link],
                 "flow": [flow.model_copy(update=transport(flow)) for flow in self.flow],
                 "background": [
-                    background(part, name)
-                    for part, name in zip(self.background, self.background_names(), strict=True)
+                    background(part, name, f"background.{i}")
+                    for i, (part, name) in enumerate(
+                        zip(self.background, self.background_names(), strict=True)
+                    )
                 ],
             }
         )
 
     def to_dict(self) -> dict[str, Any]:
         """What `from_dict` reads back: texts with units, a user's own algorithm as it is."""
-        return self.model_dump(exclude_none=True)
+        return self.model_dump(exclude_none=True, by_alias=True)
 
     def to_toml(self) -> str:
         """What `from_toml` reads back."""
-        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True))
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, by_alias=True))
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """The same scenario but for some dotted keys, list positions as numbers: {"flow.0.rtt": "82 ms"}."""

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longfat.columns import RUN_TABLES, Column, metrics, rows
+from longfat.columns import RUN_TABLES, Column, metrics, number, rows
 from longfat.registry import Row
 from longfat.scenario import Scenario
 from longfat.transport import Transport
@@ -43,6 +43,8 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
         console.print()
         console.print(table)
     console.print()
+    for note in scenario.notes():
+        console.print(f"Note: {note}.", markup=False, highlight=False)
     console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
 
 
@@ -50,7 +52,6 @@ def _used(scenario: Scenario) -> list[str]:
     """The values behind the figures that a scenario may have left to defaults."""
     full = scenario.filled()
     begin, end = full.figures_window_s()
-    bottleneck = full.bottleneck
     parts: list[Transport] = [*full.flow, *full.background]
     packets = sorted({(part.mss, part.header_bytes) for part in parts})
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
@@ -59,8 +60,8 @@ def _used(scenario: Scenario) -> list[str]:
         f"figures from {TIME.write(begin)} to {TIME.write(end)}",
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
         *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
-        f"access {RATE.write(bottleneck.access_rate or 0.0)}",
-        f"reverse path {RATE.write(bottleneck.reverse_rate or 0.0)}",
+        f"access {RATE.write(full.access_bps())}",
+        *([f"reverse path {RATE.write(full.bottleneck.reverse_rate or 0.0)}"] if not full.link else []),
     ]
 
 
@@ -84,3 +85,23 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
             table.add_row("   ", parameter["name"], default.strip(), parameter["meaning"] + choices)
         if row["parameters"]:
             console.print(table, markup=False)
+
+
+MOST_ANSWERS = 100
+"""Rows of an answer that are printed; --json has all."""
+
+
+def print_answer(console: Console, answer: Any) -> None:
+    """The answer to a query, numbers to the right."""
+    import pyarrow as pa
+
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for field in answer.schema:
+        is_number = pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+        table.add_column(field.name, justify="right" if is_number else "left")
+    for row in answer.slice(0, MOST_ANSWERS).to_pylist():
+        cells = [number(v) if isinstance(v, float) else "-" if v is None else str(v) for v in row.values()]
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    if answer.num_rows > MOST_ANSWERS:
+        console.print(f"{answer.num_rows} rows, the first {MOST_ANSWERS} shown; --json has all", style="dim")

@@ -6,11 +6,17 @@ A response function gives the mean congestion window of one flow that loses each
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 STANDARD_LOW_P_CONSTANT = 1.5
 """p W^2 of standard TCP without delayed ACK: W = sqrt(3 / (2 p)) (Mathis et al. 1997)."""
+
+STANDARD_BACKOFF = 0.5
+"""What a loss leaves standard TCP of its window."""
+
+LOP_PACKET_BYTES = 1024.0
+"""LOP 3.1.3.1: the usual MSS; headers are not counted."""
 
 HSTCP_LOW_WINDOW = 38.0
 HSTCP_LOW_P = 1e-3
@@ -129,7 +135,7 @@ def throughput_bps(window_packets: float, rtt_s: float, packet_bytes: float = 15
     return 8.0 * packet_bytes * window_packets / rtt_s
 
 
-def sawtooth_utilization(queue_bdp: float, backoff: float = 0.5) -> float:
+def sawtooth_utilization(queue_bdp: float, backoff: float = STANDARD_BACKOFF) -> float:
     """Utilisation of one AIMD flow on a drop-tail link whose queue holds ``queue_bdp`` BDPs.
 
     The window goes from backoff (1 + q) to (1 + q) BDP, one step a round. A round takes one propagation RTT
@@ -152,6 +158,42 @@ def rtt_unfairness(rtt_long_s: float, rtt_short_s: float, exponent: float = 2.0)
     Wirth, Leith 2006; LLS V-B); 1 for H-TCP's RTT scaling; 1/(1 - d) for a loss law c/p^d (LOP 2.4).
     """
     return math.pow(rtt_short_s / rtt_long_s, exponent)
+
+
+def growing_rate_bps(
+    since_s: float, rtt_s: float, cwnd_packets: float = 0.0, packet_bytes: float = LOP_PACKET_BYTES
+) -> float:
+    """Rate of standard TCP so long after it had ``cwnd_packets``, without losses: LOP (3.1), (3.2), (3.4)."""
+    return 8.0 * packet_bytes / rtt_s**2 * (rtt_s * cwnd_packets + since_s)
+
+
+def sine_capacity_bps(time_s: float, most_bps: float, least_bps: float, period_s: float) -> float:
+    """Capacity that varies as a sine, LOP (3.8): greatest at 0 s, least half a period later."""
+    swing = 0.5 * (most_bps - least_bps)
+    return most_bps - swing + swing * math.sin(2.0 * math.pi * time_s / period_s + 0.5 * math.pi)
+
+
+def sawtooth_under_bps(
+    capacity_bps: Callable[[float], float],
+    times_s: Sequence[float],
+    rtt_s: float,
+    first_bps: float,
+    packet_bytes: float = LOP_PACKET_BYTES,
+) -> list[float]:
+    """The model of LOP 3.1.3.1, Fig. 3.3: standard TCP's rate below a capacity that varies, at these times.
+
+    The rate grows along the line of (3.4) and is halved where it meets the capacity: no slow-start, no
+    queue, no timeouts. Where the capacity itself falls by more than half between two times, halving goes on.
+    """
+    rates: list[float] = []
+    rate, before_s = first_bps, times_s[0] if times_s else 0.0
+    for time_s in times_s:
+        rate += growing_rate_bps(time_s - before_s, rtt_s, packet_bytes=packet_bytes)
+        while rate > capacity_bps(time_s):
+            rate *= STANDARD_BACKOFF
+        rates.append(rate)
+        before_s = time_s
+    return rates
 
 
 RESPONSE_FUNCTIONS: dict[str, Callable[[float], float]] = {

@@ -19,6 +19,7 @@ from longfat.fields import (
     Algorithm,
     AlgorithmSpec,
     Mss,
+    QuickStartRate,
     RtoFloor,
     Segments,
     SegmentsOrInfinite,
@@ -58,6 +59,8 @@ class Transport(Part):
     """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
     ecn: bool = False
+    quick_start: QuickStartRate | None = None
+    """The rate that the connection request asks the routers for (RFC 4782); None asks for none."""
 
     @model_validator(mode="before")
     @classmethod
@@ -77,6 +80,10 @@ class Transport(Part):
             raise ValueError(
                 f'{wrong[0]} does not go with "{self.algorithm.name}", which is not TCP; '
                 f"accepted beside it: {', '.join(others)}"
+            )
+        if self.quick_start is not None and self.algorithm.explicit:
+            raise ValueError(
+                f'quick_start does not go with "{self.algorithm.name}", whose routers guide it from the start'
             )
         return self
 

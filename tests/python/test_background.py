@@ -136,6 +136,58 @@ def test_a_load_that_cannot_be_reached_is_said_with_the_load_reached() -> None:
     assert unreached_loads(mean["background"]) == [line]
 
 
+def test_a_background_that_stops_opens_nothing_more_and_its_load_counts_until_then() -> None:
+    keys = {"kind": "short", "load": "20 %", "rtt": "20 ms", "stop": "10 s"}
+    ran = longfat.run(
+        scenario(
+            {"bottleneck.rate": "200 Mbit/s"},
+            duration="20 s",
+            window=["0 s", "20 s"],
+            flow=[],
+            background=[keys],
+        )
+    )
+    starts = ran.transfers["start_s"].to_numpy()
+    assert 9.5 < starts.max() < 10.0
+    (entry,) = ran.summary["background"]
+    assert entry["load_bps"] == pytest.approx(20e6)
+    assert entry["load_reached"] == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"kind": "bulk", "flows": 3, "stop": "10 s"},
+        {"kind": "onoff", "sources": 3, "algorithm": {"name": "onoff", "rate": "9 Mbit/s"}, "stop": "10 s"},
+    ],
+)
+def test_endless_background_flows_that_stop_leave_the_link_idle_and_completed_nothing(
+    keys: dict[str, Any],
+) -> None:
+    ran = longfat.run(scenario(duration="20 s", flow=[], background=[keys | {"rtt": "20 ms"}]))
+    link = ran.link("bottleneck")
+    sent = np.interp([9.0, 11.0, 20.0], link["time_s"], link["bytes_out"])
+    assert sent[0] > 2e6
+    assert sent[2] == sent[1]
+    assert ran.summary["background"][0]["transfers_completed"] == 0
+
+
+def test_an_exponential_with_a_least_value_keeps_its_mean_and_has_no_nearer_path() -> None:
+    keys = {
+        "kind": "short",
+        "gap": "10 ms",
+        "rtt": {"exponential": "100 ms", "least": "20 ms"},
+        "sizes": {"empirical": ["1 kB"]},
+    }
+    ran = longfat.run(scenario(duration="60 s", flow=[], background=[keys]))
+    # two round trips on an idle path: one for the SYN, one for the packet
+    rtts = ran.transfers["duration_s"].to_numpy() / 2.0
+    assert rtts.min() > 0.02
+    assert rtts.min() < 0.021
+    assert rtts.mean() == pytest.approx(0.1, rel=0.05)
+    assert np.median(rtts) == pytest.approx(0.02 + 0.08 * np.log(2.0), rel=0.05)
+
+
 def test_bulk_flows_fill_the_link_and_are_not_asked_for_a_load() -> None:
     start = {"uniform": ["0 s", "5 s"]}
     result = longfat.run(alone(kind="bulk", flows=5, start=start, rate="20 Mbit/s", duration="60 s"))
@@ -313,6 +365,14 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
             'background.0.algorithm.rate = "1.2 Gbit/s" is above the host\'s own link; ',
         ),
         ({"kind": "onoff", "sources": 1, "ecn": True}, 'background.0: ecn does not go with "onoff"'),
+        (
+            {"kind": "bulk", "flows": 2, "start": "5 s", "stop": "5 s"},
+            'background.0: stop = "5 s" is not after its start',
+        ),
+        (
+            {"kind": "short", "gap": "1 s", "rtt": {"exponential": "10 ms", "least": "20 ms"}},
+            'background.0.rtt = { exponential = "10 ms", least = "20 ms" }: least lies above the mean; ',
+        ),
         ({"kind": "bulk"}, "background.0.flows is missing; accepted: a whole number"),
         ({"kind": "bulk", "flows": 2, "load": "20 %"}, "background.0.load: unknown key; accepted: "),
         ({"kind": "bulk", "flows": 0}, "background.0.flows = 0: accepted: a whole number from 1 to 100000"),
@@ -335,7 +395,8 @@ def test_bad_values_are_told_with_key_value_and_what_would_be_accepted(
         {"kind": "short", "load": "20 %", "direction": "both"},
         {"kind": "short", "load": "0.07 %"},
         {"kind": "short", "gap": "1 s", "sizes": {"empirical": ["1 kB", ["2 kB", 3.5]]}},
-        {"kind": "bulk", "flows": 3, "start": {"empirical": ["1 s", "2 s"]}},
+        {"kind": "bulk", "flows": 3, "start": {"empirical": ["1 s", "2 s"]}, "stop": "3 s"},
+        {"kind": "bulk", "flows": 3, "rtt": {"exponential": "90 ms", "least": "8 ms"}},
     ],
 )
 def test_what_is_written_out_is_read_back_and_planned_alike(keys: dict[str, Any]) -> None:

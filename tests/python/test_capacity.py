@@ -148,9 +148,8 @@ def test_an_xcp_flow_carries_its_header_and_needs_its_router() -> None:
     assert plan["links"][0]["router"] == {"kind": "xcp", "alpha": 0.4, "beta": 0.226, "gamma": 0.1}
     assert plan["links"][1]["router"] is None
     assert routed.packet_bytes == 1500.0
-    assert routed.warnings() == []
-    assert len(scenario(flow=flows).warnings()) == 1
-    assert "no router" in scenario(flow=flows).warnings()[0]
+    assert routed.notes() == []
+    assert scenario(flow=flows).notes() == ["flow.0 (xcp) crosses links without a router: bottleneck"]
 
 
 def test_xcp_fills_the_link_without_loss_as_a_file_has_it() -> None:
@@ -168,6 +167,9 @@ def test_xcp_fills_the_link_without_loss_as_a_file_has_it() -> None:
         ("xpc", '"xpc" is not a router, did you mean "xcp"?'),
         ({"kind": "xcp", "alpha": 2}, "xcp.alpha = 2: accepted: from"),
         ({"kind": "xcp", "delta": 2}, 'xcp has no parameter "delta"'),
+        ({"kind": "friendly", "protocol": "sack"}, "friendly.protocol = 'sack': accepted: \"xcp\""),
+        ({"kind": "friendly", "inspect": 0}, "friendly.inspect = 0: accepted: from 0.01 to 1"),
+        ({"kind": "dqw", "weight": 1}, "dqw.weight = 1: accepted: from 0.01 to 0.99"),
         (3, 'accepted: the name of a router such as "xcp"'),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat import metrics
+from longfat import metrics, theory
 
 RATES = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=20)
 
@@ -110,6 +110,26 @@ def test_inefficiency_is_the_share_that_was_wasted():
     # LOP 3.1.3.2: an inefficiency of .40 means that 40 % of the resources were wasted
     assert metrics.inefficiency(1000.0, 600.0) == pytest.approx(0.40)
     assert metrics.utilization(1000.0, 600.0) == pytest.approx(0.60)
+
+
+def test_inefficiency_of_a_window_is_the_area_between_capacity_and_rate():
+    # LOP (3.5) to (3.7): a rate that climbs from 0 to a constant capacity wastes a triangle, half of it;
+    # in the second half of the climb a quarter is wasted
+    time = np.linspace(0.0, 10.0, 101)
+    delivered = 0.5e6 * time**2 / 8.0
+    capacity = np.full(101, 10e6)
+    assert metrics.inefficiency_between(time, capacity, delivered, (0.0, 10.0)) == pytest.approx(0.5)
+    assert metrics.inefficiency_between(time, capacity, delivered, (5.0, 10.0)) == pytest.approx(0.25)
+    assert math.isnan(metrics.inefficiency_between(time, capacity, delivered, (5.0, 11.0)))
+
+
+def test_inefficiency_under_the_sine_of_the_thesis_counts_what_was_available():
+    # LOP (3.8) with 1 Gbit/s, 300 Mbit/s and 32 s: 650 Mbit/s on average, of which 300 use 46 %
+    time = np.linspace(0.0, 64.0, 641)
+    capacity = [theory.sine_capacity_bps(t, 1e9, 3e8, 32.0) for t in time]
+    assert metrics.inefficiency_between(time, capacity, 3e8 * time / 8.0, (16.0, 48.0)) == pytest.approx(
+        1.0 - 300.0 / 650.0, abs=1e-4
+    )
 
 
 def test_loss_ratio_without_packets_is_zero():

@@ -66,3 +66,38 @@ def test_rtt_unfairness_of_synchronised_aimd_is_the_square_of_the_ratio():
     # LLS V-B; LOP 2.4: 1 / (1 - .82) = 5.55 for HighSpeed TCP
     assert theory.rtt_unfairness(0.16, 0.016) == pytest.approx(0.01)
     assert theory.rtt_unfairness(0.2, 0.1, 1 / (1 - 0.82)) == pytest.approx(2**-5.5556, rel=1e-3)
+
+
+def test_standard_tcp_gains_the_thesis_s_0_83_megabit_a_second_at_100_ms():
+    # LOP 3.1.3.1, Fig. 3.3: "a throughput increase slope of about 0.83 Mbps", 1024 bytes, RTT 100 ms
+    slope = theory.growing_rate_bps(11.0, 0.1) - theory.growing_rate_bps(10.0, 0.1)
+    assert slope == pytest.approx(0.83e6, rel=0.02)
+    # (3.1): 12207 packets of 1024 bytes in 100 ms are 1 Gbit/s
+    assert theory.growing_rate_bps(0.0, 0.1, 12207.0) == pytest.approx(1e9, rel=1e-3)
+
+
+def test_the_thesis_s_sine_is_a_gigabit_at_0_s_and_300_megabit_at_16_s():
+    found = [theory.sine_capacity_bps(t, 1e9, 3e8, 32.0) for t in (0.0, 8.0, 16.0, 32.0)]
+    assert found == pytest.approx([1e9, 6.5e8, 3e8, 1e9])
+
+
+def test_the_model_of_tcp_wastes_a_quarter_of_a_constant_link():
+    # without a queue a sawtooth between half and all of the link uses 3/4 (Appenzeller et al. 2004)
+    times = [0.01 * i for i in range(40001)]
+    rates = theory.sawtooth_under_bps(lambda _: 1e7, times, 0.1, 0.5e7)
+    assert max(rates) <= 1e7
+    assert min(rates) == pytest.approx(0.5e7, rel=1e-3)
+    assert sum(rates) / len(rates) == pytest.approx(0.75e7, rel=0.01)
+
+
+def test_the_model_of_tcp_cannot_follow_the_thesis_s_sine():
+    # LOP Fig. 3.3: halved on the way down, then 0.82 Mbit/s a second against up to 34 of the capacity
+    def capacity(time_s):
+        return theory.sine_capacity_bps(time_s, 1e9, 3e8, 32.0)
+
+    times = [0.01 * i for i in range(4801)]
+    rates = theory.sawtooth_under_bps(capacity, times, 0.1, 1e9)
+    assert all(rate <= capacity(time) for time, rate in zip(times, rates, strict=True))
+    # the descent ends with its last halving; from the low point on the line gains 16 s of slope
+    low = rates[1600]
+    assert rates[3200] - low == pytest.approx(16 * 0.8192e6, rel=1e-3)

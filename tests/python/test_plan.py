@@ -5,6 +5,7 @@ import pytest
 
 from longfat import _core
 from longfat.plan import build
+from longfat.scenario import Scenario
 from samples import scenario
 
 
@@ -47,7 +48,8 @@ def test_buffer_rtt_replaces_the_smallest_rtt() -> None:
 )
 def test_the_reverse_buffer_is_the_forward_one_but_at_least_1000_packets(buffer: str, packets: int) -> None:
     plan = build(scenario({"bottleneck.buffer": buffer}))
-    assert plan["links"][1]["queue"] == {"kind": "droptail", "limit_packets": packets}
+    queue = plan["links"][1]["queue"]
+    assert (queue["kind"], queue["limit_packets"]) == ("droptail", packets)
 
 
 def test_a_queue_has_every_parameter_in_the_registrys_units() -> None:
@@ -93,6 +95,22 @@ def test_staggering_shifts_uniform_starts() -> None:
     flow = {"rtt": "40 ms", "start": {"uniform": ["0 s", "2 s"]}, "count": 2, "stagger": "1 s"}
     plan = build(scenario(flow=[flow]))
     assert [entry["start_s"] for entry in plan["flows"]] == [{"uniform": [0.0, 2.0]}, {"uniform": [1.0, 3.0]}]
+
+
+def test_the_way_back_has_the_queue_that_was_asked_for_and_its_own_limit() -> None:
+    given = scenario(
+        {
+            "bottleneck.queue": "codel",
+            "bottleneck.reverse_queue": {"kind": "red", "ecn": True},
+            "bottleneck.reverse_buffer": "70 packets",
+        }
+    )
+    queues = [link["queue"] for link in build(given)["links"]]
+    assert [queue["kind"] for queue in queues] == ["codel", "red"]
+    assert (queues[1]["limit_packets"], queues[1]["ecn"]) == (70, "true")
+    assert given.varies()
+    assert Scenario.from_toml(given.to_toml()) == given
+    assert [link["queue"]["kind"] for link in build(scenario())["links"]] == ["droptail", "droptail"]
 
 
 def test_reverse_flows_send_over_the_reverse_link() -> None:

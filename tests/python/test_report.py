@@ -155,7 +155,11 @@ def test_the_folder_of_a_run_has_a_report_too(tmp_path):
                 "duration_s": 0.2,
                 "flows": [flow],
                 "links": [{"name": "bottleneck", "queue_limit_packets": 8}],
-                "background": [],
+                "background": [{"name": "short-1", "transfers_started": 9}],
+                "completion_times": [
+                    {"background": "short-1", "from_bytes": 1e4, "below_bytes": 1e5}
+                    | {"transfers": 7, "p50_s": 0.2571}
+                ],
                 "metrics": {"jain": 1.0},
             }
         )
@@ -176,6 +180,8 @@ def test_the_folder_of_a_run_has_a_report_too(tmp_path):
     assert "<h1>a &lt;run&gt;</h1>" in page
     assert "throughput Mbit/s</th>" in page
     assert ">123.5</td>" in page
+    sizes = page[page.index("Completion times by size") :]
+    assert all(f">{cell}</td>" in sizes for cell in ("10,000", "100,000", "7", "257.1"))
     plots = {
         name: json.loads(re.search(rf'id="data-{name}">(.*?)</script>', page, re.DOTALL).group(1))
         for name in ("cwnd", "queue")

@@ -149,6 +149,11 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             {"sample__cwnd": "10 us"},
             'sample.cwnd = "10 us" gives more than 20000000 samples; accepted: from "6e-05 s"',
         ),
+        (
+            {"bottleneck__reverse_queue": {"kind": "red", "min": "9 packets", "max": "3 packets"}},
+            "bottleneck: reverse_queue: red.max = 3 packets is not accepted; give more than red.min",
+        ),
+        ({"bottleneck__reverse_queue": "rde"}, 'bottleneck.reverse_queue = "rde": '),
         ({"seed": -1}, "seed = -1: accepted: a whole number from 0"),
         (
             {"flow__0__rtt": {"exponential": "40 ms"}},
@@ -158,18 +163,6 @@ def test_the_reference_file_is_read_in_si_units() -> None:
 )
 def test_bad_values_are_refused_with_what_is_accepted(overrides: dict[str, Any], expected: str) -> None:
     assert problem(**overrides).startswith(expected)
-
-
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        {"bottleneck__router": "jetmax"},
-        {"node": [{"name": "a"}]},
-        {"link": [{"from": "a", "to": "b"}]},
-    ],
-)
-def test_parts_without_a_model_yet_say_so(overrides: dict[str, Any]) -> None:
-    assert "later version" in problem(**overrides)
 
 
 def test_every_problem_is_kept_and_the_rest_counted() -> None:

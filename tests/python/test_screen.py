@@ -197,7 +197,13 @@ def test_a_users_own_reno_is_screened_as_the_native_one(screened):
     assert {**native, "name": ""} == {**mine, "name": ""}
     assert native["utilization"]["mean"] > 0.5
     assert 0.3 < native["share_reno"]["mean"] < 0.7
-    assert {file.name for file in out.iterdir()} == {"screen.json", "runs.parquet", "index.html", "figures"}
+    kept = {"store.json", "segments"}
+    assert {file.name for file in out.iterdir()} == {
+        "screen.json",
+        "runs.parquet",
+        "index.html",
+        "figures",
+    } | kept
     assert pq.read_table(out / "runs.parquet").num_rows == document["performance"]["runs"]
 
 

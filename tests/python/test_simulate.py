@@ -228,3 +228,22 @@ def test_the_example_script_prints_a_line_for_each_setting() -> None:
 def test_the_largest_segment_that_a_scenario_may_have_can_be_run() -> None:
     ran = longfat.run(scenario(flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "65483 B"}]))
     assert ran.summary["flows"][0]["goodput_bps"] > 0
+
+
+def test_a_queue_on_the_way_back_holds_its_target_for_the_data_that_go_there() -> None:
+    def waits_ms(queue: str) -> float:
+        ran = longfat.run(
+            scenario(
+                {"bottleneck.reverse_queue": queue, "bottleneck.reverse_buffer": "200 packets"},
+                duration="40 s",
+                window=["10 s", "40 s"],
+                flow=[{"rtt": "40 ms", "direction": "reverse"}, {"rtt": "50 ms", "direction": "reverse"}],
+            )
+        )
+        forward, reverse = ran.summary["links"]
+        assert forward["utilization"] < 0.1
+        assert reverse["utilization"] > 0.9
+        return float(reverse["queue_mean_packets"]) * 1.2  # 1.2 ms each at 10 Mbit/s
+
+    assert waits_ms("codel") < 15.0
+    assert waits_ms("droptail") > 100.0

@@ -9,7 +9,7 @@ from longfat import plan, suites
 from longfat.claims import judge
 from longfat.scenario import Scenario
 from longfat.suites.aqm_figures import ellipse
-from longfat.suites.aqm_reduction import reduce_run
+from longfat.suites.aqm_reduction import effective_flows, reduce_run
 from longfat.suites.suite import Data, Runs
 
 SUITE = suites.get("aqm")
@@ -24,8 +24,10 @@ def as_published(at):
         jain=jain,
         delays=(10.0, 45.0, 10.0) if queue != "pie" else (10.0, 12.0, 10.0),
         drops=(0.01, 0.015, 0.01),
-        share=0.2 if queue == "choke" else 0.6,
+        share=0.2 if queue == "choke" and at.get("thresholds") != "31 and 94" else 0.6,
         estimated=1.1 * at.get("flows", 1),
+        effective=1.05 * at.get("flows", 1),
+        levels=((10.0, 100.0), (0.001, 0.01)) if queue != "pie" else ((15.0, 15.0), (0.01, 0.01)),
     )
 
 
@@ -37,16 +39,25 @@ def as_nobody_says(at):
         drops=(0.01, 0.015, 0.01),
         share=0.6 if choke else 0.3,
         estimated=3.0 * at.get("flows", 1),
+        effective=2.0 * at.get("flows", 1),
+        levels=((15.0, 16.0), (0.01, 0.015)),
     )
 
 
-def figures(jain, delays, drops, share, estimated):
+def figures(jain, delays, drops, share, estimated, effective, levels):
     return {
         "jain": jain,
         "last_share": share,
         "flows_estimated": estimated,
+        "flows_effective": effective,
+        "below_min": 0.1,
+        "delay_ms_high": levels[0][0],
+        "delay_ms_low": levels[0][1],
+        "drop_ratio_high": levels[1][0],
+        "drop_ratio_low": levels[1][1],
         "goodput_share": 0.95,
         "delay_ms": 10.0,
+        "wait_ms": 10.0,
         "span_delay_ms": 10.0,
         "delay_var": 4.0,
         "goodput_var": 0.0001,
@@ -161,7 +172,17 @@ def test_an_ellipse_has_mahalanobis_distance_one_everywhere():
 class Ran:
     """Two flows before 8 Mbit/s for 30 s: a queue of 1000 and 3000 bytes by turns, half from 20 s on."""
 
-    def __init__(self):
+    def __init__(self, rate="8 Mbit/s"):
+        self.scenario = Scenario.from_dict(
+            {
+                "duration": "30 s",
+                "bottleneck": {
+                    "rate": rate,
+                    "queue": {"kind": "red", "min": "1.6 packets", "max": "9 packets"},
+                },
+                "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+            }
+        )
         self.summary = {
             "window_s": [10.0, 30.0],
             "flows": [
@@ -171,14 +192,15 @@ class Ran:
             "links": [
                 {
                     "name": "bottleneck", "rate_bps": 8e6, "packets_in": 1000, "packets_dropped": 20,
-                    "packets_marked": 5,
+                    "packets_marked": 5, "utilization": 0.75,
                 }
             ],
         }  # fmt: skip
 
     def flow(self, name):
         time = np.arange(0.0, 30.1, 0.1)
-        return {"time_s": time, "delivered_bytes": time * (6e6 if name == "1" else 2e6) / 8}
+        delivered = time * (6e6 if name == "1" else 2e6) / 8
+        return {"time_s": time, "delivered_bytes": delivered, "received_bytes": delivered}
 
     def link(self, name):
         time = np.arange(0.0, 30.005, 0.01)
@@ -187,6 +209,7 @@ class Ran:
         return {
             "time_s": time,
             "queue_bytes": queue,
+            "queue_packets": queue / 1000.0,
             "packets_in": time * 100.0,
             "packets_dropped": np.maximum(0.0, time - 20.0) * 10.0,
             "flows_estimated": np.where(time < 12.0, math.nan, 2.5),
@@ -208,3 +231,47 @@ def test_a_run_is_reduced_to_goodput_delay_phases_and_shares():
     assert row["last_share"] == pytest.approx(2.1 / 8)
     assert row["flows_estimated"] == pytest.approx(2.5)
     assert len(row["history_s"]) == len(row["history_ms"]) == 40
+    # two flows with 3/4 and 1/4 of the bytes count for 1 / (9/16 + 1/16); half of the samples are one
+    # packet, half three, and half of that from 20 s on
+    assert row["flows_effective"] == pytest.approx(1.6)
+    assert row["below_min"] == pytest.approx(0.75, abs=0.01)
+    # 1500 bytes on average wait before 6 Mbit/s that are carried
+    assert row["wait_ms"] == pytest.approx(2.0, rel=0.01)
+    assert "delay_ms_high" not in row
+
+
+def test_a_capacity_that_varies_is_reduced_to_the_delay_and_the_drops_at_either_level():
+    # 8 Mbit/s for 20 s, then 2 Mbit/s: a backlog of 2000 bytes is 2 ms, one of 1000 bytes 4 ms; one packet in
+    # ten is dropped from 20 s on
+    row = reduce_run(Ran({"steps": [["0 s", "8 Mbit/s"], ["20 s", "2 Mbit/s"]]}))
+    assert row["delay_ms_high"] == pytest.approx(2.0, rel=0.01)
+    assert row["delay_ms_low"] == pytest.approx(4.0, rel=0.01)
+    assert (row["drop_ratio_high"], row["drop_ratio_low"]) == (0.0, pytest.approx(0.1, rel=0.01))
+
+
+def test_flows_that_take_turns_count_for_one_in_a_short_memory_and_for_all_in_a_long_one():
+    time = np.arange(0.0, 100.1, 0.1)
+    turns = np.floor(time[:-1] + 1e-9).astype(int) % 4
+    received = np.array([np.where(turns == flow, 1e5, 0.0) for flow in range(4)])
+    # of the second that a flow has, the memory of 10 ms knows the flow before only in its first tenth
+    assert effective_flows(time, received, 10.0, 0.01) == pytest.approx(1 / 0.9, rel=0.01)
+    assert effective_flows(time, received, 40.0, 1e4) == pytest.approx(4.0, rel=0.05)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_capacity_alternates_tenfold_from_the_beginning_to_the_end_at_two_paces(mode):
+    for run in SUITE.experiment("capacity").runs(mode):
+        steps = run.document["bottleneck"]["rate"]["steps"]
+        assert [rate for _, rate in steps[:3]] == ["100 Mbit/s", "10 Mbit/s", "100 Mbit/s"]
+        assert steps[1][0] == {"slow": "20 s", "fast": "0.1 s"}[run.coordinates["change"]]
+        assert float(steps[-1][0].split()[0]) < float(run.document["duration"].split()[0])
+
+
+def test_the_bound_of_choke_is_looked_for_beside_as_many_flows_with_both_thresholds():
+    runs = SUITE.experiment("bound").runs("quick")
+    queues = {tuple(sorted(run.document["bottleneck"]["queue"].items())) for run in runs}
+    assert queues == {
+        (("kind", "choke"), ("max", "94 packets"), ("min", "31 packets")),
+        (("kind", "choke"), ("max", "300 packets"), ("min", "100 packets")),
+    }
+    assert {run.document["flow"][0]["count"] for run in runs} == {64}

@@ -185,7 +185,18 @@ def test_background_flows_are_short_and_long_and_go_both_ways_at_exponential_del
         ("short", 0),
         ("short", 1),
     ]
-    assert all(source["flow"]["rtt_s"] == {"exponential": 0.1} for source in built)
+    assert all(source["flow"]["rtt_s"] == {"exponential": [0.0, 0.1]} for source in built)
+
+
+def test_protocols_of_the_later_suites_are_there_and_run_once_where_the_slides_show_no_result():
+    repeats = {}
+    for run in SUITE.experiment("intra").runs("full"):
+        repeats.setdefault(run.coordinates["algorithm"], set()).add(run.coordinates["repeat"])
+    later = {"westwood", "ltcp", "africa", "yeah", "ctcp", "illinois", "westwood+", "vegas", "hstcp-lp"}
+    assert set(repeats) == set(PROTOCOLS) | later
+    assert {name for name, seen in repeats.items() if seen == {0, 1, 2}} == set(PROTOCOLS)
+    caption = SUITE.experiment("intra").figure(SLIDES["intra"], "full").caption
+    assert "Runs a point: 3 at protocols with results on the slides, 1 at others." in caption
 
 
 def test_the_histories_and_the_metrics_of_pairs_are_the_same_runs():

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
@@ -197,6 +198,8 @@ def test_interrupting_a_part_leaves_what_it_did_not_make_as_it_was(tmp_path, mon
         path: path.read_bytes() for path in [*(tmp_path / "experiments").iterdir(), tmp_path / "claims.json"]
     }
 
+    shutil.rmtree(tmp_path / "segments")  # runs that are kept would not be run again
+
     def interrupted(scenarios, **options):
         raise KeyboardInterrupt
         yield
@@ -219,6 +222,7 @@ def test_a_claim_of_which_an_experiment_was_renewed_and_another_interrupted_is_n
     tmp_path, monkeypatch
 ):
     run(tmp_path)
+    shutil.rmtree(tmp_path / "segments")
     whole = runner.run_many
 
     def interrupted(scenarios, **options):
@@ -234,6 +238,36 @@ def test_a_claim_of_which_an_experiment_was_renewed_and_another_interrupted_is_n
         "TINY-AB": "not measured",
         "TINY-B": "not reproduced",
     }
+
+
+def test_an_interrupted_suite_goes_on_where_it_was_and_comes_to_the_same(tmp_path, monkeypatch):
+    whole = runner.run_many
+    ran = []
+
+    def interrupted(scenarios, **options):
+        yield next(whole(scenarios, **options))
+        raise KeyboardInterrupt
+
+    def counted(scenarios, **options):
+        ran.append(len(scenarios))
+        return whole(scenarios, **options)
+
+    monkeypatch.setattr(runner, "run_many", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "hit")
+    monkeypatch.setattr(runner, "run_many", counted)
+    run(tmp_path / "hit")
+    run(tmp_path / "calm")
+    assert ran[0] == ran[1] - 1
+    for name in ("claims.json", "experiments/A.parquet", "experiments/B.parquet"):
+        assert (tmp_path / "hit" / name).read_bytes() == (tmp_path / "calm" / name).read_bytes()
+
+
+def test_suites_share_runs_that_are_kept_in_one_place(tmp_path, monkeypatch):
+    suites.run_suite(SUITE, jobs=1, out=tmp_path / "one", runs=tmp_path / "runs")
+    monkeypatch.setattr(runner, "run_many", lambda scenarios, **options: iter(scenarios))
+    outcome = suites.run_suite(SUITE, jobs=1, out=tmp_path / "two", runs=tmp_path / "runs")
+    assert outcome.performance["found"] == outcome.performance["runs"]
 
 
 def test_a_longer_run_is_started_first(tmp_path, monkeypatch):

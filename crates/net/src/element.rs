@@ -1,7 +1,7 @@
 //! What an element may do, and how it is driven.
 
 use longfat_units::{Interval, Time};
-use longfat_wire::Packet;
+use longfat_wire::{Address, Packet};
 
 /// Why a packet was dropped, or marked instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,10 +25,6 @@ impl DropReason {
     pub const COUNT: usize = 6;
 }
 
-/// An addressable element: the router or queue of the link with this index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Address(pub u32);
-
 /// Where an element puts what it wants done.
 pub trait Sink<P> {
     /// Pass the packet on to the element behind this one (for those that hold no queue).
@@ -41,7 +37,8 @@ pub trait Sink<P> {
     fn waited(&mut self, _span: Interval) {}
     /// Call `timer` at this time; replaces an earlier wish. [`Time::NEVER`] clears it.
     fn set_timer(&mut self, at: Time);
-    /// Send a packet of the element's own to another element.
+    /// Send a packet of the element's own ([`Packet::control`]) to another element. It travels over the links in between,
+    /// may be dropped on the way, and arrives at that element as other packets do.
     fn originate(&mut self, packet: P, to: Address);
 }
 

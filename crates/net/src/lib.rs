@@ -2,9 +2,12 @@
 //! they are handed `now` and answer through a [`Sink`]; they own no clock, no socket, no thread.
 
 mod capacity;
+pub mod counter;
 mod element;
 mod fifo;
+mod hash;
 pub mod loss;
+mod meter;
 mod occupancy;
 mod pipe;
 pub mod queue;
@@ -12,9 +15,11 @@ pub mod router;
 mod sojourn;
 
 pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
-pub use element::{Address, DropReason, Element, Sink};
+pub use element::{DropReason, Element, Sink};
 pub use fifo::ConstantFifo;
+pub use longfat_wire::Address;
 pub use loss::{Loss, LossModel};
+pub use meter::Meter;
 pub use occupancy::Occupancy;
 pub use pipe::Pipe;
 pub use sojourn::Sojourn;

@@ -4,10 +4,12 @@ mod algorithm;
 
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
-use longfat_sim::{EventRow, Outcome, Plan, PlanError, RunError, Series, Simulation};
+use longfat_sim::{
+    EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Routes, RunError, Series, Simulation,
+};
 use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
 use longfat_transport::udp::{self, Protocol};
-use longfat_units::{Rate, Stream};
+use longfat_units::{Interval, Rate, Stream};
 use longfat_wire::SimPacket;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -136,11 +138,12 @@ fn parameter(p: &Parameter) -> serde_json::Value {
 }
 
 fn row(a: &Algorithm) -> serde_json::Value {
-    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
+    let (explicit, explicit_bytes) =
+        a.instance(&[]).map_or((false, 0), |c| (c.has_explicit(), c.explicit_bytes()));
     json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
         "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "linux_module": a.linux_module, "live": false, "transport": "tcp", "random": false,
-        "explicit_bytes": explicit_bytes})
+        "explicit": explicit, "explicit_bytes": explicit_bytes})
 }
 
 fn row_over_udp(p: &Protocol) -> serde_json::Value {
@@ -221,10 +224,41 @@ fn check_queue(queue: &str, parameters: &Bound<'_, PyDict>, rate_bps: f64) -> Py
         .map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
+/// shortest_paths(links, pairs) -> list
+///
+/// The links of the shortest path for each pair of nodes, by number in `links`; None where there is none. Links are
+/// (from node, to node, delay in seconds).
+#[pyfunction]
+fn shortest_paths(
+    links: Vec<(usize, usize, f64)>,
+    pairs: Vec<(usize, usize)>,
+) -> PyResult<Vec<Option<Vec<usize>>>> {
+    let nodes = links.iter().map(|l| l.0.max(l.1)).chain(pairs.iter().map(|p| p.0.max(p.1)));
+    let most = nodes.max().unwrap_or(0);
+    if most >= MOST_NODES as usize {
+        return Err(PyValueError::new_err(format!("{} nodes; accepted: up to {MOST_NODES}", most + 1)));
+    }
+    let hop = |&(from, to, delay_s): &(usize, usize, f64)| Hop {
+        from,
+        to,
+        delay: Interval::from_secs_f64(delay_s),
+    };
+    let routes = Routes::new(links.iter().map(hop).collect(), pairs.iter().map(|pair| pair.1));
+    Ok(pairs.iter().map(|&(from, to)| routes.path(from, to)).collect())
+}
+
 /// version() -> str
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// results_version() -> int
+///
+/// Counts up with every version that gives other bytes for the same plan.
+#[pyfunction]
+const fn results_version() -> u32 {
+    longfat_sim::RESULTS_VERSION
 }
 
 #[pymodule]
@@ -234,7 +268,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(check_queue, m)?)?;
+    m.add_function(wrap_pyfunction!(shortest_paths, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(results_version, m)?)?;
     m.add_class::<algorithm::PyAck>()?;
     m.add_class::<algorithm::PyCongestion>()?;
     m.add_class::<algorithm::PyWindow>()

@@ -2,6 +2,7 @@
 
 use crate::flow::Flow;
 use crate::link::{Link, LinkCounters};
+use crate::messages::MessageCounters;
 use crate::workload::Workload;
 use longfat_net::{DropReason, Occupancy};
 use longfat_transport::SenderCounters;
@@ -126,6 +127,9 @@ pub struct Summary {
     pub background: Vec<BackgroundFigures>,
     /// Packets that left the first link in the whole run.
     pub packets: u64,
+    /// Messages between elements in the whole run, where there can be any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageCounters>,
 }
 
 /// A background source's counters at one moment.

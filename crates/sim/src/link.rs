@@ -117,7 +117,11 @@ pub struct Link {
     pub ack_loss: LossModel,
     /// Packets on their way to the next link of their path, by that link.
     pub onward: Vec<(usize, Pipe<SimPacket>)>,
-    /// Messages of this link's elements on their way to those of other links, by link.
+    /// Whether its queue stands in a switch, which leaves the time-to-live of IP as it is.
+    pub layer2: bool,
+    /// Messages that its elements have sent; to be taken away.
+    pub originated: Vec<(SimPacket, Address)>,
+    /// Messages of its elements on their way to the first link, by link.
     pub control: Vec<(usize, Pipe<SimPacket>)>,
     /// Plain form: packets whose transmission has begun, with the time of their last bit; to be taken away.
     pub departed: Vec<(SimPacket, Time)>,
@@ -129,8 +133,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
-    pub fn new(plan: &LinkPlan, seed: u64, fast: bool) -> Result<Self, PlanError> {
+    /// Link number `index` as planned, in the run with this seed; `fast` allows the arithmetic form where the queue has one.
+    pub fn new(plan: &LinkPlan, index: usize, seed: u64, fast: bool) -> Result<Self, PlanError> {
         let rate = rate("links.rate_bps", plan.rate_bps)?;
         let limit = plan.queue.limit();
         let capacity = plan.capacity("links.capacity", rate)?;
@@ -138,7 +142,7 @@ impl Link {
         let service = if fast && arithmetic {
             Service::Constant(ConstantFifo::new(rate, limit))
         } else {
-            let element = plan.element("links", seed)?;
+            let element = plan.element("links", index, seed)?;
             Service::Plain(Box::new(Plain {
                 elements: vec![Installed { element, timer_at: Time::NEVER }],
                 wire: Transmitter::new(capacity.clone()),
@@ -159,12 +163,22 @@ impl Link {
             loss: plan.loss.model(),
             ack_loss: plan.ack_loss.model(),
             onward: Vec::new(),
+            layer2: plan.layer2,
+            originated: Vec::new(),
             control: Vec::new(),
             departed: Vec::new(),
             dropped: Vec::new(),
             counters: LinkCounters::default(),
             service,
         })
+    }
+
+    /// Puts an element in front of those that it has.
+    #[cfg(test)]
+    pub fn install(&mut self, element: Box<dyn Element<SimPacket> + Send>) {
+        if let Service::Plain(plain) = &mut self.service {
+            plain.elements.insert(0, Installed { element, timer_at: Time::NEVER });
+        }
     }
 
     /// Whether departures are arithmetic; then packets go through [`Link::offer`], else through [`Link::arrive`].
@@ -196,6 +210,11 @@ impl Link {
     /// [`Link::dropped`].
     pub fn arrive(&mut self, now: Time, packet: SimPacket) {
         self.counters.packets_in += 1;
+        self.deliver(now, packet);
+    }
+
+    /// A message arrives at the elements that it is for: as [`Link::arrive`], but it is not to cross the link.
+    pub fn deliver(&mut self, now: Time, packet: SimPacket) {
         if let Service::Plain(plain) = &mut self.service {
             let mut outcome = Outcome::default();
             plain.pass(now, 0, packet, &mut outcome);
@@ -227,9 +246,7 @@ impl Link {
         }
         self.counters.packets_dropped += outcome.dropped.len() as u64;
         self.dropped.append(&mut outcome.dropped);
-        for (packet, to) in outcome.originated {
-            outlet(&mut self.control, to.0 as usize).push(now + self.delay, packet);
-        }
+        self.originated.append(&mut outcome.originated);
     }
 
     /// When [`Link::on_timer`] wants to be called.

@@ -61,17 +61,17 @@ impl Driver<'_> {
         } else if slot < FIRST_LINK + links {
             let index = slot - FIRST_LINK;
             self.run.links[index].on_timer(now);
-            self.settle(index);
+            self.settle(now, index);
         } else if slot < FIRST_LINK + 2 * links {
             let index = slot - FIRST_LINK - links;
             if let Some((to, packet)) = first_out(&mut self.run.links[index].onward) {
-                self.settle(index);
+                self.settle(now, index);
                 self.enter(now, to, packet);
             }
         } else if slot < self.first_session {
             let index = slot - FIRST_LINK - 2 * links;
             if let Some((to, packet)) = first_out(&mut self.run.links[index].control) {
-                self.settle(index);
+                self.settle(now, index);
                 self.enter(now, to, packet);
             }
         } else if slot < self.first_flow {
@@ -123,9 +123,9 @@ impl Driver<'_> {
     }
 
     /// A packet comes to a link.
-    fn enter(&mut self, now: Time, index: usize, packet: SimPacket) {
-        if self.run.loses(index, &packet) {
-            return;
+    fn enter(&mut self, now: Time, index: usize, mut packet: SimPacket) {
+        if self.run.keeps(now, index, &mut packet) {
+            return self.settle(now, index);
         }
         let link = &mut self.run.links[index];
         if !link.is_constant() {
@@ -135,14 +135,14 @@ impl Driver<'_> {
                 self.plan_flow(flow);
             }
         } else {
-            self.run.flows[packet.flow.0 as usize].drop(packet.kind);
+            self.run.drop(&packet);
         }
-        self.settle(index);
+        self.settle(now, index);
     }
 
     /// A link has acted: takes away what it let go, and plans its next events.
-    fn settle(&mut self, index: usize) {
-        for flow in self.run.clear_link(index, false) {
+    fn settle(&mut self, now: Time, index: usize) {
+        for flow in self.run.clear_link(now, index, false) {
             self.plan_flow(flow);
         }
         let (link, links) = (&self.run.links[index], self.run.links.len());

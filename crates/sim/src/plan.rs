@@ -1,15 +1,16 @@
 //! What is run: numbers only, SI units, every default already filled in. Checked here once more, because a plan may
 //! come from anywhere.
 
+use crate::messages;
 use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
 use longfat_net::queue::registry::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
-use longfat_net::{Capacity, LossModel, Trace};
-use longfat_transport::cc::{self, Value};
+use longfat_net::{Address, Capacity, LossModel, Trace};
+use longfat_transport::cc::{self, CongestionControl, Value};
 use longfat_transport::udp;
 use longfat_units::{Distribution, Empirical, Interval, Rate, Stream, Time};
-use longfat_wire::SimPacket;
+use longfat_wire::{RateCode, SimPacket};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -74,6 +75,12 @@ pub struct LinkPlan {
     /// How the rate varies; constant if null.
     #[serde(default)]
     pub capacity: Option<CapacityPlan>,
+    /// The nodes that it leads from and to, by number; null in a plan without a map of its network.
+    #[serde(default)]
+    pub nodes: Option<(u32, u32)>,
+    /// Its queue stands in a switch, which leaves the time-to-live of IP as it is.
+    #[serde(default)]
+    pub layer2: bool,
     /// Propagation delay, seconds; counts towards the round-trip time of flows that cross it.
     pub delay_s: f64,
     /// The queue before it.
@@ -155,8 +162,8 @@ pub enum DistributionPlan {
 pub enum Drawn {
     /// Uniform between two values.
     Uniform(f64, f64),
-    /// Exponential with this mean.
-    Exponential(f64),
+    /// Exponential: the least value, and the mean.
+    Exponential(f64, f64),
     /// One of these values.
     Empirical(EmpiricalPlan),
 }
@@ -257,6 +264,12 @@ pub struct ConnectionPlan {
     pub rto_min_s: f64,
     /// RFC 3168.
     pub ecn: bool,
+    /// When it stops sending new data, seconds; background traffic opens nothing from then on, and what it opened with a
+    /// size is carried to its end.
+    pub stop_s: Option<f64>,
+    /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if null.
+    #[serde(default)]
+    pub quick_start_bps: Option<f64>,
 }
 
 /// A flow with series of its own.
@@ -266,8 +279,6 @@ pub struct FlowPlan {
     pub name: String,
     /// When it starts, seconds.
     pub start_s: DistributionPlan,
-    /// When it stops sending new data, seconds.
-    pub stop_s: Option<f64>,
     /// Payload to send; endless if null.
     pub bytes: Option<u64>,
     /// Everything else.
@@ -318,7 +329,9 @@ impl DistributionPlan {
         match self {
             DistributionPlan::Fixed(x) => Distribution::Fixed(*x),
             DistributionPlan::Drawn(Drawn::Uniform(a, b)) => Distribution::Uniform(*a, *b),
-            DistributionPlan::Drawn(Drawn::Exponential(mean)) => Distribution::Exponential(*mean),
+            DistributionPlan::Drawn(Drawn::Exponential(least, mean)) => {
+                Distribution::Exponential(*least, *mean)
+            }
             DistributionPlan::Drawn(Drawn::Empirical(plan)) => {
                 plan.0.clone().map_or(Distribution::Fixed(0.0), Distribution::Empirical)
             }
@@ -327,10 +340,8 @@ impl DistributionPlan {
 
     pub(crate) fn check(&self, at: &str, greatest: f64) -> Result<(), PlanError> {
         match self {
-            DistributionPlan::Fixed(x) | DistributionPlan::Drawn(Drawn::Exponential(x)) => {
-                within(at, *x, 0.0, greatest).map(|_| ())
-            }
-            DistributionPlan::Drawn(Drawn::Uniform(a, b)) => {
+            DistributionPlan::Fixed(x) => within(at, *x, 0.0, greatest).map(|_| ()),
+            DistributionPlan::Drawn(Drawn::Uniform(a, b) | Drawn::Exponential(a, b)) => {
                 within(at, *a, 0.0, greatest)?;
                 within(at, *b, *a, greatest).map(|_| ())
             }
@@ -444,8 +455,8 @@ impl LinkPlan {
         })
     }
 
-    /// The queue with the router around it, if there is one; `at` is the link's place in the plan.
-    pub fn element(&self, at: &str, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
+    /// The queue with the router around it, if there is one; `at` is the link's place in the plan, `index` its number.
+    pub fn element(&self, at: &str, index: usize, seed: u64) -> Result<Boxed<SimPacket>, PlanError> {
         let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
         let queue = self.queue.build(&format!("{at}.queue"), rate, seed, &self.name)?;
         let Some(planned) = &self.router else { return Ok(queue) };
@@ -453,12 +464,23 @@ impl LinkPlan {
         let Some(row) = router::find(&planned.kind) else {
             return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
         };
-        let setup = router::Setup { queue, capacity: self.capacity(&at, rate)? };
+        let setup = router::Setup {
+            queue,
+            capacity: self.capacity(&at, rate)?,
+            limit: self.queue.limit(),
+            stream: Stream::new(seed, &format!("link/{}/router", self.name)),
+            address: Address(index as u32),
+        };
         row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(at, e.to_string()))
     }
 }
 
 impl ConnectionPlan {
+    /// When it stops; never without [`ConnectionPlan::stop_s`].
+    pub fn stop(&self) -> Time {
+        self.stop_s.map_or(Time::NEVER, Time::from_secs_f64)
+    }
+
     /// The parameters as the registry takes them.
     pub fn values(&self) -> Vec<(String, Value)> {
         values(&self.parameters)
@@ -490,6 +512,7 @@ impl ConnectionPlan {
             }
         }
         self.rtt_s.check(&key("rtt_s"), 1000.0)?;
+        within(&key("stop_s"), self.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
         let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;
@@ -497,6 +520,15 @@ impl ConnectionPlan {
         within(&key("initial_ssthresh"), self.initial_ssthresh.unwrap_or(2.0), 1.0, 1e12)?;
         within(&key("max_window"), self.max_window.unwrap_or(1.0), 1.0, 1e12)?;
         within(&key("max_ssthresh"), self.max_ssthresh, 1.0, 1e12)?;
+        if let Some(bps) = self.quick_start_bps {
+            let key = key("quick_start_bps");
+            within(&key, bps, RateCode::LEAST.bps(), RateCode::GREATEST.bps())?;
+            if cc::find(&self.algorithm)
+                .is_some_and(|row| row.instance(&self.values()).is_ok_and(|c| c.has_explicit()))
+            {
+                return bad(key, format!("{} has routers of its own that guide it", self.algorithm));
+            }
+        }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
         within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0).map(|_| ())
@@ -534,7 +566,7 @@ impl Plan {
             link.loss.check(&format!("{at}.loss"))?;
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
             link.capacity(&format!("{at}.capacity"), rate)?;
-            link.element(&at, self.seed)?;
+            link.element(&at, i, self.seed)?;
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();
@@ -544,7 +576,6 @@ impl Plan {
         for (i, flow) in self.flows.iter().enumerate() {
             let at = format!("flows[{i}]");
             flow.start_s.check(&format!("{at}.start_s"), LONGEST_S)?;
-            within(&format!("{at}.stop_s"), flow.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
             if flow.bytes == Some(0) {
                 return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
             }
@@ -555,6 +586,6 @@ impl Plan {
             background.workload().check(&at)?;
             background.workload().connection().check(&format!("{at}.flow"), self.links.len())?;
         }
-        Ok(())
+        messages::check(self)
     }
 }

@@ -7,7 +7,8 @@ use crate::figures::{
     BackgroundMark, FlowMark, SampleMean, Summary, background_figures, flow_figures, link_figures,
 };
 use crate::flow::{Checks, Flow, NewFlow, Transfer, Transport};
-use crate::link::{Link, LinkCounters, outlet};
+use crate::link::{Link, LinkCounters};
+use crate::messages::{Messages, PROCESSING};
 use crate::plan::{ConnectionPlan, Plan, PlanError};
 use crate::series::{EventRow, Series};
 use crate::workload::{Session, sessions};
@@ -41,9 +42,12 @@ const LINK_COLUMNS: &[&str] = &[
     "packets_lost",
     "bytes_out",
     "flows_estimated",
+    "capacity_bps",
 ];
 const TRANSFER_COLUMNS: &[&str] = &["group", "start_s", "duration_s", "bytes"];
 
+/// With less, windows hold too little to be worth it, and events are taken one by one (chosen here).
+const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
 /// Events between two looks at whether the run is still wanted.
 pub(crate) const EVENTS_PER_POLL: u64 = 1 << 16;
 
@@ -90,6 +94,8 @@ type Marks = (Vec<FlowMark>, Vec<LinkCounters>, Vec<BackgroundMark>);
 pub struct Simulation {
     plan: Plan,
     pub(crate) links: Vec<Link>,
+    /// Where elements can send messages: what those need.
+    pub(crate) messages: Option<Box<Messages>>,
     pub(crate) sessions: Vec<Session>,
     /// Sessions that know again when they open their next connection, for the driver to see.
     pub(crate) woken: Vec<usize>,
@@ -122,8 +128,9 @@ impl Simulation {
     /// A run of `plan`; `custom` makes a user's own algorithm for the flow of this name.
     pub fn new(plan: Plan, custom: &mut dyn FnMut(&str) -> Option<Controller>) -> Result<Self, PlanError> {
         plan.check()?;
-        let links =
-            plan.links.iter().map(|l| Link::new(l, plan.seed, plan.fast)).collect::<Result<Vec<_>, _>>()?;
+        let links = (plan.links.iter().enumerate())
+            .map(|(i, link)| Link::new(link, i, plan.seed, plan.fast))
+            .collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(plan.seed, &plan.background);
         let mut run = Simulation {
             sessions,
@@ -137,6 +144,7 @@ impl Simulation {
             transfers: Vec::new(),
             background: vec![BackgroundMark::default(); plan.background.len()],
             links,
+            messages: Messages::new(&plan).map(Box::new),
             end: Time::from_secs_f64(plan.duration_s),
             window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
             at_window: None,
@@ -179,7 +187,7 @@ impl Simulation {
                 checks: self.checks(),
             };
             let mut flow = Flow::new(&planned.connection, transport, new).map_err(within)?;
-            flow.sending.stop_at = planned.stop_s.map_or(Time::NEVER, Time::from_secs_f64);
+            flow.sending.stop_at = planned.connection.stop();
             if self.plan.events {
                 flow.sending.sender.keep_log();
             }
@@ -206,7 +214,7 @@ impl Simulation {
 
     /// Runs to the end. `wanted` is asked now and then whether to go on.
     pub fn run(mut self, wanted: &mut dyn FnMut() -> bool) -> Result<Outcome, RunError> {
-        let events = if self.plan.fast && self.lookahead > Interval::ZERO {
+        let events = if self.plan.fast && self.lookahead >= LEAST_LOOKAHEAD {
             crate::windows::drive(&mut self, wanted)?
         } else {
             crate::plain::drive(&mut self, wanted)?
@@ -222,12 +230,15 @@ impl Simulation {
     fn lookahead_with(&self, flow: &Flow) -> Interval {
         let route = &flow.route;
         let between = self.least_delay_between(&[&route.forward, &route.reverse]);
-        between.min(route.forward_delay).min(route.reverse_delay)
+        // the last link's own delay comes before what only this flow uses
+        let last = |path: &[usize]| path.last().map_or(Interval::ZERO, |&l| self.links[l].delay);
+        let there = last(&route.forward) + route.forward_delay;
+        between.min(there).min(last(&route.reverse) + route.reverse_delay)
     }
 
     /// The lookahead of the flows that are there: a near one that has left shortens it no more.
     fn look_ahead_again(&mut self) {
-        self.lookahead = Interval::MAX;
+        self.lookahead = self.least_delay_of_messages();
         for source in &self.plan.background {
             let planned = source.workload().connection();
             self.lookahead = self.least_delay_between(&[&planned.forward, &planned.reverse]);
@@ -237,6 +248,12 @@ impl Simulation {
         for i in (0..there.len()).filter(|&i| there[i]) {
             self.lookahead = self.lookahead_with(&self.flows[i]);
         }
+    }
+
+    /// Nothing that an element says reaches a link sooner than this.
+    fn least_delay_of_messages(&self) -> Interval {
+        let delays = self.links.iter().filter(|_| self.messages.is_some()).map(|link| link.delay);
+        delays.min().map_or(Interval::MAX, |least| least.min(PROCESSING))
     }
 
     /// The lookahead, but at most the delay of any link of these paths that leads to another link: all but the last.
@@ -264,9 +281,19 @@ impl Simulation {
         }
     }
 
-    /// Whether a loss process takes this packet on its way into a link; counted if so.
+    /// A packet comes to link `index`. True if it goes no further: a loss process took it, or it is a message that has
+    /// come to the element that it is for.
     #[inline]
-    pub(crate) fn loses(&mut self, index: usize, packet: &SimPacket) -> bool {
+    pub(crate) fn keeps(&mut self, now: Time, index: usize, packet: &mut SimPacket) -> bool {
+        if self.messages.is_some() && self.takes_message(now, index, packet) {
+            return true;
+        }
+        packet.kind != Kind::Control && self.loses(index, packet)
+    }
+
+    /// Whether a loss process takes this packet of a flow; counted if so.
+    #[inline]
+    fn loses(&mut self, index: usize, packet: &SimPacket) -> bool {
         let flow = &mut self.flows[packet.flow.0 as usize];
         if !flow.is_lost(index, packet.kind) {
             return false;
@@ -287,21 +314,38 @@ impl Simulation {
     ) -> Option<usize> {
         let link = &mut self.links[index];
         let at = departure + link.delay;
+        if packet.kind == Kind::Control {
+            self.pass_message_on(index, packet, at);
+            return None;
+        }
         let id = packet.flow.0 as usize;
         let flow = &mut self.flows[id];
         if let Some(&next) = flow.route.path(packet.kind).get(usize::from(packet.hop) + 1) {
             packet.hop += 1;
-            outlet(&mut link.onward, next).push(at, packet);
+            self.lead(index, next, at, packet);
             return None;
         }
         flow.pass_on(packet, at, ahead);
         Some(id)
     }
 
-    /// What a link in plain form has let depart or dropped goes where it goes; the flows whose ends it is on the way to.
-    pub(crate) fn clear_link(&mut self, index: usize, ahead: bool) -> Vec<usize> {
-        for packet in core::mem::take(&mut self.links[index].dropped) {
+    /// A queue or element has dropped a packet.
+    #[inline]
+    pub(crate) fn drop(&mut self, packet: &SimPacket) {
+        if packet.kind != Kind::Control {
             self.flows[packet.flow.0 as usize].drop(packet.kind);
+        } else if let Some(messages) = &mut self.messages {
+            messages.counters.dropped += 1;
+        }
+    }
+
+    /// What a link in plain form has let depart or dropped goes where it goes; the flows whose ends it is on the way to.
+    pub(crate) fn clear_link(&mut self, now: Time, index: usize, ahead: bool) -> Vec<usize> {
+        for packet in core::mem::take(&mut self.links[index].dropped) {
+            self.drop(&packet);
+        }
+        if !self.links[index].originated.is_empty() {
+            self.send_messages(now, index);
         }
         let departed = core::mem::take(&mut self.links[index].departed);
         departed
@@ -354,6 +398,9 @@ impl Simulation {
         };
         let mut flow = Flow::new(planned, transport, new)?;
         flow.transfer = Some(Transfer { group, session: index, bytes, complete: false });
+        if bytes.is_none() {
+            flow.sending.stop_at = planned.stop();
+        }
         self.background[group].open(bytes.map(|payload| planned.ip_bytes(payload)));
         self.look_ahead(&flow);
         if place == self.flows.len() {
@@ -370,10 +417,12 @@ impl Simulation {
         let Some(transfer) = &mut flow.transfer else { return };
         transfer.complete = true;
         let (group, session) = (transfer.group, transfer.session);
-        let bytes = transfer.bytes.unwrap_or_default() as f64;
-        let duration = now.since(flow.began).as_secs_f64();
-        self.transfers.push((now, index, [group as f64, flow.began.as_secs_f64(), duration, bytes]));
-        self.background[group].completed += 1;
+        if let Some(bytes) = transfer.bytes {
+            let duration = now.since(flow.began).as_secs_f64();
+            let row = [group as f64, flow.began.as_secs_f64(), duration, bytes as f64];
+            self.transfers.push((now, index, row));
+            self.background[group].completed += 1;
+        }
         self.leaving.push(index);
         if self.sessions[session].completed(now) {
             self.woken.push(session);
@@ -451,6 +500,7 @@ impl Simulation {
                 c.packets_lost as f64,
                 c.bytes_out as f64,
                 link.flows_estimated().unwrap_or(f64::NAN),
+                link.capacity.bps(now),
             ]);
         }
         self.link_samples += 1;
@@ -493,7 +543,7 @@ impl Simulation {
                 background_figures(planned.workload(), (from, before), (now, after))
             })
             .collect();
-        Summary { flows, links, background, packets: 0 }
+        Summary { flows, links, background, packets: 0, messages: None }
     }
 
     fn finish(mut self, events_handled: u64) -> Result<Outcome, RunError> {
@@ -502,6 +552,7 @@ impl Simulation {
             Some(figures) => figures,
             None => self.take_figures(end),
         };
+        summary.messages = self.messages.as_ref().map(|m| m.counters);
         summary.packets = self.links.first_mut().map_or(0, |l| l.settle(end).1.packets_out);
         let mut transfers = Series::new(TRANSFER_COLUMNS);
         self.transfers.sort_by_key(|&(at, place, _)| (at, place));
@@ -537,6 +588,8 @@ fn grid(row: u64, period_s: f64, now: Time) -> Time {
 const fn word(what: Happened) -> &'static str {
     match what {
         Happened::Connected => "connected",
+        Happened::QuickStart => "quick-start",
+        Happened::QuickStartRefused => "quick-start-refused",
         Happened::Loss => "loss",
         Happened::Mark => "mark",
         Happened::Timeout => "timeout",

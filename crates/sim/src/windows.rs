@@ -122,6 +122,7 @@ impl Driver<'_> {
         self.look_at(place);
     }
 
+    #[inline(never)] // its loops need the registers
     fn window(&mut self, from: Time, until: Time) -> Result<(), RunError> {
         // hosts before requests: a connection that is complete lets its session open the next one, in this window even
         for index in 0..self.wake.len() {
@@ -295,6 +296,9 @@ impl Driver<'_> {
         index: usize,
         sources: &[Source],
     ) -> Option<(&mut [Flow], &mut ConstantFifo, &mut LinkCounters, Interval)> {
+        if self.run.messages.is_some() {
+            return None; // what comes to links is measured
+        }
         let Simulation { links, flows, .. } = &mut *self.run;
         let plain = sources.iter().all(|source| match *source {
             Source::Data(i) => flows[i].is_plain(true),
@@ -335,30 +339,30 @@ impl Driver<'_> {
             }
             self.run.links[index].on_timer(now);
             self.events += 1;
-            self.clear(index);
+            self.clear(now, index);
         }
     }
 
     /// A packet comes to a link.
-    fn enter(&mut self, now: Time, index: usize, packet: SimPacket) {
-        if self.run.loses(index, &packet) {
-            return;
+    fn enter(&mut self, now: Time, index: usize, mut packet: SimPacket) {
+        if self.run.keeps(now, index, &mut packet) {
+            return self.clear(now, index);
         }
         let link = &mut self.run.links[index];
         if !link.is_constant() {
             link.arrive(now, packet);
-            self.clear(index);
+            self.clear(now, index);
         } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
             if let Some(flow) = self.run.pass_on(index, packet, departure, true) {
                 self.look_at(flow);
             }
         } else {
-            self.run.flows[packet.flow.0 as usize].drop(packet.kind);
+            self.run.drop(&packet);
         }
     }
 
-    fn clear(&mut self, index: usize) {
-        for flow in self.run.clear_link(index, true) {
+    fn clear(&mut self, now: Time, index: usize) {
+        for flow in self.run.clear_link(now, index, true) {
             self.look_at(flow);
         }
     }

@@ -94,7 +94,7 @@ fn any_queue() -> impl Strategy<Value = Value> {
 #[test]
 fn windows_that_grow_when_near_connections_have_left_give_the_same_bytes() {
     let mut near = short("near");
-    near["flow"]["rtt_s"] = json!({"exponential": 0.02});
+    near["flow"]["rtt_s"] = json!({"exponential": [0.0, 0.02]});
     let mut plan = dumbbell(20e6, 60, 20.0, vec![with(flow("far", "sack"), json!({"rtt_s": 0.08}))]);
     plan["background"] = json!([near]);
     let figures = assert_the_same_by_both(&plan).summary.background.remove(0);
@@ -177,7 +177,9 @@ proptest! {
         files["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
         let mut arrivals = with(short("short"), json!({"gap_s": rest_s + 0.05}));
         arrivals["flow"]["rtt_s"] = json!({"empirical": [[0.001, 1.0], [0.03, 2.5], [0.2, 1.0]]});
-        let lasting = with(bulk("bulk", users / 4), json!({"start_s": {"uniform": [0.0, 5.0]}}));
+        arrivals["flow"]["stop_s"] = json!(4.0);
+        let mut lasting = with(bulk("bulk", users / 4), json!({"start_s": {"uniform": [0.0, 5.0]}}));
+        lasting["flow"]["stop_s"] = json!(3.0);
         plan["background"] = json!([pages, files, arrivals, lasting, onoff("onoff", users / 3)]);
         assert_the_same_by_both(&plan);
     }

@@ -36,12 +36,14 @@ fn variants() -> Vec<(String, &'static str, Value)> {
 }
 
 /// 20 Mbit/s, 40 ms, a buffer of half the BDP: full queues make most losses, and every 5000th packet is lost besides,
-/// so that algorithms which leave the queue alone meet some too. Explicit-rate ones have their router.
+/// so that algorithms which leave the queue alone meet some too. Explicit-rate ones have their router,
+/// whether they end in -r (what the receiver does) or not.
 fn trace(algorithm: &str, parameters: &Value) -> String {
     let one = with(flow("1", algorithm), json!({"rtt_s": 0.04, "parameters": parameters}));
     let mut plan = dumbbell(20e6, 33, 60.0, vec![one]);
     plan["links"][0]["loss"] = json!({"kind": "every", "packets": 5000});
-    plan["links"][0]["router"] = router::find(algorithm).map_or(Value::Null, |r| json!({"kind": r.name}));
+    plan["links"][0]["router"] =
+        router::find(algorithm.trim_end_matches("-r")).map_or(Value::Null, |r| json!({"kind": r.name}));
     plan["sample"] = json!({"flows_s": 1.0, "links_s": 1.0});
     let outcome = run(&plan);
     let times = column(&outcome.flows, "1", "time_s").iter();

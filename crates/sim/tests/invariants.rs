@@ -212,6 +212,7 @@ fn check_links(plan: &Value, outcome: &Outcome) {
         for (what, values) in series.columns() {
             match *what {
                 "queue_packets" | "queue_bytes" => {}
+                "capacity_bps" => assert!(values.iter().all(|&bps| bps > 0.0), "capacity of {name}"),
                 "flows_estimated" => {
                     assert!(values.iter().all(|&n| n.is_nan() || n >= 1.0), "flows of {name}")
                 }

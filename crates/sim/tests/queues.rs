@@ -99,8 +99,12 @@ fn marks_replace_drops_for_flows_that_negotiated_them() {
 fn with_marks_and_room_no_packet_of_a_capable_flow_is_lost() {
     // flows that leave slow-start before the queue can fill, behind a buffer far above what marks let wait
     let calm = json!({"ecn": true, "initial_ssthresh": 10.0});
-    for (kind, more) in [("red", json!({"adaptive": "true"})), ("codel", json!({})), ("fq_codel", json!({}))]
-    {
+    for (kind, more) in [
+        ("red", json!({"adaptive": "true"})),
+        ("codel", json!({})),
+        ("fq_codel", json!({})),
+        ("pie", json!({})),
+    ] {
         let mut queue = json!({"kind": kind, "ecn": "true"});
         queue
             .as_object_mut()

@@ -3,37 +3,14 @@
 
 mod common;
 
+use common::explicit::{self, dropped, figures_from, jain, jain_of};
 use common::{bits, column, dumbbell, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
-/// XCP flows that start at these times over one bottleneck with an XCP router: 1500-byte packets of IP, a buffer of
-/// `packets`, acknowledgements of each segment.
+/// XCP flows, as [`explicit::plan`] has them.
 fn plan(rate_bps: f64, packets: u64, duration_s: f64, flows: &[(f64, f64)]) -> Value {
-    let flows = flows.iter().enumerate().map(|(i, &(rtt_s, start_s))| {
-        let changes = json!({"rtt_s": rtt_s, "start_s": start_s, "mss_bytes": 1428, "header_bytes": 72,
-            "access_rate_bps": 10.0 * rate_bps});
-        with(flow(&i.to_string(), "xcp"), changes)
-    });
-    let mut plan = dumbbell(rate_bps, packets, duration_s, flows.collect());
-    plan["links"][0]["router"] = json!({"kind": "xcp"});
-    plan
-}
-
-fn figures_from(mut plan: Value, from_s: f64) -> Outcome {
-    plan["window_s"][0] = json!(from_s);
-    run(&plan)
-}
-
-fn jain(outcome: &Outcome) -> f64 {
-    let rates: Vec<f64> = outcome.summary.flows.iter().map(|f| f.throughput_bps).collect();
-    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(s, q), r| (s + r, q + r * r));
-    sum * sum / (rates.len() as f64 * squares)
-}
-
-/// Packets dropped by the bottleneck in the whole run.
-fn dropped(outcome: &Outcome) -> f64 {
-    column(&outcome.links, "bottleneck", "packets_dropped").last().copied().unwrap_or(f64::NAN)
+    explicit::plan("xcp", rate_bps, packets, duration_s, flows)
 }
 
 #[test]
@@ -61,6 +38,44 @@ fn ten_like_flows_share_evenly() {
     assert!(link.utilization >= 0.95, "utilization {:.4}", link.utilization);
     assert_eq!(dropped(&outcome), 0.0);
     assert!(link.queue_mean_packets < 33.0, "{:.1} packets wait", link.queue_mean_packets);
+}
+
+#[test]
+fn ten_and_a_hundred_like_flows_that_start_together_fill_the_link_within_ten_round_trips() {
+    for (flows, rate_bps) in [(10, 100e6), (100, 200e6)] {
+        let together = vec![(0.08, 0.0); flows];
+        let plan = plan(rate_bps, (rate_bps * 0.08 / 12_000.0) as u64, 4.0, &together);
+        let outcome = figures_from(plan, 11.0 * 0.08);
+        let link = &outcome.summary.links[0];
+        assert!(jain(&outcome) >= 0.99, "{flows}: Jain's index {:.5}", jain(&outcome));
+        assert!(link.utilization >= 0.95, "{flows}: utilization {:.4}", link.utilization);
+        assert_eq!(dropped(&outcome), 0.0, "{flows}");
+        let room = rate_bps * 0.08 / 12_000.0;
+        assert!(link.queue_mean_packets < 0.1 * room, "{flows}: {:.1} of {room}", link.queue_mean_packets);
+    }
+}
+
+#[test]
+fn a_hundred_flows_that_start_one_after_the_other_share_evenly() {
+    let flows: Vec<_> = (0..100).map(|i| (0.08, 0.05 * f64::from(i))).collect();
+    let outcome = figures_from(plan(200e6, 1333, 20.0, &flows), 10.0);
+    let link = &outcome.summary.links[0];
+    assert!(jain(&outcome) >= 0.99, "Jain's index {:.5}", jain(&outcome));
+    assert!(link.utilization >= 0.95, "utilization {:.4}", link.utilization);
+    assert_eq!(dropped(&outcome), 0.0);
+}
+
+#[test]
+fn xcp_shares_evenly_what_a_flow_of_constant_rate_leaves() {
+    let mut plan = plan(100e6, 660, 20.0, &[(0.08, 0.0), (0.08, 1.0), (0.08, 2.0)]);
+    let cbr = with(flow("cbr", "cbr"), json!({"parameters": {"rate": 40.0}, "start_s": 5.0}));
+    plan["flows"].as_array_mut().expect("a list").push(cbr);
+    let outcome = figures_from(plan, 10.0);
+    assert!(jain_of(&outcome, 3) >= 0.99, "Jain's index {:.5}", jain_of(&outcome, 3));
+    let rates: Vec<f64> = outcome.summary.flows.iter().map(|f| f.throughput_bps / 1e6).collect();
+    assert!((38.0..42.0).contains(&rates[3]), "{rates:?}");
+    assert!(outcome.summary.links[0].utilization >= 0.95, "{rates:?}");
+    assert_eq!(dropped(&outcome), 0.0);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod ages;
 pub mod cc;
+mod echoing;
 mod receiver;
 mod reduction;
 mod rtt;
@@ -11,8 +12,9 @@ mod scoreboard;
 mod sender;
 pub mod udp;
 
+pub use echoing::{Echoing, Mirror};
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Reduction;
 pub use rtt::RttEstimator;
 pub use scoreboard::{DUP_THRESH, Scoreboard};
-pub use sender::{Happened, Sender, SenderConfig, SenderCounters};
+pub use sender::{Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters};

@@ -1,14 +1,16 @@
-//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN marks
-//! and explicit headers.
+//! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN
+//! marks. Explicit headers are echoed by [`crate::Echoing`].
 //!
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
 //! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
-//! | acknowledgement size | 52 bytes, the SACK option and an explicit header | IP 20, TCP 20, timestamps 12 |
+//! | acknowledgement size | 52 bytes and the SACK option | IP 20, TCP 20, timestamps 12 |
 
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, SackBlocks, SimPacket};
+use longfat_wire::{
+    Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
+};
 use std::collections::VecDeque;
 
 const QUICK_ACKS: u32 = 16;
@@ -24,6 +26,9 @@ pub struct ReceiverConfig {
     pub delayed_ack: Option<Interval>,
     /// Send SACK blocks.
     pub sack: bool,
+    /// Routers that a connection request has passed without their counting its time-to-live down: a path of links counts
+    /// on the way from one link into the next, not where the sender's host hands it to the first.
+    pub uncounted_hops: u8,
 }
 
 /// The receiver of one connection.
@@ -42,8 +47,6 @@ pub struct Receiver {
     /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
     echo: Time,
     echo_mark: bool,
-    /// Explicit headers of the segments not yet acknowledged, joined.
-    explicit: Option<Explicit>,
     /// IP bytes that arrived, duplicates included.
     pub received_bytes: u64,
     /// Segments that arrived a second time.
@@ -63,7 +66,6 @@ impl Receiver {
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
-            explicit: None,
             received_bytes: 0,
             duplicates: 0,
         }
@@ -85,14 +87,11 @@ impl Receiver {
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Syn {
-            return Some(SimPacket::new(Kind::SynAck, self.config.flow, 0, SYN_BYTES, packet.stamp));
+            return Some(self.accept(packet));
         }
         self.received_bytes += u64::from(packet.bytes);
         // RFC 3168: echo a mark until the sender says it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
-        if packet.extra.is_some() {
-            self.note_explicit(packet);
-        }
         if self.unacknowledged == 0 {
             self.echo = packet.stamp;
         }
@@ -115,6 +114,24 @@ impl Receiver {
         }
         self.deadline = self.config.delayed_ack.map_or(Time::NEVER, |wait| now + wait);
         None
+    }
+
+    /// The answer to a connection request; a rate that is left of one that was asked for (RFC 4782, section 4.3) returns
+    /// on it, with the difference of the two times-to-live.
+    #[cold]
+    #[inline(never)]
+    fn accept(&self, request: &SimPacket) -> SimPacket {
+        let mut answer = SimPacket::new(Kind::SynAck, self.config.flow, 0, SYN_BYTES, request.stamp);
+        if let Some(&Explicit::QuickStart(asked)) = request.explicit()
+            && asked.function == Function::Request
+            && asked.rate != RateCode::NONE
+        {
+            let ttl = request.ttl().wrapping_sub(self.config.uncounted_hops).wrapping_sub(asked.ttl);
+            let response = Explicit::QuickStart(QuickStart { function: Function::Response, ttl, ..asked });
+            answer.bytes += response.header_bytes() as u16;
+            answer.extra = Some(Box::new(Extra { explicit: Some(response), ..Extra::default() }));
+        }
+        answer
     }
 
     /// The delayed acknowledgement's timer.
@@ -179,29 +196,7 @@ impl Receiver {
             ack.bytes += sack.header_bytes() as u16;
             ack.extra = Some(Box::new(Extra { sack, ..Extra::default() }));
         }
-        if self.explicit.is_some() {
-            self.echo_explicit(&mut ack);
-        }
         ack
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_explicit(&mut self, packet: &SimPacket) {
-        let now = packet.extra.as_ref().and_then(|e| e.explicit);
-        self.explicit = match (self.explicit.take(), now) {
-            (Some(before), Some(now)) => Some(before.join(now)),
-            (before, now) => now.or(before),
-        };
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn echo_explicit(&mut self, ack: &mut SimPacket) {
-        if let Some(explicit) = self.explicit.take() {
-            ack.bytes += explicit.header_bytes() as u16;
-            ack.extra.get_or_insert_default().explicit = Some(explicit);
-        }
     }
 
     fn sack_blocks(&self) -> SackBlocks {
@@ -225,7 +220,7 @@ mod tests {
 
     fn receiver(delayed: bool) -> Receiver {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true })
+        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, uncounted_hops: 1 })
     }
 
     fn data(seq: u64) -> SimPacket {

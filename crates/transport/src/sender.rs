@@ -2,6 +2,7 @@
 //! for every algorithm; the algorithm only moves the window.
 
 use crate::ages::Ages;
+mod quick_start;
 mod recovery;
 
 use crate::cc::registry::Recovery;
@@ -10,6 +11,8 @@ use crate::reduction::{Episode, Reduction};
 use crate::{RttEstimator, Scoreboard};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Extra, FlowId, Kind, SimPacket};
+use quick_start::QuickStart;
+pub use quick_start::QuickStartRequest;
 
 const SYN_BYTES: u32 = 60;
 /// The greatest window, segments: more than any path holds, and what the receiver's window is limited to as well.
@@ -51,6 +54,8 @@ pub struct SenderConfig {
     pub rto_min: Interval,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
+    /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
+    pub quick_start: Option<QuickStartRequest>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +91,10 @@ pub struct SenderCounters {
 pub enum Happened {
     /// The connection is open.
     Connected,
+    /// The path has approved of a rate; the window is what it gives (RFC 4782).
+    QuickStart,
+    /// A rate was asked for, and not approved of, or too low to help.
+    QuickStartRefused,
     /// Loss found, recovery begins.
     Loss,
     /// A mark was echoed.
@@ -107,6 +116,8 @@ pub struct Sender {
     wants_samples: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
+    /// From a request for a rate on until its window is forgotten.
+    quick_start: Option<QuickStart>,
     /// The receiver's window, whole segments.
     receiver_window: u64,
     window: Window,
@@ -123,6 +134,8 @@ pub struct Sender {
     /// Without SACK: duplicate acknowledgements, each of which says that a segment has left the path.
     duplicates: u64,
     recovery_point: u64,
+    /// Without SACK: when the timer runs out that the first partial acknowledgement of an episode started.
+    patience: Time,
     /// The last episode was a timeout.
     after_timeout: bool,
     episode: Episode,
@@ -159,7 +172,8 @@ impl Sender {
         let times = controller.sending_times();
         Sender {
             wants_samples: controller.wants_samples(),
-            explicit: controller.explicit_bytes() > 0,
+            explicit: controller.has_explicit(),
+            quick_start: None,
             receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(config.rto_min),
             config,
@@ -173,6 +187,7 @@ impl Sender {
             finds_overdue: times == SendingTimes::RoundTripsAndLosses,
             duplicates: 0,
             recovery_point: 0,
+            patience: Time::NEVER,
             after_timeout: false,
             episode: Episode::default(),
             must_send: false,
@@ -222,7 +237,14 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.rto_at = self.rtt.deadline(now);
-        out(SimPacket::new(Kind::Syn, self.config.flow, 0, SYN_BYTES, now));
+        let bytes = SYN_BYTES + self.controller.explicit_bytes();
+        let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
+        if self.explicit {
+            self.write_explicit(&mut syn); // routers find out about the path before data come
+        } else if let Some(request) = self.config.quick_start.take() {
+            self.ask(&mut syn, request);
+        }
+        out(syn);
     }
 
     /// When the sender next wants [`Sender::on_timer`].
@@ -295,17 +317,34 @@ impl Sender {
     }
 
     /// A packet from the receiver.
-    #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+        self.take::<true>(now, packet, out);
+    }
+
+    /// [`Sender::on_packet`] for a sender that never has explicit headers, of its algorithm or of Quick-Start: they cost
+    /// it nothing, since they are no part of the code.
+    #[inline(never)]
+    pub fn on_packet_without_headers(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        out: &mut impl FnMut(SimPacket),
+    ) {
+        debug_assert!(!self.explicit && self.quick_start.is_none(), "headers would be missing");
+        self.take::<false>(now, packet, out);
+    }
+
+    #[inline(always)]
+    fn take<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.account(now);
         match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::SynSent) => self.connected(now, packet),
+            (Kind::SynAck, Phase::SynSent) => self.connected(now, packet, out),
             (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
-                self.on_ack(now, packet)
+                self.on_ack::<EXPLICIT>(now, packet)
             }
             _ => return,
         }
-        self.transmit(now, out);
+        self.transmit::<EXPLICIT>(now, out);
     }
 
     /// A time that [`Sender::wake`] asked for has come.
@@ -315,6 +354,7 @@ impl Sender {
             if self.phase == Phase::SynSent {
                 self.rtt.back_off();
                 self.window.cwnd = 1.0; // RFC 5681, section 3.1: a lost request leaves an initial window of one
+                self.quick_start = None;
                 return self.send_syn(now, out);
             }
             self.on_timeout(now);
@@ -327,7 +367,10 @@ impl Sender {
             let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
             self.timer_at = period.map_or(Time::NEVER, |p| now + p);
         }
-        self.transmit(now, out);
+        if self.quick_start.is_some() {
+            self.pace_quick_start(now, out);
+        }
+        self.transmit::<true>(now, out);
     }
 
     #[inline]
@@ -339,16 +382,19 @@ impl Sender {
         self.cwnd_since = now;
     }
 
-    fn connected(&mut self, now: Time, packet: &SimPacket) {
+    fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
         self.rtt.sample(now.since(packet.stamp));
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
+        if self.quick_start.is_some() {
+            self.take_quick_start(now, packet, out);
+        }
     }
 
-    #[inline]
-    fn on_ack(&mut self, now: Time, packet: &SimPacket) {
+    #[inline(always)]
+    fn on_ack<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket) {
         let base = self.board.base();
         let cumulative = packet.seq.saturating_sub(base);
         let mut newly = 0;
@@ -395,7 +441,7 @@ impl Sender {
         if self.wants_samples {
             self.controller.on_sample(&ack);
         }
-        if self.explicit && cumulative > 0 {
+        if EXPLICIT && self.explicit && cumulative > 0 {
             self.take_explicit(now, packet);
         }
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
@@ -409,8 +455,6 @@ impl Sender {
     }
 
     /// What routers wrote, echoed by an acknowledgement of new data.
-    #[cold]
-    #[inline(never)]
     fn take_explicit(&mut self, now: Time, packet: &SimPacket) {
         let echo = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
         if let Some(echo) = echo.filter(|_| matches!(self.phase, Phase::Open | Phase::Loss)) {
@@ -442,8 +486,8 @@ impl Sender {
     }
 
     /// Sends what the window and the pacing rate let go now.
-    #[inline]
-    fn transmit(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    #[inline(always)]
+    fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
             return; // the next segment's turn has not come
         }
@@ -460,7 +504,7 @@ impl Sender {
             // the common case: nothing to send again, nothing to wait for
             let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
             for _ in 0..room {
-                self.send(now, None, out);
+                self.send::<EXPLICIT>(now, None, out);
             }
             self.must_send &= room == 0;
             self.limited = self.next < edge;
@@ -488,12 +532,12 @@ impl Sender {
             }
             self.must_send = false;
             in_flight += 1;
-            self.send(now, lost, out);
+            self.send::<EXPLICIT>(now, lost, out);
         }
     }
 
     #[inline(always)]
-    fn send(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
+    fn send<const EXPLICIT: bool>(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
         let seq = lost.unwrap_or(self.next);
         let payload = if seq + 1 == self.end {
             self.payload(self.end) - self.payload(seq)
@@ -509,7 +553,7 @@ impl Sender {
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }
-        if self.explicit {
+        if EXPLICIT && self.explicit {
             self.write_explicit(&mut packet);
         }
         if lost.is_some() {
@@ -529,9 +573,10 @@ impl Sender {
         out(packet);
     }
 
-    #[cold]
-    #[inline(never)]
-    fn write_explicit(&self, packet: &mut SimPacket) {
+    fn write_explicit(&mut self, packet: &mut SimPacket) {
+        if self.quick_start.is_some() && self.report_quick_start(packet) {
+            return;
+        }
         let window = self.window.cwnd.min(self.receiver_window as f64);
         let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
         packet.extra = Some(Box::new(Extra { explicit, ..Extra::default() }));

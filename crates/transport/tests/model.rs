@@ -2,12 +2,13 @@
 //! of its
 //! choices, through random legal sequences of events, and checks what must hold of any congestion control.
 
+use longfat_transport::Mirror;
 use longfat_transport::cc::{
     Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Kind, LEAST_SSTHRESH, Value, Window,
     algorithms,
 };
 use longfat_units::{Interval, Time};
-use longfat_wire::Explicit;
+use longfat_wire::{Explicit, Load};
 use proptest::prelude::*;
 
 /// What may happen to a sender. Fractions are of the greatest queueing delay.
@@ -69,6 +70,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 /// The sender as an algorithm sees it.
 struct Sender {
     control: Controller,
+    /// What the receiver makes of explicit headers.
+    mirror: Option<Box<dyn Mirror>>,
     w: Window,
     now: Time,
     base_rtt: Interval,
@@ -88,6 +91,7 @@ impl Sender {
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.timer_period().map(|period| Time::ZERO + period);
         Sender {
+            mirror: control.mirror(1500.0),
             control,
             w: Window { cwnd: path.cwnd, ssthresh: path.ssthresh, max_ssthresh: path.max_ssthresh },
             now: Time::ZERO + base_rtt,
@@ -173,14 +177,15 @@ impl Sender {
         if self.control.wants_samples() {
             self.control.on_sample(&ack);
         }
-        if !self.recovering && self.control.explicit_bytes() > 0 {
+        if !self.recovering && self.control.has_explicit() {
             let header = self.control.explicit(1500.0 * self.w.cwnd, self.srtt);
-            if let Some(Explicit::Xcp(mut echo)) = header {
-                // routers add while their queues are short, and take away later; some paths have none
+            if let Some(mut echo) = header {
+                // some paths have no routers
                 if measured {
-                    echo.feedback_bytes = (0.5 - queue) * 3000.0;
+                    cross_routers(&mut echo, queue, self.w.cwnd);
                 }
-                self.control.on_explicit(&Explicit::Xcp(echo), 1500.0, acked < 3, &mut self.w);
+                let echo = self.mirror.as_mut().map_or(echo, |m| m.answer(&echo));
+                self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
                 self.check("on_explicit");
             }
         }
@@ -226,6 +231,23 @@ impl Sender {
         let mut internals = Vec::new();
         self.control.internals(&mut internals);
         assert!(internals.iter().all(|(_, x)| !x.is_nan()), "{after}: {internals:?}");
+    }
+}
+
+/// What routers write: more while their queues are short and their links not full, less later.
+fn cross_routers(header: &mut Explicit, queue: f64, cwnd: f64) {
+    match header {
+        Explicit::Xcp(header) => {
+            let spare = if cwnd < 100_000.0 { 0.5 } else { 0.0 };
+            header.feedback_bytes = (spare - queue) * 3000.0;
+        }
+        Explicit::Vcp(load) => *load = [Load::Low, Load::High, Load::Over][(2.9 * queue) as usize],
+        Explicit::QuickStart(_) => {}
+        Explicit::JetMax(header) => {
+            (header.hops, header.suggested) = (2, 1 + (2.0 * queue) as u8);
+            header.loss = (queue - 0.5).max(0.0);
+            header.fair_bps = (1.0 - queue) * 1e8;
+        }
     }
 }
 

@@ -167,8 +167,8 @@ pub enum Distribution {
     Fixed(f64),
     /// Uniform between the two values.
     Uniform(f64, f64),
-    /// Exponential with this mean.
-    Exponential(f64),
+    /// Exponential above a least value, which comes first, with the mean that comes second.
+    Exponential(f64, f64),
     /// One of many values.
     Empirical(Empirical),
 }
@@ -179,7 +179,7 @@ impl Distribution {
         match self {
             Distribution::Fixed(x) => *x,
             Distribution::Uniform(a, b) => stream.uniform(*a, *b),
-            Distribution::Exponential(mean) => stream.exponential(*mean),
+            Distribution::Exponential(least, mean) => least + stream.exponential(mean - least),
             Distribution::Empirical(values) => values.at(stream.unit()),
         }
     }
@@ -199,6 +199,18 @@ mod tests {
         assert_eq!(draw(1, "flow/1/start"), draw(1, "flow/1/start"));
         assert_ne!(draw(1, "flow/1/start"), draw(2, "flow/1/start"));
         assert_ne!(draw(1, "flow/1/start"), draw(1, "flow/2/start"));
+    }
+
+    #[test]
+    fn an_exponential_with_a_least_value_keeps_its_mean_and_decays_from_there() {
+        let mut s = Stream::new(11, "least");
+        let drawn: Vec<f64> =
+            (0..100_000).map(|_| Distribution::Exponential(10.0, 100.0).draw(&mut s)).collect();
+        assert!(drawn.iter().all(|&x| x >= 10.0));
+        assert!((drawn.iter().sum::<f64>() / 1e5 - 100.0).abs() < 1.5);
+        // half of it lies below 10 + 90 ln 2 = 72.4, and 13.5 % above 10 + 2 x 90
+        let above = |x: f64| drawn.iter().filter(|&&d| d > x).count() as f64 / 1e5;
+        assert!((above(72.38) - 0.5).abs() < 0.01 && (above(190.0) - 0.1353).abs() < 0.005);
     }
 
     #[test]

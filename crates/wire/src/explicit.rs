@@ -1,10 +1,18 @@
 //! Explicit congestion headers, by which senders and routers speak to each other.
 
+use crate::{Address, QuickStart};
+
 /// An explicit congestion header.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Explicit {
     /// XCP (Katabi, Handley, Rohrs: SIGCOMM 2002).
     Xcp(Xcp),
+    /// VCP (Xia, Subramanian, Stoica, Kalyanaraman: SIGCOMM 2005).
+    Vcp(Load),
+    /// Quick-Start (RFC 4782).
+    QuickStart(QuickStart),
+    /// JetMax (Zhang, Leonard, Loguinov: INFOCOM 2006).
+    JetMax(JetMax),
 }
 
 impl Explicit {
@@ -12,17 +20,40 @@ impl Explicit {
     pub const fn header_bytes(&self) -> u32 {
         match self {
             Explicit::Xcp(_) => Xcp::HEADER_BYTES,
+            Explicit::Vcp(_) => 0, // the two ECN bits of the IP header
+            Explicit::QuickStart(_) => QuickStart::OPTION_BYTES,
+            Explicit::JetMax(_) => JetMax::HEADER_BYTES,
         }
     }
 
-    /// A receiver that answers for several packets at once echoes what they say together.
+    /// A receiver that answers for several packets at once echoes what they say together: XCP's feedback adds up,
+    /// VCP's highest load counts, and of others the last one.
     pub fn join(self, later: Explicit) -> Explicit {
         match (self, later) {
             (Explicit::Xcp(a), Explicit::Xcp(b)) => {
                 Explicit::Xcp(Xcp { feedback_bytes: a.feedback_bytes + b.feedback_bytes, ..b })
             }
+            (Explicit::Vcp(a), Explicit::Vcp(b)) => Explicit::Vcp(a.max(b)),
+            (_, later) => later,
         }
     }
+
+    /// Whether receivers echo it on the acknowledgements of data that carry it.
+    pub const fn is_echoed(&self) -> bool {
+        !matches!(self, Explicit::QuickStart(_))
+    }
+}
+
+/// What VCP's routers say of their load, in two bits; senders write the first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Load {
+    /// Multiplicative increase.
+    #[default]
+    Low,
+    /// Additive increase.
+    High,
+    /// Multiplicative decrease.
+    Over,
 }
 
 /// The XCP congestion header.
@@ -34,6 +65,9 @@ pub struct Xcp {
     pub rtt_s: f64,
     /// Window change in bytes: what the sender wishes, then what the routers on the path leave of it.
     pub feedback_bytes: f64,
+    /// XCP-r: the sender has set its window otherwise than by feedback, and the receiver's copy of it has to follow
+    /// (Lopez Pacheco 2008, section 5.3: the congestion flag). Routers leave it alone.
+    pub reset: bool,
 }
 
 impl Xcp {
@@ -44,4 +78,50 @@ impl Xcp {
     pub fn is_measured(&self) -> bool {
         self.rtt_s > 0.0 && self.cwnd_bytes > 0.0
     }
+}
+
+/// What routers that count their own kind write beside an explicit header (XCP-i: Lopez Pacheco 2008, section 4.4):
+/// a second time-to-live, and which of them a packet has passed last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trail {
+    /// Like the IP header's, but only these routers count it down.
+    pub ttl: u8,
+    /// The last of them; none yet on leaving the sender.
+    pub last_router: Option<Address>,
+}
+
+impl Trail {
+    /// The time-to-live that a sender gives a packet, in both headers (Linux: net.ipv4.ip_default_ttl).
+    pub const TTL: u8 = 64;
+}
+
+impl Default for Trail {
+    fn default() -> Self {
+        Trail { ttl: Trail::TTL, last_router: None }
+    }
+}
+
+/// The JetMax congestion header (Lopez Pacheco 2008, section 2.5.3.2). Routers are named by their place on the path,
+/// counted from the sender, the first one 1; 0 names none. The proposed size s of the thesis is the packet's own length.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct JetMax {
+    /// R_T: the router whose rate the sender follows.
+    pub bottleneck: u8,
+    /// R_C: how many JetMax routers the packet has crossed.
+    pub hops: u8,
+    /// R_S: the router that the sender should follow.
+    pub suggested: u8,
+    /// p: the most by which a router on the path is overloaded, as a share of what arrives at it; 0 where none is.
+    pub loss: f64,
+    /// g: the rate that the suggested router has for each of its flows, bit/s of IP; infinite until one has said.
+    pub fair_bps: f64,
+    /// delta: how long after this packet the sender's next one leaves, s.
+    pub gap_s: f64,
+    /// JetMax-r: on acknowledgements, the gap that the receiver makes of all this, s; 0 where receivers only echo.
+    pub next_gap_s: f64,
+}
+
+impl JetMax {
+    /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits, padded).
+    pub const HEADER_BYTES: u32 = 20;
 }

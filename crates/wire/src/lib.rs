@@ -1,16 +1,25 @@
 //! What travels: the [`Packet`] trait that network elements see, the simulator's packet, and explicit headers.
 
 mod explicit;
+mod message;
+mod quick_start;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, Xcp};
+pub use explicit::{Explicit, JetMax, Load, Trail, Xcp};
+pub use message::{Address, Content, Crossing, Message};
+pub use quick_start::{Function, QuickStart, RateCode};
 pub use report::{Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};
 
 /// Which flow a packet belongs to: an index that is stable for the life of the flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// Of packets that belong to no flow: messages between elements.
+    pub const NONE: FlowId = FlowId(u32::MAX);
+}
 
 /// What a packet is for. Data, connection requests and what acknowledges acknowledgements travel from sender to
 /// receiver, the others back.
@@ -71,4 +80,16 @@ pub trait Packet {
     fn explicit(&self) -> Option<&Explicit>;
     /// The same, to be changed on the way.
     fn explicit_mut(&mut self) -> Option<&mut Explicit>;
+    /// What stands beside that header for routers that count their own kind.
+    fn trail(&self) -> Option<&Trail>;
+    /// The same, to be changed on the way.
+    fn trail_mut(&mut self) -> Option<&mut Trail>;
+    /// A packet of kind [`Kind::Control`] and so many bytes of IP that carries this message.
+    fn control(message: Message, bytes: u32) -> Self
+    where
+        Self: Sized;
+    /// The message that it carries, if it is one.
+    fn message(&self) -> Option<&Message>;
+    /// The same, to be written into on the way.
+    fn message_mut(&mut self) -> Option<&mut Message>;
 }

@@ -1,7 +1,7 @@
 //! The simulator's packet: small and plain. What only some packets carry (SACK blocks, an explicit header) hangs
 //! from one pointer, so the others don't pay for it.
 
-use crate::{Ecn, Explicit, FlowId, Kind, Packet, Report};
+use crate::{Ecn, Explicit, FlowId, Kind, Message, Packet, Report, Trail};
 use longfat_units::Time;
 
 /// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the one with the
@@ -47,8 +47,12 @@ pub struct Extra {
     pub sack: SackBlocks,
     /// Explicit congestion header.
     pub explicit: Option<Explicit>,
+    /// What stands beside that header.
+    pub trail: Trail,
     /// What the receiver of a rate-based transport reports.
     pub report: Option<Box<Report>>,
+    /// What an element of the network says to another one.
+    pub message: Option<Box<Message>>,
 }
 
 /// A simulated TCP packet. Sequence numbers count segments, not bytes.
@@ -93,7 +97,7 @@ impl SimPacket {
             ecn: Ecn::NotCapable,
             ecn_flag: false,
             hop: 0,
-            ttl: 64,
+            ttl: Trail::TTL,
         }
     }
 
@@ -134,6 +138,23 @@ impl Packet for SimPacket {
     }
     fn explicit_mut(&mut self) -> Option<&mut Explicit> {
         self.extra.as_mut().and_then(|e| e.explicit.as_mut())
+    }
+    fn trail(&self) -> Option<&Trail> {
+        self.extra.as_ref().filter(|e| e.explicit.is_some()).map(|e| &e.trail)
+    }
+    fn trail_mut(&mut self) -> Option<&mut Trail> {
+        self.extra.as_mut().filter(|e| e.explicit.is_some()).map(|e| &mut e.trail)
+    }
+    fn control(message: Message, bytes: u32) -> Self {
+        let extra = Extra { message: Some(Box::new(message)), ..Extra::default() };
+        let plain = SimPacket::new(Kind::Control, FlowId::NONE, 0, bytes, Time::ZERO);
+        SimPacket { extra: Some(Box::new(extra)), ..plain }
+    }
+    fn message(&self) -> Option<&Message> {
+        self.extra.as_ref().and_then(|e| e.message.as_deref())
+    }
+    fn message_mut(&mut self) -> Option<&mut Message> {
+        self.extra.as_mut().and_then(|e| e.message.as_deref_mut())
     }
 }
 

@@ -1,6 +1,6 @@
 """The report: one self-contained page, and figures for papers, rebuilt from stored results alone.
 
-`build` takes a directory that `longfat suite`, `longfat screen` or `longfat run --out` wrote. The page works
+`build` takes a directory that `longfat suite`, `screen`, `sweep` or `run --out` wrote. The page works
 offline: the script that draws its figures is in it.
 """
 
@@ -27,6 +27,9 @@ FIGURES = "figures"
 SUITE_FILE = "suite.json"
 RUN_FILE = "summary.json"
 SCREEN_FILE = "screen.json"
+SWEEP_FILE = "sweep.json"
+MOST_FAILURES = 20
+"""Of a sweep, on its page; the table has all."""
 MOST_POINTS = 4000
 """Of a history on the page; finer ones are thinned for it."""
 
@@ -41,11 +44,13 @@ def build(directory: Path | str) -> Path:
         return _suite_page(root)
     if (root / SCREEN_FILE).is_file():
         return _screen_page(root)
+    if (root / SWEEP_FILE).is_file():
+        return _sweep_page(root)
     if (root / RUN_FILE).is_file():
         return _run_page(root)
     raise InputError(
-        f"{root}: no stored results; accepted: a directory written by `longfat suite`, `longfat screen` or "
-        "`longfat run --out`"
+        f"{root}: no stored results; accepted: a directory written by `longfat suite`, `longfat screen`, "
+        "`longfat sweep` or `longfat run --out`"
     )
 
 
@@ -118,6 +123,34 @@ def _screen_page(root: Path) -> Path:
         provenance=screen["provenance"],
         **values,
     )
+
+
+def _sweep_page(root: Path) -> Path:
+    from longfat.sweep import figures, open_sweep
+
+    swept = open_sweep(root)
+    document = swept.document
+    drawn = [
+        _entry(figure, plots.save(figure, root / FIGURES), {"name": figure.name, "runs": document["runs"]})
+        for figure in (figures.page(swept) if swept.runs.num_rows else [])
+    ]
+    failures = swept.failures.to_pylist()
+    return _render(
+        root,
+        "sweep.html.j2",
+        title=document["title"] or "Sweep",
+        sweep=document,
+        axes=[
+            (" & ".join(axis["keys"]), [_step(step) for step in axis["values"]]) for axis in document["axes"]
+        ],
+        failures=failures[:MOST_FAILURES],
+        figures=drawn,
+        provenance=document["provenance"],
+    )
+
+
+def _step(step: list[Any]) -> str:
+    return " & ".join(str(value) for value in step)
 
 
 def _run_page(root: Path) -> Path:

@@ -16,12 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from longfat import columns, output
+from longfat.identity import reduction_key, run_key
 from longfat.screen import estimate
 from longfat.screen.columns import COLUMNS
 from longfat.screen.figure import figure
-from longfat.screen.grid import Grid, tasks
+from longfat.screen.grid import Grid, Task, tasks
 from longfat.screen.measure import figures
 from longfat.simulate import run_many
+from longfat.store import Store
 from longfat.suites.runner import progress_bar
 from longfat.units import RATE, TIME
 
@@ -37,15 +39,18 @@ ERROR_DIGITS = 2
 def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None = None) -> dict[str, Any]:
     """Runs all of it, writes screen.json, runs.parquet, index.html and figures to `out`, returns the former.
 
+    Runs are kept in `out` one by one; those that are there from before are not run again.
+
     Raises:
         InputError: `out` cannot be written or holds something else; before anything is run.
-        AlgorithmError: a user's own algorithm failed; nothing is written.
+        AlgorithmError: a user's own algorithm failed; no table is written.
     """
     console = console or Console(quiet=True)
-    with output.folder(out, output.SCREEN_FILES, frozenset({SCREEN_FILE})) as draft:
+    marks = output.STORE_FILES | {SCREEN_FILE}
+    with output.folder(out, output.SCREEN_FILES, marks) as draft, Store(out, reduction_key(figures)) as kept:
         planned = tasks(grid)
         begin = time.perf_counter()
-        rows = _rows(grid, planned, jobs, console)
+        rows = _rows(grid, planned, kept, jobs, console)
         wall_s = time.perf_counter() - begin
         document = _document(grid, rows, wall_s)
         (draft / SCREEN_FILE).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
@@ -59,20 +64,29 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
     return document
 
 
-def _rows(grid: Grid, planned: Sequence[Any], jobs: int | None, console: Console) -> list[dict[str, Any]]:
+def _rows(
+    grid: Grid, planned: Sequence[Task], kept: Store, jobs: int | None, console: Console
+) -> list[dict[str, Any]]:
     """A row a run, in the order of the tasks, whatever the order in which they finish."""
-    found: dict[int, dict[str, Any]] = {}
+    keys = [run_key(task.scenario) for task in planned]
+    there = kept.get(keys)
+    rows = {i: {**planned[i].coordinates, **there[key]} for i, key in enumerate(keys) if key in there}
+    missing = [i for i in range(len(planned)) if i not in rows]
     begin = time.perf_counter()
     packets = 0
     with progress_bar(console) as progress:
         expected = sum(task.packets for task in planned)
         bar = progress.add_task(f"screen {grid.mode}", total=expected, runs=0, of=len(planned), rate=0.0)
-        for position, measured in run_many((task.scenario for task in planned), jobs=jobs, reduce=figures):
-            found[position] = {**planned[position].coordinates, **measured}
+        progress.update(bar, advance=sum(planned[i].packets for i in rows), runs=len(rows))
+        results = run_many((planned[i].scenario for i in missing), jobs=jobs, reduce=figures)
+        for number, measured in results:
+            position = missing[number]
+            kept.add(keys[position], measured)
+            rows[position] = {**planned[position].coordinates, **measured}
             packets += measured["packets"]
             rate = packets / (time.perf_counter() - begin)
-            progress.update(bar, advance=planned[position].packets, runs=len(found), rate=rate / 1e6)
-    return [found[position] for position in range(len(planned))]
+            progress.update(bar, advance=planned[position].packets, runs=len(rows), rate=rate / 1e6)
+    return [rows[position] for position in range(len(planned))]
 
 
 def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str, Any]:

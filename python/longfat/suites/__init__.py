@@ -13,7 +13,7 @@ from longfat.errors import InputError
 if TYPE_CHECKING:
     from longfat.suites.suite import Suite
 
-NAMES = ("li2007", "yeah2007", "ha2006", "aqm", "theory")
+NAMES = ("li2007", "yeah2007", "ha2006", "lopez2008", "aqm", "theory")
 """The suites there are; each is a module of this package with a `SUITE`."""
 
 

@@ -7,11 +7,16 @@ from typing import Any
 
 from longfat.suites import aqm_figures as figures
 from longfat.suites.aqm_settings import (
+    ABOVE_BURSTS,
+    AROUND_PIE,
+    BOUND_OFFERED,
+    CHANGE_S,
     DROPS,
     DURATION_S,
     FAR_MS,
     FEW,
     FLOWS,
+    LONG_BUFFER_PACKETS,
     MARKS,
     MORE,
     NEAR_MS,
@@ -21,6 +26,7 @@ from longfat.suites.aqm_settings import (
     RATE_MBPS,
     REPEATS,
     RESPONSIVE,
+    alternating,
     can_mark,
     run,
 )
@@ -43,6 +49,23 @@ def changing_load(mode: Mode) -> list[Run]:
     more = {"start": {"uniform": [f"{third} s", f"{third + 1} s"]}, "stop": f"{2 * third} s"}
     flows = [SACK | {"name": "few", "count": FEW}, SACK | {"name": "more", "count": MORE} | more]
     return [run(mode, {}, queue, signal, flows, repeat) for queue, signal, repeat in _places(mode)]
+
+
+def changing_capacity(mode: Mode) -> list[Run]:
+    """Twenty like flows before a capacity that changes tenfold, slowly and fast."""
+    return [
+        run(
+            mode,
+            {"change": change},
+            queue,
+            signal,
+            [SACK | {"count": FLOWS}],
+            repeat,
+            {"rate": alternating(mode, change)},
+        )
+        for change in CHANGE_S
+        for queue, signal, repeat in _places(mode)
+    ]
 
 
 def mixes(mode: Mode) -> list[Run]:
@@ -69,25 +92,39 @@ NEAR_AND_FAR = (("near", NEAR_MS), ("far", FAR_MS))
 def unresponsive(mode: Mode) -> list[Run]:
     """Datagrams at a constant rate beside few and many flows of TCP."""
     return [
-        run(
-            mode,
-            {"flows": number, "offered": offered},
-            queue,
-            DROPS,
-            [
-                SACK | {"name": "TCP", "count": number},
-                {
-                    "name": "datagrams",
-                    "algorithm": {"name": "cbr", "rate": f"{offered * RATE_MBPS:g} Mbit/s"},
-                },
-            ],
-            repeat,
-        )
+        run(mode, {"flows": number, "offered": offered}, queue, DROPS, _datagrams(number, offered), repeat)
         for number in RESPONSIVE
         for queue in QUEUES
         for offered in OFFERED
         for repeat in range(REPEATS[mode])
     ]
+
+
+def bound(mode: Mode) -> list[Run]:
+    """Datagrams beside many flows behind CHOKe, with thresholds in its queue's way and above its bursts."""
+    many = RESPONSIVE[-1]
+    return [
+        run(
+            mode,
+            {"thresholds": f"{least} and {most}", "offered": offered},
+            "choke",
+            DROPS,
+            _datagrams(many, offered),
+            repeat,
+            {
+                "buffer": f"{LONG_BUFFER_PACKETS} packets",
+                "queue": {"kind": "choke", "min": f"{least} packets", "max": f"{most} packets"},
+            },
+        )
+        for least, most in (AROUND_PIE, ABOVE_BURSTS)
+        for offered in BOUND_OFFERED
+        for repeat in range(REPEATS[mode])
+    ]
+
+
+def _datagrams(flows: int, offered: float) -> list[dict[str, Any]]:
+    rate = {"name": "cbr", "rate": f"{offered * RATE_MBPS:g} Mbit/s"}
+    return [SACK | {"name": "TCP", "count": flows}, {"name": "datagrams", "algorithm": rate}]
 
 
 def numbers(mode: Mode) -> list[Run]:
@@ -108,11 +145,29 @@ def _places(mode: Mode) -> Iterator[tuple[str, str, int]]:
 
 
 EXPERIMENTS = (
-    Experiment("tradeoff", "RFC 7928", "Goodput against queueing delay", like_flows, figures.tradeoff),
-    Experiment("load", "RFC 7928; thesis 2.5.1.5", "Changing load", changing_load, figures.load),
-    Experiment("fairness", "thesis 2.5.1.5", "Fairness among TCP flows", mixes, figures.fairness),
+    Experiment("tradeoff", "RFC 7928, 2.7", "Goodput against queueing delay", like_flows, figures.tradeoff),
+    Experiment("load", "RFC 7928, 8.2.5; thesis 2.5.1.5", "Changing load", changing_load, figures.load),
     Experiment(
-        "unresponsive", "thesis 2.5.1.2", "Datagrams that do not respond", unresponsive, figures.unresponsive
+        "capacity",
+        "RFC 7928, 8.2.6; thesis 2.5.1.5",
+        "Changing capacity",
+        changing_capacity,
+        figures.capacity,
     ),
+    Experiment(
+        "fairness",
+        "RFC 7928, 5.2 and 6; thesis 2.5.1.5",
+        "Fairness among TCP flows",
+        mixes,
+        figures.fairness,
+    ),
+    Experiment(
+        "unresponsive",
+        "RFC 7928, 5.3; thesis 2.5.1.2",
+        "Datagrams that do not respond",
+        unresponsive,
+        figures.unresponsive,
+    ),
+    Experiment("bound", "thesis 2.5.1.2", "CHOKe's bound and its thresholds", bound, figures.bound),
     Experiment("flows", "thesis 2.5.1.4", "The number of flows that SRED estimates", numbers, figures.flows),
 )

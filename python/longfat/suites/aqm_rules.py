@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from longfat.claims import Check, Finding
 from longfat.suites.aqm_figures import CHOKE_BOUND
-from longfat.suites.aqm_settings import DROPS, OF_THE_THESIS, RESPONSIVE, TITLES
+from longfat.suites.aqm_settings import (
+    ABOVE_BURSTS,
+    AROUND_PIE,
+    CHANGE_S,
+    DROPS,
+    FAST,
+    OF_THE_THESIS,
+    RESPONSIVE,
+    SLOW,
+    TITLES,
+)
 from longfat.suites.checks import above, at_least, at_most, below, within_factor
 from longfat.suites.suite import Data, Runs
 
@@ -17,16 +27,34 @@ LOW_DROPS = 0.02
 STEADY = 2.0
 MARGIN = 0.05
 NEAR = 1.25
+CLOSE = 1.1
 
 
-def never_low_and_stable(data: Data) -> Finding:
+def load_low_and_stable(data: Data) -> Finding:
     """AQM-1."""
-    runs = data["load"].where(signal=DROPS)
+    return _never_low_and_stable(data["load"].where(signal=DROPS), ("1", "2", "3"))
+
+
+def capacity_low_and_stable(data: Data) -> Finding:
+    """AQM-6."""
+    runs = data["capacity"].where(signal=DROPS)
+    found = _never_low_and_stable(runs.where(change=SLOW), ("high", "low"))
+    fast = runs.where(change=FAST)
+    rows = {name: fast.where(queue=name) for name in TITLES}
+    seen = {name: (at.mean("wait_ms"), at.mean("goodput_share")) for name, at in rows.items()}
+    text = ", ".join(f"{TITLES[name]} {ms:.1f} ms {share:.3f}" for name, (ms, share) in seen.items())
+    kept = {f"{name}, {FAST}": {"wait_ms": ms, "goodput": share} for name, (ms, share) in seen.items()}
+    note = f"Changing every {CHANGE_S[FAST]:g} s, mean wait and goodput / mean capacity: {text}."
+    return Finding(found.checks, found.measured, {**found.values, **kept}, note)
+
+
+def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
+    """Whether each queue of the thesis fails one of the four, over spans whose figures end in these."""
     checks, texts, kept = [], [], {}
     for name in TITLES:
         at = runs.where(queue=name)
-        delays = [at.mean(f"delay_ms_{number}") for number in (1, 2, 3)]
-        drops = [at.mean(f"drop_ratio_{number}") for number in (1, 2, 3)]
+        delays = [at.mean(f"delay_ms_{span}") for span in spans]
+        drops = [at.mean(f"drop_ratio_{span}") for span in spans]
         short = [
             text
             for text, held in (
@@ -101,6 +129,45 @@ def sred_counts(data: Data) -> Finding:
     )
     text = ", ".join(f"{estimate:.3g} of {number:g}" for number, estimate in estimates.items())
     return Finding(checks, text, {str(number): estimate for number, estimate in estimates.items()})
+
+
+def choke_bound(data: Data) -> Finding:
+    """AQM-7."""
+    near, far = (
+        data["bound"].where(thresholds=f"{least} and {most}") for least, most in (AROUND_PIE, ABOVE_BURSTS)
+    )
+    shares = [_over(runs, "offered", "last_share") for runs in (near, far)]
+    below_min = [_over(runs, "offered", "below_min") for runs in (near, far)]
+    checks = []
+    for offered, share in shares[1].items():
+        text = f"{offered:g} of the capacity, thresholds {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]}: share"
+        checks.append(at_most(text, share, CHOKE_BOUND))
+        checks.append(below(f"{offered:g}: less than with {AROUND_PIE[0]}", share, shares[0][offered]))
+    told = [
+        f"{least} and {most} packets: {_list(share, 3)}, below {least} packets {_list(low, 2)} of the time"
+        for (least, most), share, low in zip((AROUND_PIE, ABOVE_BURSTS), shares, below_min, strict=True)
+    ]
+    kept = {
+        f"{least} and {most}": {str(x): [share[x], low[x]] for x in share}
+        for (least, most), share, low in zip((AROUND_PIE, ABOVE_BURSTS), shares, below_min, strict=True)
+    }
+    return Finding(tuple(checks), "; ".join(told), kept)
+
+
+def _list(values: Mapping[float, float], digits: int) -> str:
+    return " / ".join(f"{value:.{digits}f}" for value in values.values())
+
+
+def sred_sees_shares(data: Data) -> Finding:
+    """AQM-8."""
+    estimates = _over(data["flows"], "flows", "flows_estimated")
+    effective = _over(data["flows"], "flows", "flows_effective")
+    checks = tuple(
+        within_factor(f"{number:g} flows: estimated", estimates[number], effective[number], CLOSE)
+        for number in estimates
+    )
+    text = ", ".join(f"{estimates[n]:.3g} of {effective[n]:.3g} ({n:g} flows)" for n in estimates)
+    return Finding(checks, text, {str(n): [estimates[n], effective[n]] for n in estimates})
 
 
 def tradeoff(data: Data) -> Finding:

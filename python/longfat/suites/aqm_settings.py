@@ -62,9 +62,22 @@ NUMBERS: dict[Mode, tuple[int, ...]] = {"quick": (5, 10, 20, 50, 100), "full": (
 
 START = {"uniform": ["0 s", "5 s"]}
 
+HIGH_MBPS, LOW_MBPS = 100, 10
+"""Capacities between which RFC 7928 lets it change, as ns-3's aqm-eval-suite has them (section 8.2.6)."""
+SLOW, FAST = "slow", "fast"
+"""Values of the coordinate `change`."""
+CHANGE_S = {SLOW: 20.0, FAST: 0.1}
+"""How long a capacity lasts: experiments 1 and 2 of RFC 7928, section 8.2.6."""
+
+AROUND_PIE, ABOVE_BURSTS = (31, 94), (100, 300)
+"""Thresholds of CHOKe, packets: those of the other experiments, and longer ones."""
+LONG_BUFFER_PACKETS = 1000
+BOUND_OFFERED = (0.5, 1.0, 2.0, 4.0)
+"""Rates of datagrams where CHOKe's bound is looked for, of the capacity."""
+
 COMMON_SETTINGS = (
     Setting("bottleneck", f"{RATE_MBPS} Mbit/s, {BUFFER_PACKETS} packets (two BDPs)", CHOSEN_HERE),
-    Setting("capacity", "constant", "RFC 7928 asks for changes of it too"),
+    Setting("capacity", "constant unless said", CHOSEN_HERE),
     Setting("flows", f"TCP SACK, {RTT_MS} ms unless said, starts within 5 s", CHOSEN_HERE),
     Setting(
         "RED, CHOKe",
@@ -85,8 +98,9 @@ def scenario(
     signal: str,
     flows: Sequence[dict[str, Any]],
     repeat: int,
+    bottleneck: dict[str, Any],
 ) -> dict[str, Any]:
-    """A scenario; ``flows`` are tables of flows, without what all have."""
+    """A scenario; ``flows`` are tables of flows without what all have, ``bottleneck`` what differs there."""
     marks = {"ecn": True} if signal == MARKS else {}
     return {
         "title": title,
@@ -97,6 +111,7 @@ def scenario(
             "rate": f"{RATE_MBPS} Mbit/s",
             "buffer": f"{BUFFER_PACKETS} packets",
             "queue": QUEUES[queue] | marks,
+            **bottleneck,
         },
         "flow": [{"rtt": f"{RTT_MS} ms", "start": START, **marks, **flow} for flow in flows],
         "sample": {"queue": "10 ms"},
@@ -110,13 +125,14 @@ def run(
     signal: str,
     flows: Sequence[dict[str, Any]],
     repeat: int,
+    bottleneck: dict[str, Any] | None = None,
 ) -> Run:
-    """One run at its place."""
+    """One run at its place; ``bottleneck`` has the keys of it that differ from the common settings."""
     place = {"queue": queue, "signal": signal, **coordinates}
     title = ", ".join(str(value) for value in place.values())
     return Run(
         {**place, "repeat": repeat},
-        scenario(title, mode, queue, signal, flows, repeat),
+        scenario(title, mode, queue, signal, flows, repeat, bottleneck or {}),
         RATE_MBPS * 1e6 * DURATION_S[mode] / PACKET_BITS,
     )
 
@@ -124,3 +140,15 @@ def run(
 def can_mark(queue: str) -> bool:
     """Whether a queue of `QUEUES` can mark packets."""
     return queue != "droptail"
+
+
+def alternating(mode: Mode, change: str) -> dict[str, Any]:
+    """A rate that changes between `HIGH_MBPS` and `LOW_MBPS` until the run's end, the higher first."""
+    span_s = CHANGE_S[change]
+    steps = round(DURATION_S[mode] / span_s)
+    return {
+        "steps": [
+            [f"{round(number * span_s, 3):g} s", f"{(HIGH_MBPS, LOW_MBPS)[number % 2]} Mbit/s"]
+            for number in range(steps)
+        ]
+    }

@@ -35,7 +35,10 @@ class Curve:
 class Panel:
     """One pair of axes. A range of None is chosen from the data.
 
-    With ``categories`` x counts them from 0, and what is measured at them is not joined.
+    With ``categories`` x counts them from 0, and what is measured at them is not joined; with ``radar`` they
+    stand around a circle, y is the distance from its middle, and the curves are closed; a figure with a radar
+    has that panel alone. With ``cells`` it is a heat map: a row of cells for each of ``levels``, from below,
+    with a cell for each of ``categories``.
     """
 
     title: str
@@ -47,6 +50,9 @@ class Panel:
     x_range: Range = None
     y_range: Range = None
     categories: tuple[str, ...] = ()
+    radar: bool = False
+    levels: tuple[str, ...] = ()
+    cells: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,9 @@ def theory(label: str, x: Sequence[float], y: Sequence[float], algorithm: str | 
 def _panel(document: dict[str, Any]) -> Panel:
     curves = tuple(_curve(curve) for curve in document["curves"])
     ranges = {key: None if document[key] is None else tuple(document[key]) for key in ("x_range", "y_range")}
-    categories = tuple(document.get("categories", ()))
-    return Panel(**{**document, **ranges, "curves": curves, "categories": categories})
+    words = {key: tuple(document.get(key, ())) for key in ("categories", "levels")}
+    cells = tuple(_floats(row) for row in document.get("cells", ()))
+    return Panel(**{**document, **ranges, **words, "curves": curves, "cells": cells})
 
 
 def _curve(document: dict[str, Any]) -> Curve:

@@ -12,9 +12,9 @@ from longfat.suites.ha2006_settings import (
     HISTORY_RTT_MS,
     LONG_RTT_MS,
     MEASURED,
-    REPEATS,
     RTTS_MS,
     SHORT_RTTS_MS,
+    repeats,
     run,
 )
 from longfat.suites.suite import Experiment, Mode, Run
@@ -22,12 +22,13 @@ from longfat.suites.suite import Experiment, Mode, Run
 
 def like_pairs(mode: Mode) -> list[Run]:
     """Two flows of one protocol with one RTT."""
-    return _pairs(mode, ALGORITHMS, RTTS_MS[mode], REPEATS[mode])
+    return _pairs(mode, ALGORITHMS, RTTS_MS[mode])
 
 
 def histories(mode: Mode) -> list[Run]:
     """The pairs of the backup slides; one repeat is shown."""
-    return _pairs(mode, HISTORIES, (HISTORY_RTT_MS,), 1)
+    pairs = _pairs(mode, HISTORIES, (HISTORY_RTT_MS,))
+    return [pair for pair in pairs if pair.coordinates["repeat"] == 0]
 
 
 def unlike_rtts(mode: Mode) -> list[Run]:
@@ -37,7 +38,7 @@ def unlike_rtts(mode: Mode) -> list[Run]:
         for name in _shown(mode)
         for rtt in SHORT_RTTS_MS[mode]
         for background in BACKGROUNDS
-        for repeat in range(REPEATS[mode])
+        for repeat in repeats(mode, name)
     ]
 
 
@@ -49,7 +50,7 @@ def beside_sack(mode: Mode) -> list[Run]:
         if name != "sack"
         for rtt in RTTS_MS[mode]
         for background in BACKGROUNDS
-        for repeat in range(REPEATS[mode])
+        for repeat in repeats(mode, name)
     ]
 
 
@@ -58,13 +59,13 @@ def _shown(mode: Mode) -> Iterable[str]:
     return MEASURED if mode == "quick" else ALGORITHMS
 
 
-def _pairs(mode: Mode, names: Iterable[str], rtts_ms: Iterable[int], repeats: int) -> list[Run]:
+def _pairs(mode: Mode, names: Iterable[str], rtts_ms: Iterable[int]) -> list[Run]:
     return [
         run(mode, {"algorithm": name, "rtt_ms": rtt}, [(name, rtt), (name, rtt)], background, repeat)
         for name in names
         for rtt in rtts_ms
         for background in BACKGROUNDS
-        for repeat in range(repeats)
+        for repeat in repeats(mode, name)
     ]
 
 

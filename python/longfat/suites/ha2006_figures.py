@@ -16,6 +16,7 @@ from longfat.suites.ha2006_settings import (
     HISTORIES,
     HISTORY_RTT_MS,
     LONG_RTT_MS,
+    MEASURED,
     NO_RATE,
     TITLES,
     WITH,
@@ -242,4 +243,8 @@ def _mean_of(figure: str) -> Estimate:
 
 
 def _repeats(runs: Runs) -> str:
-    return repeats_text({None: len(runs.distinct("repeat"))})
+    seen: dict[str, set[Any]] = {}
+    for row in runs:
+        group = "protocols with results on the slides" if row["algorithm"] in MEASURED else "others"
+        seen.setdefault(group, set()).add(row["repeat"])
+    return repeats_text({group: len(numbers) for group, numbers in sorted(seen.items(), reverse=True)})

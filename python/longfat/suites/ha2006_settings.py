@@ -29,8 +29,16 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "africa": {"name": "africa"},
     "yeah": {"name": "yeah", "variant": "paper"},
     "ctcp": {"name": "ctcp", "variant": "paper"},
+    "illinois": {"name": "illinois"},
+    "westwood+": {"name": "westwood+"},
+    "vegas": {"name": "vegas"},
+    "hstcp-lp": {"name": "hstcp-lp"},
 }
-"""The protocols that the slides name, and YeAH and Compound of the later papers."""
+"""The protocols that the slides name, and those of the later suites that are TCP: `theory` has them all.
+
+Left out are what the suites have beside them: standard TCP without SACK, parallel TCP, transports over UDP
+and explicit rates, which need a stack or a router of their own.
+"""
 
 TITLES = {
     "sack": "TCP SACK",
@@ -45,6 +53,10 @@ TITLES = {
     "africa": "Africa",
     "yeah": "YeAH",
     "ctcp": "Compound",
+    "illinois": "Illinois",
+    "westwood+": "Westwood+",
+    "vegas": "Vegas",
+    "hstcp-lp": "HSTCP-LP",
 }
 MEASURED = ("sack", "bic", "cubic", "fast", "hstcp", "htcp", "stcp")
 """Those of which the slides show results: the claims are about them."""
@@ -60,6 +72,7 @@ SHORT_RTTS_MS: dict[Mode, tuple[int, ...]] = {"quick": (16, 82), "full": (16, 42
 FIRST_S, SECOND_S = 30, 130
 DURATION_S: dict[Mode, int] = {"quick": 300, "full": 1200}
 REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
+"""Of `MEASURED`; others are there to be looked at beside them, and run once."""
 
 WITHOUT, WITH = "without", "with"
 """Values of the coordinate `background`."""
@@ -116,8 +129,17 @@ COMMON_SETTINGS = (
     Setting("FAST", "alpha 200 packets, fixed", CHOSEN_HERE + ": what 1 Gbit/s has; half the buffer for two"),
     Setting("CUBIC, H-TCP, HSTCP", "variants 2005, linux, table as in Linux", CHOSEN_HERE + ": as of 2006"),
     Setting("others", "as in `longfat algorithms`, with their defaults", CHOSEN_HERE),
-    Setting("repeats", "3, over seeds: starts and background differ", CHOSEN_HERE),
+    Setting(
+        "repeats",
+        "3, over seeds: starts and background differ; 1 of protocols without results on the slides",
+        CHOSEN_HERE,
+    ),
 )
+
+
+def repeats(mode: Mode, name: str) -> range:
+    """The repeats of a protocol."""
+    return range(REPEATS[mode] if name in MEASURED else 1)
 
 
 def scenario(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import sys
 import time
@@ -16,10 +14,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from longfat import output, plan
+from longfat import output
 from longfat.claims import Claim, judge, tally, unmeasured
+from longfat.identity import reduction_key, run_key
 from longfat.scenario import Scenario
 from longfat.simulate import run_many
+from longfat.store import Store
 from longfat.suites import store
 from longfat.suites.suite import Data, Experiment, Mode, Run, Runs, Suite
 
@@ -59,6 +59,7 @@ class SuiteOutcome:
 class _Work:
     """One distinct run and the experiments that wait for it."""
 
+    key: str
     scenario: Scenario
     packets: float
     wanted_by: list[tuple[str, int]]
@@ -71,8 +72,11 @@ def run_suite(
     jobs: int | None = None,
     out: Path | str = Path("out"),
     console: Console | None = None,
+    runs: Path | str | None = None,
 ) -> SuiteOutcome:
     """Runs the experiments that are asked for, judges their claims, and writes everything below ``out``.
+
+    Runs that are kept from before are not run again, whatever ended the command that ran them.
 
     Args:
         suite: what to run.
@@ -81,6 +85,7 @@ def run_suite(
         jobs: worker processes; one a core if None.
         out: directory of the results; made if it is not there. Other experiments stored in it are kept.
         console: where progress and the table of claims go; nowhere if None.
+        runs: store that the runs are kept in, which other suites may share; in ``out`` if None.
 
     Raises:
         InputError: an unknown id, or a directory that cannot be written; before anything runs.
@@ -96,17 +101,26 @@ def run_suite(
     collected = _Collected(directory, mode, experiments, grids, provenance)
     started = time.perf_counter()
     packets = 0
+    found = 0
     status = "interrupted"
     try:
-        with progress_bar(console) as progress:
+        with Store(runs or directory, reduction_key(suite.reduce)) as kept, progress_bar(console) as progress:
             expected = math.fsum(work.packets for work in works)
             task = progress.add_task(f"{suite.name} {mode}", total=expected, runs=0, of=len(works), rate=0.0)
-            results = run_many([work.scenario for work in works], jobs=jobs, reduce=suite.reduce)
+            missing = [work for work in works if work.key not in kept]
+            there = kept.get(work.key for work in works)
+            found = len(there)
+            for work in works:
+                if work.key in there:
+                    collected.add(work, there.pop(work.key))
+                    progress.update(task, advance=work.packets, runs=found)
+            results = run_many([work.scenario for work in missing], jobs=jobs, reduce=suite.reduce)
             for done, (index, row) in enumerate(results, start=1):
                 packets += row["packets"]
                 rate = packets / (time.perf_counter() - started)
-                progress.update(task, advance=works[index].packets, runs=done, rate=rate / 1e6)
-                collected.add(works[index], row)
+                kept.add(missing[index].key, row)
+                collected.add(missing[index], row)
+                progress.update(task, advance=missing[index].packets, runs=found + done, rate=rate / 1e6)
         status = "complete"
     finally:
         # Also when it is interrupted: what has finished is judged, and can be read.
@@ -116,6 +130,7 @@ def run_suite(
             "packets": packets,
             "packets_per_s": packets / wall_s,
             "runs": len(works),
+            "found": found,
         }
         ledger = _judge(claims, collected, mode)
         stored = store.merge_ledger(directory, suite.name, ledger, collected.finished)
@@ -143,7 +158,8 @@ def run_suite(
     rows = [row for row in stored if row["id"] in wanted]
     console.print(claims_table(rows))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(rows).items() if count)
-    console.print(f"{counts}; {len(works)} runs, {packets / 1e9:.2f} G packets in {wall_s:.0f} s")
+    were = f", {found} of them kept from before" if found else ""
+    console.print(f"{counts}; {len(works)} runs{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s")
     console.print(f"report: {path}", soft_wrap=True)
     return SuiteOutcome(suite.name, mode, rows, summary, path, performance)
 
@@ -207,16 +223,10 @@ def _distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[_Work]:
     for name, runs in grids.items():
         for position, run in enumerate(runs):
             scenario = Scenario.from_dict(run.document, source=f"suite {suite.name}, {name}")
-            key = plan_key(scenario)
-            work = works.setdefault(key, _Work(scenario, run.packets, []))
+            key = run_key(scenario)
+            work = works.setdefault(key, _Work(key, scenario, run.packets, []))
             work.wanted_by.append((name, position))
     return list(works.values())
-
-
-def plan_key(scenario: Scenario) -> str:
-    """What identifies a run: two scenarios with the same plan are the same run."""
-    text = json.dumps(plan.build(scenario), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _judge(claims: Iterable[Claim[Data]], collected: _Collected, mode: Mode) -> list[dict[str, Any]]:

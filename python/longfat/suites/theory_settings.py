@@ -13,7 +13,7 @@ THESIS = "Lopez Pacheco: Congestion control in heterogeneous long fat networks, 
 
 WITHOUT_CONTROL = frozenset({"cbr", "onoff"})
 """Senders that send as they are told: none of the questions here is about them."""
-NEEDS_ROUTERS = frozenset({"xcp", "xcp-i", "xcp-r", "jetmax", "vcp", "quickstart"})
+NEEDS_ROUTERS = frozenset({"xcp", "xcp-i", "xcp-r", "jetmax", "jetmax-r", "vcp", "quickstart"})
 """Explicit-rate senders: on a drop-tail path they say nothing about themselves."""
 OVER_UDP = frozenset({"udt", "runat"})
 """Senders with a rate instead of a window: they have no response function in packets per round trip."""

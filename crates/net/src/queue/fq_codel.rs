@@ -21,6 +21,7 @@ use super::Limit;
 use super::codel::{INTERVAL, Law, Memory, TARGET};
 use super::fifo::Fifo;
 use super::registry::{Discipline, Setup};
+use crate::hash::Hash;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Stream, Time};
@@ -80,7 +81,7 @@ pub struct FqCoDel<P> {
     law: Law,
     quantum: i64,
     batch: u64,
-    salt: u64,
+    hash: Hash,
     slots: Vec<Slot<P>>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
@@ -99,7 +100,7 @@ impl<P: Packet> FqCoDel<P> {
             law: Law::new(&ROW, p)?,
             quantum: p.number("quantum") as i64,
             batch: p.number("batch") as u64,
-            salt: draws.below(u64::MAX),
+            hash: Hash::new(&mut draws),
             slots: (0..p.number("flows") as usize).map(|_| slot()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
@@ -113,12 +114,7 @@ impl<P: Packet> FqCoDel<P> {
     /// would make them.
     fn slot_of(&self, packet: &P) -> usize {
         let flow = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
-        // SplitMix64's finalizer: every bit of flow and salt reaches the high ones, which choose the queue
-        let mut h = self.salt ^ flow.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        h ^= h >> 31;
-        ((u128::from(h) * self.slots.len() as u128) >> 64) as usize
+        self.hash.place(flow, self.slots.len())
     }
 
     fn account(&mut self, packet: &P) {

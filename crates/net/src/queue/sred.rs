@@ -23,10 +23,11 @@ use super::Limit;
 use super::fifo::{Fifo, signal};
 use super::red::ECN;
 use super::registry::{Discipline, Setup};
+use crate::counter::{Counter, Zombies};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Stream, Time};
-use longfat_wire::{FlowId, Packet};
+use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -65,10 +66,7 @@ pub struct Sred<P> {
     queue: Fifo<P>,
     full: bool,
     max_p: f64,
-    overwrite: f64,
-    zombies: Vec<FlowId>,
-    most_zombies: usize,
-    hits: f64,
+    zombies: Zombies,
     ecn: bool,
     draws: Stream,
 }
@@ -76,15 +74,13 @@ pub struct Sred<P> {
 impl<P: Packet> Sred<P> {
     /// An empty queue from checked parameters; refused where they do not go together.
     pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+        let (most, overwrite) = (p.number("zombies").trunc(), p.number("overwrite"));
         Ok(Sred {
             limit: setup.limit,
             queue: Fifo::default(),
             full: p.word("variant") == "full",
             max_p: p.number("max_p"),
-            overwrite: p.number("overwrite"),
-            zombies: Vec::new(),
-            most_zombies: p.number("zombies") as usize,
-            hits: 0.0,
+            zombies: Zombies::new(most as usize, overwrite, overwrite / most),
             ecn: p.flag("ecn"),
             draws: setup.stream,
         })
@@ -92,29 +88,13 @@ impl<P: Packet> Sred<P> {
 
     /// The estimated probability of a hit, P; its inverse estimates the number of active flows.
     pub const fn hit_probability(&self) -> f64 {
-        self.hits
-    }
-
-    /// Looks the flow up in the list, and learns from it; whether it was a hit.
-    fn look(&mut self, flow: FlowId) -> bool {
-        if self.zombies.len() < self.most_zombies {
-            self.zombies.push(flow);
-            return false;
-        }
-        let place = self.draws.below(self.zombies.len() as u64) as usize;
-        let hit = self.zombies[place] == flow;
-        if !hit && self.draws.unit() < self.overwrite {
-            self.zombies[place] = flow;
-        }
-        let alpha = self.overwrite / self.most_zombies as f64;
-        self.hits += alpha * (f64::from(u8::from(hit)) - self.hits);
-        hit
+        self.zombies.hit_probability()
     }
 
     fn probability(&self, hit: bool) -> f64 {
         let filled = self.limit.share(self.queue.len(), self.queue.bytes());
-        let p = self.max_p * step(filled) * few_flows(self.hits);
-        if self.full && hit { p * (1.0 + 1.0 / self.hits) } else { p }
+        let p = self.max_p * step(filled) * few_flows(self.hit_probability());
+        if self.full && hit { p * (1.0 + 1.0 / self.hit_probability()) } else { p }
     }
 }
 
@@ -137,7 +117,7 @@ fn few_flows(hits: f64) -> f64 {
 
 impl<P: Packet> Element<P> for Sred<P> {
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
-        let hit = self.look(packet.flow());
+        let hit = self.zombies.look(packet.flow(), &mut self.draws);
         if !self.queue.fits(&packet, self.limit) {
             return out.drop(packet, DropReason::Full);
         }
@@ -162,7 +142,7 @@ impl<P: Packet> Element<P> for Sred<P> {
     }
 
     fn flows_estimated(&self) -> Option<f64> {
-        (self.hits > 0.0).then(|| 1.0 / self.hits)
+        self.zombies.flows()
     }
 }
 

@@ -4,8 +4,11 @@
 use super::behind::Behind;
 use crate::queue::registry::Boxed;
 use crate::{Capacity, Element, Sink};
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
+
+/// The control interval of a law that has none; chosen here.
+const INTERVAL: Interval = Interval::from_millis(100);
 
 /// What a law knows of what it controls: a link, a share of one, or a stretch of path that it stands for.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,38 @@ pub trait Law<P: Packet> {
     fn timer(&mut self, now: Time, stretch: &Stretch);
     /// A packet leaves: its header is written.
     fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
+    /// Whether the packet carries the protocol's header, so that its flow heeds the law.
+    fn guides(&self, packet: &P) -> bool {
+        packet.explicit().is_some()
+    }
+    /// How long the running control interval is; what shares a link with the law measures over the same one.
+    fn interval(&self) -> Interval {
+        INTERVAL
+    }
+}
+
+/// Any law.
+pub type DynLaw<P> = Box<dyn Law<P> + Send>;
+
+impl<P: Packet> Law<P> for DynLaw<P> {
+    fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        self.as_mut().arrive(now, packet, stretch);
+    }
+    fn wake(&self) -> Time {
+        self.as_ref().wake()
+    }
+    fn timer(&mut self, now: Time, stretch: &Stretch) {
+        self.as_mut().timer(now, stretch);
+    }
+    fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        self.as_mut().leave(now, packet, stretch);
+    }
+    fn guides(&self, packet: &P) -> bool {
+        self.as_ref().guides(packet)
+    }
+    fn interval(&self) -> Interval {
+        self.as_ref().interval()
+    }
 }
 
 /// A queue with a law around it.

@@ -253,4 +253,12 @@ impl<P: Packet> Law<P> for Xcp {
             self.write(bytes, header);
         }
     }
+
+    fn guides(&self, packet: &P) -> bool {
+        matches!(packet.explicit(), Some(Explicit::Xcp(_)))
+    }
+
+    fn interval(&self) -> Interval {
+        Interval::from_secs_f64(self.mean_rtt_s)
+    }
 }

@@ -78,6 +78,9 @@ pub type Arrivals<P> = Vec<(Time, usize, P)>;
 /// What lies behind the links: told when a packet's last bit has left which link, answers with packets for links.
 pub type Beyond<'a, P> = &'a mut dyn FnMut(Time, usize, P, &mut Arrivals<P>);
 
+/// What a network does to a message: how long it takes, or that it is lost.
+pub type Carry<P> = Box<dyn FnMut(Time, &mut P) -> Option<Interval>>;
+
 /// All links and what happens to them.
 pub struct World<P> {
     links: Vec<Link<P>>,
@@ -85,6 +88,8 @@ pub struct World<P> {
     planned: u64,
     /// How long a message takes from one element to another.
     pub message_delay: Interval,
+    /// What happens to a message on its way instead: how long it takes, or that it is lost.
+    pub carry: Option<Carry<P>>,
     /// Which messages are lost, counted from 0 in the order of their sending.
     pub lost_messages: Vec<usize>,
     /// When each message was sent, and to whom.
@@ -107,6 +112,7 @@ impl<P: Packet + Clone> World<P> {
             agenda: BTreeMap::new(),
             planned: 0,
             message_delay: Interval::from_millis(5),
+            carry: None,
             lost_messages: vec![],
             messages: vec![],
             left: vec![],
@@ -236,11 +242,15 @@ impl<P: Packet + Clone> World<P> {
                 self.plan(at.max(now), Event::Timer { link, element });
             }
         }
-        for (packet, to) in wishes.originated {
+        for (mut packet, to) in wishes.originated {
             let lost = self.lost_messages.contains(&self.messages.len());
             self.messages.push((now, to));
-            if !lost {
-                self.plan(now + self.message_delay, Event::Arrive(to.0 as usize, packet));
+            let takes = match &mut self.carry {
+                Some(carry) => carry(now, &mut packet),
+                None => Some(self.message_delay),
+            };
+            if let Some(span) = takes.filter(|_| !lost) {
+                self.plan(now + span, Event::Arrive(to.0 as usize, packet));
             }
         }
         for packet in wishes.forwarded {

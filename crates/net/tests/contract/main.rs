@@ -4,5 +4,4 @@
 #[path = "../common/mod.rs"]
 mod driver;
 mod forwarders;
-mod messages;
 mod xcp;

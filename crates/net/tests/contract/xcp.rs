@@ -154,7 +154,8 @@ impl Sender {
         while self.in_flight + PACKET_BYTES <= self.cwnd_bytes {
             let mut packet =
                 SimPacket::new(Kind::Data, FlowId(self.flow), self.next, PACKET_BYTES as u32, now);
-            let wish = Xcp { cwnd_bytes: self.cwnd_bytes, rtt_s: self.rtt_s, feedback_bytes: 1e9 };
+            let wish =
+                Xcp { cwnd_bytes: self.cwnd_bytes, rtt_s: self.rtt_s, feedback_bytes: 1e9, ..Xcp::default() };
             packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::Xcp(wish)), ..Extra::default() }));
             out.push((now, 0, packet));
             self.next += 1;

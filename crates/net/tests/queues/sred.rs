@@ -10,8 +10,12 @@ fn sred(packets: u64, given: &[(&str, &dyn Given)]) -> Bench<Sred<SimPacket>> {
 
 #[test]
 fn it_counts_flows_of_equal_rate_to_within_a_tenth() {
-    for flows in [10, 30, 100, 300, 500] {
-        let mut bench = sred(1000, &[]);
+    for (variant, flows) in [10, 30, 100, 300, 500]
+        .map(|flows| ("simple", flows))
+        .into_iter()
+        .chain([("full", 10), ("full", 500)])
+    {
+        let mut bench = sred(1000, &[("variant", &variant)]);
         bench.run(poisson(0.9, flows, (0.0, 40.0)), |_, _| {});
         let (mut sum, mut count) = (0.0, 0.0);
         bench.run(poisson(0.9, flows, (40.0, 340.0)), |_, queue| {
@@ -20,8 +24,26 @@ fn it_counts_flows_of_equal_rate_to_within_a_tenth() {
         });
         let estimate = count / sum;
         let off = estimate / f64::from(flows) - 1.0;
-        assert!(off.abs() < 0.1, "{estimate:.1} of {flows} flows");
+        assert!(off.abs() < 0.1, "{variant}: {estimate:.1} of {flows} flows");
     }
+}
+
+#[test]
+fn what_it_counts_are_the_flows_of_its_list_s_memory_not_those_of_a_longer_time() {
+    // two flows that take turns of 40 000 packets, ten times as long as the list of 1000 remembers at r = 1/4, are
+    // one flow nearly always: a turn sees the other flow for its first tenth; turns of 40 packets are two flows
+    let counted = |turn: u64| {
+        let mut bench = sred(1000, &[]);
+        let mut sum = 0.0;
+        for i in 0..400_000_u64 {
+            bench.arrive(s(0.001_2 * i as f64), data((i / turn % 2) as u32, 0, PACKET));
+            sum += if i >= 80_000 { bench.queue.hit_probability() } else { 0.0 };
+        }
+        320_000.0 / sum
+    };
+    let (long, short) = (counted(40_000), counted(40));
+    assert!((long - 1.0 / 0.9).abs() < 0.03, "{long}");
+    assert!((short - 2.0).abs() < 0.1, "{short}");
 }
 
 #[test]

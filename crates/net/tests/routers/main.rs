@@ -2,7 +2,16 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
+mod dqw;
 #[path = "../common/mod.rs"]
 mod driver;
+mod flows;
+mod friendly;
+mod jetmax;
+mod quickstart;
 mod rows;
+mod setup;
+mod vcp;
 mod xcp;
+mod xcp_i;
+mod xcp_i_probing;

@@ -1,25 +1,17 @@
 //! XCP's router: numbers worked by hand from the equations of SIGCOMM 2002, and conservation of feedback.
 
 use crate::driver::{World, data, ignore};
-use longfat_net::queue::{DropTail, Limit};
+use crate::setup::{Tally, carrying, setup};
+use longfat_net::Element;
+use longfat_net::router::find;
 use longfat_net::router::xcp::{Gains, Sums};
-use longfat_net::router::{Setup, find};
-use longfat_net::{Address, Capacity, DropReason, Element, Sink};
-use longfat_units::{Interval, Rate, Time};
-use longfat_wire::{Explicit, Extra, Kind, Packet, SimPacket, Xcp};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Explicit, Kind, Packet, SimPacket, Xcp};
 use proptest::prelude::*;
 
 const GAINS: Gains = Gains { alpha: 0.4, beta: 0.226, gamma: 0.1 };
 /// 10 Mbit/s in bytes/s.
 const CAPACITY: f64 = 1.25e6;
-
-/// A packet of this flow with a header whose wish no router can fulfil.
-fn carrying(flow: u32, bytes: u32, cwnd_bytes: f64, rtt_s: f64) -> SimPacket {
-    let header = Xcp { cwnd_bytes, rtt_s, feedback_bytes: f64::INFINITY };
-    let mut packet = data(flow, 0, bytes);
-    packet.extra = Some(Box::new(Extra { explicit: Some(Explicit::Xcp(header)), ..Extra::default() }));
-    packet
-}
 
 fn feedback(packet: &SimPacket) -> f64 {
     let Some(Explicit::Xcp(header)) = packet.explicit() else { panic!("no header") };
@@ -27,47 +19,27 @@ fn feedback(packet: &SimPacket) -> f64 {
 }
 
 fn router() -> Box<dyn Element<SimPacket> + Send> {
-    let queue = Box::new(DropTail::new(Limit::Packets(1 << 20)));
-    let capacity = Capacity::Constant(Rate::from_bps(8.0 * CAPACITY).unwrap());
-    find("xcp").unwrap().instance(Setup { queue, capacity }, &[]).unwrap()
-}
-
-/// Keeps the time that the element asked for.
-#[derive(Default)]
-struct Alarm(Option<Time>);
-
-impl Sink<SimPacket> for Alarm {
-    fn forward(&mut self, _: SimPacket) {
-        panic!("a router around a queue forwards nothing");
-    }
-    fn drop(&mut self, _: SimPacket, reason: DropReason) {
-        panic!("dropped: {reason:?}");
-    }
-    fn marked(&mut self, _: DropReason) {}
-    fn set_timer(&mut self, at: Time) {
-        self.0 = Some(at);
-    }
-    fn originate(&mut self, _: SimPacket, _: Address) {}
+    find("xcp").unwrap().instance(setup(8.0 * CAPACITY, 1 << 20), &[]).unwrap()
 }
 
 /// The packets cross the router at once at `now`, none of them waiting; what they carry then.
 fn cross(
     router: &mut dyn Element<SimPacket>,
-    alarm: &mut Alarm,
+    tally: &mut Tally,
     now: Time,
     packets: &[SimPacket],
 ) -> Vec<f64> {
     let through = |packet: &SimPacket| {
-        router.arrive(now, packet.clone(), alarm);
-        feedback(&router.next(now, alarm).expect("a packet"))
+        router.arrive(now, packet.clone(), tally);
+        feedback(&router.next(now, tally).expect("a packet"))
     };
     packets.iter().map(through).collect()
 }
 
 /// Lets time pass up to the end of the running interval, and answers it.
-fn end_interval(router: &mut dyn Element<SimPacket>, alarm: &mut Alarm) -> Time {
-    let now = alarm.0.take().expect("a timer");
-    router.timer(now, alarm);
+fn end_interval(router: &mut dyn Element<SimPacket>, tally: &mut Tally) -> Time {
+    let now = tally.timer;
+    tally.run_to(router, now);
     now
 }
 
@@ -76,7 +48,7 @@ fn a_half_used_link_gives_four_tenths_of_what_is_spare() {
     // 50 packets of 1000 bytes in 0.1 s at 10 Mbit/s: phi = .4 x .1 s x 750 000 bytes/s = 30 000 bytes, above
     // a tenth of the traffic, so that nothing is shuffled
     let mut sums = Sums::default();
-    let header = Xcp { cwnd_bytes: 50_000.0, rtt_s: 0.1, feedback_bytes: 1e9 };
+    let header = Xcp { cwnd_bytes: 50_000.0, rtt_s: 0.1, feedback_bytes: 1e9, ..Xcp::default() };
     (0..50).for_each(|_| sums.add(1000.0, Some(&header)));
     assert!((sums.mean_rtt_s().unwrap() - 0.1).abs() < 1e-12);
     let budget = sums.budget(GAINS, (0.1, 0.1), CAPACITY, 0.0);
@@ -87,7 +59,7 @@ fn a_half_used_link_gives_four_tenths_of_what_is_spare() {
 fn a_full_link_shuffles_a_tenth_of_its_traffic_less_what_it_takes_back_for_the_queue() {
     // phi = -.226 x 10 000 = -2260 bytes; a tenth of 125 000 bytes is 12 500, so 10 240 are shuffled in 0.1 s
     let mut sums = Sums::default();
-    let header = Xcp { cwnd_bytes: 125_000.0, rtt_s: 0.1, feedback_bytes: 1e9 };
+    let header = Xcp { cwnd_bytes: 125_000.0, rtt_s: 0.1, feedback_bytes: 1e9, ..Xcp::default() };
     (0..125).for_each(|_| sums.add(1000.0, Some(&header)));
     let budget = sums.budget(GAINS, (0.1, 0.1), CAPACITY, 10_000.0);
     assert!((budget.positive - 102_400.0).abs() < 1e-6, "{budget:?}");
@@ -104,12 +76,12 @@ fn each_packet_gets_its_share_in_bytes_of_its_window() {
         .map(|_| carrying(0, 1000, 80_000.0, 0.1))
         .chain((0..10).map(|_| carrying(1, 1000, 20_000.0, 0.1)))
         .collect();
-    let (mut router, mut alarm) = (router(), Alarm::default());
-    let before = cross(router.as_mut(), &mut alarm, Time::ZERO, &packets);
+    let (mut router, mut tally) = (router(), Tally::default());
+    let before = cross(router.as_mut(), &mut tally, Time::ZERO, &packets);
     assert!(before.iter().all(|&f| f == 0.0), "nothing is given out before the first interval ends");
-    let now = end_interval(router.as_mut(), &mut alarm);
+    let now = end_interval(router.as_mut(), &mut tally);
     assert_eq!(now, Time::ZERO + Interval::from_millis(50));
-    let given = cross(router.as_mut(), &mut alarm, now, &packets);
+    let given = cross(router.as_mut(), &mut tally, now, &packets);
     assert!(given[..40].iter().all(|f| (f - 125.0).abs() < 1e-6), "{:?}", &given[..40]);
     assert!(given[40..].iter().all(|f| (f - 500.0).abs() < 1e-6), "{:?}", &given[40..]);
 }
@@ -117,12 +89,12 @@ fn each_packet_gets_its_share_in_bytes_of_its_window() {
 #[test]
 fn more_packets_than_in_the_last_interval_do_not_get_more_in_all() {
     let packets = vec![carrying(0, 1000, 20_000.0, 0.1); 10];
-    let (mut router, mut alarm) = (router(), Alarm::default());
-    cross(router.as_mut(), &mut alarm, Time::ZERO, &packets);
-    let now = end_interval(router.as_mut(), &mut alarm);
-    let once: f64 = cross(router.as_mut(), &mut alarm, now, &packets).iter().sum();
+    let (mut router, mut tally) = (router(), Tally::default());
+    cross(router.as_mut(), &mut tally, Time::ZERO, &packets);
+    let now = end_interval(router.as_mut(), &mut tally);
+    let once: f64 = cross(router.as_mut(), &mut tally, now, &packets).iter().sum();
     assert!(once > 0.0);
-    let again: f64 = cross(router.as_mut(), &mut alarm, now, &packets).iter().sum();
+    let again: f64 = cross(router.as_mut(), &mut tally, now, &packets).iter().sum();
     assert!(again.abs() < 1e-6 * once, "{once} {again}");
 }
 
@@ -132,20 +104,20 @@ fn a_router_never_adds_to_what_another_one_left() {
     if let Some(Explicit::Xcp(header)) = modest.explicit_mut() {
         header.feedback_bytes = -100.0;
     }
-    let (mut router, mut alarm) = (router(), Alarm::default());
-    cross(router.as_mut(), &mut alarm, Time::ZERO, &vec![carrying(0, 1000, 20_000.0, 0.1); 10]);
-    let now = end_interval(router.as_mut(), &mut alarm);
-    assert_eq!(cross(router.as_mut(), &mut alarm, now, &[modest]), [-100.0]);
+    let (mut router, mut tally) = (router(), Tally::default());
+    cross(router.as_mut(), &mut tally, Time::ZERO, &vec![carrying(0, 1000, 20_000.0, 0.1); 10]);
+    let now = end_interval(router.as_mut(), &mut tally);
+    assert_eq!(cross(router.as_mut(), &mut tally, now, &[modest]), [-100.0]);
 }
 
 #[test]
 fn acknowledgements_and_packets_without_a_round_trip_time_are_not_controlled() {
-    let (mut router, mut alarm) = (router(), Alarm::default());
-    cross(router.as_mut(), &mut alarm, Time::ZERO, &vec![carrying(0, 1000, 20_000.0, 0.1); 10]);
-    let now = end_interval(router.as_mut(), &mut alarm);
+    let (mut router, mut tally) = (router(), Tally::default());
+    cross(router.as_mut(), &mut tally, Time::ZERO, &vec![carrying(0, 1000, 20_000.0, 0.1); 10]);
+    let now = end_interval(router.as_mut(), &mut tally);
     let mut echo = carrying(0, 72, 20_000.0, 0.1);
     echo.kind = Kind::Ack;
-    let given = cross(router.as_mut(), &mut alarm, now, &[echo, carrying(0, 1000, 3000.0, 0.0)]);
+    let given = cross(router.as_mut(), &mut tally, now, &[echo, carrying(0, 1000, 3000.0, 0.0)]);
     assert_eq!(given, [f64::INFINITY, 0.0]);
 }
 
@@ -205,10 +177,10 @@ proptest! {
         let packets: Vec<_> = (flows.iter().zip(0..))
             .flat_map(|(&(cwnd, rtt_s, count), flow)| vec![carrying(flow, 1000, 1000.0 * cwnd, rtt_s); count])
             .collect();
-        let (mut router, mut alarm) = (router(), Alarm::default());
-        cross(router.as_mut(), &mut alarm, Time::ZERO, &packets);
-        let now = end_interval(router.as_mut(), &mut alarm);
-        let given = cross(router.as_mut(), &mut alarm, now, &packets);
+        let (mut router, mut tally) = (router(), Tally::default());
+        cross(router.as_mut(), &mut tally, Time::ZERO, &packets);
+        let now = end_interval(router.as_mut(), &mut tally);
+        let given = cross(router.as_mut(), &mut tally, now, &packets);
         // as changes of throughput, so that round-trip times do not matter
         let rtts = flows.iter().flat_map(|&(_, rtt_s, count)| vec![rtt_s; count]);
         let sum: f64 = given.iter().zip(rtts).map(|(feedback, rtt_s)| feedback / rtt_s).sum();

@@ -1,59 +1,95 @@
-//! The machines at a flow's ends: TCP's, or those of a transport over UDP.
+//! The machines at a flow's ends: TCP's, with explicit headers or without, or those of a transport over UDP.
 
 use longfat_transport::cc::Window;
-use longfat_transport::{Happened, Receiver, Sender, SenderCounters, udp};
+use longfat_transport::{Echoing, Happened, Receiver, Sender, SenderCounters, udp};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
-/// A sender of either kind. TCP's lies in place: it is what hot loops call.
+/// A sender of any kind. Plain TCP's lies in place: it is what hot loops call, and what they ask first is whether it is
+/// one, which is quickest of two.
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 pub enum AnySender {
-    /// TCP.
+    /// TCP whose data carry no explicit headers.
     Tcp(Sender),
-    /// Over UDP.
-    Udp(Box<udp::Sender>),
+    /// Any other.
+    Other(Box<OtherSender>),
 }
 
-/// A receiver of either kind.
-pub enum AnyReceiver {
-    /// TCP.
-    Tcp(Receiver),
+/// A sender that is not plain TCP's.
+#[expect(clippy::large_enum_variant, reason = "both are boxed")]
+pub enum OtherSender {
+    /// TCP whose data carry explicit headers.
+    Explicit(Sender),
     /// Over UDP.
-    Udp(Box<udp::Receiver>),
+    Udp(udp::Sender),
+}
+
+/// A receiver of any kind.
+pub enum AnyReceiver {
+    /// TCP whose data carry no explicit headers.
+    Tcp(Receiver),
+    /// Any other.
+    Other(Box<OtherReceiver>),
+}
+
+/// A receiver that is not plain TCP's.
+pub enum OtherReceiver {
+    /// TCP whose data carry explicit headers.
+    Explicit(Echoing),
+    /// Over UDP.
+    Udp(udp::Receiver),
 }
 
 macro_rules! each {
-    ($any:ident, $self:expr, $s:ident => $call:expr) => {
+    ([$($by:tt)+] $any:ident, $other:ident, $self:ident, $s:ident => $call:expr) => {
         match $self {
             $any::Tcp($s) => $call,
-            $any::Udp($s) => {
+            $any::Other(other) => {
                 seldom();
-                $call
+                match $($by)+ **other {
+                    $other::Explicit($s) => $call,
+                    $other::Udp($s) => $call,
+                }
             }
         }
     };
 }
 
-/// Tells the compiler that TCP is the usual case.
+/// Tells the compiler that plain TCP is the usual case.
 #[cold]
 const fn seldom() {}
 
 impl AnySender {
+    /// The sender that all of TCP has in common, or else that over UDP.
+    #[inline(always)]
+    fn common(&self) -> Result<&Sender, &udp::Sender> {
+        match self {
+            AnySender::Tcp(s) => Ok(s),
+            AnySender::Other(other) => match &**other {
+                OtherSender::Explicit(s) => Ok(s),
+                OtherSender::Udp(s) => Err(s),
+            },
+        }
+    }
+
     /// Opens the connection.
     pub fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        each!(AnySender, self, s => s.start(now, out));
+        each!([&mut] AnySender, OtherSender, self, s => s.start(now, out));
     }
 
     /// Sends nothing new from now on.
     pub fn stop(&mut self, now: Time) {
         match self {
             AnySender::Tcp(s) => s.stop(),
-            AnySender::Udp(s) => s.stop(now),
+            AnySender::Other(other) => match &mut **other {
+                OtherSender::Explicit(s) => s.stop(),
+                OtherSender::Udp(s) => s.stop(now),
+            },
         }
     }
 
-    /// A packet from the receiver. Answers whether everything is done now. `out` is made twice, so that TCP's stays in
-    /// registers.
+    /// A packet from the receiver. Answers whether everything is done now. `out` is made for each kind, so that plain
+    /// TCP's stays in registers.
     #[inline(always)]
     pub fn on_packet<O: FnMut(SimPacket)>(
         &mut self,
@@ -61,138 +97,145 @@ impl AnySender {
         packet: &SimPacket,
         out: impl FnOnce() -> O,
     ) -> bool {
-        each!(AnySender, self, s => {
-            s.on_packet(now, packet, &mut out());
-            s.is_done()
-        })
+        match self {
+            AnySender::Tcp(s) => {
+                s.on_packet_without_headers(now, packet, &mut out());
+                s.is_done()
+            }
+            AnySender::Other(other) => {
+                seldom();
+                match &mut **other {
+                    OtherSender::Explicit(s) => s.on_packet(now, packet, &mut out()),
+                    OtherSender::Udp(s) => s.on_packet(now, packet, &mut out()),
+                }
+                self.is_done()
+            }
+        }
     }
 
     /// A time that `wake` asked for has come.
     pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        each!(AnySender, self, s => s.on_timer(now, out));
+        each!([&mut] AnySender, OtherSender, self, s => s.on_timer(now, out));
     }
 
     /// When it next wants `on_timer`.
     #[inline(always)]
     pub fn wake(&self) -> Time {
-        each!(AnySender, self, s => s.wake())
+        each!([&] AnySender, OtherSender, self, s => s.wake())
     }
 
     /// Whether everything there was to send has been acknowledged (sent, where nothing is acknowledged).
     #[inline(always)]
     pub fn is_done(&self) -> bool {
-        each!(AnySender, self, s => s.is_done())
+        each!([&] AnySender, OtherSender, self, s => s.is_done())
     }
 
     /// Whether the algorithm failed.
     #[inline(always)]
     pub fn has_failed(&self) -> bool {
-        match self {
-            AnySender::Tcp(s) => s.has_failed(),
-            AnySender::Udp(_) => false,
-        }
+        self.common().is_ok_and(Sender::has_failed)
     }
 
     /// Why the algorithm failed, if it did.
     pub fn take_failure(&mut self) -> Option<String> {
         match self {
             AnySender::Tcp(s) => s.take_failure(),
-            AnySender::Udp(_) => None,
+            AnySender::Other(other) => match &mut **other {
+                OtherSender::Explicit(s) => s.take_failure(),
+                OtherSender::Udp(_) => None,
+            },
         }
     }
 
     /// The window; not a number where there is none.
     pub fn window(&self) -> Window {
-        match self {
-            AnySender::Tcp(s) => *s.window(),
-            AnySender::Udp(s) => s.window(),
-        }
+        self.common().map_or_else(udp::Sender::window, |s| *s.window())
     }
 
     /// The smoothed round-trip time; zero before the first sample.
     pub fn srtt(&self) -> Interval {
-        match self {
-            AnySender::Tcp(s) => s.rtt().srtt(),
-            AnySender::Udp(s) => s.srtt(),
-        }
+        self.common().map_or_else(udp::Sender::srtt, |s| s.rtt().srtt())
     }
 
     /// Counters so far.
     pub fn counters(&self) -> &SenderCounters {
-        each!(AnySender, self, s => s.counters())
+        each!([&] AnySender, OtherSender, self, s => s.counters())
     }
 
     /// Payload bytes acknowledged in order.
     pub fn acked_bytes(&self) -> u64 {
-        each!(AnySender, self, s => s.acked_bytes())
+        each!([&] AnySender, OtherSender, self, s => s.acked_bytes())
     }
 
     /// Payload bytes of the first `packets` packets.
     pub fn payload(&self, packets: u64) -> u64 {
-        each!(AnySender, self, s => s.payload(packets))
+        each!([&] AnySender, OtherSender, self, s => s.payload(packets))
     }
 
     /// The integral of the window over time from the start on, packet seconds.
     pub fn cwnd_integral(&self, now: Time) -> f64 {
-        each!(AnySender, self, s => s.cwnd_integral(now))
+        each!([&] AnySender, OtherSender, self, s => s.cwnd_integral(now))
     }
 
     /// Keeps a log of what happens.
     pub fn keep_log(&mut self) {
-        each!(AnySender, self, s => s.keep_log());
+        each!([&mut] AnySender, OtherSender, self, s => s.keep_log());
     }
 
     /// What happened: when, what, and the window then.
     pub fn take_log(&mut self) -> Vec<(Time, Happened, f64)> {
-        each!(AnySender, self, s => s.take_log())
+        each!([&mut] AnySender, OtherSender, self, s => s.take_log())
     }
 }
 
 impl AnyReceiver {
+    /// The receiver that all of TCP has in common, or else that over UDP.
+    #[inline(always)]
+    fn common(&self) -> Result<&Receiver, &udp::Receiver> {
+        match self {
+            AnyReceiver::Tcp(r) => Ok(r),
+            AnyReceiver::Other(other) => match &**other {
+                OtherReceiver::Explicit(r) => Ok(r.receiver()),
+                OtherReceiver::Udp(r) => Err(r),
+            },
+        }
+    }
+
     /// A packet of the sender arrived; the answer, if one is due now.
     #[inline(always)]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
-        each!(AnyReceiver, self, r => r.on_packet(now, packet))
+        each!([&mut] AnyReceiver, OtherReceiver, self, r => r.on_packet(now, packet))
     }
 
     /// A time that `wake` asked for has come.
     #[inline]
     pub fn on_timer(&mut self, now: Time) -> Option<SimPacket> {
-        each!(AnyReceiver, self, r => r.on_timer(now))
+        each!([&mut] AnyReceiver, OtherReceiver, self, r => r.on_timer(now))
     }
 
     /// When it next wants `on_timer`.
     #[inline(always)]
     pub fn wake(&self) -> Time {
-        each!(AnyReceiver, self, r => r.wake())
+        each!([&] AnyReceiver, OtherReceiver, self, r => r.wake())
     }
 
     /// Whether it says nothing more of its own accord, once its sender is done.
     pub fn is_silent(&self) -> bool {
-        match self {
-            AnyReceiver::Tcp(_) => true,
-            AnyReceiver::Udp(r) => r.wake() == Time::NEVER,
-        }
+        self.common().map_or_else(|r| r.wake() == Time::NEVER, |_| true)
     }
 
     /// Packets handed to the application.
     pub fn delivered(&self) -> u64 {
-        each!(AnyReceiver, self, r => r.delivered())
+        self.common().map_or_else(udp::Receiver::delivered, Receiver::delivered)
     }
 
     /// IP bytes of data that arrived, duplicates included.
     pub fn received_bytes(&self) -> u64 {
-        match self {
-            AnyReceiver::Tcp(r) => r.received_bytes,
-            AnyReceiver::Udp(r) => r.received_bytes(),
-        }
+        self.common().map_or_else(udp::Receiver::received_bytes, |r| r.received_bytes)
     }
 
     /// Packets that arrived a second time.
     pub fn duplicates(&self) -> u64 {
-        match self {
-            AnyReceiver::Tcp(r) => r.duplicates,
-            AnyReceiver::Udp(r) => r.duplicates(),
-        }
+        self.common().map_or_else(udp::Receiver::duplicates, |r| r.duplicates)
     }
 }

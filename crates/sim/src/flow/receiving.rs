@@ -90,8 +90,8 @@ impl ReceivingEnd {
         }
     }
 
-    /// As [`ReceivingEnd::take_ahead`], when timers or checks come before, or it is not TCP: out of the way of what is
-    /// usual.
+    /// As [`ReceivingEnd::take_ahead`], when timers or checks come before, or it is not plain TCP: out of the way of
+    /// what is usual.
     #[cold]
     #[inline(never)]
     fn serve_and_take(&mut self, at: Time, packet: &SimPacket) {

@@ -104,14 +104,14 @@ impl SendingEnd {
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
         match self.sender {
             AnySender::Tcp(_) => self.run_ahead(at, packet),
-            AnySender::Udp(_) => self.run_ahead_over_udp(at, packet),
+            AnySender::Other(_) => self.run_ahead_seldom(at, packet),
         }
     }
 
-    /// Out of the way of TCP's hot loop.
+    /// Out of the way of plain TCP's hot loop.
     #[cold]
     #[inline(never)]
-    fn run_ahead_over_udp(&mut self, at: Time, packet: &SimPacket) -> bool {
+    fn run_ahead_seldom(&mut self, at: Time, packet: &SimPacket) -> bool {
         self.run_ahead(at, packet)
     }
 

@@ -2,12 +2,15 @@
 
 use super::NewFlow;
 use super::host::HostClock;
-use super::machines::{AnyReceiver, AnySender};
+use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
-use longfat_transport::cc::{self, Controller};
-use longfat_transport::{Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp};
+use longfat_transport::cc::{self, CongestionControl, Controller};
+use longfat_transport::{
+    Echoing, QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp,
+};
 use longfat_units::{Interval, Stream};
+use longfat_wire::{QuickStart, RateCode};
 
 /// What a connection speaks.
 pub enum Transport {
@@ -68,9 +71,20 @@ impl Transport {
                 let (sender, receiver) = protocol
                     .ends(&plan.values(), &config, stream)
                     .map_err(|e| PlanError { at: "parameters".to_owned(), what: e.to_string() })?;
-                Ok((AnySender::Udp(Box::new(sender)), AnyReceiver::Udp(Box::new(receiver))))
+                let (sender, receiver) = (OtherSender::Udp(sender), OtherReceiver::Udp(receiver));
+                Ok((AnySender::Other(Box::new(sender)), AnyReceiver::Other(Box::new(receiver))))
             }
         }
+    }
+}
+
+/// A request for this rate, with a QS TTL and a nonce of its own.
+fn request(bps: f64, new: &NewFlow<'_>) -> QuickStartRequest {
+    let mut stream = Stream::new(new.seed, &format!("{}/quick-start", new.stream_name));
+    QuickStartRequest {
+        rate: RateCode::at_most(bps),
+        ttl: stream.below(1 << u8::BITS) as u8,
+        nonce: stream.below(1 << QuickStart::NONCE_BITS) as u32,
     }
 }
 
@@ -100,11 +114,21 @@ fn tcp(
         tick_phase: clock.phase,
         rto_min: Interval::from_secs_f64(plan.rto_min_s),
         ecn: plan.ecn,
+        quick_start: plan.quick_start_bps.map(|bps| request(bps, new)),
     };
     let receiver = ReceiverConfig {
         flow: new.id,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
         sack: recovery == Recovery::Sack,
+        uncounted_hops: 1, // the router before the first link
     };
-    (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(Receiver::new(receiver)))
+    let receiver = Receiver::new(receiver);
+    if !controller.has_explicit() && sender.quick_start.is_none() {
+        return (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(receiver));
+    }
+    let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
+    (
+        AnySender::Other(Box::new(OtherSender::Explicit(Sender::new(sender, controller)))),
+        AnyReceiver::Other(Box::new(OtherReceiver::Explicit(Echoing::new(receiver, mirror)))),
+    )
 }

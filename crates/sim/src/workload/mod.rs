@@ -67,6 +67,8 @@ pub struct Session {
     pub next_at: Time,
     /// Connections opened.
     pub opened: u64,
+    /// It opens none from then on.
+    stop: Time,
     source: Box<dyn Source>,
 }
 
@@ -74,7 +76,7 @@ impl Session {
     /// Opens a connection; answers how many bytes it is to carry, endless if `None`.
     pub fn open(&mut self, now: Time) -> Option<u64> {
         let opened = self.source.open(now);
-        self.next_at = opened.next_at;
+        self.next_at = self.unless_stopped(opened.next_at);
         self.opened += 1;
         opened.bytes
     }
@@ -83,8 +85,12 @@ impl Session {
     pub fn completed(&mut self, now: Time) -> bool {
         let Some(at) = self.source.completed(now) else { return false };
         // later than now, so that the order of connections is one of times alone
-        self.next_at = at.max(now + Interval::from_ns(1));
+        self.next_at = self.unless_stopped(at.max(now + Interval::from_ns(1)));
         true
+    }
+
+    fn unless_stopped(&self, at: Time) -> Time {
+        if at < self.stop { at } else { Time::NEVER }
     }
 }
 
@@ -96,7 +102,10 @@ pub fn sessions(seed: u64, plans: &[BackgroundPlan]) -> Vec<Session> {
         for i in 0..workload.members() {
             let name = format!("background/{}/{i}", workload.name());
             let mut source = workload.member(&|what| Stream::new(seed, &format!("{name}/{what}")));
-            all.push(Session { group, next_at: source.first(), opened: 0, source, name });
+            let (first, stop) = (source.first(), workload.connection().stop());
+            let mut session = Session { group, next_at: first, opened: 0, stop, source, name };
+            session.next_at = session.unless_stopped(first);
+            all.push(session);
         }
     }
     all

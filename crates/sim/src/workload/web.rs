@@ -80,3 +80,47 @@ impl Source for WebSession {
         Opened { bytes: Some(bytes), next_at: now + self.gap() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::testing::{assert_fits, sorted};
+    use longfat_units::math;
+
+    /// As Li, Leith and Shorten have it: a mean of 1 s between pages, of 9400 bytes on average, tail index 1.2.
+    fn session() -> WebSession {
+        let stream = |what| Stream::new(3, what);
+        WebSession {
+            gaps: stream("gaps"),
+            sizes: stream("sizes"),
+            gap_s: 1.0,
+            page_bytes: 9400.0,
+            shape: 1.2,
+        }
+    }
+
+    #[test]
+    fn gaps_between_pages_are_exponential_whatever_the_pages_are() {
+        let mut source = session();
+        let mut last = source.first();
+        let gaps = sorted(|| {
+            let next = source.open(last).next_at;
+            let gap = next.since(last).as_secs_f64();
+            last = next;
+            gap
+        });
+        assert_fits(&gaps, |x| 1.0 - math::exp(-x));
+    }
+
+    #[test]
+    fn pages_are_pareto_with_their_mean_and_the_tail_index_is_estimated_back() {
+        let mut source = session();
+        let pages = sorted(|| source.open(Time::ZERO).bytes.map_or(0.0, |bytes| bytes as f64));
+        // a mean of 9400 at index 1.2 begins at 9400 x 0.2 / 1.2 = 1566.7 bytes
+        assert_fits(&pages, |x| 1.0 - math::pow(1566.7 / x.max(1566.7), 1.2));
+        // Hill's estimator from the 4000 largest
+        let (least, largest) = (pages[pages.len() - 4001], &pages[pages.len() - 4000..]);
+        let index = 4000.0 / largest.iter().map(|x| math::ln(x / least)).sum::<f64>();
+        assert!((index - 1.2).abs() < 0.1, "{index}");
+    }
+}

@@ -15,19 +15,24 @@ pub mod hstcp;
 pub mod hstcp_lp;
 pub mod htcp;
 pub mod illinois;
+pub mod jetmax;
+pub mod jetmax_r;
 pub mod ltcp;
 pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod vcp;
 pub mod vegas;
 pub mod westwood;
 pub mod xcp;
+pub mod xcp_r;
 pub mod yeah;
 
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
 pub use registry::{Algorithm, Controller, algorithms, find};
 
+use crate::Mirror;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 
@@ -190,6 +195,12 @@ pub trait CongestionControl {
         0
     }
 
+    /// Whether data packets carry an explicit congestion header at all; one in spare bits of others takes no bytes. Asked
+    /// once.
+    fn has_explicit(&self) -> bool {
+        self.explicit_bytes() > 0
+    }
+
     /// The explicit header of a data packet that leaves now, with a window of so many bytes of IP.
     fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {
         None
@@ -199,6 +210,12 @@ pub trait CongestionControl {
     /// before `on_ack`. `packet_bytes` is a full packet of IP; `limited` says whether the window, and not the
     /// application or the receiver, is what holds the sender.
     fn on_explicit(&mut self, _echo: &Explicit, _packet_bytes: f64, _limited: bool, _w: &mut Window) {}
+
+    /// What the receiver keeps for it, where that does more than to echo headers; `packet_bytes` is a full packet of IP.
+    /// Asked once.
+    fn mirror(&self, _packet_bytes: f64) -> Option<Box<dyn Mirror>> {
+        None
+    }
 
     /// Named internals for the event log and teaching plots, e.g. `("alpha", 0.3)`.
     fn internals(&self, _out: &mut Vec<(&'static str, f64)>) {}

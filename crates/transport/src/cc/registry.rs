@@ -3,6 +3,7 @@
 use super::{
     Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, SendingTimes, Value, Window,
 };
+use crate::Mirror;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 
@@ -47,7 +48,7 @@ impl Algorithm {
 
 /// All rows, in the order of their introduction.
 pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
-    super::aimd::ROWS.iter().chain(ROWS).chain([&super::westwood::PLUS])
+    super::aimd::ROWS.iter().chain(ROWS).chain([&super::westwood::PLUS, &super::jetmax_r::ROW])
 }
 
 /// The row with this name or alias.
@@ -80,7 +81,7 @@ macro_rules! controllers {
     };
 }
 
-// One line a module with a single row; the standard family has four, Westwood two.
+// One line a module with a single row; the standard family has four, Westwood and JetMax two.
 controllers! {
     Hstcp(hstcp::Hstcp),
     Stcp(stcp::Stcp),
@@ -98,6 +99,9 @@ controllers! {
     Westwood(westwood::Westwood),
     Illinois(illinois::Illinois),
     Xcp(xcp::Xcp),
+    XcpR(xcp_r::XcpR),
+    Vcp(vcp::Vcp),
+    JetMax(jetmax::JetMax),
 }
 
 impl CongestionControl for Controller {
@@ -141,11 +145,17 @@ impl CongestionControl for Controller {
     fn explicit_bytes(&self) -> u32 {
         each!(self, c => c.explicit_bytes())
     }
+    fn has_explicit(&self) -> bool {
+        each!(self, c => c.has_explicit())
+    }
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         each!(self, c => c.explicit(cwnd_bytes, srtt))
     }
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
         each!(self, c => c.on_explicit(echo, packet_bytes, limited, w))
+    }
+    fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
+        each!(self, c => c.mirror(packet_bytes))
     }
     fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
         each!(self, c => c.internals(out))

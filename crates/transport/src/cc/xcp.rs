@@ -40,7 +40,7 @@ const WISH_BYTES: f64 = f64::INFINITY;
 #[derive(Clone, Debug, Default)]
 pub struct Xcp {
     /// A router has written into the last header that came back.
-    guided: bool,
+    pub(super) guided: bool,
 }
 
 impl Xcp {
@@ -56,11 +56,11 @@ impl CongestionControl for Xcp {
 
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let rtt_s = srtt.as_secs_f64();
-        Some(Explicit::Xcp(Header { cwnd_bytes, rtt_s, feedback_bytes: WISH_BYTES }))
+        Some(Explicit::Xcp(Header { cwnd_bytes, rtt_s, feedback_bytes: WISH_BYTES, reset: false }))
     }
 
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::Xcp(Header { feedback_bytes, .. }) = echo;
+        let Explicit::Xcp(Header { feedback_bytes, .. }) = echo else { return };
         self.guided = feedback_bytes.is_finite();
         // a window that is not used does not grow
         if self.guided && (limited || *feedback_bytes < 0.0) {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn echo(feedback_bytes: f64) -> Explicit {
-        Explicit::Xcp(Header { cwnd_bytes: 15_000.0, rtt_s: 0.1, feedback_bytes })
+        Explicit::Xcp(Header { cwnd_bytes: 15_000.0, rtt_s: 0.1, feedback_bytes, reset: false })
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Sender {
         self.phase == Phase::Reducing || base >= self.recovery_point
     }
 
-    fn congestion(&mut self, now: Time, cause: Cause) {
+    pub(super) fn congestion(&mut self, now: Time, cause: Cause) {
         let event = Congestion {
             cause,
             now,
@@ -99,6 +99,9 @@ impl Sender {
     fn begin_recovery(&mut self, now: Time) {
         self.note(now, Happened::Loss);
         self.rto_at = self.rtt.deadline(now);
+        if self.risks_quick_start() {
+            return self.revert_quick_start(now, Cause::Loss);
+        }
         if self.config.recovery == Recovery::Tahoe {
             self.congestion(now, Cause::Loss);
             return self.restart();
@@ -108,6 +111,7 @@ impl Sender {
             self.episode = Episode::new(self.next - self.board.base());
         }
         self.phase = Phase::Recovery;
+        self.patience = Time::NEVER;
         self.after_timeout = false;
         self.recovery_point = self.next;
         self.must_send = true;
@@ -119,6 +123,9 @@ impl Sender {
 
     fn begin_reduction(&mut self, now: Time) {
         self.note(now, Happened::Mark);
+        if self.risks_quick_start() {
+            return self.revert_quick_start(now, Cause::Mark);
+        }
         self.congestion(now, Cause::Mark);
         self.episode = Episode::new(self.next - self.board.base());
         self.phase = Phase::Reducing;
@@ -137,6 +144,12 @@ impl Sender {
                 self.must_send = self.board.lost() > 0; // found overdue
             }
             Recovery::NewReno | Recovery::Tahoe => {
+                // RFC 6582, section 3.2, step 3: the first partial acknowledgement starts the timer anew, and only that
+                if self.patience == Time::NEVER {
+                    self.patience = self.rto_at;
+                } else {
+                    self.rto_at = self.patience;
+                }
                 self.board.lose(self.board.base());
                 self.must_send = true;
             }
@@ -175,6 +188,9 @@ impl Sender {
         if matches!(self.phase, Phase::Open | Phase::Reducing) {
             let before = self.window;
             self.congestion(now, Cause::Timeout);
+            if self.risks_quick_start() {
+                self.limit_after_quick_start();
+            }
             self.before_timeout = Some((now, before));
         }
         self.rtt.back_off();
@@ -183,7 +199,7 @@ impl Sender {
     }
 
     /// Goes back to one segment; all that is not known to have arrived counts as lost.
-    fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.phase = Phase::Loss;
         self.window.cwnd = 1.0;
         self.after_timeout = true;

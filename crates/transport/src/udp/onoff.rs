@@ -57,7 +57,7 @@ pub(super) struct Periods {
 impl Periods {
     fn new(p: &Parameters, mut stream: Stream) -> Self {
         let length = |name| match p.word("periods") {
-            "exponential" => Distribution::Exponential(p.number(name)),
+            "exponential" => Distribution::Exponential(0.0, p.number(name)),
             _ => Distribution::Fixed(p.number(name)),
         };
         let on = length("on");

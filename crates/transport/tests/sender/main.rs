@@ -8,5 +8,6 @@ mod growth;
 mod host;
 mod marks;
 mod path;
+mod quick_start;
 mod recovery;
 mod timeouts;

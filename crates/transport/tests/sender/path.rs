@@ -40,6 +40,7 @@ pub fn config() -> SenderConfig {
         tick_phase: Interval::ZERO,
         rto_min: ms(200),
         ecn: false,
+        quick_start: None,
     }
 }
 
@@ -101,8 +102,12 @@ pub struct Path {
 
 impl Path {
     pub fn new(config: SenderConfig, controller: Controller) -> Self {
-        let receiver =
-            ReceiverConfig { flow: config.flow, delayed_ack: None, sack: config.recovery == Recovery::Sack };
+        let receiver = ReceiverConfig {
+            flow: config.flow,
+            delayed_ack: None,
+            sack: config.recovery == Recovery::Sack,
+            uncounted_hops: 0,
+        };
         let mut sender = Sender::new(config, controller);
         sender.keep_log();
         Path {
@@ -123,8 +128,12 @@ impl Path {
 
     /// Acknowledgements of every second segment.
     pub fn delayed_acks(mut self, wait: Interval) -> Self {
-        self.receiver =
-            Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack: Some(wait), sack: true });
+        self.receiver = Receiver::new(ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack: Some(wait),
+            sack: true,
+            uncounted_hops: 0,
+        });
         self
     }
 

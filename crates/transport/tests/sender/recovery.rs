@@ -139,6 +139,18 @@ fn newreno_repairs_one_hole_each_round_trip_and_counts_one_event() {
 }
 
 #[test]
+fn newreno_loses_patience_when_the_holes_of_a_flight_take_longer_than_a_timeout() {
+    // RFC 6582, section 3.2, step 3: the timer is reset by the first partial acknowledgement alone, so that a flight
+    // with many holes, of which each takes a round trip, is repaired by slow-start after a timeout
+    let holes: Vec<u64> = (80..120).step_by(2).collect();
+    let path = lost_at(Recovery::NewReno, 40.0, Vec::leak(holes));
+    let c = path.counters();
+    assert_eq!(c.timeouts, 1);
+    let repaired = path.again().iter().map(|&(at, _)| at).max().expect("some are sent again");
+    assert!(repaired < at_ms(400 + 20 * RTT_MS), "{repaired:?} is no sooner than one hole a round trip");
+}
+
+#[test]
 fn plain_reno_counts_an_event_for_each_of_two_losses_of_one_flight() {
     let path = lost_at(Recovery::Reno, 40.0, &[80, 90]);
     let c = path.counters();

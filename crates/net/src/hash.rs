@@ -1,0 +1,27 @@
+//! A hash of flows with a salt of its own, so that nobody outside knows which flows meet.
+
+use longfat_units::Stream;
+
+/// One hash function of a family.
+#[derive(Clone, Copy, Debug)]
+pub struct Hash {
+    salt: u64,
+}
+
+impl Hash {
+    /// Drawn from this stream.
+    pub fn new(draws: &mut Stream) -> Self {
+        Hash { salt: draws.below(u64::MAX) }
+    }
+
+    /// The flow's place among so many.
+    #[inline]
+    pub fn place(self, flow: u64, places: usize) -> usize {
+        // SplitMix64's finalizer: every bit of flow and salt reaches the high ones, which choose the place
+        let mut h = self.salt ^ flow.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        h ^= h >> 31;
+        ((u128::from(h) * places as u128) >> 64) as usize
+    }
+}

@@ -1,0 +1,140 @@
+//! ns-2's way to let XCP and other traffic share a link, the rival of XCP-TCP friendliness: a queue for each, served in
+//! turn by fixed weights (The ns Manual, section 21.2.2, XCP router; "dynamic queue weights" are announced there and in
+//! its code, and have never come).
+//!
+//! ```text
+//! explicit packets wait in a drop-tail queue, all others in the link's own
+//! next  :  the queue whose virtual time is behind; it moves by bytes / weight of the packet
+//!          a queue that was empty begins at the time of the last one served (start-time fair queueing)
+//! law   :  controls `weight` of the capacity, whether others want the rest or not
+//! ```
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | `weight` | 0.5 | of the capacity | The ns Manual, 21.2.2 | shares are of bytes, there of packets |
+
+use super::behind::Behind;
+use super::law::{DynLaw, Law, Stretch};
+use super::{PROTOCOLS, Router, Setup, laws};
+use crate::queue::DropTail;
+use crate::{Capacity, Element, Sink};
+use longfat_units::Time;
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_wire::Packet;
+
+/// The registry row.
+pub const ROW: Router = Router {
+    name: "dqw",
+    aliases: &[],
+    citation: "The ns Manual, section 21.2.2: XCP router, 2011",
+    parameters: &[
+        Parameter::choice("protocol", PROTOCOLS, "explicit protocol of the first queue"),
+        Parameter::number("weight", 0.5, (0.01, 0.99), "of the capacity", "what explicit flows share"),
+    ],
+};
+
+/// One of the two queues.
+struct Turn<P> {
+    queue: Behind<P>,
+    weight: f64,
+    /// Bytes served, over the weight.
+    served: f64,
+}
+
+impl<P: Packet> Turn<P> {
+    fn waits(&self) -> bool {
+        self.queue.packets() > 0
+    }
+}
+
+/// Two queues before one link, one of them with a law around it.
+pub struct Dqw<P> {
+    capacity: Capacity,
+    law: DynLaw<P>,
+    explicit: Turn<P>,
+    others: Turn<P>,
+    /// Virtual time: of the queue that was served last, before it was.
+    clock: f64,
+}
+
+impl<P: Packet + Send + 'static> Dqw<P> {
+    /// From checked parameters. Each queue holds as much as the link's may.
+    pub fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
+        let weight = p.number("weight");
+        let turn = |queue, weight| Turn { queue: Behind::new(queue), weight, served: 0.0 };
+        Ok(Dqw {
+            capacity: setup.capacity,
+            law: laws(p.word("protocol"))?(),
+            explicit: turn(Box::new(DropTail::new(setup.limit)), weight),
+            others: turn(setup.queue, 1.0 - weight),
+            clock: 0.0,
+        })
+    }
+}
+
+impl<P: Packet> Dqw<P> {
+    fn plan(&self, out: &mut dyn Sink<P>) {
+        out.set_timer(self.law.wake().min(self.explicit.queue.wake()).min(self.others.queue.wake()));
+    }
+
+    /// The next packet of one of the queues.
+    fn serve(&mut self, explicit: bool, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let turn = if explicit { &mut self.explicit } else { &mut self.others };
+        let mut packet = turn.queue.next(now, out)?;
+        self.clock = turn.served;
+        turn.served += f64::from(packet.bytes()) / turn.weight;
+        if explicit {
+            self.law.leave(now, &mut packet, &part(&self.capacity, &self.explicit));
+        }
+        Some(packet)
+    }
+}
+
+/// The explicit flows' part of the link.
+fn part<'a, P: Packet>(capacity: &'a Capacity, turn: &Turn<P>) -> Stretch<'a> {
+    Stretch { capacity, share: turn.weight, queue_bytes: turn.queue.bytes() }
+}
+
+impl<P: Packet> Element<P> for Dqw<P> {
+    fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+        let explicit = self.law.guides(&packet);
+        let turn = if explicit { &mut self.explicit } else { &mut self.others };
+        if !turn.waits() {
+            // what it did not use is gone
+            turn.served = turn.served.max(self.clock);
+        }
+        if explicit {
+            self.law.arrive(now, &mut packet, &part(&self.capacity, &self.explicit));
+            self.explicit.queue.arrive(now, packet, out);
+        } else {
+            self.others.queue.arrive(now, packet, out);
+        }
+        self.plan(out);
+    }
+
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        self.explicit.queue.timer(now, out);
+        self.others.queue.timer(now, out);
+        if now >= self.law.wake() {
+            self.law.timer(now, &part(&self.capacity, &self.explicit));
+        }
+        self.plan(out);
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let explicit =
+            self.explicit.waits() && (!self.others.waits() || self.explicit.served <= self.others.served);
+        // a queue may drop all that it has on the way to its next packet
+        let packet = self.serve(explicit, now, out).or_else(|| self.serve(!explicit, now, out));
+        self.plan(out);
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.explicit.queue.packets() + self.others.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.explicit.queue.bytes() + self.others.queue.bytes()
+    }
+}

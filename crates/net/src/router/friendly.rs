@@ -1,0 +1,278 @@
+//! XCP-TCP friendliness (Lopez Pacheco 2008, chapter 6): keeps the flows of an explicit protocol and all others at their
+//! fair shares of a link, by dropping data packets of the others. Around the law of any explicit protocol (section 7.4).
+//!
+//! ```text
+//! target:  BW = C N / (N + M)                                                      (6.1)
+//! active:  packets of both kinds came in the last control interval, at more than `load` C
+//! update:  rate of the explicit flows > BW:  p <- p x 0.9999;  p <- 0 below `low`
+//!                                     < BW:  p <- p x 1.0001;  p <- `start` from 0
+//! while active, another flow's data packet is dropped with probability p; p <- `start` when the load is below `load` C
+//! ```
+//!
+//! N explicit flows and M others are estimated by a counter each. C is the capacity now, rates are of what arrives.
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | `start` | 0.001 | | thesis 6.3.3 | none |
+//! | `decrease`, `increase` | 0.9999, 1.0001 | | thesis 6.4 | none |
+//! | `low` | 0.0001 | | thesis 6.4 | none |
+//! | `load` | 0.97 | of the capacity | thesis 6.3.4 | none |
+//! | zombies | 1000 | packets | thesis 6.3.2 | none |
+//! | zombies overwritten | 0.25; 0.5 of half of the packets | of the misses | thesis 6.3.2, 6.5 | 0.25 / `inspect`, up to 1 |
+//! | zombies' alpha | 0.25 / 1000 `inspect` | | thesis, equation 2.28 and 6.5 | none |
+
+use super::behind::Behind;
+use super::law::{DynLaw, Law, Stretch};
+use super::{PROTOCOLS, Router, Setup, laws};
+use crate::counter::{Bloom, Counter, Exact, Zombies};
+use crate::{Capacity, DropReason, Element, Sink};
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Stream, Time};
+use longfat_wire::{Kind, Packet};
+
+/// The registry row.
+pub const ROW: Router = Router {
+    name: "friendly",
+    aliases: &[],
+    citation: "Lopez Pacheco: Efficient and robust transport over large bandwidth-delay product networks, thesis, 2008",
+    parameters: &[
+        Parameter::choice("protocol", PROTOCOLS, "explicit protocol whose flows it protects"),
+        Parameter::choice("counter", &["zombie", "exact", "bloom"], "what counts the flows"),
+        Parameter::number("inspect", 1.0, (0.01, 1.0), "of the packets", "how many the counters are shown"),
+        Parameter::choice("update", &["interval", "packet"], "when the drop probability moves"),
+        Parameter::number("start", 0.001, (0.0, 1.0), "", "drop probability at first"),
+        Parameter::number("decrease", 0.9999, (0.9, 1.0), "", "factor where explicit flows have enough"),
+        Parameter::number("increase", 1.0001, (1.0, 1.1), "", "factor where explicit flows lack some"),
+        Parameter::number("low", 0.0001, (0.0, 1.0), "", "a lower drop probability is none"),
+        Parameter::number(
+            "load",
+            0.97,
+            (0.0, 1.0),
+            "of the capacity",
+            "with less traffic nothing is dropped",
+        ),
+    ],
+};
+
+const ZOMBIES: usize = 1000;
+/// Misses that take a zombie's place when every packet is looked at.
+const OVERWRITE: f64 = 0.25;
+
+/// What explicit flows need of a link of `capacity_bps`, so many of them beside so many others (equation 6.1).
+pub fn target_bps(capacity_bps: f64, explicit_flows: f64, other_flows: f64) -> f64 {
+    capacity_bps * explicit_flows / (explicit_flows + other_flows)
+}
+
+/// The drop probability, and how it moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Probability {
+    /// Of a drop; between 0 and 1.
+    pub now: f64,
+    start: f64,
+    low: f64,
+    decrease: f64,
+    increase: f64,
+}
+
+impl Probability {
+    /// From checked parameters, at its start.
+    pub fn new(p: &Parameters) -> Self {
+        let [start, low, decrease, increase] = ["start", "low", "decrease", "increase"].map(|n| p.number(n));
+        Probability { now: start, start, low, decrease, increase }
+    }
+
+    /// One update: by how much the explicit flows' rate is above what they need.
+    pub fn update(&mut self, excess_bps: f64) {
+        if excess_bps > 0.0 {
+            self.now *= self.decrease;
+            if self.now < self.low {
+                self.now = 0.0;
+            }
+        } else if excess_bps < 0.0 {
+            self.now = if self.now == 0.0 { self.start } else { (self.now * self.increase).min(1.0) };
+        }
+    }
+
+    fn reset(&mut self) {
+        self.now = self.start;
+    }
+}
+
+/// The flows of one kind.
+struct Side {
+    counter: Box<dyn Counter + Send>,
+    /// Of the running interval: bytes of all packets, and whether one was data.
+    bytes: u64,
+    present: bool,
+}
+
+impl Side {
+    fn new(p: &Parameters, draws: &mut Stream) -> Self {
+        let inspect = p.number("inspect");
+        let alpha = OVERWRITE / ZOMBIES as f64 * inspect;
+        let counter: Box<dyn Counter + Send> = match p.word("counter") {
+            "exact" => Box::new(Exact::default()),
+            "bloom" => Box::new(Bloom::new(draws)),
+            _ => Box::new(Zombies::new(ZOMBIES, (OVERWRITE / inspect).min(1.0), alpha)),
+        };
+        Side { counter, bytes: 0, present: false }
+    }
+
+    /// Ends an interval: its bytes, and whether data came.
+    fn end_interval(&mut self) -> (f64, bool) {
+        self.counter.end_interval();
+        (core::mem::take(&mut self.bytes) as f64, core::mem::take(&mut self.present))
+    }
+}
+
+/// A queue with a law around it, and what keeps other flows at their share.
+pub struct Friendly<P> {
+    queue: Behind<P>,
+    capacity: Capacity,
+    law: DynLaw<P>,
+    explicit: Side,
+    others: Side,
+    inspect: f64,
+    each_packet: bool,
+    load: f64,
+    probability: Probability,
+    /// The explicit flows' rate in the last interval above their target, bit/s; none while the mechanism rests.
+    excess_bps: Option<f64>,
+    began: Time,
+    ends: Time,
+    draws: Stream,
+}
+
+impl<P: Packet> Friendly<P> {
+    /// From checked parameters.
+    pub fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
+        let mut draws = setup.stream;
+        Ok(Friendly {
+            queue: Behind::new(setup.queue),
+            capacity: setup.capacity,
+            law: laws(p.word("protocol"))?(),
+            explicit: Side::new(p, &mut draws),
+            others: Side::new(p, &mut draws),
+            inspect: p.number("inspect"),
+            each_packet: p.word("update") == "packet",
+            load: p.number("load"),
+            probability: Probability::new(p),
+            excess_bps: None,
+            began: Time::ZERO,
+            ends: Time::NEVER,
+            draws,
+        })
+    }
+
+    /// With which probability it drops another flow's data packet now.
+    pub fn drop_probability(&self) -> f64 {
+        if self.excess_bps.is_some() { self.probability.now } else { 0.0 }
+    }
+
+    fn count(&mut self, packet: &P, explicit: bool) {
+        let side = if explicit { &mut self.explicit } else { &mut self.others };
+        side.bytes += u64::from(packet.bytes());
+        if packet.kind() == Kind::Data {
+            side.present = true;
+            if self.inspect >= 1.0 || self.draws.unit() < self.inspect {
+                side.counter.see(packet.flow(), &mut self.draws);
+            }
+        }
+    }
+
+    /// Whether a data packet of another flow is to be dropped.
+    fn strikes(&mut self) -> bool {
+        let Some(excess_bps) = self.excess_bps else { return false };
+        if self.each_packet {
+            self.probability.update(excess_bps);
+        }
+        self.probability.now > 0.0 && self.draws.unit() < self.probability.now
+    }
+
+    /// A control interval ends.
+    fn control(&mut self, now: Time) {
+        let bits_to_bps = 8.0 / now.since(self.began).as_secs_f64();
+        let (explicit_bytes, has_explicit) = self.explicit.end_interval();
+        let (other_bytes, has_others) = self.others.end_interval();
+        let capacity_bps = self.capacity.bps(now);
+        let loaded = bits_to_bps * (explicit_bytes + other_bytes) > self.load * capacity_bps;
+        if !loaded {
+            self.probability.reset();
+        }
+        self.excess_bps = match (self.explicit.counter.flows(), self.others.counter.flows()) {
+            (Some(n), Some(m)) if loaded && has_explicit && has_others => {
+                Some(bits_to_bps * explicit_bytes - target_bps(capacity_bps, n, m))
+            }
+            _ => None,
+        };
+        if let (Some(excess_bps), false) = (self.excess_bps, self.each_packet) {
+            self.probability.update(excess_bps);
+        }
+        self.began = now;
+        self.ends = now + self.law.interval();
+    }
+
+    fn plan(&self, out: &mut dyn Sink<P>) {
+        out.set_timer(self.ends.min(self.law.wake()).min(self.queue.wake()));
+    }
+}
+
+/// The link behind this queue, all of it the law's: explicit protocols take what others leave.
+fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
+    Stretch { capacity, share: 1.0, queue_bytes: queue.bytes() }
+}
+
+impl<P: Packet> Element<P> for Friendly<P> {
+    fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+        if self.ends == Time::NEVER {
+            self.began = now;
+            self.ends = now + self.law.interval();
+        }
+        let explicit = self.law.guides(&packet);
+        self.count(&packet, explicit);
+        if !explicit && packet.kind() == Kind::Data && self.strikes() {
+            out.drop(packet, DropReason::Early);
+        } else {
+            self.law.arrive(now, &mut packet, &link(&self.capacity, &self.queue));
+            self.queue.arrive(now, packet, out);
+        }
+        self.plan(out);
+    }
+
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        self.queue.timer(now, out);
+        if now >= self.law.wake() {
+            self.law.timer(now, &link(&self.capacity, &self.queue));
+        }
+        // after the law, whose next interval is this one's too
+        if now >= self.ends {
+            self.control(now);
+        }
+        self.plan(out);
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let mut packet = self.queue.next(now, out);
+        if let Some(packet) = &mut packet {
+            self.law.leave(now, packet, &link(&self.capacity, &self.queue));
+        }
+        self.plan(out);
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    /// Of both kinds together.
+    fn flows_estimated(&self) -> Option<f64> {
+        match (self.explicit.counter.flows(), self.others.counter.flows()) {
+            (None, None) => None,
+            (n, m) => Some(n.unwrap_or(0.0) + m.unwrap_or(0.0)),
+        }
+    }
+}

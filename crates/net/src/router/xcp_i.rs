@@ -1,0 +1,256 @@
+//! XCP-i: an explicit protocol's router that also stands for the routers before it that know nothing of the protocol
+//! (Lopez Pacheco 2008, chapter 4).
+//!
+//! ```text
+//! cloud        :  TTL < the header's own TTL, which only routers like this one count down
+//! upstream edge:  last router in the header; it is asked, once more after a timeout, and then anew at the next packet
+//! estimate     :  ABW by the upstream edge, again a period after the last one, until it is told to stop
+//! virtual router of that edge: the protocol's law with capacity BW = I + ABW (equation 4.1) and no queue (equation 4.2)
+//! ```
+//!
+//! I is what came lately from that edge with a header of the protocol's. The law of the link itself comes after the virtual
+//! one, as if the two stood in a row.
+//!
+//! | constant | value | unit | source | deviation |
+//! |---|---|---|---|---|
+//! | period | 1 | s | 4.4.3 "for instance, 1 second after finishing" | none |
+//! | tries of a request | 2 | | 4.4.3 | none |
+//! | timeout of a request | 1 | s | chosen here | the thesis leaves it open |
+//! | inactivity before the end | 120 | s | 4.4.3 "a few minutes" | the number is chosen here |
+//! | silence before asking anew | 10 | periods | chosen here | the thesis has no such rule: answers may be lost |
+//! | bandwidth before the first estimate | 1 | Mbit/s | chosen here | 4.4.1 lets senders wait with data |
+//! | least bandwidth | 10 | kbit/s | chosen here | 1500 bytes in 1.2 s |
+//! | error of an estimate | 0.05 .. 0.2 | of ABW | 4.6.2 | none |
+//! | message | 40 | bytes | chosen here: IP, UDP and 12 | and 4 a gap in a report |
+
+mod dispersion;
+mod estimate;
+mod upstream;
+
+use super::behind::Behind;
+use super::{Controlled, Laws, Router, Setup, laws};
+use crate::queue::registry::Boxed;
+use crate::{Address, Element, Sink};
+use dispersion::{Arriving, Formula, Train};
+use estimate::{Job, Method, Post};
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Interval, Stream, Time};
+use longfat_wire::{Content, Crossing, Kind, Packet, Trail};
+use std::collections::BTreeMap;
+use upstream::{Patience, Upstream};
+
+/// The registry row.
+pub const ROW: Router = Router {
+    name: "xcp-i",
+    aliases: &["xcp_i"],
+    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+               high speed networks, thesis, ENS Lyon, 2008, chapter 4",
+    parameters: &[
+        Parameter::choice("protocol", super::PROTOCOLS, "whose law real and virtual routers follow"),
+        Parameter::choice(
+            "estimator",
+            &["oracle", "oracle-error", "igi", "ptr"],
+            "how the bandwidth between two routers is found",
+        ),
+        Parameter::number("error_least", 0.05, (0.0, 1.0), "of the estimate", "oracle-error: least error"),
+        Parameter::number("error_most", 0.2, (0.0, 1.0), "of the estimate", "oracle-error: greatest error"),
+        Parameter::number("period", 1.0, (1e-3, 1e4), "s", "from the end of an estimate to the next"),
+        Parameter::number("timeout", 1.0, (1e-3, 1e3), "s", "how long an answer is waited for"),
+        Parameter::number("inactivity", 120.0, (0.1, 1e6), "s", "without packets, until estimates end"),
+        Parameter::number("packets", 60.0, (2.0, 1000.0), "packets", "igi, ptr: of a train"),
+        Parameter::number("packet_bytes", 500.0, (40.0, 1500.0), "bytes", "igi, ptr: of a train's packets"),
+        Parameter::number("trains", 3.0, (1.0, 100.0), "trains", "igi, ptr: sent at each gap"),
+    ],
+};
+
+const MESSAGE_BYTES: u32 = 40;
+const SILENCE: f64 = 10.0;
+
+/// The router.
+pub struct XcpI<P> {
+    address: Address,
+    stream: Stream,
+    laws: Laws<P>,
+    method: Method,
+    /// Greatest and least error of what an oracle says.
+    error: Option<(f64, f64)>,
+    patience: Patience,
+    period: Interval,
+    /// The link's queue with the protocol's law around it.
+    queue: Behind<P>,
+    /// The table: routers on the other side of clouds that data come through.
+    upstream: BTreeMap<Address, Upstream<P>>,
+    /// Trains that arrive, by their sender.
+    trains: BTreeMap<Address, Arriving>,
+    /// Routers that this one estimates for.
+    downstream: BTreeMap<Address, Job<P>>,
+}
+
+impl<P: Packet + Send + 'static> XcpI<P> {
+    /// From checked parameters.
+    pub(super) fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
+        let Setup { queue, capacity, stream, address, .. } = setup;
+        let (least, most) = (p.number("error_least"), p.number("error_most"));
+        if least > most {
+            return Err(ParameterError::Refused {
+                owner: ROW.name,
+                name: "error_least",
+                value: least.to_string(),
+                accepted: format!("a number up to error_most, which is {most}"),
+            });
+        }
+        let [period, timeout, inactivity] =
+            ["period", "timeout", "inactivity"].map(|name| Interval::from_secs_f64(p.number(name)));
+        let train = Train {
+            packets: p.number("packets") as u16,
+            bytes: p.number("packet_bytes") as u32,
+            trains: p.number("trains") as u32,
+            timeout,
+        };
+        let laws = laws(p.word("protocol"))?;
+        let queue: Boxed<P> = Box::new(Controlled::new(queue, capacity, laws()));
+        Ok(XcpI {
+            address,
+            stream,
+            method: match p.word("estimator") {
+                "igi" => Method::Dispersion(train, Formula::Igi),
+                "ptr" => Method::Dispersion(train, Formula::Ptr),
+                _ => Method::Oracle,
+            },
+            error: (p.word("estimator") == "oracle-error").then_some((least, most)),
+            patience: Patience { timeout, inactivity, silence: period.max(timeout).scale(SILENCE) },
+            period,
+            laws,
+            queue: Behind::new(queue),
+            upstream: BTreeMap::new(),
+            trains: BTreeMap::new(),
+            downstream: BTreeMap::new(),
+        })
+    }
+
+    /// A data packet, or the request that opens a connection, with a header of the protocol's.
+    fn look(&mut self, now: Time, packet: &mut P, out: &mut dyn Sink<P>) {
+        let (ttl, kind) = (packet.ttl(), packet.kind());
+        let Some(trail) = packet.trail_mut().filter(|_| matches!(kind, Kind::Data | Kind::Syn)) else {
+            return;
+        };
+        let before = *trail;
+        // the router that this element stands in takes one off the other TTL
+        *trail = Trail { ttl: ttl.saturating_sub(1), last_router: Some(self.address) };
+        let (true, Some(edge)) = (ttl < before.ttl, before.last_router) else { return };
+        let upstream =
+            self.upstream.entry(edge).or_insert_with(|| Upstream::new((self.laws)(), self.patience));
+        let asks = upstream.packet(now, packet);
+        if asks {
+            post(self.address, edge, out).send(Content::Request, MESSAGE_BYTES);
+        }
+    }
+
+    /// A message for this router.
+    fn hear(&mut self, now: Time, from: Address, content: Content, out: &mut dyn Sink<P>) {
+        let mut post = post(self.address, from, out);
+        match content {
+            Content::Request => {
+                post.send(Content::Accepted, MESSAGE_BYTES);
+                let (method, period) = (self.method, self.period);
+                let job = self.downstream.entry(from).or_insert_with(|| Job::new(method, period, now));
+                job.timer(now, &mut post);
+            }
+            Content::Stop => drop(self.downstream.remove(&from)),
+            Content::Accepted => {
+                if let Some(upstream) = self.upstream.get_mut(&from) {
+                    upstream.accepted(now);
+                }
+            }
+            Content::Probe(crossings) => {
+                let error = self.error.map_or(0.0, |(least, most)| {
+                    let size = self.stream.uniform(least, most);
+                    if self.stream.unit() < 0.5 { -size } else { size }
+                });
+                // the edge's own link has a router, that edge
+                let cloud = crossings.iter().filter(|crossing| crossing.link != from);
+                let spare_bps = cloud.map(Crossing::spare_bps).fold(f64::INFINITY, f64::min);
+                self.known(now, from, spare_bps * (1.0 + error), out);
+            }
+            Content::Available(spare_bps) => self.known(now, from, spare_bps, out),
+            Content::Train { train, index, packets } => {
+                let arriving = self.trains.entry(from).or_default();
+                if let Some(gaps) = arriving.packet(now, train, index, packets) {
+                    let bytes = MESSAGE_BYTES + 4 * gaps.len() as u32;
+                    post.send(Content::Gaps { train, gaps }, bytes);
+                }
+            }
+            Content::Gaps { train, gaps } => {
+                if let Some(job) = self.downstream.get_mut(&from) {
+                    job.gaps(now, train, &gaps, &mut post);
+                }
+            }
+            _ => {} // another kind of router's
+        }
+    }
+
+    /// What is available from an edge to here. One that nobody asks for any more is told to stop.
+    fn known(&mut self, now: Time, edge: Address, spare_bps: f64, out: &mut dyn Sink<P>) {
+        match self.upstream.get_mut(&edge) {
+            Some(upstream) if spare_bps.is_finite() => upstream.known(now, spare_bps),
+            Some(_) => {} // a probe that met nobody says nothing
+            None => post(self.address, edge, out).send(Content::Stop, MESSAGE_BYTES),
+        }
+    }
+
+    fn plan(&self, out: &mut dyn Sink<P>) {
+        let tables =
+            self.upstream.values().map(Upstream::wake).chain(self.downstream.values().map(Job::wake));
+        out.set_timer(tables.fold(self.queue.wake(), Time::min));
+    }
+}
+
+/// What this router sends to another one.
+fn post<P>(from: Address, to: Address, out: &mut dyn Sink<P>) -> Post<'_, P> {
+    Post { from, to, out }
+}
+
+impl<P: Packet + Send + 'static> Element<P> for XcpI<P> {
+    fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+        if let Some(message) = packet.message().filter(|message| message.to == self.address) {
+            let (from, content) = (message.from, message.content.clone());
+            self.hear(now, from, content, out);
+        } else {
+            self.look(now, &mut packet, out);
+            self.queue.arrive(now, packet, out);
+        }
+        self.plan(out);
+    }
+
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        self.queue.timer(now, out);
+        let address = self.address;
+        self.upstream.retain(|&edge, upstream| {
+            let inactive = upstream.is_inactive(now);
+            if inactive {
+                post(address, edge, out).send(Content::Stop, MESSAGE_BYTES);
+            } else if upstream.timer(now) {
+                post(address, edge, out).send(Content::Request, MESSAGE_BYTES);
+            }
+            !inactive
+        });
+        for (&to, job) in &mut self.downstream {
+            job.timer(now, &mut post(address, to, out));
+        }
+        self.plan(out);
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let packet = self.queue.next(now, out);
+        self.plan(out);
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}

@@ -1,0 +1,210 @@
+"""Where a store lies: a folder, or anything that fsspec knows. Files appear whole or not at all in both."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from longfat.errors import InputError
+
+Put = Callable[[str, bytes], None]
+"""Writes a file below a folder that is being made."""
+
+
+class Place(Protocol):
+    """Files by names with slashes."""
+
+    def prepare(self) -> None:
+        """Makes it, if it is not there; InputError if it cannot be written."""
+
+    def lock(self) -> None:
+        """Nobody else writes from here on; InputError if somebody does."""
+
+    def unlock(self) -> None:
+        """Others may write."""
+
+    def names(self, folder: str) -> list[str]:
+        """The files in a folder, in order; none if there is no such folder."""
+
+    def read(self, name: str) -> bytes:
+        """A file; FileNotFoundError if it is not there."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """A file, whole or not at all."""
+
+    def move(self, name: str, to: str) -> None:
+        """A file gets another name."""
+
+    def remove(self, name: str) -> None:
+        """A file goes; fine if it is gone."""
+
+    def exchange(self, folder: str) -> AbstractContextManager[Put]:
+        """What is put within the block becomes all that the folder holds, when the block ends well."""
+
+
+def place(where: Path | str) -> Place:
+    """The folder, or the place at an address with "://"."""
+    return Remote(where) if isinstance(where, str) and "://" in where else Folder(Path(where))
+
+
+class Folder:
+    """A folder of this machine, or one that several machines see."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def prepare(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / f".writable-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: {error.strerror}; accepted: a folder that can be written"
+            ) from None
+
+    def lock(self) -> None:
+        held = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(held)
+            raise InputError(
+                f"{self.path}: another process is writing to it; accepted: one at a time"
+            ) from None
+        self._lock = held
+
+    def unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            entries = list((self.path / folder).iterdir())
+        except FileNotFoundError:
+            return []
+        return sorted(entry.name for entry in entries if entry.is_file() and not entry.name.startswith("."))
+
+    def read(self, name: str) -> bytes:
+        return (self.path / name).read_bytes()
+
+    def write(self, name: str, data: bytes) -> None:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with draft.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                draft.unlink()
+            raise
+
+    def move(self, name: str, to: str) -> None:
+        target = self.path / to
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (self.path / name).replace(target)
+
+    def remove(self, name: str) -> None:
+        (self.path / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def exchange(self, folder: str) -> Iterator[Put]:
+        draft, earlier = (self.path / f".{folder}-{what}" for what in ("draft", "earlier"))
+        for rest in (draft, earlier):  # of a program that was killed
+            shutil.rmtree(rest, ignore_errors=True)
+        try:
+            draft.mkdir()
+            yield lambda name, data: self.write(f"{draft.name}/{name}", data)
+            if (self.path / folder).exists():
+                (self.path / folder).replace(earlier)
+            draft.replace(self.path / folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+            shutil.rmtree(earlier, ignore_errors=True)
+
+
+class Remote:
+    """What fsspec reaches. An object there appears whole; that only one writes is up to the user."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import fsspec
+        except ImportError:
+            raise InputError(f"{address}: needs fsspec; accepted: pip install 'longfat[cluster]'") from None
+        self.address = address
+        try:
+            self._files, self._root = fsspec.core.url_to_fs(address)
+        except (ImportError, ValueError) as error:
+            raise InputError(
+                f"{address}: {error}; accepted: a folder, or an address that fsspec knows"
+            ) from None
+
+    def __str__(self) -> str:
+        return self.address
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def prepare(self) -> None:
+        try:
+            self._files.makedirs(self._root, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.address}: {error}; accepted: a place that can be written") from None
+
+    def lock(self) -> None:
+        pass
+
+    def unlock(self) -> None:
+        pass
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            entries: list[dict[str, Any]] = self._files.ls(self._path(folder), detail=True, refresh=True)
+        except FileNotFoundError:
+            return []
+        return sorted(entry["name"].rpartition("/")[2] for entry in entries if entry["type"] == "file")
+
+    def read(self, name: str) -> bytes:
+        data: bytes = self._files.cat_file(self._path(name))
+        return data
+
+    def write(self, name: str, data: bytes) -> None:
+        path = self._path(name)
+        self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        self._files.pipe_file(path, data)
+
+    def move(self, name: str, to: str) -> None:
+        self.write(to, self.read(name))
+        self.remove(name)
+
+    def remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm_file(self._path(name))
+
+    @contextmanager
+    def exchange(self, folder: str) -> Iterator[Put]:
+        written = set()
+
+        def put(name: str, data: bytes) -> None:
+            self.write(f"{folder}/{name}", data)
+            written.add(self._path(f"{folder}/{name}"))
+
+        yield put
+        for path in self._files.find(self._path(folder)):
+            if path not in written:
+                self._files.rm_file(path)

@@ -1,0 +1,7 @@
+"""Sweeps: many runs over a grid, kept by what they are, so that running again does only what is missing."""
+
+from longfat.sweep.grid import Axis, Point, Sweep, from_dict, load
+from longfat.sweep.handle import Swept, open_sweep
+from longfat.sweep.run import report, run, told
+
+__all__ = ["Axis", "Point", "Sweep", "Swept", "from_dict", "load", "open_sweep", "report", "run", "told"]

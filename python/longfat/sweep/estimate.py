@@ -1,0 +1,119 @@
+"""What a sweep would take: a few of its runs, cut short, say what a packet and a run cost here."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from longfat import columns, pool, simulate
+from longfat.distributions import least
+from longfat.errors import InputError
+from longfat.identity import run_key
+from longfat.scenario import Scenario
+from longfat.sweep.grid import Sweep
+from longfat.sweep.reduction import reduce_run
+from longfat.units import TIME
+
+MOST_RUNS = 100_000
+"""Without --yes."""
+SAMPLED = 5
+"""Runs that are tried."""
+SAMPLE_PACKETS = 2e5
+"""Of each, about."""
+PACKET_BITS = 12_000.0
+START_S = 1.0
+"""Of the workers."""
+COMPRESSION = 8.0
+"""Of a row as text, in a segment."""
+SAMPLE_BYTES = 60.0
+"""Of a row of samples in Parquet."""
+
+
+def refuse_large(sweep: Sweep, accepted: bool) -> None:
+    """InputError for a sweep of more than `MOST_RUNS`, unless that is accepted."""
+    if sweep.most > MOST_RUNS and not accepted and (number := sweep.count()) > MOST_RUNS:
+        raise InputError(
+            f"{sweep.source}: {number} runs; accepted: up to {MOST_RUNS}, or --yes (--dry-run says more)"
+        )
+
+
+def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
+    """Number of runs, axes, and about how much time and disk they take on this machine.
+
+    Args:
+        sweep: not run but for some packets of a few of its points.
+        jobs: worker processes; one a core if None.
+    """
+    runs = sweep.count()
+    number = pool.cores() if jobs is None else jobs
+    stride = max(1, runs // SAMPLED)
+    costs, sizes = [], []
+    for point in itertools.islice(sweep.points(), 0, None, stride):
+        try:
+            scenario = sweep.scenario(point)
+        except InputError:
+            continue  # will be a failure of the sweep, and costs nothing
+        seconds, row_bytes = _cost(scenario)
+        costs.append(seconds)
+        kept = row_bytes / COMPRESSION
+        if sweep.keep == "series":
+            flows, links = len(scenario.flow_names()), 2
+            samples = flows / scenario.sample.cwnd + links / scenario.sample.queue
+            kept += scenario.duration * samples * SAMPLE_BYTES
+        sizes.append(kept)
+    mean_s = math.fsum(costs) / len(costs) if costs else 0.0
+    return {
+        "runs": runs,
+        "axes": [{"keys": list(axis.keys), "values": axis.size} for axis in sweep.axes],
+        "repeats": sweep.repeats,
+        "keep": sweep.keep,
+        "jobs": number,
+        "cpu_s": mean_s * runs,
+        "wall_s": START_S + mean_s * runs / number,
+        "disk_bytes": math.fsum(sizes) / len(sizes) * runs if sizes else 0.0,
+    }
+
+
+def _cost(scenario: Scenario) -> tuple[float, int]:
+    """Seconds that a run would take, by a shorter one, and the size of its row."""
+    rate_bps = float(scenario.bottleneck.rate)
+    packets = rate_bps * scenario.duration / PACKET_BITS
+    latest = max((least(flow.start) for flow in scenario.flow), default=0.0)
+    duration = min(scenario.duration, max(2.0 * latest, scenario.duration * SAMPLE_PACKETS / packets))
+    short = scenario.model_copy(update={"duration": duration, "window": None})
+    begin = time.perf_counter()
+    run_key(scenario)
+    result = simulate.run(short)
+    row = json.dumps(reduce_run(result))
+    taken = time.perf_counter() - begin
+    overhead = taken - result.wall_s
+    return overhead + result.wall_s * scenario.duration / duration, len(row)
+
+
+def show(expected: dict[str, Any], console: Console) -> None:
+    """The estimate in the terminal."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("axis")
+    table.add_column("values", justify="right")
+    for axis in expected["axes"]:
+        table.add_row(" & ".join(axis["keys"]), str(axis["values"]))
+    if expected["repeats"] > 1:
+        table.add_row("repeats", str(expected["repeats"]))
+    console.print(table)
+    size = columns.number(expected["disk_bytes"] / 1e6, 2)
+    console.print(
+        f"{expected['runs']} runs, about {_span(expected['wall_s'])} on {expected['jobs']} processors "
+        f"and {size} MB"
+    )
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120.0:
+        return TIME.write(float(f"{seconds:.2g}"))
+    return f"{seconds / 60.0:.0f} min" if seconds < 7200.0 else f"{seconds / 3600.0:.1f} h"

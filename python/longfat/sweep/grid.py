@@ -1,0 +1,318 @@
+"""A sweep file: a base scenario, axes, what moves together, and which points to leave out.
+
+    base = "two-flows.toml"        # or a table [base], a scenario as a file would have it
+    repeats = 5                    # seeds seed, seed + 1, ...
+    keep = "summary"               # or "series"
+    where = "bottleneck_rate * flow_0_rtt < 1e8 and flow_0_algorithm != 'fast'"
+    [axes]
+    "bottleneck.rate" = ["10 Mbit/s", "100 Mbit/s"]
+    "flow.0.rtt" = { from = "10 ms", to = "160 ms", points = 5, spacing = "log" }
+    [[zip]]                        # axes that move together: as many values each
+    "flow.0.algorithm" = ["sack", "hstcp"]
+    "flow.1.algorithm" = ["sack", "hstcp"]
+
+The points are all combinations of the axes, in the order of the file, the last one fastest, the repeat
+fastest of all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from longfat.errors import InputError
+from longfat.registry import suggestion
+from longfat.scenario import Scenario, override
+from longfat.sweep.where import Filter
+from longfat.units import RATE, SIZE, TIME, Dimension, split
+
+Keep = Literal["summary", "series"]
+KEYS = ("base", "title", "repeats", "keep", "where", "axes", "zip")
+RANGE_KEYS = ("from", "to", "points", "spacing")
+SUMMARY_ABOVE = 1000
+"""Runs beyond which samples are not kept unless the file asks for them."""
+MOST_REPEATS = 10_000
+MOST_POINTS_OF_AXIS = 100_000
+DIMENSIONS = (TIME, RATE, SIZE)
+COUNTED = ("packets", "packet", "segments", "segment", "% BDP")
+"""Units of numbers that are no quantities of their own."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Keys that move together, and their values: one tuple a step."""
+
+    keys: tuple[str, ...]
+    steps: tuple[tuple[Any, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """How many steps it has."""
+        return len(self.steps)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: its place in the sweep, its values by key, and which repeat it is."""
+
+    number: int
+    values: Mapping[str, Any]
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep file, read and checked as far as that goes without making its scenarios.
+
+    Attributes:
+        source: where it came from, for messages.
+        document: its base scenario as tables.
+        folder: that relative paths in the scenario are relative to.
+    """
+
+    source: str
+    title: str
+    document: Mapping[str, Any]
+    folder: Path
+    axes: tuple[Axis, ...]
+    repeats: int
+    keep: Keep
+    where: Filter
+
+    @property
+    def keys(self) -> list[str]:
+        """Of all axes, in the order of the file."""
+        return [key for axis in self.axes for key in axis.keys]
+
+    @property
+    def most(self) -> int:
+        """Runs, if the filter leaves none out."""
+        return math.prod(axis.size for axis in self.axes) * self.repeats
+
+    def points(self) -> Iterator[Point]:
+        """Every run, in order, as the filter leaves them."""
+        number = 0
+        for steps in itertools.product(*(axis.steps for axis in self.axes)):
+            pairs = [
+                pair
+                for axis, step in zip(self.axes, steps, strict=True)
+                for pair in zip(axis.keys, step, strict=True)
+            ]
+            values = dict(pairs)
+            if not self.where(values):
+                continue
+            for repeat in range(self.repeats):
+                yield Point(number, values, repeat)
+                number += 1
+
+    def count(self) -> int:
+        """How many runs the filter leaves."""
+        return sum(1 for _ in self.points()) if self.where.text else self.most
+
+    def scenario(self, point: Point) -> Scenario:
+        """The scenario of a point; ScenarioError if it is refused."""
+        data = _copy(self.document)
+        for key, value in point.values.items():
+            override(data, key, value, self.source)
+        data["seed"] = data.get("seed", Scenario.model_fields["seed"].default) + point.repeat
+        return Scenario.from_dict(data, source=f"{self.source}, run {point.number}", base=self.folder)
+
+
+def load(path: Path) -> Sweep:
+    """Reads a sweep file.
+
+    Raises:
+        InputError: one line with file, key, and what would be accepted.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise InputError(f"{path}: {reason}; accepted: a sweep file (TOML)") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    return from_dict(data, source=str(path), folder=path.parent)
+
+
+def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | None = None) -> Sweep:
+    """A sweep from nested tables as in a file; InputError as `load`."""
+    folder = folder or Path()
+    for key in data:
+        if key not in KEYS:
+            raise InputError(
+                f"{source}: {key}: unknown key{suggestion(key, list(KEYS))}; accepted: {', '.join(KEYS)}"
+            )
+    document, base_folder = _base(data.get("base"), source, folder)
+    axes = _axes(data, source)
+    where = Filter(data.get("where", ""), [key for axis in axes for key in axis.keys], source)
+    repeats = data.get("repeats", 1)
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
+    title = data.get("title", document.get("title", ""))
+    if not isinstance(title, str):
+        raise InputError(f"{source}: title: accepted: a text")
+    most = math.prod(axis.size for axis in axes) * repeats
+    keep = data.get("keep", "summary" if most > SUMMARY_ABOVE else "series")
+    if keep not in ("summary", "series"):
+        raise InputError(f'{source}: keep = "{keep}": accepted: "summary" or "series"')
+    sweep = Sweep(source, title, document, base_folder, axes, repeats, keep, where)
+    _check_keys(sweep)
+    return sweep
+
+
+def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
+    if isinstance(value, dict):
+        return value, folder
+    if not isinstance(value, str) or not value:
+        raise InputError(
+            f'{source}: base: accepted: the path of a scenario file, base = "two-flows.toml", or a table'
+        )
+    path = folder / value
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")), path.parent
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise InputError(f"{source}: base = {path}: {reason}; accepted: a scenario file (TOML)") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+
+
+def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
+    tables, zipped = data.get("axes", {}), data.get("zip", [])
+    if not isinstance(tables, dict):
+        raise InputError(f"{source}: axes: accepted: a table, [axes]")
+    if not isinstance(zipped, list) or not all(isinstance(table, dict) for table in zipped):
+        raise InputError(f"{source}: zip: accepted: a list of tables, [[zip]]")
+    axes = []
+    for key, value in _dotted(tables):
+        axes.append(Axis((key,), tuple((step,) for step in _values(key, value, f"{source}: axes"))))
+    for i, table in enumerate(zipped):
+        at = f"{source}: zip.{i}"
+        columns = {key: _values(key, value, at) for key, value in _dotted(table)}
+        if not columns:
+            raise InputError(f"{at}: no axis; accepted: keys with as many values each")
+        sizes = {key: len(values) for key, values in columns.items()}
+        if len(set(sizes.values())) > 1:
+            told = ", ".join(f"{key} has {size}" for key, size in sizes.items())
+            raise InputError(f"{at}: {told}; accepted: as many values each")
+        axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+    if not axes:
+        raise InputError(
+            f'{source}: no axes; accepted: [axes] with keys such as "bottleneck.rate" = ["10 Mbit/s"]'
+        )
+    keys = [key for axis in axes for key in axis.keys]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"{source}: {key} is an axis twice; accepted: once")
+    return tuple(axes)
+
+
+def _dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Keys with dots, whether they were quoted or are nested tables."""
+    for key, value in table.items():
+        if isinstance(value, dict) and not (value.keys() & set(RANGE_KEYS)):
+            yield from _dotted(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _values(key: str, value: Any, at: str) -> list[Any]:
+    if isinstance(value, dict):
+        value = _range(value, f"{at}.{key}")
+    if not isinstance(value, list):
+        raise InputError(f"{at}.{key}: accepted: a list of values, or {{ from, to, points, spacing }}")
+    if not value:
+        raise InputError(f"{at}.{key}: no value; accepted: one or more")
+    seen = set()
+    for item in value:
+        if repr(item) in seen:
+            raise InputError(f"{at}.{key}: {item} is there twice; accepted: values that differ")
+        seen.add(repr(item))
+    return value
+
+
+def _range(table: Mapping[str, Any], at: str) -> list[Any]:
+    """Values from one to another with equal differences, or equal ratios; in the unit of the first."""
+    for key in table:
+        if key not in RANGE_KEYS:
+            raise InputError(f"{at}.{key}: unknown key; accepted: {', '.join(RANGE_KEYS)}")
+    points, spacing = table.get("points"), table.get("spacing", "linear")
+    if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= MOST_POINTS_OF_AXIS:
+        raise InputError(f"{at}.points = {points}: accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
+    if spacing not in ("linear", "log"):
+        raise InputError(f'{at}.spacing = "{spacing}": accepted: "linear" or "log"')
+    (low, write), (high, _) = (_amount(table.get(key), f"{at}.{key}") for key in ("from", "to"))
+    if type(table["from"]) is not type(table["to"]) and isinstance(table["from"], str) != isinstance(
+        table["to"], str
+    ):
+        raise InputError(f"{at}: from and to are not of a kind; accepted: both with a unit, or both without")
+    if spacing == "log" and not (low > 0.0 and high > 0.0):
+        raise InputError(f"{at}: {low:g} to {high:g}: accepted for logarithmic spacing: values above 0")
+    last = points - 1
+    if spacing == "log":
+        amounts = [low * (high / low) ** (i / last) for i in range(points)]
+    else:  # in this order whole numbers stay whole
+        amounts = [(low * (last - i) + high * i) / last for i in range(points)]
+    amounts[0], amounts[-1] = low, high
+    return [write(amount) for amount in amounts]
+
+
+def _amount(value: Any, at: str) -> tuple[float, Any]:
+    """The number of a value, and how to write others like it."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        whole = isinstance(value, int)
+        return float(value), (lambda x: int(x) if whole and x == int(x) else x)
+    dimension = dimension_of(value)
+    if dimension is not None:
+        return dimension.parse(value), lambda x: dimension.write(float(f"{x:.12g}"))
+    amount, unit = split(value) or (None, "")
+    if amount is None:
+        raise InputError(f'{at} = {value}: accepted: a number, or one with a unit such as "42 ms"')
+    return float(amount), lambda x: f"{x:.12g} {unit}"
+
+
+def dimension_of(value: Any) -> Dimension | None:
+    """What kind of quantity a text is, if it is one."""
+    found = split(value)
+    if found is None:
+        return None
+    return next((dimension for dimension in DIMENSIONS if found[1] in dimension.units), None)
+
+
+def plain(value: Any) -> Any:
+    """A value of an axis for tables: quantities in SI units, tables as short texts, others as they are."""
+    dimension = dimension_of(value)
+    if dimension is not None:
+        return dimension.parse(value)
+    found = split(value)
+    if found is not None and (not found[1] or found[1] in COUNTED):
+        return float(found[0])
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {item}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return value
+
+
+def _check_keys(sweep: Sweep) -> None:
+    """Axes have to name keys of the scenario, which the first point tells."""
+    first = next(sweep.points(), None)
+    if first is None:
+        raise InputError(f"{sweep.source}: where leaves no run; accepted: a condition that some run meets")
+    try:
+        sweep.scenario(first)
+    except InputError as error:
+        text = str(error)
+        if "unknown key" in text or " is not a table" in text or ": no " in text:
+            raise InputError(f"{sweep.source}: an axis names no key of the scenario: {text}") from None
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,136 @@
+"""Reading a sweep: tidy tables, SQL over them, and samples of single runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from longfat.claims import LEDGER_FILE, read_ledger
+from longfat.errors import InputError
+from longfat.sweep.tables import TABLES
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+SWEEP_FILE = "sweep.json"
+NAMES = ("runs", "flows", "failures", "claims")
+
+
+class Swept:
+    """A folder that `longfat sweep` wrote.
+
+    Attributes:
+        folder: where it lies.
+        document: its sweep.json.
+    """
+
+    def __init__(self, folder: Path, document: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.document = document
+
+    @property
+    def keys(self) -> list[str]:
+        """Of all axes, in the order of the sweep file: columns of every table."""
+        return [key for axis in self.document["axes"] for key in axis["keys"]]
+
+    @property
+    def runs(self) -> pa.Table:
+        """A row a run: run, repeat, axes, seed, figures of links, metrics."""
+        return self.table("runs")
+
+    @property
+    def flows(self) -> pa.Table:
+        """A row a flow of a run: run, repeat, axes, what the summary says of it."""
+        return self.table("flows")
+
+    @property
+    def failures(self) -> pa.Table:
+        """A row a run that gave no result: run, repeat, axes, error."""
+        return self.table("failures")
+
+    @property
+    def claims(self) -> pa.Table:
+        """The ledgers of claims stored in the folder or below it."""
+        rows = [
+            {"suite": path.parent.name} | {key: _flat(value) for key, value in row.items()}
+            for path in sorted(self.folder.rglob(LEDGER_FILE))
+            for row in read_ledger(path)
+        ]
+        return pa.Table.from_pylist(rows) if rows else pa.table({"id": pa.array([], pa.string())})
+
+    def table(self, name: str) -> pa.Table:
+        """One of `NAMES`, in the order of the runs."""
+        if name == "claims":
+            return self.claims
+        folder = self.folder / TABLES / name
+        files = sorted(str(path) for path in folder.rglob("*.parquet"))
+        if not files:
+            return pa.table({"run": pa.array([], pa.int64())})
+        schemas = [ds.dataset(file, partitioning=None).schema for file in files]
+        whole = pa.unify_schemas(schemas, promote_options="permissive")
+        table = ds.dataset(files, schema=whole, partitioning=None).to_table()
+        return table.sort_by([("run", "ascending")])
+
+    def to_polars(self, name: str = "runs") -> polars.DataFrame:
+        """A table as a polars frame."""
+        import polars
+
+        frame = polars.from_arrow(self.table(name))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def to_pandas(self, name: str = "runs") -> pandas.DataFrame:
+        """A table as a pandas frame."""
+        frame: pandas.DataFrame = self.table(name).to_pandas()
+        return frame
+
+    def sql(self, query: str) -> pa.Table:
+        """The answer to a query over the tables `runs`, `flows`, `failures` and `claims`.
+
+        Raises:
+            InputError: DuckDB refuses the query.
+        """
+        import duckdb
+
+        with duckdb.connect(config={"enable_external_access": "false"}) as database:
+            for name in NAMES:
+                database.register(name, self.table(name))
+            try:
+                answer: pa.Table = database.sql(query).to_arrow_table()
+            except duckdb.Error as error:
+                raise InputError(f"--sql: {' '.join(str(error).split())}") from None
+        return answer
+
+
+def open_sweep(folder: Path | str) -> Swept:
+    """What `longfat sweep` wrote to a folder.
+
+    Raises:
+        InputError: it holds none, or one of a newer version.
+    """
+    from longfat.sweep.run import FORMAT
+
+    path = Path(folder) / SWEEP_FILE
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        newer = document["format"] > FORMAT
+    except FileNotFoundError:
+        raise InputError(f"{folder}: no sweep ({SWEEP_FILE}); accepted: what `longfat sweep` wrote") from None
+    except (OSError, ValueError, TypeError, KeyError):
+        raise InputError(f"{path}: not a stored sweep") from None
+    if newer:
+        made = document["provenance"]["version"]
+        raise InputError(
+            f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
+        )
+    return Swept(Path(folder), document)
+
+
+def _flat(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, (dict, list)) else value

@@ -1,0 +1,16 @@
+"""What a sweep keeps of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from longfat.result import Result
+
+MACHINES = ("performance", "version")
+"""Of a summary: what is not the run's own."""
+
+
+def reduce_run(result: Result) -> dict[str, Any]:
+    """The summary but for what the machine took for it, and the packets that came to the first link."""
+    summary = {key: value for key, value in result.summary.items() if key not in MACHINES}
+    return summary | {"packets": result.summary["links"][0]["packets_in"]}

@@ -1,0 +1,219 @@
+"""Runs what a sweep lacks, over processes or a cluster; whatever ends it, what has finished is kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from longfat import _core, output, pool, simulate
+from longfat.errors import InputError
+from longfat.identity import digest, reduction_key, run_key
+from longfat.scenario import Scenario
+from longfat.store import Store
+from longfat.sweep import tables
+from longfat.sweep.grid import Keep, Point, Sweep
+from longfat.sweep.reduction import reduce_run
+
+FORMAT = 1
+"""Of sweep.json and its tables; counts up when an older version could not read them."""
+SWEEP_FILE = "sweep.json"
+ATTEMPTS = 2
+"""How often a run is given to a worker that ends before it answers: another run may have been the cause."""
+MEMORY_SHARE = 0.8
+"""Of the machine, that all workers together may allocate."""
+LEAST_MEMORY_BYTES = 1 << 30
+
+Outcomes = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[tuple[int, Any]]]
+
+
+@dataclass
+class _State:
+    """Where a sweep stands: what is out, what failed, which run has which key."""
+
+    out: dict[int, tuple[Point, str]] = field(default_factory=dict)
+    running: set[str] = field(default_factory=set)
+    failures: list[tuple[Point, str]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    kept: int = 0
+    ran: int = 0
+
+
+def measure(task: tuple[Scenario, Keep]) -> tuple[dict[str, Any], Any]:
+    """A worker's task: the row to keep, and samples if they are kept."""
+    scenario, keep = task
+    result = simulate.run(scenario)
+    return reduce_run(result), tables.samples(result) if keep == "series" else None
+
+
+def run(
+    sweep: Sweep,
+    out: Path | str,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    console: Console | None = None,
+) -> dict[str, Any]:
+    """Runs what is missing, writes the tables and sweep.json, and returns the latter.
+
+    Args:
+        sweep: what to run.
+        out: a folder, or an address that fsspec knows; runs that are there are not run again.
+        jobs: worker processes; one a core if None.
+        scheduler: address of a dask scheduler that takes the runs instead.
+        console: where progress goes; nowhere if None.
+
+    Raises:
+        InputError: `out` cannot be written, or the scheduler does not answer; before anything runs.
+        LongfatError: the disk is full, or the scheduler has gone; what has finished is kept.
+    """
+    console = console or Console(quiet=True)
+    _refuse_foreign(out)
+    distribute = _distribute(jobs, scheduler)
+    with Store(out, reduction_key(reduce_run)) as store:
+        if store.damaged:
+            console.print(f"{len(store.damaged)} damaged files were put aside; their runs are run again")
+        state = _State()
+        began = time.perf_counter()
+        with _progress(console) as progress:
+            bar = progress.add_task(sweep.title or "sweep", total=sweep.count())
+            tasks = _missing(sweep, store, state)
+            for position, outcome in distribute(measure, tasks):
+                point, key = state.out.pop(position)
+                state.running.discard(key)
+                if isinstance(outcome, pool.Failure):
+                    state.failures.append((point, _said(outcome.error)))
+                else:
+                    state.ran += 1
+                    store.add(key, *outcome)
+                progress.update(bar, completed=state.kept + state.ran + len(state.failures))
+            progress.update(bar, completed=len(state.keys))
+        store.flush()
+        tables.write(sweep, store, state.keys, state.failures)
+        document = _document(sweep, state, time.perf_counter() - began)
+        store.write_json(SWEEP_FILE, document)
+    return document
+
+
+def report(out: Path | str) -> Path | None:
+    """The page of a sweep; none where it does not lie in a folder."""
+    if isinstance(out, str) and "://" in out:
+        return None
+    from longfat import report
+
+    return report.build(out)
+
+
+def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Iterator[str]:
+    """What became of a sweep, in lines."""
+    done = document["performance"]
+    failed = f", {document['failed']} failed (table failures)" if document["failed"] else ""
+    yield (
+        f"{document['runs']} runs: {done['ran']} run in {done['wall_s']:.3g} s, "
+        f"{done['found']} were there{failed}"
+    )
+    yield f"tables: {out}/tables" if page is None else f"report: {page}"
+
+
+def _missing(sweep: Sweep, store: Store, state: _State) -> Iterator[tuple[Scenario, Keep]]:
+    """The runs that are not there yet, made as workers come free."""
+    position = 0
+    for point in sweep.points():
+        try:
+            scenario = sweep.scenario(point)
+        except InputError as error:
+            state.failures.append((point, str(error)))
+            state.keys.append(None)
+            continue
+        key = run_key(scenario)
+        state.keys.append(key)
+        if key in store or key in state.running:
+            state.kept += 1
+            continue
+        state.out[position] = (point, key)
+        state.running.add(key)
+        position += 1
+        yield scenario, sweep.keep
+
+
+def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:
+    if scheduler is not None:
+        from longfat.sweep import cluster
+
+        return cluster.Cluster(scheduler).outcomes
+    number = pool.cores() if jobs is None else jobs
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * memory / number))
+
+    def local(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+        return pool.outcomes(function, tasks, number, attempts=ATTEMPTS, memory_bytes=bound)
+
+    return local
+
+
+def _refuse_foreign(out: Path | str) -> None:
+    if not (isinstance(out, str) and "://" in out):
+        path = Path(out)
+        if path.exists() and not path.is_dir():
+            raise InputError(f"--out {path}: is a file; accepted: a folder, made if it is not there")
+        output.refuse_foreign(path, output.SWEEP_FILES, output.SWEEP_FILES | output.STORE_FILES)
+
+
+def _said(error: Exception) -> str:
+    return " ".join(f"{error}".split()) or type(error).__name__
+
+
+def _document(sweep: Sweep, state: _State, wall_s: float) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "title": sweep.title,
+        "axes": [
+            {"keys": list(axis.keys), "values": [list(step) for step in axis.steps]} for axis in sweep.axes
+        ],
+        "where": sweep.where.text,
+        "repeats": sweep.repeats,
+        "keep": sweep.keep,
+        "plan": digest([sweep.document, [[axis.keys, axis.steps] for axis in sweep.axes], sweep.repeats])[
+            :16
+        ],
+        "results_version": _core.results_version(),
+        "runs": len(state.keys),
+        "failed": len(state.failures),
+        "performance": {"wall_s": wall_s, "ran": state.ran, "found": state.kept},
+        "provenance": output.provenance(sys.argv),
+    }
+
+
+class _Rate(ProgressColumn):
+    """Runs a second."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:.3g} runs/s")
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )

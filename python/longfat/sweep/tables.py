@@ -1,0 +1,130 @@
+"""The tidy tables of a sweep: `runs` and `failures` (a row a run), `flows` (a row a flow of a run).
+
+They are made from the store alone, in the order of the sweep, so that the same runs give the same bytes.
+`runs` and `flows` are partitioned by the first axis of 2 to 64 values, as Hive does:
+tables/runs/AXIS=VALUE/part-N.parquet.
+"""
+
+from __future__ import annotations
+
+import itertools
+import urllib.parse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from longfat.result import Result
+from longfat.sweep.grid import Point, Sweep, plain
+
+if TYPE_CHECKING:
+    from longfat.store import Store
+
+TABLES = "tables"
+MOST_PARTITIONS = 64
+"""An axis with more values does not part the tables: files of a few rows help nobody."""
+CHUNK = 1024
+"""Runs of one file."""
+
+
+def samples(result: Result) -> pa.Table:
+    """The samples of a run's flows and links in one table, in long form, with a column `of`."""
+    parts = []
+    for of, table in (("flow", result.flows), ("link", result.links)):
+        parts.append(table.append_column("of", pa.array([of] * table.num_rows, pa.string())))
+    return pa.concat_tables(parts, promote_options="default").unify_dictionaries()
+
+
+def write(
+    sweep: Sweep, store: Store, keys: Sequence[str | None], failures: Sequence[tuple[Point, str]]
+) -> None:
+    """Makes all tables anew and puts them in the place of the earlier ones, all at once.
+
+    Args:
+        sweep: whose points the keys belong to.
+        store: what has the runs.
+        keys: of each point, in order; None where its scenario was refused.
+        failures: points without a result, and why.
+    """
+    split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
+    with store.exchange(TABLES) as put:
+        numbered = zip(sweep.points(), keys, strict=True)
+        for part, chunk in enumerate(_chunks(numbered, CHUNK)):
+            found = store.get([key for _, key in chunk if key is not None])
+            held = [(point, found[key]) for point, key in chunk if key is not None and key in found]
+            for name, rows in (("runs", _runs(held)), ("flows", _flows(held))):
+                for folder, own in _partitions(rows, split):
+                    put(f"{name}/{folder}part-{part:05d}.parquet", _table(own))
+        if failures:
+            rows = [
+                _place(point) | {"error": error}
+                for point, error in sorted(failures, key=lambda f: f[0].number)
+            ]
+            put("failures/part-00000.parquet", _table(rows))
+
+
+def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    rest = iter(items)
+    while chunk := list(itertools.islice(rest, size)):
+        yield chunk
+
+
+def _place(point: Point) -> dict[str, Any]:
+    return {"run": point.number, "repeat": point.repeat} | {
+        key: plain(value) for key, value in point.values.items()
+    }
+
+
+def _runs(held: Iterable[tuple[Point, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """run, repeat, axes, seed, then the figures of links with their names before them, and the metrics."""
+    rows = []
+    for point, kept in held:
+        row = _place(point) | {
+            "seed": kept["seed"],
+            "duration_s": kept["duration_s"],
+            "packets": kept["packets"],
+        }
+        for link in kept["links"]:
+            row |= {
+                f"{link['name']}_{key}": value
+                for key, value in link.items()
+                if key != "name" and not isinstance(value, (dict, list))
+            }
+        rows.append(row | kept["metrics"])
+    return rows
+
+
+def _flows(held: Iterable[tuple[Point, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """run, repeat, axes, then what the summary says of a flow."""
+    return [_place(point) | flow for point, kept in held for flow in kept["flows"]]
+
+
+def _partitions(rows: list[dict[str, Any]], key: str | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    if key is None:
+        yield "", rows
+        return
+    parts: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows:
+        parts.setdefault(row[key], []).append(row)
+    for value, own in parts.items():
+        yield f"{key}={urllib.parse.quote(str(value), safe='')}/", own
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
+    """Columns in the order in which they first come; numbers as floats where any row has one."""
+    names = dict.fromkeys(key for row in rows for key in row)
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        known = [value for value in values if value is not None]
+        if not known:
+            columns[name] = pa.array(values, pa.float64())
+        elif all(isinstance(value, bool) for value in known):
+            columns[name] = pa.array(values, pa.bool_())
+        elif all(isinstance(value, int) for value in known):
+            columns[name] = pa.array(values, pa.int64())
+        elif all(isinstance(value, (int, float)) for value in known):
+            columns[name] = pa.array([None if v is None else float(v) for v in values], pa.float64())
+        else:
+            columns[name] = pa.array([None if v is None else str(v) for v in values], pa.string())
+    return pa.table(columns)

@@ -1,0 +1,102 @@
+"""Conditions on the values of axes: arithmetic, comparisons, and/or/not; nothing that could do anything."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from longfat.errors import InputError
+
+OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+ACCEPTED = "names of axes with _ for dots, numbers in SI units, texts, + - * / < <= > >= == != and or not ( )"
+
+
+class Filter:
+    """A condition such as "bottleneck_rate * flow_0_rtt < 1e8"; an empty one leaves all."""
+
+    def __init__(self, text: Any, keys: Sequence[str], source: str) -> None:
+        """Checks the condition.
+
+        Args:
+            text: Python's syntax; quantities are numbers in SI units.
+            keys: of the axes; their names in the condition have _ for each dot and hyphen.
+            source: for messages.
+        """
+        if not isinstance(text, str):
+            raise InputError(f"{source}: where: accepted: a text")
+        self.text = text
+        self._names = {key.replace(".", "_").replace("-", "_"): key for key in keys}
+        self._at = f'{source}: where = "{text}"'
+        self._tree: ast.expr | None = None
+        if text:
+            try:
+                self._tree = ast.parse(text, mode="eval").body
+            except SyntaxError as error:
+                raise InputError(f"{self._at}: {error.msg}; accepted: {ACCEPTED}") from None
+            self._check(self._tree)
+
+    def __call__(self, values: Mapping[str, Any]) -> bool:
+        """Whether the point with these values stays; InputError if its values cannot be compared so."""
+        from longfat.sweep.grid import plain
+
+        if self._tree is None:
+            return True
+        names = {name: plain(values[key]) for name, key in self._names.items()}
+        try:
+            return bool(_value(self._tree, names))
+        except (TypeError, ZeroDivisionError) as error:
+            raise InputError(f"{self._at}: {error}; accepted: {ACCEPTED}") from None
+
+    def _check(self, node: ast.AST) -> None:
+        match node:
+            case ast.Name(id=name):
+                if name not in self._names:
+                    raise InputError(f"{self._at}: no axis {name}; accepted: {', '.join(self._names)}")
+            case ast.Constant(value=bool() | int() | float() | str()):
+                pass
+            case ast.BinOp(left, op, right) if type(op) in OPERATORS:
+                self._check(left)
+                self._check(right)
+            case ast.Compare(left, ops, others) if all(type(op) in OPERATORS for op in ops):
+                for part in (left, *others):
+                    self._check(part)
+            case ast.BoolOp(values=parts):
+                for part in parts:
+                    self._check(part)
+            case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=part):
+                self._check(part)
+            case _:
+                raise InputError(f"{self._at}: {ast.unparse(node)}; accepted: {ACCEPTED}")
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Name(id=name):
+            return names[name]
+        case ast.Constant(value=value):
+            return value
+        case ast.BinOp(left, op, right):
+            return OPERATORS[type(op)](_value(left, names), _value(right, names))
+        case ast.Compare(left, ops, others):
+            parts = [_value(part, names) for part in (left, *others)]
+            return all(OPERATORS[type(op)](a, b) for op, a, b in zip(ops, parts, parts[1:], strict=False))
+        case ast.BoolOp(op, parts):
+            return (all if isinstance(op, ast.And) else any)(_value(part, names) for part in parts)
+        case ast.UnaryOp(ast.Not(), part):
+            return not _value(part, names)
+        case ast.UnaryOp(_, part):
+            return -_value(part, names)
+    raise AssertionError(node)

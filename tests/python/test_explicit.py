@@ -1,0 +1,79 @@
+"""VCP and Quick-Start as a scenario file has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import longfat
+from longfat.errors import ScenarioError
+from longfat.plan import build
+from longfat.result import Result
+from longfat.scenario import Scenario
+
+
+def scenario(router: str | None, **flow: Any) -> Scenario:
+    bottleneck = {"rate": "100 Mbit/s", "buffer": "100 packets"}
+    if router is not None:
+        bottleneck["router"] = router
+    table = {"duration": "4 s", "sample": {"events": True}, "bottleneck": bottleneck}
+    return Scenario.from_dict(table | {"flow": [{"rtt": "100 ms"} | flow]})
+
+
+def done_s(run: Result) -> float:
+    events = run.events.to_pandas()
+    return float(events[events["event"] == "done"]["time_s"].iloc[0])
+
+
+def test_a_rate_is_asked_for_in_bits_a_second_and_by_nobody_who_does_not_say_so() -> None:
+    asking = scenario("quickstart", quick_start="41 Mbit/s")
+    assert build(asking)["flows"][0]["quick_start_bps"] == 41e6
+    assert build(scenario("quickstart"))["flows"][0]["quick_start_bps"] is None
+    assert asking.notes() == []
+    assert 'quick_start = "41 Mbit/s"' in asking.filled().to_toml()
+
+
+def test_a_transfer_with_quick_start_is_complete_sooner_and_one_past_a_plain_router_is_not() -> None:
+    times = {
+        name: done_s(longfat.run(scenario(router, bytes="500 kB", **asked)))
+        for name, router, asked in (
+            ("without", "quickstart", {}),
+            ("with", "quickstart", {"quick_start": "41 Mbit/s"}),
+            ("plain", None, {"quick_start": "41 Mbit/s"}),
+        )
+    }
+    assert times["with"] < 0.4 * times["without"]
+    assert times["plain"] == pytest.approx(times["without"], abs=1e-4)
+
+
+def test_a_request_to_a_router_that_does_not_take_part_is_noted() -> None:
+    for router in (None, "xcp"):
+        (line,) = scenario(router, quick_start="41 Mbit/s").notes()
+        assert line.endswith("routers on its way take no part: bottleneck")
+
+
+@pytest.mark.parametrize(
+    ("flow", "expected"),
+    [
+        ({"quick_start": 41e6}, "flow.0.quick_start = 41000000.0: a rate needs a unit"),
+        ({"quick_start": "79 kbit/s"}, "accepted: from 80 kbit/s to 1.31072 Gbit/s"),
+        ({"quick_start": "2 Gbit/s"}, "accepted: from 80 kbit/s to 1.31072 Gbit/s"),
+        ({"quick_start": "1 Mbit/s", "algorithm": "xcp"}, 'quick_start does not go with "xcp"'),
+        ({"quick_start": "1 Mbit/s", "algorithm": "vcp"}, 'quick_start does not go with "vcp"'),
+        ({"quick_start": "1 Mbit/s", "algorithm": "udt"}, 'quick_start does not go with "udt"'),
+    ],
+)
+def test_unsound_requests_are_refused_in_one_line(flow: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        scenario("quickstart", **flow)
+    assert expected in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_vcp_flow_has_a_header_of_no_bytes_and_is_noted_without_its_router() -> None:
+    routed = scenario("vcp", algorithm="vcp")
+    assert build(routed)["flows"][0]["header_bytes"] == 52
+    assert routed.notes() == []
+    (line,) = scenario(None, algorithm="vcp").notes()
+    assert line.endswith("crosses links without a router: bottleneck")

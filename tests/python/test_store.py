@@ -1,0 +1,160 @@
+"""Runs that are kept: whole or not at all, found again, refused when they cannot be read."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from longfat import errors, store
+from longfat.identity import reduction_key, run_key
+from longfat.scenario import Scenario
+from longfat.store import Store
+from longfat.suites.reduction import reduce_run
+from longfat.sweep import reduction
+
+TINY: dict[str, Any] = {
+    "duration": "1 s",
+    "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 % BDP"},
+    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+}
+
+
+def test_what_is_kept_comes_back_as_it_was(tmp_path: Path) -> None:
+    row = {
+        "a": 0.1,
+        "none": None,
+        "nan": float("nan"),
+        "text": "ü",
+        "series": [{"x": np.array([1.0, np.nan, 1e-300])}],
+    }
+    with Store(tmp_path, "kind") as kept:
+        kept.add("k", row)
+        assert kept.get(["k"])["k"]["a"] == 0.1
+    with Store(tmp_path, "kind") as kept:
+        found = kept.get(["k", "other"])
+    assert list(found) == ["k"]
+    back = found["k"]
+    assert (back["a"], back["none"], back["text"]) == (0.1, None, "ü")
+    assert np.isnan(back["nan"])
+    np.testing.assert_array_equal(back["series"][0]["x"], row["series"][0]["x"])  # type: ignore[index]
+
+
+def test_reductions_do_not_see_each_others_rows(tmp_path: Path) -> None:
+    with Store(tmp_path, "one") as kept:
+        kept.add("k", {"x": 1})
+    with Store(tmp_path, "two") as kept:
+        assert "k" not in kept
+
+
+def test_a_truncated_segment_is_put_aside_and_its_runs_are_missing(tmp_path: Path) -> None:
+    for key in ("a", "b"):
+        with Store(tmp_path, "kind") as kept:
+            kept.add(key, {"x": key})
+    first, second = sorted((tmp_path / "segments" / "kind").iterdir())
+    first.write_bytes(first.read_bytes()[:-20])
+    with Store(tmp_path, "kind") as kept:
+        assert kept.damaged == [first.name]
+        assert len(kept) == 1
+    assert [path.name for path in (tmp_path / "damaged").iterdir()] == [first.name]
+    assert second.exists()
+
+
+def test_many_small_segments_are_joined_without_a_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "FEW_SEGMENTS", 4)
+    for number in range(8):
+        with Store(tmp_path, "kind") as kept:
+            kept.add(str(number), {"x": number})
+    assert len(list((tmp_path / "segments" / "kind").iterdir())) < 8
+    with Store(tmp_path, "kind") as kept:
+        rows = kept.get(map(str, range(8)))
+    assert {key: row["x"] for key, row in rows.items()} == {str(n): n for n in range(8)}
+
+
+def test_a_second_writer_is_refused_and_told_who_writes(tmp_path: Path) -> None:
+    with Store(tmp_path, "kind"), pytest.raises(errors.InputError, match="another process is writing to it"):
+        Store(tmp_path, "kind")
+    Store(tmp_path, "kind").close()
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "store.json").write_text(json.dumps({"format": store.FORMAT + 1, "made_by": "9.9.9"}))
+    with pytest.raises(errors.InputError, match=r"made by Longfat 9\.9\.9"):
+        Store(tmp_path, "kind")
+
+
+def test_samples_are_kept_beside_their_run(tmp_path: Path) -> None:
+    samples = pa.table({"time_s": [0.0, 0.1]})
+    with Store(tmp_path, "kind") as kept:
+        kept.add("k", {}, samples)
+        assert kept.series("k") == samples
+        assert kept.series("other") is None
+
+
+def test_a_store_in_the_memory_of_fsspec_holds_runs_too() -> None:
+    place = "memory://sweep"
+    with Store(place, "kind") as kept:
+        kept.add("k", {"x": 1})
+    with Store(place, "kind") as kept:
+        assert kept.get(["k"]) == {"k": {"x": 1}}
+
+
+FULL = """
+import resource, sys
+from longfat.store import Store
+kept = Store(sys.argv[1], "kind")
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+try:
+    kept.add("later", {"x": "y" * 10000})
+    kept.flush()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_disk_that_takes_no_more_is_told_and_leaves_what_is_there(tmp_path: Path) -> None:
+    with Store(tmp_path, "kind") as kept:
+        kept.add("first", {"x": 1})
+    ended = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.startswith("LongfatError")
+    assert "run again to go on" in ended.stdout
+    left = [path for path in tmp_path.rglob(".*") if path.is_file()]
+    assert left == []
+    with Store(tmp_path, "kind") as kept:
+        assert (len(kept), kept.damaged) == (1, [])
+
+
+def test_a_run_is_known_by_what_it_gives_and_not_by_its_title() -> None:
+    base = Scenario.from_dict(TINY)
+    assert run_key(base) == run_key(base.with_values({"title": "another"}))
+    keys = {run_key(base.with_values(change)) for change in ({}, {"seed": 7}, {"flow.0.rtt": "21 ms"})}
+    assert len(keys) == 3
+
+
+def test_a_users_own_algorithm_is_part_of_a_run_with_its_source(tmp_path: Path) -> None:
+    source = (
+        "class Own:\n    def on_ack(self, ack, window): pass\n"
+        "    def on_congestion(self, event, window): pass\n"
+    )
+    keys = []
+    for number in range(2):
+        file = tmp_path / f"own{number}" / "own.py"
+        file.parent.mkdir()
+        file.write_text(source + f"# {number}\n")
+        document = {**TINY, "flow": [{"algorithm": f"{file}:Own", "rtt": "20 ms"}]}
+        keys.append(run_key(Scenario.from_dict(document)))
+    assert keys[0] != keys[1]
+
+
+def test_reductions_have_names_that_stay_and_differ() -> None:
+    assert reduction_key(reduce_run) == reduction_key(reduce_run)
+    assert reduction_key(reduce_run) != reduction_key(reduction.reduce_run)

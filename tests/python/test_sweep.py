@@ -1,0 +1,350 @@
+"""Sweeps: which runs they are, that each is there once whatever happened, and what can be asked of them."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from longfat import errors, sweep
+from longfat.sweep import estimate, figures
+
+BASE = {
+    "title": "tiny",
+    "duration": "1 s",
+    "bottleneck": {"rate": "5 Mbit/s", "buffer": "50 % BDP", "loss": 0.01},
+    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+}
+
+
+def grid(**keys: Any) -> sweep.Sweep:
+    return sweep.from_dict({"base": BASE, **keys})
+
+
+def test_points_are_all_combinations_with_the_last_axis_and_the_repeat_fastest() -> None:
+    asked = grid(
+        axes={"bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"], "flow.0.rtt": ["10 ms", "20 ms"]}, repeats=2
+    )
+    points = list(asked.points())
+    assert [point.number for point in points] == list(range(8))
+    assert [(p.values["bottleneck.rate"], p.values["flow.0.rtt"], p.repeat) for p in points[:5]] == [
+        ("1 Mbit/s", "10 ms", 0),
+        ("1 Mbit/s", "10 ms", 1),
+        ("1 Mbit/s", "20 ms", 0),
+        ("1 Mbit/s", "20 ms", 1),
+        ("2 Mbit/s", "10 ms", 0),
+    ]
+    assert asked.scenario(points[1]).seed == asked.scenario(points[0]).seed + 1
+
+
+def test_axes_that_are_zipped_move_together_and_dotted_keys_may_be_nested() -> None:
+    asked = grid(
+        axes={"bottleneck": {"rate": ["1 Mbit/s", "2 Mbit/s"]}},
+        zip=[{"flow.0.rtt": ["10 ms", "20 ms", "40 ms"], "flow.0.algorithm": ["sack", "hstcp", "cubic"]}],
+    )
+    assert asked.keys == ["bottleneck.rate", "flow.0.rtt", "flow.0.algorithm"]
+    assert asked.count() == 6
+    assert {(p.values["flow.0.rtt"], p.values["flow.0.algorithm"]) for p in asked.points()} == {
+        ("10 ms", "sack"),
+        ("20 ms", "hstcp"),
+        ("40 ms", "cubic"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("spacing", "values"),
+    [("linear", ["10 ms", "85 ms", "160 ms"]), ("log", ["10 ms", "40 ms", "160 ms"])],
+)
+def test_ranges_have_equal_steps_or_equal_ratios_and_end_where_they_are_said_to(
+    spacing: str, values: list[str]
+) -> None:
+    asked = grid(axes={"flow.0.rtt": {"from": "10 ms", "to": "160 ms", "points": 3, "spacing": spacing}})
+    assert [asked.scenario(point).flow[0].rtt for point in asked.points()] == [
+        float(v.split()[0]) / 1000 for v in values
+    ]
+
+
+def test_whole_numbers_stay_whole_and_as_many_as_were_asked_for() -> None:
+    asked = grid(axes={"seed": {"from": 1, "to": 1500, "points": 1500}})
+    assert [point.values["seed"] for point in asked.points()] == list(range(1, 1501))
+
+
+def test_a_filter_leaves_points_out_by_quantities_in_si_units() -> None:
+    asked = grid(
+        axes={"bottleneck.rate": ["1 Mbit/s", "10 Mbit/s"], "flow.0.rtt": ["10 ms", "100 ms"]},
+        where="bottleneck_rate * flow_0_rtt < 5e5 and not flow_0_rtt == 0.01",
+    )
+    assert [tuple(point.values.values()) for point in asked.points()] == [("1 Mbit/s", "100 ms")]
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({}, "no axes"),
+        ({"axes": {"flow.0.rtt": []}}, "axes.flow.0.rtt: no value"),
+        ({"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}}, "an axis names no key of the scenario: .*rrt"),
+        ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis names no key of the scenario: .*flow.3"),
+        ({"axes": {"flow.0.rtt": ["1 ms", "1 ms"]}}, "is there twice"),
+        ({"axes": {"flow.0.rtt": ["1 ms"]}, "zip": [{"flow.0.rtt": ["2 ms"]}]}, "is an axis twice"),
+        ({"zip": [{"seed": [1, 2], "flow.0.rtt": ["1 ms"]}]}, "seed has 2, flow.0.rtt has 1"),
+        ({"axes": {"seed": [1]}, "where": "import os"}, "where = "),
+        ({"axes": {"seed": [1]}, "where": "__import__('os')"}, "where = .*accepted: names of axes"),
+        ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "no axis rtt; accepted: seed"),
+        ({"axes": {"seed": [1]}, "where": "seed > 1"}, "where leaves no run"),
+        ({"axes": {"seed": [1]}, "repeats": 0}, "repeats = 0"),
+        ({"axes": {"seed": [1]}, "keep": "all"}, 'accepted: "summary" or "series"'),
+        ({"axes": {"seed": [1]}, "axis": 1}, "axis: unknown key"),
+        (
+            {"axes": {"flow.0.rtt": {"from": "0 ms", "to": "1 ms", "points": 3, "spacing": "log"}}},
+            "values above 0",
+        ),
+        ({"axes": {"flow.0.rtt": {"from": "1 ms", "to": "2 ms", "points": 1}}}, "points = 1"),
+    ],
+)
+def test_a_sweep_that_means_nothing_is_refused_in_one_line(keys: dict[str, Any], told: str) -> None:
+    with pytest.raises(errors.InputError, match=told) as refused:
+        grid(**keys)
+    assert "\n" not in str(refused.value)
+
+
+def test_more_runs_than_anyone_means_need_a_yes() -> None:
+    asked = grid(axes={"seed": {"from": 1, "to": 60_000, "points": 60_000}}, repeats=2)
+    with pytest.raises(errors.InputError, match="120000 runs; accepted: up to 100000"):
+        estimate.refuse_large(asked, accepted=False)
+    estimate.refuse_large(asked, accepted=True)
+
+
+def test_summaries_alone_are_kept_of_large_sweeps() -> None:
+    axis = {"from": 1, "to": 1001, "points": 1001}
+    assert grid(axes={"seed": axis}).keep == "summary"
+    assert grid(axes={"seed": [1, 2]}).keep == "series"
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    root = folder / "tables"
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*.parquet"))}
+
+
+def test_running_again_does_only_what_is_missing_and_a_new_value_only_itself(tmp_path: Path) -> None:
+    rates = ["1 Mbit/s", "2 Mbit/s"]
+    first = sweep.run(grid(axes={"bottleneck.rate": rates}, repeats=3), tmp_path, jobs=2)
+    assert first["performance"]["ran"] == 6
+    before = tables(tmp_path)
+    again = sweep.run(grid(axes={"bottleneck.rate": rates}, repeats=3), tmp_path, jobs=2)
+    assert (again["performance"]["ran"], again["performance"]["found"]) == (0, 6)
+    assert tables(tmp_path) == before
+    more = sweep.run(grid(axes={"bottleneck.rate": [*rates, "3 Mbit/s"]}, repeats=3), tmp_path, jobs=2)
+    assert (more["performance"]["ran"], more["performance"]["found"]) == (3, 6)
+
+
+def test_a_run_that_is_refused_is_told_and_stops_no_other(tmp_path: Path) -> None:
+    asked = grid(axes={"bottleneck.loss": [0.01, 2.0]})
+    document = sweep.run(asked, tmp_path)
+    assert (document["runs"], document["failed"]) == (2, 1)
+    swept = sweep.open_sweep(tmp_path)
+    assert swept.runs["run"].to_pylist() == [0]
+    failed = swept.failures.to_pylist()
+    assert [row["run"] for row in failed] == [1]
+    assert "bottleneck.loss = 2.0" in failed[0]["error"]
+
+
+def test_an_algorithm_that_fails_is_one_failure_among_the_runs(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "class Good:\n    def on_ack(self, ack, window): pass\n"
+        "    def on_congestion(self, event, window): pass\n"
+        "class Bad(Good):\n    def on_ack(self, ack, window): raise ValueError('no')\n"
+    )
+    asked = grid(axes={"flow.0.algorithm": [f"{own}:Good", f"{own}:Bad", "sack"]})
+    document = sweep.run(asked, tmp_path / "out", jobs=2)
+    assert (document["runs"], document["failed"], document["performance"]["ran"]) == (3, 1, 2)
+    assert "no" in sweep.open_sweep(tmp_path / "out").failures["error"][0].as_py()
+
+
+def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
+    asked = grid(
+        axes={"bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"], "flow.0.algorithm": ["sack", "cubic"]}, repeats=2
+    )
+    sweep.run(asked, tmp_path)
+    swept = sweep.open_sweep(tmp_path)
+    assert swept.runs.num_rows == 8
+    assert swept.runs.column_names[:5] == ["run", "repeat", "bottleneck.rate", "flow.0.algorithm", "seed"]
+    parts = {path.parent.name for path in (tmp_path / "tables" / "runs").rglob("*.parquet")}
+    assert parts == {"bottleneck.rate=1000000.0", "bottleneck.rate=2000000.0"}
+    answer = swept.sql(
+        'SELECT "bottleneck.rate" AS rate, count(*) AS n, max(goodput_bps) <= rate AS below '
+        "FROM flows GROUP BY rate ORDER BY rate"
+    ).to_pylist()
+    assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
+    with pytest.raises(errors.InputError, match="--sql: "):
+        swept.sql("SELECT nothing FROM nowhere")
+    assert swept.to_polars("flows").height == 8
+
+
+def test_samples_are_kept_where_the_sweep_asks_for_them(tmp_path: Path) -> None:
+    sweep.run(grid(axes={"seed": [1, 2]}, keep="series"), tmp_path)
+    files = list((tmp_path / "series").iterdir())
+    assert len(files) == 2
+    assert {"time_s", "name", "of", "cwnd", "queue_packets"} <= set(pq.read_schema(files[0]).names)
+
+
+def test_figures_say_what_is_in_the_tables(tmp_path: Path) -> None:
+    axes = {"bottleneck.rate": ["1 Mbit/s", "4 Mbit/s"], "flow.0.rtt": ["10 ms", "40 ms"]}
+    sweep.run(grid(axes=axes, repeats=2), tmp_path)
+    swept = sweep.open_sweep(tmp_path)
+    drawn = figures.heat_map(swept, "bottleneck_utilization", "bottleneck.rate", "flow.0.rtt")
+    wanted = swept.sql(
+        'SELECT avg(bottleneck_utilization) AS u FROM runs WHERE "bottleneck.rate" = 4e6 '
+        'AND "flow.0.rtt" = 0.01'
+    )["u"][0].as_py()
+    assert drawn.panels[0].cells[0][1] == pytest.approx(wanted)
+    along = figures.lines(swept, "bottleneck_utilization", "flow.0.rtt", by="bottleneck.rate")
+    assert along.panels[0].curves[1].y[0] == pytest.approx(wanted)
+    page = sweep.report(tmp_path)
+    assert page is not None
+    assert "bottleneck.rate" in page.read_text()
+    with pytest.raises(errors.InputError, match="no such column"):
+        figures.heat_map(swept, "nothing", "bottleneck.rate", "flow.0.rtt")
+
+
+FILE = """
+base = {base}
+repeats = {repeats}
+keep = "summary"
+[axes]
+"bottleneck.rate" = ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s", "4 Mbit/s"]
+"flow.0.rtt" = {{ from = "10 ms", to = "50 ms", points = 5 }}
+"""
+
+
+def sweep_file(folder: Path, repeats: int) -> Path:
+    base = folder / "base.toml"
+    base.write_text(
+        'duration = "1 s"\n[bottleneck]\nrate = "5 Mbit/s"\nbuffer = "50 % BDP"\nloss = 0.01\n'
+        '[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n'
+    )
+    file = folder / "sweep.toml"
+    file.write_text(FILE.format(base=json.dumps(base.name), repeats=repeats))
+    return file
+
+
+def command(file: Path, out: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "longfat", "sweep", str(file), "--out", str(out), *options]
+
+
+def driver(file: Path, out: Path) -> list[str]:
+    """A process that runs a sweep, without drawing its report."""
+    text = (
+        "from pathlib import Path; from longfat import sweep; "
+        f"sweep.run(sweep.load(Path({str(file)!r})), {str(out)!r}, jobs=2)"
+    )
+    return [sys.executable, "-c", text]
+
+
+def finish(file: Path, out: Path, jobs: int = 2) -> None:
+    sweep.run(sweep.load(file), out, jobs=jobs)
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A sweep of 1000 runs that nothing disturbed: its file and its tables."""
+    folder = tmp_path_factory.mktemp("calm")
+    file = sweep_file(folder, repeats=50)
+    finish(file, folder / "out")
+    return file, tables(folder / "out")
+
+
+def workers(parent: int) -> list[int]:
+    """Processes below this one, at any depth, that run worker code."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
+    found, waiting = [], [parent]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+@pytest.mark.parametrize("victim", ["driver", "worker"])
+def test_whatever_is_killed_every_run_is_there_once_afterwards_as_if_nothing_had_been(
+    victim: str, calm: tuple[Path, dict[str, bytes]], tmp_path: Path
+) -> None:
+    file, undisturbed = calm
+    hit = tmp_path / "hit"
+    draws = random.Random(5)
+    for _ in range(3):
+        running = subprocess.Popen(driver(file, hit), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(draws.uniform(1.2, 2.4))
+        if victim == "driver":
+            running.kill()
+        else:
+            below = workers(running.pid)
+            if below:
+                os.kill(draws.choice(below), signal.SIGKILL)
+        running.wait(timeout=60)
+    finish(file, hit)
+    swept = sweep.open_sweep(hit)
+    assert swept.runs["run"].to_pylist() == list(range(1000))
+    assert swept.failures.num_rows == 0
+    assert tables(hit) == undisturbed
+
+
+def test_a_segment_that_was_cut_short_costs_its_runs_and_nothing_else(tmp_path: Path) -> None:
+    file, hit = sweep_file(tmp_path, repeats=2), tmp_path / "hit"
+    finish(file, hit)
+    before = tables(hit)
+    for segment in (hit / "segments").rglob("*.parquet"):
+        segment.write_bytes(segment.read_bytes()[: segment.stat().st_size // 2])
+    finish(file, hit)
+    assert tables(hit) == before
+    assert list((hit / "damaged").iterdir())
+
+
+def test_the_same_tables_come_of_one_worker_and_of_three(tmp_path: Path) -> None:
+    file = sweep_file(tmp_path, repeats=2)
+    finish(file, tmp_path / "one", 1)
+    finish(file, tmp_path / "three", 3)
+    assert tables(tmp_path / "one") == tables(tmp_path / "three")
+
+
+def test_the_command_says_what_it_would_do_does_it_and_answers(tmp_path: Path) -> None:
+    file, out = sweep_file(tmp_path, repeats=1), tmp_path / "out"
+    dry = subprocess.run(
+        command(file, out, "--dry-run", "--json"), check=True, capture_output=True, text=True
+    )
+    assert json.loads(dry.stdout)["runs"] == 20
+    assert not out.exists()
+    finish(file, out)
+    asked = [
+        sys.executable,
+        "-m",
+        "longfat",
+        "results",
+        str(out),
+        "--json",
+        "--sql",
+        "SELECT count(*) AS n FROM runs",
+    ]
+    assert json.loads(subprocess.run(asked, check=True, capture_output=True, text=True).stdout) == [{"n": 20}]
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text("{}")
+    with pytest.raises(errors.InputError, match="holds the results of a run"):
+        sweep.run(grid(axes={"seed": [1]}), tmp_path)
+    with pytest.raises(errors.InputError, match="no sweep"):
+        sweep.open_sweep(tmp_path)
