@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * The kernel's events as the algorithms know them. What Linux does, and where it differs from the simulator's sender,
- * is in docs/live-algorithms.md.
+ * The kernel's events as the algorithms know them. What Linux does, and where it differs from the simulator's
+ * sender, is in docs/live-algorithms.md.
  */
 #ifndef LF_KERNEL_H
 #define LF_KERNEL_H
@@ -16,7 +16,10 @@ struct shared {
 
 static const struct hooks hooks;
 
-static inline struct shared *shared_of(struct tcp_sock *tp) { return (struct shared *)tp->inet_conn.icsk_ca_priv; }
+static inline struct shared *shared_of(struct tcp_sock *tp)
+{
+	return (struct shared *)tp->inet_conn.icsk_ca_priv;
+}
 
 static inline struct state *state_of(struct tcp_sock *tp) { return (struct state *)(shared_of(tp) + 1); }
 
@@ -65,7 +68,8 @@ static inline struct ack ack_of(struct tcp_sock *tp, u32 acked)
 	return ack;
 }
 
-/* Whether the window, and not the application, holds the sender; in slow-start half a window in flight is enough. */
+/* Whether the window, and not the application, holds the sender; in slow-start half of it
+ * in flight is enough. */
 static inline bool window_limits(struct tcp_sock *tp)
 {
 	if (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out)
@@ -171,7 +175,7 @@ u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp)
 	return whole;
 }
 
-#define ALGORITHM(NAME, ...)                                                                                   \
+#define ALGORITHM(NAME, ...) \
 	static const struct hooks hooks = {__VA_ARGS__};                                                       \
 	_Static_assert(sizeof(struct shared) + sizeof(struct state) <= 8 * PRIVATE_WORDS, "too large");     \
 	SEC(".struct_ops.link")                                                                                \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Of the kernel's types only the members that are used here: the loader finds each of them by its name in the BTF of
- * the kernel that runs (CO-RE), so one object serves every kernel that has them.
+ * Of the kernel's types only the members that are used here: the loader finds each of them by its name in the
+ * BTF of the kernel that runs (CO-RE), so one object serves every kernel that has them.
  */
 #ifndef LF_KERNEL_TYPES_H
 #define LF_KERNEL_TYPES_H

@@ -1,6 +1,7 @@
-//! The algorithms in this machine's kernel: they load, carry flows whose windows move as the Rust algorithms' do, and go
-//! with their owner. Skipped, with the reason, where that cannot be tried.
+//! The algorithms in this machine's kernel: they load, carry flows whose windows move as the Rust algorithms'
+//! do, and go with their owner. Skipped, with the reason, where that cannot be tried.
 #![cfg(feature = "loader")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use libbpf_rs::MapType;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
@@ -297,13 +298,16 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
     result
 }
 
-/// Base round-trip time, segments per second, the first new segment that is lost, one of how many from then on, seconds.
+/// Base round-trip time, segments per second, the first new segment that is lost, one of how many from then
+/// on, seconds.
 const PATH: [&str; 5] = ["0.1", "400", "120", "600", "7"];
 /// The path lets 99 of 100 packets go less than so late, or what flows measure on it is not compared.
 const PUNCTUAL_US: u64 = 5000;
-/// Losses of a flow that are looked at: of later ones YeAH halves at some, which depends on a single round trip.
+/// Losses of a flow that are looked at: of later ones YeAH halves at some, which depends on a single round
+/// trip.
 const LOSSES: usize = 3;
-/// These go by round-trip times or rates, which TCP_INFO gives to some 10 us: a comparison may fall the other way.
+/// These go by round-trip times or rates, which TCP_INFO gives to some 10 us: a comparison may fall the other
+/// way.
 const MEASURING: [&str; 7] = ["ctcp", "fast", "htcp", "illinois", "vegas", "westwood+", "yeah"];
 
 #[test]

@@ -1,10 +1,11 @@
-"""Kernel TCP flows over a path of this program's own, each alone at a bottleneck that loses every n-th new segment.
+"""Kernel TCP flows over a path of this program's own, each at a bottleneck that loses every n-th new segment.
 
 Usage: path.py BASE_RTT_S RATE_PPS FIRST_LOSS EVERY SECONDS ALGORITHM...
 
-Two unnamed network namespaces hang from this process; between their TUN devices it delays and paces packets. A line for
-each acknowledgement that a sender has got: algorithm, time in us, and of TCP_INFO state, cwnd, ssthresh, srtt_us,
-min_rtt_us, bytes_acked, delivered. Last comes how late it let packets go, in us: 99 of 100 were less.
+Two unnamed network namespaces hang from this process; between their TUN devices it delays and paces packets.
+A line for each acknowledgement that a sender has got: algorithm, time in us, and of TCP_INFO state, cwnd,
+ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered. Last comes how late it let packets go, in us: 99 of 100
+were less.
 """
 
 import contextlib
@@ -62,10 +63,12 @@ def info(flow):
 
 
 def header_bytes(packet):
+    """Of the IP header."""
     return 4 * (packet[0] & 15)
 
 
 def payload_bytes(packet):
+    """Of the TCP segment."""
     header = header_bytes(packet)
     return len(packet) - header - 4 * (packet[header + 12] >> 4)
 
@@ -103,13 +106,14 @@ class Bottleneck:
 
 
 def open_flows(algorithms):
+    """Senders in the present namespace, one for each algorithm."""
     flows = []
     for algorithm in algorithms:
         flow = socket.socket()
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
         flow.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 22)
-        # closed by whatever ends this process, it is gone at once, and its algorithm and namespace with it; else it would go
-        # on retransmitting for minutes
+        # closed by whatever ends this process it is gone at once, and its algorithm and namespace with it;
+        # else it would go on retransmitting for minutes
         flow.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         flow.setblocking(False)
         flows.append(flow)
@@ -117,6 +121,7 @@ def open_flows(algorithms):
 
 
 def open_listeners(count):
+    """Receivers in the present namespace."""
     listeners = []
     for i in range(count):
         listener = socket.socket()
@@ -140,6 +145,7 @@ def packets(device):
 
 
 def main():
+    """Carry the flows for as long as asked."""
     base_s, rate_pps = float(sys.argv[1]), float(sys.argv[2])
     first_loss, every = int(sys.argv[3]), int(sys.argv[4])
     seconds, algorithms = float(sys.argv[5]), sys.argv[6:]
