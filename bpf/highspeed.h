@@ -9,8 +9,9 @@
 #define HS_END 100000                 /* b(w) stays as it is there */
 #define HS_LOG_LOW LOG(5.247927513)   /* log2 of the low window */
 #define HS_SLOPE SHARE(0.0360591132)  /* (0.5 - 0.1) / log2(83000 / 38) */
-#define HS_POWER SHARE(0.8021421875)  /* w^2 p(w) = 2^HS_LOG_FACTOR w^HS_POWER; p(w): 1e-3 at 38, 1e-7 at 83000 */
-#define HS_LOG_FACTOR LOG(3.679513313) /* negated */
+/* w^2 p(w) = 2^-HS_LOG_FACTOR w^HS_POWER, for p(w) of 1e-3 at 38 and 1e-7 at 83000 */
+#define HS_POWER SHARE(0.8021421875)
+#define HS_LOG_FACTOR LOG(3.679513313)
 
 /* b(w): the share that a loss takes. */
 static inline u64 hs_decrease(u64 window)

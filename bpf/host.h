@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * The same algorithm as a program: a line an event on standard input, and for each the window that it leaves, in
- * segments.
+ * The same algorithm as a program: a line an event on standard input, and for each the window that it leaves,
+ * in segments.
  *
  *     ack NOW_US ACKED RTT_US BASE_RTT_US SRTT_US DELIVERED NEXT UNACKNOWLEDGED
  *     loss | timeout NOW_US BASE_RTT_US SRTT_US     recovery leads cwnd to ssthresh, or to 1, at once
@@ -66,7 +66,7 @@ static int serve(const struct hooks *hooks, struct state *state)
 	return 0;
 }
 
-#define ALGORITHM(NAME, ...)                                                                                   \
+#define ALGORITHM(NAME, ...) \
 	int main(void)                                                                                         \
 	{                                                                                                      \
 		static const struct hooks hooks = {__VA_ARGS__};                                               \

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * The kernel's events as the algorithms know them. What Linux does, and where it differs from the simulator's sender,
- * is in docs/live-algorithms.md.
+ * The kernel's events as the algorithms know them. What Linux does, and where it differs from the simulator's
+ * sender, is in docs/live-algorithms.md.
  */
 #ifndef LF_KERNEL_H
 #define LF_KERNEL_H
 
-/* Beside an algorithm's own state in the 104 bytes that a connection has for it. */
+/* Beside an algorithm's own state in what a connection has for it. */
 struct shared {
 	u32 fraction; /* of cwnd, which the kernel holds in whole segments; 32 binary places */
 	u32 rtt_us;   /* of the acknowledgement that is being handled; 0: none */
@@ -16,7 +16,10 @@ struct shared {
 
 static const struct hooks hooks;
 
-static inline struct shared *shared_of(struct tcp_sock *tp) { return (struct shared *)tp->inet_conn.icsk_ca_priv; }
+static inline struct shared *shared_of(struct tcp_sock *tp)
+{
+	return (struct shared *)tp->inet_conn.icsk_ca_priv;
+}
 
 static inline struct state *state_of(struct tcp_sock *tp) { return (struct state *)(shared_of(tp) + 1); }
 
@@ -65,7 +68,8 @@ static inline struct ack ack_of(struct tcp_sock *tp, u32 acked)
 	return ack;
 }
 
-/* Whether the window, and not the application, holds the sender; in slow-start half a window in flight is enough. */
+/* Whether the window, and not the application, holds the sender; in slow-start half of it
+ * in flight is enough. */
 static inline bool window_limits(struct tcp_sock *tp)
 {
 	if (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out)
@@ -78,6 +82,9 @@ void BPF_PROG(init, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 
+	/* the acknowledgement of the SYN has left its round-trip time, that of a short packet, here */
+	for (int i = 0; i < PRIVATE_WORDS; i++)
+		tp->inet_conn.icsk_ca_priv[i] = 0;
 	if (hooks.paced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
@@ -168,9 +175,9 @@ u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp)
 	return whole;
 }
 
-#define ALGORITHM(NAME, ...)                                                                                   \
+#define ALGORITHM(NAME, ...) \
 	static const struct hooks hooks = {__VA_ARGS__};                                                       \
-	_Static_assert(sizeof(struct shared) + sizeof(struct state) <= 104, "a connection has 104 bytes");     \
+	_Static_assert(sizeof(struct shared) + sizeof(struct state) <= 8 * PRIVATE_WORDS, "too large");     \
 	SEC(".struct_ops.link")                                                                                \
 	struct tcp_congestion_ops algorithm = {                                                                \
 		.init = (void *)init,                                                                          \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Of the kernel's types only the members that are used here: the loader finds each of them by its name in the BTF of
- * the kernel that runs (CO-RE), so one object serves every kernel that has them.
+ * Of the kernel's types only the members that are used here: the loader finds each of them by its name in the
+ * BTF of the kernel that runs (CO-RE), so one object serves every kernel that has them.
  */
 #ifndef LF_KERNEL_TYPES_H
 #define LF_KERNEL_TYPES_H
@@ -22,6 +22,7 @@ enum bpf_map_type { BPF_MAP_TYPE_UNUSED }; /* the helpers' header names it */
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#define PRIVATE_WORDS 13 /* of 8 bytes, that a connection has for its algorithm */
 #define CO_RE __attribute__((preserve_access_index))
 
 struct sock {
@@ -35,7 +36,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	u8 icsk_ca_state : 5;
-	u64 icsk_ca_priv[13];
+	u64 icsk_ca_priv[PRIVATE_WORDS];
 } CO_RE;
 
 struct tcp_sock {

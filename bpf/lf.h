@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * What the algorithms share: their vocabulary (that of the trait CongestionControl in crates/transport), windows in
- * fixed point, round trips. An algorithm is written against this file alone, so that the same source runs in the
- * kernel (kernel.h) and, with LF_HOST, as a program that a test compares with the Rust form (host.h).
+ * What the algorithms share: their vocabulary (that of the trait CongestionControl in crates/transport),
+ * windows in fixed point, round trips. An algorithm is written against this file alone, so that the same
+ * source runs in the kernel (kernel.h) and, with LF_HOST, as a program that a test compares with the Rust
+ * form (host.h).
  *
- * Windows are in segments with 32 binary places; shares and gains have 16; round-trip times are in microseconds.
- * They hold for windows below 2^24 segments and times below 2^24 us.
+ * Windows are in segments with 32 binary places; shares and gains have 16; round-trip times are in
+ * microseconds. They hold for windows below 2^24 segments and times below 2^24 us.
  */
 #ifndef LF_H
 #define LF_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* TCP Vegas (Brakmo, Peterson 1995) with rates as Lopez Pacheco (2008) writes them; crates/transport/src/cc/vegas.rs. */
+/* TCP Vegas (Brakmo, Peterson 1995), its rates as Lopez Pacheco (2008) writes them;
+ * crates/transport/src/cc/vegas.rs. */
 #include "lf.h"
 
 #define RATE_PLACES 6               /* of a rate in bytes per second */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Powers of windows in fixed point, without branches for the verifier to follow: log2 by repeated squaring (each
- * squaring of a mantissa gives one digit), 2^x by its series.
+ * Powers of windows in fixed point, without branches for the verifier to follow: log2 by repeated squaring
+ * (each squaring of a mantissa gives one digit), 2^x by its series.
  */
 #ifndef LF_LOGARITHM_H
 #define LF_LOGARITHM_H

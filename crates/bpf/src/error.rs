@@ -7,14 +7,18 @@ use thiserror::Error as ThisError;
 #[derive(Debug, ThisError)]
 pub enum Error {
     /// `make bpf` has not been run, or could not build it.
-    #[error("{}: no such object; build the kernel's algorithms with make bpf (Debian: apt install clang libbpf-dev)", path.display())]
+    #[error(
+        "{}: no such object; build the kernel's algorithms with make bpf (Debian: apt install clang libbpf-dev)",
+        path.display()
+    )]
     NoObject {
         /// Where it should be.
         path: PathBuf,
     },
     /// The feature `loader` is off.
     #[error(
-        "this build of longfat has no loader for kernel algorithms; rebuild it with make setup once libelf and zlib have their headers (Debian: apt install libelf-dev zlib1g-dev pkg-config)"
+        "this build of longfat has no loader for kernel algorithms; rebuild it with make setup once libelf and zlib \
+         have their headers (Debian: apt install libelf-dev zlib1g-dev pkg-config)"
     )]
     NoLoader,
     /// The kernel does not describe its types.
@@ -22,7 +26,8 @@ pub enum Error {
     NoKernelTypes,
     /// Neither root nor CAP_BPF and CAP_NET_ADMIN.
     #[error(
-        "{name}: registering a kernel algorithm needs root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the first namespace)"
+        "{name}: registering a kernel algorithm needs root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the \
+         first namespace)"
     )]
     NoRights {
         /// The object's name.
@@ -30,7 +35,8 @@ pub enum Error {
     },
     /// Another process has registered it.
     #[error(
-        "{name}: already registered with the kernel by another process; end that one first (bpftool struct_ops list)"
+        "{name}: already registered with the kernel by another process; end that one first (bpftool \
+         struct_ops list)"
     )]
     Taken {
         /// As the kernel knows it.

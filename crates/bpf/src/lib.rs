@@ -1,12 +1,12 @@
 //! The algorithms of `bpf/` in the running Linux kernel.
 //!
-//! `make bpf` compiles each to an object; [`Registration::new`] loads one through the kernel's verifier and registers it
-//! under its own name (`lf_hstcp`, ...), which sockets then select by `TCP_CONGESTION`. The registration is a struct_ops
-//! link that only this process holds: it goes with the [`Registration`] or with the process, whatever ends it. Sockets
-//! that use the algorithm keep it until they close.
+//! `make bpf` compiles each to an object; [`Registration::new`] loads one through the kernel's verifier and
+//! registers it under its own name (`lf_hstcp`, ...), which sockets then select by `TCP_CONGESTION`. The
+//! registration is a struct_ops link that only this process holds: it goes with the [`Registration`] or with
+//! the process, whatever ends it. Sockets that use the algorithm keep it until they close.
 //!
-//! The loader is compiled in by the feature `loader`; without it everything here still answers, and registering is
-//! refused with what to do.
+//! The loader is compiled in by the feature `loader`; without it everything here still answers, and
+//! registering is refused with what to do.
 
 mod error;
 #[cfg(feature = "loader")]
@@ -30,8 +30,8 @@ pub struct KernelForm {
     pub algorithm: &'static str,
     /// As the kernel knows it, at most 15 characters; the object is `<name>.o`.
     pub name: &'static str,
-    /// Whether it relies on the kernel's pacing: with the namespace's `net.ipv4.tcp_pacing_ca_ratio` at 100 it leaves at
-    /// cwnd / srtt, as in the simulator.
+    /// Whether it relies on the kernel's pacing: with the namespace's `net.ipv4.tcp_pacing_ca_ratio` at 100
+    /// it leaves at cwnd / srtt, as in the simulator.
     pub paced: bool,
 }
 
@@ -82,12 +82,12 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Registers the algorithm that an object of `make bpf` holds. What the verifier says of a program that it rejects is
-    /// written to `<object's name>.log` in `log_folder`; nothing else is written.
+    /// Registers the algorithm that an object of `make bpf` holds. What the verifier says of a program that
+    /// it rejects is written to `<object's name>.log` in `log_folder`; nothing else is written.
     ///
     /// # Errors
-    /// One line each: no object, no rights, a kernel without BTF, a rejected program, a name that is taken, a build without
-    /// the loader.
+    /// One line each: no object, no rights, a kernel without BTF, a rejected program, a name that is taken, a
+    /// build without the loader.
     pub fn new(object: &Path, log_folder: &Path) -> Result<Self, Error> {
         if !object.is_file() {
             return Err(Error::NoObject { path: object.to_owned() });

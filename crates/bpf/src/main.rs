@@ -1,5 +1,5 @@
-//! `longfat-bpf OBJECT...` registers kernel algorithms, prints their names, and holds them until its standard input
-//! ends.
+//! `longfat-bpf OBJECT...` registers kernel algorithms, prints their names, and holds them until its standard
+//! input ends.
 
 use longfat_bpf::{Error, Registration};
 use std::io::Read;

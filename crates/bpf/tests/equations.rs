@@ -1,5 +1,8 @@
-//! The fixed-point sources of `bpf/`, compiled for this machine, beside the Rust algorithms: both get the same events,
-//! each keeps its own window, and the windows have to stay together. And against numbers that papers print.
+//! The fixed-point sources of `bpf/`, compiled for this machine, beside the Rust algorithms: both get the
+//! same events, each keeps its own window, and the windows have to stay together. And against numbers that
+//! papers print.
+
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use longfat_bpf::KERNEL_FORMS;
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Controller, Window, find};
@@ -9,7 +12,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the windows may differ by: rounding, and once a round trip an integer comparison that falls the other way.
+/// What the windows may differ by: rounding, and once a round trip an integer comparison that falls the other
+/// way.
 const TOLERANCE: f64 = 5e-3;
 const SEGMENT_BYTES: u32 = 1448;
 
@@ -191,8 +195,8 @@ impl Drive {
         self.note(&format!("undone {cwnd} {ssthresh}"));
     }
 
-    /// Losses when the queue is full or `patience` round trips have passed; now and then a timeout, or a loss that is
-    /// undone.
+    /// Losses when the queue is full or `patience` round trips have passed; now and then a timeout, or a loss
+    /// that is undone.
     fn run(&mut self) {
         let end_us = self.now_us + 1_000_000 * self.path.seconds;
         let (mut rounds, mut losses) = (0, 0);

@@ -1,7 +1,10 @@
-//! The algorithms in this machine's kernel: they load, carry flows whose windows move as the Rust algorithms' do, and go
-//! with their owner. Skipped, with the reason, where that cannot be tried.
+//! The algorithms in this machine's kernel: they load, carry flows whose windows move as the Rust algorithms'
+//! do, and go with their owner. Skipped, with the reason, where that cannot be tried.
 #![cfg(feature = "loader")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
+use libbpf_rs::MapType;
+use libbpf_rs::query::{MapInfo, MapInfoIter};
 use longfat_bpf::{Error, KERNEL_FORMS, KernelForm, Registration, available};
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window, find};
 use longfat_units::{Interval, Time};
@@ -44,6 +47,17 @@ fn kernel() -> Option<(MutexGuard<'static, ()>, PathBuf)> {
         Command::new("make").arg("--silent").arg("bpf").current_dir(root()).output().expect("it starts");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     Some((turn, root().join("bpf/out")))
+}
+
+/// The path that flows take in these tests.
+fn path_script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/path.py")
+}
+
+/// Why there can be no path here, if so.
+fn no_path() -> Option<&'static str> {
+    let is_there = Path::new("/dev/net/tun").exists() && runs("python3") && runs("ip");
+    (!is_there).then_some("no /dev/net/tun, python3 or ip (Debian: apt install python3 iproute2)")
 }
 
 /// Whether sockets may select it now.
@@ -108,6 +122,44 @@ fn every_algorithm_is_registered_while_its_owner_lives_and_gone_after_kill_9() {
     }
 }
 
+/// Algorithms that the kernel holds in memory, registered or only used by a socket, by their numbers.
+fn held_in_memory() -> Vec<u32> {
+    let is_algorithm = |map: &MapInfo| map.ty == MapType::StructOps && map.name.as_c_str() == c"algorithm";
+    MapInfoIter::default().filter(is_algorithm).map(|map| map.id).collect()
+}
+
+#[test]
+fn flows_that_end_with_kill_9_leave_no_algorithm_in_the_kernels_memory() {
+    let Some((_turn, folder)) = kernel() else { return };
+    if let Some(reason) = no_path() {
+        return eprintln!("skipped: {reason}");
+    }
+    let before = held_in_memory();
+    let form = &KERNEL_FORMS[1];
+    let mut owner = Owner::of(&[form.object(&folder)]);
+    let mut path = Command::new("python3")
+        .arg(path_script())
+        .args(["0.02", "400", "60", "600", "60", form.name])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // a flow under way, with segments in flight
+    let mut lines = BufReader::new(path.stdout.take().expect("piped")).lines();
+    assert!(lines.nth(30).is_some(), "no flow");
+    let is_new = || held_in_memory().iter().any(|id| !before.contains(id));
+    assert!(is_new());
+    owner.kill();
+    assert!(vanishes(form.name));
+    assert!(is_new(), "the flow goes on with it");
+    path.kill().expect("it runs");
+    path.wait().expect("it was killed");
+    let is_gone = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        !is_new()
+    });
+    assert!(is_gone, "a socket still holds it");
+}
+
 #[test]
 fn a_registration_ends_with_its_object_and_a_second_one_of_a_name_is_refused() {
     let Some((_turn, folder)) = kernel() else { return };
@@ -164,7 +216,7 @@ fn without_rights_the_line_says_what_is_needed() {
     assert!(said.contains("needs root") && said.trim_end().lines().count() == 1, "{said}");
 }
 
-/// One reading of TCP_INFO.
+/// What an acknowledgement left.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     at_us: u64,
@@ -174,6 +226,7 @@ struct Sample {
     ssthresh: u64,
     srtt_us: u64,
     min_rtt_us: u64,
+    bytes_acked: u64,
     delivered: u64,
 }
 
@@ -195,27 +248,29 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
     let (mut epoch_began, mut recovering) = (f64::NAN, false);
     for pair in samples.windows(2) {
         let (before, now) = (pair[0], pair[1]);
-        let acks = now.delivered.saturating_sub(before.delivered);
-        for i in 1..=acks {
-            let at_us = before.at_us + (now.at_us - before.at_us) * i / acks;
-            let delivered = before.delivered + i;
+        let newly = now.delivered.saturating_sub(before.delivered);
+        // RFC 6298: SRTT <- 7/8 SRTT + 1/8 R
+        let rtt_us = (8 * now.srtt_us).saturating_sub(7 * before.srtt_us).max(now.min_rtt_us);
+        let advanced = now.bytes_acked > before.bytes_acked;
+        if newly > 0 {
             let ack = Ack {
-                now: Time::from_ns(1000 * at_us),
-                acked: 1.0,
-                newly_delivered: 1,
-                rtt: Some(us(now.srtt_us)),
+                now: Time::from_ns(1000 * now.at_us),
+                acked: newly as f64,
+                newly_delivered: newly as u32,
+                rtt: advanced.then(|| us(rtt_us)),
                 srtt: us(now.srtt_us),
                 base_rtt: us(now.min_rtt_us),
                 one_way_delay: None,
                 in_flight: now.cwnd as f64,
-                delivered,
-                next_segment: delivered + before.cwnd,
-                unacknowledged: delivered,
+                delivered: now.delivered,
+                next_segment: now.delivered + before.cwnd,
+                unacknowledged: now.delivered,
             };
             if control.wants_samples() {
                 control.on_sample(&ack);
             }
-            if !recovering && now.state < 2 {
+            // one that only says what arrived above a hole does not let the window grow
+            if !recovering && now.state < 2 && advanced {
                 control.on_ack(&ack, &mut w);
             }
         }
@@ -243,22 +298,45 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
     result
 }
 
-/// Base round-trip time, segments per second, the first new segment that is lost, one of how many from then on, seconds.
-const PATH: [&str; 5] = ["0.1", "400", "120", "700", "8"];
+/// Base round-trip time, segments per second, the first new segment that is lost, one of how many from then
+/// on, seconds.
+const PATH: [&str; 5] = ["0.1", "400", "120", "600", "7"];
+/// The path lets 99 of 100 packets go less than so late, or what flows measure on it is not compared.
+const PUNCTUAL_US: u64 = 5000;
+/// Losses of a flow that are looked at: of later ones YeAH halves at some, which depends on a single round
+/// trip.
+const LOSSES: usize = 3;
+/// These go by round-trip times or rates, which TCP_INFO gives to some 10 us: a comparison may fall the other
+/// way.
+const MEASURING: [&str; 7] = ["ctcp", "fast", "htcp", "illinois", "vegas", "westwood+", "yeah"];
 
 #[test]
 fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
     let Some((_turn, folder)) = kernel() else { return };
-    if !Path::new("/dev/net/tun").exists() || !runs("python3") || !runs("ip") {
-        return eprintln!("skipped: no /dev/net/tun, python3 or ip (Debian: apt install python3 iproute2)");
+    if let Some(reason) = no_path() {
+        return eprintln!("skipped: {reason}");
     }
     let objects: Vec<PathBuf> = KERNEL_FORMS.iter().map(|form| form.object(&folder)).collect();
     let _owner = Owner::of(&objects);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/path.py");
-    let names = KERNEL_FORMS.iter().map(|form| form.name);
-    let output = Command::new("python3").arg(script).args(PATH).args(names).output().expect("it starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let run = || {
+        let names = KERNEL_FORMS.iter().map(|form| form.name);
+        let output =
+            Command::new("python3").arg(path_script()).args(PATH).args(names).output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let late_us =
+            printed.lines().find_map(|line| line.strip_prefix("late ")).and_then(|us| us.parse().ok());
+        (printed, late_us.unwrap_or(u64::MAX))
+    };
+    let (mut printed, mut late_us) = run();
+    for _ in 0..2 {
+        if late_us > PUNCTUAL_US {
+            (printed, late_us) = run();
+        }
+    }
+    if late_us > PUNCTUAL_US {
+        eprintln!("{MEASURING:?} skipped: this machine is too busy, the path was late by {late_us} us");
+    }
     for form in &KERNEL_FORMS {
         let samples: Vec<Sample> = printed
             .lines()
@@ -272,25 +350,33 @@ fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
                     ssthresh: v[3],
                     srtt_us: v[4],
                     min_rtt_us: v[5],
-                    delivered: v[6],
+                    bytes_acked: v[6],
+                    delivered: v[7],
                 }
             })
             .filter(|sample| sample.min_rtt_us < u64::from(u32::MAX))
             .collect();
         let got = compare(form, &samples);
         println!("{}: {got:.1?}", form.name);
-        assert!(got.backoffs.len() >= 3 && got.growths.len() >= 3, "{}: {got:?}", form.name);
-        // a reading is up to 10 ms old: four segments in slow-start, a segment later
-        for (i, &(kernel, rust, before)) in got.backoffs.iter().enumerate() {
-            // these two measure the path, and had begun to before the first reading
-            let is_early = i == 0 && ["westwood+", "illinois"].contains(&form.algorithm);
-            let late = if i == 0 { 4.0 } else { 0.0 };
-            let is_close = (kernel - rust).abs() <= 1.5 + late + 0.03 * before;
-            assert!(is_early || is_close, "{}: loss {i} at {before} left {kernel}, not {rust}", form.name);
+        let measures = MEASURING.contains(&form.algorithm);
+        if measures && late_us > PUNCTUAL_US {
+            continue;
         }
-        for (i, &(kernel, rust, from)) in got.growths.iter().enumerate() {
-            let is_close = (kernel - rust).abs() <= 1.5 + 0.03 * kernel;
-            assert!(is_close, "{}: before loss {i} {from} had grown to {kernel}, not {rust}", form.name);
+        assert!(got.backoffs.len() >= 2, "{}: {got:?}", form.name);
+        let (backoff_share, growth_share) = if measures { (0.05, 0.1) } else { (0.0, 0.01) };
+        for (i, &(kernel, rust, before)) in got.backoffs.iter().take(LOSSES).enumerate() {
+            let is_close = (kernel - rust).abs() <= 1.5 + backoff_share * before;
+            assert!(is_close, "{}: loss {i} at {before} left {kernel}, not {rust}", form.name);
+        }
+        for (i, &(kernel, rust, from)) in got.growths.iter().take(LOSSES).enumerate() {
+            // some end slow-start at a queue: a round trip earlier or later is a factor of two
+            let is_slow_start = measures && i == 0;
+            let is_close = (kernel - rust).abs() <= 1.5 + growth_share * kernel;
+            assert!(
+                is_slow_start || is_close,
+                "{}: before loss {i} {from} had grown to {kernel}, not {rust}",
+                form.name
+            );
         }
     }
 }

@@ -1,12 +1,14 @@
-"""Kernel TCP flows over a path of this program's own, each alone at a bottleneck that loses every n-th new segment.
+"""Kernel TCP flows over a path of this program's own, each at a bottleneck that loses every n-th new segment.
 
 Usage: path.py BASE_RTT_S RATE_PPS FIRST_LOSS EVERY SECONDS ALGORITHM...
 
-Two unnamed network namespaces hang from this process; between their TUN devices it delays and paces packets. A line a
-sample and flow: algorithm, time in us, and of TCP_INFO state, cwnd, ssthresh, srtt_us, min_rtt_us, delivered.
+Two unnamed network namespaces hang from this process; between their TUN devices it delays and paces packets.
+A line for each acknowledgement that a sender has got: algorithm, time in us, and of TCP_INFO state, cwnd,
+ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered. Last comes how late it let packets go, in us: 99 of 100
+were less.
 """
 
-import collections
+import contextlib
 import ctypes
 import fcntl
 import heapq
@@ -25,7 +27,6 @@ IFF_TUN, IFF_NO_PI = 0x1, 0x1000
 PR_SET_PDEATHSIG = 1
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 TCP_INFO_BYTES = 232
-SAMPLE_S = 0.01
 FIRST_PORT = 5001
 MTU = 576
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -40,7 +41,8 @@ def side(address):
     for words in (
         f"addr add {address}/24 dev path",
         f"link set path mtu {MTU} txqueuelen 10000 up",
-        "link set lo up",
+        # every segment is acknowledged: SRTT is then made of the very samples that the algorithm gets
+        "route replace 10.0.0.0/24 dev path quickack 1",
     ):
         subprocess.run(["ip", *words.split()], check=True)
     for name, value in (("tcp_no_metrics_save", "1"), ("tcp_pacing_ca_ratio", "100")):
@@ -50,17 +52,35 @@ def side(address):
 
 
 def info(flow):
-    """State, cwnd, ssthresh, srtt_us, min_rtt_us, delivered."""
+    """State, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered."""
     raw = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
     (state,) = struct.unpack_from("B", raw, 1)
     srtt_us, _, ssthresh, cwnd = struct.unpack_from("4I", raw, 68)
+    (bytes_acked,) = struct.unpack_from("Q", raw, 120)
     (min_rtt_us,) = struct.unpack_from("I", raw, 148)
     (delivered,) = struct.unpack_from("I", raw, 192)
-    return state, cwnd, ssthresh, srtt_us, min_rtt_us, delivered
+    return state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered
+
+
+def header_bytes(packet):
+    """Of the IP header."""
+    return 4 * (packet[0] & 15)
+
+
+def payload_bytes(packet):
+    """Of the TCP segment."""
+    header = header_bytes(packet)
+    return len(packet) - header - 4 * (packet[header + 12] >> 4)
+
+
+def number_at(packet, offset):
+    """A sequence number of the TCP header."""
+    header = header_bytes(packet)
+    return int.from_bytes(packet[header + offset : header + offset + 4], "big")
 
 
 class Bottleneck:
-    """Of one flow: when a segment leaves it, or None for one that is lost."""
+    """Of one flow: when a segment leaves it."""
 
     def __init__(self, rate_pps, first_loss, every):
         self.spacing_s = 1 / rate_pps
@@ -71,13 +91,12 @@ class Bottleneck:
         self.every = every
 
     def leaves(self, now, packet):
-        header = 4 * (packet[0] & 15)
-        sequence = int.from_bytes(packet[header + 4 : header + 8], "big")
-        size = len(packet) - header - 4 * (packet[header + 12] >> 4)
+        """When this segment does, or None for one that is lost."""
+        size = payload_bytes(packet)
         if size:
-            new = self.next_new is None or 0 < (sequence + size - self.next_new) & 0xFFFFFFFF < 1 << 31
-            if new:
-                self.next_new = (sequence + size) & 0xFFFFFFFF
+            end = (number_at(packet, 4) + size) & 0xFFFFFFFF
+            if self.next_new is None or 0 < (end - self.next_new) & 0xFFFFFFFF < 1 << 31:
+                self.next_new = end
                 self.count += 1
                 if self.count == self.lose_at:
                     self.lose_at += self.every
@@ -86,66 +105,86 @@ class Bottleneck:
         return self.free_at
 
 
-def main():
-    base_s, rate_pps = float(sys.argv[1]), float(sys.argv[2])
-    first_loss, every = int(sys.argv[3]), int(sys.argv[4])
-    seconds, algorithms = float(sys.argv[5]), sys.argv[6:]
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-    near = side("10.0.0.1")
+def open_flows(algorithms):
+    """Senders in the present namespace, one for each algorithm."""
     flows = []
     for algorithm in algorithms:
         flow = socket.socket()
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
         flow.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 22)
+        # closed by whatever ends this process it is gone at once, and its algorithm and namespace with it;
+        # else it would go on retransmitting for minutes
+        flow.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         flow.setblocking(False)
         flows.append(flow)
-    far = side("10.0.0.2")
+    return flows
+
+
+def open_listeners(count):
+    """Receivers in the present namespace."""
     listeners = []
-    for i in range(len(flows)):
+    for i in range(count):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 22)
         listener.bind(("10.0.0.2", FIRST_PORT + i))
         listener.listen()
         listener.setblocking(False)
         listeners.append(listener)
+    return listeners
 
-    bottlenecks = collections.defaultdict(lambda: Bottleneck(rate_pps, first_loss, every))
-    due, number, sinks = [], 0, []
+
+def packets(device):
+    """The TCP packets that wait there, a batch at most."""
+    for _ in range(64):
+        try:
+            packet = os.read(device, 2048)
+        except BlockingIOError:
+            return
+        if packet[0] >> 4 == 4 and packet[9] == socket.IPPROTO_TCP:
+            yield packet
+
+
+def main():
+    """Carry the flows for as long as asked."""
+    base_s, rate_pps = float(sys.argv[1]), float(sys.argv[2])
+    first_loss, every = int(sys.argv[3]), int(sys.argv[4])
+    seconds, algorithms = float(sys.argv[5]), sys.argv[6:]
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.setpriority(os.PRIO_PROCESS, 0, -10)  # what comes late here looks like a queue
+
+    near = side("10.0.0.1")
+    flows = open_flows(algorithms)
+    far = side("10.0.0.2")
+    listeners = open_listeners(len(flows))
+    bottlenecks = [Bottleneck(rate_pps, first_loss, every) for _ in flows]
     for i, flow in enumerate(flows):
         flow.connect_ex(("10.0.0.2", FIRST_PORT + i))
-    start = next_sample = time.monotonic()
-    data, chunk = bytes(1 << 16), 1 << 16
+    due, order, sinks, data, late = [], 0, [], bytes(1 << 16), []
+    start = time.monotonic()
     while (now := time.monotonic()) < start + seconds:
         while due and due[0][0] <= now:
-            _, _, device, packet = heapq.heappop(due)
+            at, _, device, i, packet = heapq.heappop(due)
+            now = time.monotonic()
+            late.append(now - at)
             os.write(device, packet)
-        if now >= next_sample:
-            next_sample += SAMPLE_S
-            at = int((now - start) * 1e6)
-            for algorithm, flow in zip(algorithms, flows, strict=True):
-                print(algorithm, at, *info(flow))
-        wait = min(next_sample, due[0][0] if due else now + SAMPLE_S) - time.monotonic()
+            if device == near:
+                print(algorithms[i], int((now - start) * 1e6), *info(flows[i]))
+        wait = due[0][0] - time.monotonic() if due else 0.01
         ready, _, _ = select.select([near, far, *listeners, *sinks], [], [], max(wait, 0))
         now = time.monotonic()
         for source in ready:
-            if source in (near, far):
-                for _ in range(64):
-                    try:
-                        packet = os.read(source, 2048)
-                    except BlockingIOError:
-                        break
-                    if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
-                        continue
-                    if source == near:
-                        port = int.from_bytes(packet[22:24], "big")
-                        left = bottlenecks[port].leaves(now, packet)
-                        if left is not None:
-                            number += 1
-                            heapq.heappush(due, (left + base_s / 2, number, far, packet))
-                    else:
-                        number += 1
-                        heapq.heappush(due, (now + base_s / 2, number, near, packet))
+            if source == near:
+                for packet in packets(near):
+                    i = int.from_bytes(packet[22:24], "big") - FIRST_PORT
+                    left = bottlenecks[i].leaves(now, packet)
+                    if left is not None:
+                        order += 1
+                        heapq.heappush(due, (left + base_s / 2, order, far, i, packet))
+            elif source == far:
+                for packet in packets(far):
+                    order += 1
+                    i = int.from_bytes(packet[20:22], "big") - FIRST_PORT
+                    heapq.heappush(due, (now + base_s / 2, order, near, i, packet))
             elif source in listeners:
                 sink, _ = source.accept()
                 sink.setblocking(False)
@@ -153,10 +192,9 @@ def main():
             else:
                 source.recv(1 << 20)
         for flow in flows:
-            try:
-                flow.send(data[:chunk])
-            except (BlockingIOError, OSError):
-                pass
+            with contextlib.suppress(BlockingIOError, OSError):
+                flow.send(data)
+    print("late", int(1e6 * sorted(late)[len(late) * 99 // 100]))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,9 @@ struct state {
 
 static void on_ack(struct state *s, const struct ack *ack, struct window *w) { s[100].value = ack->now_us; }
 
-static void on_congestion(struct state *s, const struct ack *ack, struct window *w) { w->ssthresh = w->cwnd / 2; }
+static void on_congestion(struct state *s, const struct ack *ack, struct window *w)
+{
+	w->ssthresh = w->cwnd / 2;
+}
 
 ALGORITHM("lf_rejected", .on_ack = on_ack, .on_congestion = on_congestion)
