@@ -68,7 +68,7 @@ def namespaces(process: Path) -> set[str]:
 
 
 def begun(own: int) -> Path:
-    """The worker of a run that was started, once it has both namespaces and has been under way for a moment."""
+    """The worker of a run that was started, once it has both namespaces and is under way."""
     for _ in range(100):
         found = [each for each in workers() if f"\0{own}\0" in (each / "cmdline").read_text()]
         if found and len(namespaces(found[0])) >= 2:

@@ -30,7 +30,10 @@ fn plan(duration_s: f64, flows: &[Value]) -> Value {
 
 /// Runs it; `None`, with a line that says why, where this machine cannot.
 fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
-    let plan = Plan::from_json(&plan.to_string()).unwrap();
+    let plan = match Plan::from_json(&plan.to_string()) {
+        Ok(plan) => plan,
+        Err(error) => panic!("{error}"),
+    };
     let congestion: BTreeMap<_, _> =
         congestion.iter().map(|&(name, algorithm)| (name.to_owned(), algorithm.to_owned())).collect();
     match run(&plan, &congestion, Path::new("bpf/out")) {
@@ -44,8 +47,8 @@ fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
 }
 
 fn column<'a>(series: &'a [(String, longfat_sim::Series)], name: &str, column: &str) -> &'a [f64] {
-    let (_, series) = series.iter().find(|(n, _)| n == name).unwrap();
-    series.column(column).unwrap()
+    let found = series.iter().find(|(n, _)| n == name).and_then(|(_, series)| series.column(column));
+    found.unwrap_or_else(|| panic!("no column {column} of {name}"))
 }
 
 #[test]
