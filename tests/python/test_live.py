@@ -231,14 +231,17 @@ def test_compare_lays_both_over_each_other(tmp_path: Path) -> None:
     )
 
 
-def test_the_backoff_factor_is_ssthresh_after_a_cut_over_the_window_before_it() -> None:
+def test_the_backoff_factor_is_ssthresh_at_a_cut_over_the_window_before_it() -> None:
     inf = np.inf
     series = {
-        "cwnd": np.array([10.0, 20.0, 40.0, 38.0, 20.0, 22.0, 24.0, 16.8]),
-        "ssthresh": np.array([inf, inf, inf, 20.0, 20.0, 20.0, 20.0, 16.8]),
+        "time_s": np.arange(10.0),
+        "cwnd": np.array([10.0, 20.0, 40.0, 38.0, 25.0, 20.0, 22.0, 40.0, 20.0, 21.0]),
+        "ssthresh": np.array([inf, inf, inf, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0]),
     }
-    assert compare.backoffs(series) == pytest.approx([0.5, 0.7])
-    assert compare.backoffs({key: column[:3] for key, column in series.items()}) == []
+    # the second cut leaves the same threshold as the first
+    assert compare.backoffs(series) == pytest.approx([0.5, 0.5])
+    assert compare.backoffs(series, (5.0, 9.0)) == pytest.approx([0.5])
+    assert compare.backoffs(series, (0.0, 2.0)) == []
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,8 @@ pub struct Router<'a> {
     refused: u64,
     strangers: u64,
     largest_bytes: u32,
+    cpu: Interval,
+    hurried: bool,
 }
 
 impl<'a> Router<'a> {
@@ -162,12 +164,14 @@ impl<'a> Router<'a> {
             refused: 0,
             strangers: 0,
             largest_bytes: 0,
+            cpu: Interval::ZERO,
+            hurried: false,
         }
     }
 
     /// Runs to the end, or until it is no longer wanted.
-    pub fn run(mut self, wanted: &AtomicBool) -> io::Result<Report> {
-        let hurried = sys::hurry();
+    pub fn run(&mut self, wanted: &AtomicBool) -> io::Result<()> {
+        self.hurried = sys::hurry();
         while wanted.load(Ordering::Relaxed) {
             let now = self.clock.now();
             if now >= self.times.end {
@@ -182,19 +186,20 @@ impl<'a> Router<'a> {
             }
         }
         self.act_until(self.times.end);
-        // what hosts have sent up to now is counted, but goes nowhere
-        while self.read()? > 0 {}
-        Ok(self.report(hurried))
+        self.cpu = sys::thread_cpu();
+        Ok(())
     }
 
-    fn report(mut self, hurried: bool) -> Report {
+    /// What it has to say, when no router runs any more. What hosts have sent up to now is counted, but goes nowhere.
+    pub fn report(mut self) -> io::Result<Report> {
+        while self.read()? > 0 {}
         let end = self.times.end;
         let packets = self.link.settle(end).1.packets_out;
         let figures = match self.figures.take() {
             Some(figures) => figures,
             None => self.take_figures(end),
         };
-        Report {
+        Ok(Report {
             figures,
             series: (self.link.name, self.series),
             packets,
@@ -203,9 +208,9 @@ impl<'a> Router<'a> {
             refused: self.refused,
             strangers: self.strangers,
             largest_bytes: self.largest_bytes,
-            cpu: sys::thread_cpu(),
-            hurried,
-        }
+            cpu: self.cpu,
+            hurried: self.hurried,
+        })
     }
 
     /// When something is due next.

@@ -78,14 +78,14 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
     let (ran, reports) = std::thread::scope(|scope| {
         let routing: Vec<_> = routers
             .into_iter()
-            .map(|router| {
+            .map(|mut router| {
                 scope.spawn(|| {
                     clock.wait_for_start();
-                    let report = router.run(&wanted);
-                    if report.is_err() {
+                    let ran = router.run(&wanted);
+                    if ran.is_err() {
                         wanted.store(false, Ordering::Relaxed);
                     }
-                    report
+                    ran.map(|()| router)
                 })
             })
             .collect();
@@ -103,6 +103,7 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
         .map(|report| {
             report
                 .map_err(|_| LiveError::Broken("a router panicked".to_owned()))?
+                .and_then(Router::report)
                 .map_err(LiveError::broken("a router"))
         })
         .collect::<Result<Vec<Report>, _>>()?;

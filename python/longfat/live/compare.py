@@ -24,6 +24,9 @@ MOST_POINTS = 4000
 RATE_SPAN_S = 1.0
 """Rates in the figure are means over this long."""
 
+LEAST_CUT = 0.1
+"""Of cwnd, for a fall to be a cut."""
+
 QUANTITIES = (
     ("throughput, Mbit/s", "throughput_bps", 1e-6),
     ("mean cwnd, packets", "cwnd_mean", 1.0),
@@ -82,18 +85,28 @@ def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
 
 def _factors(runs: list[Result]) -> dict[str, list[float]]:
     names = [flow["name"] for flow in runs[0].summary["flows"]]
-    return {name: [factor for each in runs for factor in backoffs(each.flow(name))] for name in names}
+    window = runs[0].scenario.figures_window_s()
+    return {name: [factor for each in runs for factor in backoffs(each.flow(name), window)] for name in names}
 
 
-def backoffs(series: dict[str, Array]) -> list[float]:
-    """The factors by which a flow's window was cut: its ssthresh after each cut over the window before it."""
-    cwnd, ssthresh = series["cwnd"], series["ssthresh"]
-    changed = np.flatnonzero((ssthresh[1:] != ssthresh[:-1]) & np.isfinite(ssthresh[1:])) + 1
-    factors = []
-    for at in changed:
-        before = cwnd[max(0, at - 3) : at].max()
-        if before > 0.0 and ssthresh[at] < before:
-            factors.append(float(ssthresh[at] / before))
+def backoffs(series: dict[str, Array], window: tuple[float, float] = (0.0, np.inf)) -> list[float]:
+    """The factors by which a flow's window was cut in a window of time.
+
+    A cut is where cwnd falls by more than a tenth; its factor is the slow-start threshold then over the
+    greatest cwnd since it began to grow. Recovery that reduces cwnd step by step is one cut.
+    """
+    within = (series["time_s"] >= window[0]) & (series["time_s"] <= window[1])
+    cwnd, ssthresh = series["cwnd"][within], series["ssthresh"][within]
+    factors: list[float] = []
+    peak, falls = 0.0, False
+    for before, now, threshold in zip(cwnd[:-1], cwnd[1:], ssthresh[1:], strict=True):
+        if falls and now > before:
+            peak, falls = 0.0, False
+        peak = max(peak, before)
+        if not falls and now < (1.0 - LEAST_CUT) * peak:
+            falls = True
+            if np.isfinite(threshold):
+                factors.append(float(threshold / peak))
     return factors
 
 
