@@ -122,12 +122,12 @@ fn end(setup: &HostSetup, side: usize) -> std::result::Result<End, LiveError> {
     }
     sys::set_up_interface(c"lo", None, None).map_err(LiveError::setup("lo"))?;
     let tun = sys::open_tun(DEVICE).map_err(|e| LiveError::tun(&e))?;
-    let sizes = Some((setup.packet_bytes, setup.queue_packets));
-    sys::set_up_interface(DEVICE, Some(ADDRESSES[side]), sizes)
+    let index = sys::interface_index(DEVICE).map_err(LiveError::setup("the TUN device"))?;
+    routes::set_queue_length(index, setup.queue_packets)
+        .and_then(|()| sys::set_up_interface(DEVICE, Some(ADDRESSES[side]), Some(setup.packet_bytes)))
         .map_err(LiveError::setup("the TUN device"))?;
     if let Some(segments) = setup.initial_window[side] {
-        sys::interface_index(DEVICE)
-            .and_then(|index| routes::set_initial_window(ADDRESSES[1 - side], index, segments))
+        routes::set_initial_window(ADDRESSES[1 - side], index, segments)
             .map_err(LiveError::setup("the route"))?;
     }
     Ok(End { namespace: namespace.into(), tun })

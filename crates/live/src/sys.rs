@@ -154,8 +154,8 @@ fn configure(fd: RawFd, what: libc::Ioctl, request: &mut libc::ifreq) -> Result<
     checked(unsafe { libc::ioctl(fd, what, request as *mut libc::ifreq) }).map(|_| ())
 }
 
-/// Gives an interface of the caller's namespace its address (if any), packet size and queue, and puts it up.
-pub fn set_up_interface(name: &CStr, address: Option<Ipv4Addr>, sizes: Option<(u32, u32)>) -> Result<()> {
+/// Gives an interface of the caller's namespace its address and packet size (if any), and puts it up.
+pub fn set_up_interface(name: &CStr, address: Option<Ipv4Addr>, packet_bytes: Option<u32>) -> Result<()> {
     let socket = socket(libc::SOCK_DGRAM)?;
     let fd = socket.as_raw_fd();
     let mut request = interface(name);
@@ -167,11 +167,9 @@ pub fn set_up_interface(name: &CStr, address: Option<Ipv4Addr>, sizes: Option<(u
             configure(fd, what, &mut request)?;
         }
     }
-    if let Some((packet_bytes, queue)) = sizes {
+    if let Some(packet_bytes) = packet_bytes {
         request.ifr_ifru.ifru_mtu = packet_bytes as libc::c_int;
         configure(fd, libc::SIOCSIFMTU, &mut request)?;
-        request.ifr_ifru.ifru_metric = queue as libc::c_int;
-        configure(fd, libc::SIOCSIFTXQLEN, &mut request)?;
     }
     configure(fd, libc::SIOCGIFFLAGS, &mut request)?;
     // SAFETY: the call before wrote the flags.
