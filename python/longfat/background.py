@@ -41,6 +41,7 @@ from longfat.fields import (
     TailIndex,
     Time,
     Transfer,
+    WebSessions,
 )
 from longfat.sizes import FileSizes
 from longfat.topology import Placed
@@ -151,7 +152,7 @@ class Web(Connections):
     """Sessions that ask for pages, whether or not the last one has come."""
 
     kind: Literal["web"]
-    sessions: Sessions = 50
+    sessions: WebSessions = 50
     """Of each direction that is asked for."""
     gap: Gap = 1.0
     """Mean of the exponential time between a session's pages."""

@@ -134,6 +134,8 @@ def _whole(least: int, greatest: int) -> PlainValidator:
 Seed = Annotated[int, _whole(0, 2**63 - 1), Accepts("a whole number")]
 FlowCount = Annotated[int, _whole(1, MOST_FLOWS), Accepts("a whole number")]
 Sessions = Annotated[int, _whole(1, MOST_SESSIONS), Accepts("a whole number")]
+WebSessions = Annotated[int, _whole(0, MOST_SESSIONS), Accepts("a whole number")]
+"""None is a point of a grid."""
 Shape = Annotated[
     float,
     _number((1.001, 100.0), "a Pareto shape from 1.001 to 100 (at 1 and below the mean is infinite)"),

@@ -222,7 +222,9 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
                 "ticktext": list(panel.categories),
                 "range": [-0.5, len(panel.categories) - 0.5],
             }
-        layout[f"yaxis{suffix}"] = _plotly_axis(panel.y_label, panel.y_log, panel.y_range)
+        layout[f"yaxis{suffix}"] = _plotly_axis(
+            panel.y_label, panel.y_log, None if panel.cells else panel.y_range
+        )
         layout["annotations"].append(
             {
                 "text": panel.title,

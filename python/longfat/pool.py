@@ -26,6 +26,8 @@ Task = TypeVar("Task")
 Value = TypeVar("Value")
 
 ENDED = "a worker process ended before its run did (out of memory, or killed)"
+MOST_LOST = 8
+"""Tasks that may end their workers one after the other."""
 PRELOADED = ["longfat.simulate"]
 """Imported once by the server that workers are forked from."""
 
@@ -91,6 +93,9 @@ def outcomes(
         jobs: number of workers; all processors if None.
         attempts: how often a task is given to a worker that ends before it answers.
         memory_bytes: what a worker may allocate; a task that wants more fails.
+
+    Raises:
+        WorkerError: workers end one after the other and none has answered: it is not the tasks.
     """
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
@@ -99,6 +104,7 @@ def outcomes(
     context.set_forkserver_preload(PRELOADED)
     waiting = enumerate(tasks)
     workers: dict[Connection[Any, Any], _Worker] = {}
+    lost_in_a_row = 0
 
     def employ(task: tuple[int, Task], attempt: int) -> None:
         near, far = context.Pipe()
@@ -125,6 +131,9 @@ def outcomes(
                     answer = connection.recv()
                 except (EOFError, ConnectionResetError):
                     lost = dismiss(connection)
+                    lost_in_a_row += 1
+                    if lost_in_a_row > attempts * (jobs + MOST_LOST):
+                        raise WorkerError(f"{ENDED}, {lost_in_a_row} of them in a row") from None
                     if lost.attempt < attempts:
                         employ(lost.task, lost.attempt + 1)
                         continue
@@ -133,6 +142,7 @@ def outcomes(
                     if following is not None:
                         employ(following, 1)
                     continue
+                lost_in_a_row = 0
                 position, value, error = answer
                 done.append((position, value if error is None else Failure(error)))
                 following = next(waiting, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import WorkerError
-from longfat.pool import map_unordered
+from longfat.pool import Failure, map_unordered, outcomes
 
 
 def square(number: int) -> int:
@@ -67,6 +67,48 @@ def test_an_answer_that_cannot_travel_is_told() -> None:
 def test_a_worker_that_dies_is_told_and_does_not_hang() -> None:
     with pytest.raises(WorkerError, match="ended before its run did"):
         list(map_unordered(die, range(3), 2))
+
+
+def die_on_three(number: int) -> int:
+    if number == 3:
+        os._exit(1)
+    return number
+
+
+def want_much(number: int) -> int:
+    return len(bytearray(number << 20))
+
+
+def test_a_task_that_ends_its_workers_is_one_failure_and_the_others_are_answered() -> None:
+    found = dict(outcomes(die_on_three, range(8), 2, attempts=2))
+    failed = found.pop(3)
+    assert isinstance(failed, Failure)
+    assert isinstance(failed.error, WorkerError)
+    assert found == {i: i for i in range(8) if i != 3}
+
+
+def test_a_worker_killed_from_outside_costs_nothing_if_its_task_may_be_tried_again(tmp_path: Path) -> None:
+    tasks = [(str(tmp_path / "once"), number) for number in range(6)]
+    assert dict(outcomes(die_once, tasks, 2, attempts=2)) == {i: i for i in range(6)}
+
+
+def die_once(task: tuple[str, int]) -> int:
+    mark, number = task
+    if number == 2 and not os.path.exists(mark):
+        Path(mark).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_workers_that_all_die_end_the_pool_instead_of_taking_every_task_with_them() -> None:
+    with pytest.raises(WorkerError, match="in a row"):
+        list(outcomes(die, range(10_000), 2))
+
+
+def test_a_task_that_wants_more_memory_than_a_worker_may_have_is_one_failure() -> None:
+    found = dict(outcomes(want_much, [1, 4096, 2], 2, memory_bytes=1 << 30))
+    assert isinstance(found.pop(1), Failure)
+    assert found == {0: 1 << 20, 2: 2 << 20}
 
 
 LONG = """

@@ -52,12 +52,16 @@ def heat_map(swept: Swept, metric: str, x: str, y: str, small: str | None = None
     """
     rows = _rows(swept, metric, [x, y] + ([small] if small else []))
     xs, ys = _values(swept, x), _values(swept, y)
-    panels = []
+    panels: list[Panel] = []
+    # one scale for all panels
+    known = [row[metric] for row in rows if row[metric] is not None]
+    scale = (min(known), max(known)) if known else None
     for value in _values(swept, small)[:MOST_PANELS] if small else [None]:
         own = [row for row in rows if small is None or row[small] == plain(value)]
         cells = tuple(tuple(_mean(own, metric, {x: plain(a), y: plain(b)}) for a in xs) for b in ys)
         title = metric if small is None else f"{small} = {value}"
-        panels.append(Panel(title, x, y, (), categories=_words(xs), levels=_words(ys), cells=cells))
+        across, up = _words(xs), _words(ys)
+        panels.append(Panel(title, x, y, (), y_range=scale, categories=across, levels=up, cells=cells))
     return Figure(
         f"{_plain_name(metric)}-map",
         "sweep",

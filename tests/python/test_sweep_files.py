@@ -1,0 +1,40 @@
+"""The sweeps that come with Longfat, and the script for Slurm as far as a machine without it allows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from longfat import sweep
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [path for path in sorted((ROOT / "sweeps").glob("*.toml")) if not path.stem.endswith("-base")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_first_and_the_last_point_of_each_sweep_file_are_scenarios(path: Path) -> None:
+    asked = sweep.load(path)
+    points = list(asked.points())
+    assert len(points) == asked.count()
+    for point in (points[0], points[-1]):
+        assert asked.scenario(point).duration > 0.0
+
+
+def test_the_grid_of_li_leith_and_shorten_has_all_its_runs() -> None:
+    assert sweep.load(ROOT / "sweeps" / "lls-like-rtt.toml").count() == 5 * 4 * 6 * 2 * 6 * 5
+
+
+def test_the_script_for_slurm_says_what_it_would_submit() -> None:
+    pytest.importorskip("dask_jobqueue")
+    script = ROOT / "examples" / "slurm_sweep.py"
+    file = ROOT / "sweeps" / "lls-like-rtt.toml"
+    command = [sys.executable, str(script), str(file), "out", "--show"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for line in (
+        "#SBATCH -J longfat",
+        "#SBATCH --cpus-per-task=8",
+        "#SBATCH -t 04:00:00",
+        "distributed.cli.dask_worker",
+    ):
+        assert line in shown
