@@ -122,7 +122,8 @@ def test_a_sweep_that_means_nothing_is_refused_in_one_line(keys: dict[str, Any],
 
 
 def test_more_runs_than_anyone_means_need_a_yes() -> None:
-    asked = grid(axes={"seed": {"from": 1, "to": 60_000, "points": 60_000}}, repeats=2)
+    seeds = {"from": 1, "to": 60_000, "points": 60_000}
+    asked = grid(axes={"seed": seeds, "bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"]})
     with pytest.raises(errors.InputError, match="120000 runs; accepted: up to 100000"):
         estimate.refuse_large(asked, accepted=False)
     estimate.refuse_large(asked, accepted=True)

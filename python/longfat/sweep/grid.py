@@ -153,10 +153,10 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
     axes = _axes(data, source)
     where = Filter(data.get("where", ""), [key for axis in axes for key in axis.keys], source)
     repeats = data.get("repeats", 1)
-    if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
-        raise InputError(f"{source}: repeats beside an axis of seeds; accepted: one of them")
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
         raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
+    if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
+        raise InputError(f"{source}: repeats beside an axis of seeds; accepted: one of them")
     title = data.get("title", document.get("title", ""))
     if not isinstance(title, str):
         raise InputError(f"{source}: title: accepted: a text")
