@@ -341,9 +341,11 @@ def sweep(
         page = sweeps.report(place)
     if as_json:
         click.echo(json.dumps(document))
-        return
-    for line in sweeps.told(document, place, page):
-        click.echo(line)
+    else:
+        for line in sweeps.told(document, place, page):
+            click.echo(line)
+    if document["failed"]:
+        raise click.exceptions.Exit(LongfatError.exit_code)
 
 
 @app.command()
@@ -355,7 +357,11 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
     from longfat import sweep as sweeps
     from longfat import tables
 
-    answer = sweeps.open_sweep(folder).sql(query or "SELECT * FROM runs")
+    swept = sweeps.open_sweep(folder)
+    if query is None and not as_json:
+        tables.print_sweep(_console(), swept)
+        return
+    answer = swept.sql("SELECT * FROM runs" if query is None else query)
     if as_json:
         click.echo(json.dumps(answer.to_pylist(), default=str))
     else:

@@ -391,6 +391,11 @@ class RouterSpec:
     kind: str
     parameters: dict[str, float | str] = field(default_factory=dict)
 
+    @property
+    def protocol(self) -> str:
+        """What it speaks with hosts: its own name, or that of the protocol that it drives."""
+        return str(self.filled().parameters.get("protocol", self.kind))
+
     def filled(self) -> RouterSpec:
         """With the default of every parameter that is not given."""
         row = registry.find("routers", self.kind)

@@ -427,6 +427,12 @@ class Scenario(Part):
             if flow.algorithm.explicit and bare:
                 what = f"flow.{i} ({flow.algorithm.name}) crosses links without a router"
                 found.append(f"{what}: {', '.join(bare)}")
+            spoken = {name: router.protocol for name, router in routers.items() if router}
+            name = flow.algorithm.name.removesuffix("-r")
+            foreign = [link for link, protocol in spoken.items() if protocol != name]
+            if flow.algorithm.explicit and foreign:
+                what = f"flow.{i} ({flow.algorithm.name}) crosses routers of another protocol"
+                found.append(f"{what}: {', '.join(foreign)}")
             other = [name for name, kind in kinds.items() if kind != "quickstart"]
             if flow.quick_start is not None and other:
                 what = f"flow.{i} asks for a rate by Quick-Start, but routers on its way take no part"

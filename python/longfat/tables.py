@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +14,9 @@ from longfat.registry import Row
 from longfat.scenario import Scenario
 from longfat.transport import Transport
 from longfat.units import RATE, TIME
+
+if TYPE_CHECKING:
+    from longfat.sweep import Swept
 
 
 def _table(title: str, columns: Sequence[Column], entries: Sequence[Mapping[str, Any]]) -> Table:
@@ -85,6 +88,25 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
             table.add_row("   ", parameter["name"], default.strip(), parameter["meaning"] + choices)
         if row["parameters"]:
             console.print(table, markup=False)
+
+
+def print_sweep(console: Console, swept: Swept) -> None:
+    """What a sweep holds: axes, runs, columns, and how to ask."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("axis")
+    table.add_column("values")
+    for axis in swept.document["axes"]:
+        values = [" & ".join(map(str, step)) for step in axis["values"]]
+        table.add_row(Text(" & ".join(axis["keys"])), Text(", ".join(values)))
+    console.print(table)
+    console.print(f"\n{swept.runs.num_rows} runs, {swept.failures.num_rows} failures", markup=False)
+    for name in ("runs", "flows"):
+        names = [column for column in swept.table(name).column_names if column not in swept.keys]
+        console.print(f"{name}: {', '.join(names)}", style="dim", markup=False)
+    first = swept.keys[0]
+    console.print(
+        f"longfat results {swept.folder} --sql 'SELECT \"{first}\", avg(jain) FROM runs GROUP BY ALL'"
+    )
 
 
 MOST_ANSWERS = 100

@@ -99,6 +99,13 @@ def test_a_filter_leaves_points_out_by_quantities_in_si_units() -> None:
         ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "no axis rtt; accepted: seed"),
         ({"axes": {"seed": [1]}, "where": "seed > 1"}, "where leaves no run"),
         ({"axes": {"seed": [1]}, "repeats": 0}, "repeats = 0"),
+        ({"axes": {"seed": [1, 2]}, "repeats": 2}, "repeats beside an axis of seeds"),
+        (
+            {"axes": {"bottleneck": [BASE["bottleneck"]], "bottleneck.rate": ["1 Mbit/s"]}},
+            "is part of the axis",
+        ),
+        ({"axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 Mbit/s", "points": 3}}}, "not of a kind"),
+        ({"duration": "1 s"}, "is a scenario; accepted: a sweep"),
         ({"axes": {"seed": [1]}, "keep": "all"}, 'accepted: "summary" or "series"'),
         ({"axes": {"seed": [1]}, "axis": 1}, "axis: unknown key"),
         (
@@ -115,7 +122,8 @@ def test_a_sweep_that_means_nothing_is_refused_in_one_line(keys: dict[str, Any],
 
 
 def test_more_runs_than_anyone_means_need_a_yes() -> None:
-    asked = grid(axes={"seed": {"from": 1, "to": 60_000, "points": 60_000}}, repeats=2)
+    seeds = {"from": 1, "to": 60_000, "points": 60_000}
+    asked = grid(axes={"seed": seeds, "bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"]})
     with pytest.raises(errors.InputError, match="120000 runs; accepted: up to 100000"):
         estimate.refuse_large(asked, accepted=False)
     estimate.refuse_large(asked, accepted=True)
@@ -186,6 +194,18 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
     with pytest.raises(errors.InputError, match="--sql: "):
         swept.sql("SELECT nothing FROM nowhere")
     assert swept.to_polars("flows").height == 8
+
+
+def test_an_axis_of_numbers_and_tables_is_one_of_texts(tmp_path: Path) -> None:
+    sweep.run(grid(axes={"bottleneck.loss": [0, 0.1, {"every": 100}]}), tmp_path)
+    assert sweep.open_sweep(tmp_path).runs["bottleneck.loss"].to_pylist() == ["0", "0.1", "every 100"]
+
+
+def test_tables_without_rows_have_their_columns(tmp_path: Path) -> None:
+    sweep.run(grid(axes={"flow.0.rtt": ["10 ms"]}), tmp_path)
+    swept = sweep.open_sweep(tmp_path)
+    assert swept.sql('SELECT run, "flow.0.rtt", error FROM failures').num_rows == 0
+    assert swept.sql("SELECT id, verdict FROM claims").num_rows == 0
 
 
 def test_samples_are_kept_where_the_sweep_asks_for_them(tmp_path: Path) -> None:

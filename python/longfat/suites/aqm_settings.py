@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from longfat.claims import CHOSEN_HERE, Setting
+from longfat.suites import lopez2008_settings
 from longfat.suites.suite import PACKET_BITS, Coordinate, Mode, Run
 
-THESIS = "Lopez Pacheco: thesis, ENS Lyon, 2008, section 2.5.1.5"
+THESIS = f"{lopez2008_settings.PAPER}, section 2.5.1.5"
 GUIDELINES = "Kuhn, Natarajan, Khademi, Ros: Characterization Guidelines for AQM, RFC 7928, 2016"
 
 THRESHOLDS = {"min": "31 packets", "max": "94 packets"}

@@ -7,22 +7,24 @@ from typing import Any
 
 from longfat import registry, theory
 from longfat.claims import CHOSEN_HERE, Setting
+from longfat.suites import lopez2008_settings
 from longfat.suites.suite import PACKET_BITS, Mode
 
-THESIS = "Lopez Pacheco: Congestion control in heterogeneous long fat networks, thesis, 2008"
+THESIS = lopez2008_settings.PAPER
 
 WITHOUT_CONTROL = frozenset({"cbr", "onoff"})
 """Senders that send as they are told: none of the questions here is about them."""
-NEEDS_ROUTERS = frozenset({"xcp", "xcp-i", "xcp-r", "jetmax", "jetmax-r", "vcp", "quickstart"})
-"""Explicit-rate senders: on a drop-tail path they say nothing about themselves."""
 OVER_UDP = frozenset({"udt", "runat"})
 """Senders with a rate instead of a window: they have no response function in packets per round trip."""
 
 
 def controlled() -> tuple[str, ...]:
-    """The algorithms of the registry that control congestion by themselves, in its order."""
-    rows = registry.rows("algorithms")
-    return tuple(row["name"] for row in rows if row["name"] not in WITHOUT_CONTROL | NEEDS_ROUTERS)
+    """The algorithms of the registry that control congestion by themselves, in its order.
+
+    Explicit-rate senders are not among them: on a drop-tail path they say nothing about themselves.
+    """
+    rows = (row for row in registry.rows("algorithms") if not row.get("explicit", False))
+    return tuple(row["name"] for row in rows if row["name"] not in WITHOUT_CONTROL)
 
 
 def windowed() -> tuple[str, ...]:

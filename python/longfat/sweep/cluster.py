@@ -38,6 +38,8 @@ class Cluster:
         Raises:
             InputError: nobody answers there, it has no worker, or one has another version.
         """
+        if "://" not in address:
+            raise InputError(f"--scheduler {address}: accepted: an address such as tcp://host:8786")
         try:
             from distributed import Client
         except ImportError:

@@ -142,6 +142,8 @@ def load(path: Path) -> Sweep:
 def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | None = None) -> Sweep:
     """A sweep from nested tables as in a file; InputError as `load`."""
     folder = folder or Path()
+    if "duration" in data and "axes" not in data:
+        raise InputError(f"{source}: is a scenario; accepted: a sweep, which names one as its base")
     for key in data:
         if key not in KEYS:
             raise InputError(
@@ -153,6 +155,8 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
     repeats = data.get("repeats", 1)
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
         raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
+    if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
+        raise InputError(f"{source}: repeats beside an axis of seeds; accepted: one of them")
     title = data.get("title", document.get("title", ""))
     if not isinstance(title, str):
         raise InputError(f"{source}: title: accepted: a text")
@@ -209,6 +213,11 @@ def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
     for key in keys:
         if keys.count(key) > 1:
             raise InputError(f"{source}: {key} is an axis twice; accepted: once")
+        within = next((other for other in keys if key.startswith(f"{other}.")), None)
+        if within is not None:
+            raise InputError(
+                f"{source}: {key} is part of the axis {within}; accepted: axes apart from each other"
+            )
     return tuple(axes)
 
 
@@ -251,6 +260,8 @@ def _range(table: Mapping[str, Any], at: str) -> list[Any]:
         table["to"], str
     ):
         raise InputError(f"{at}: from and to are not of a kind; accepted: both with a unit, or both without")
+    if dimension_of(table["from"]) is not dimension_of(table["to"]):
+        raise InputError(f"{at}: from and to are not of a kind; accepted: the same kind of quantity")
     if spacing == "log" and not (low > 0.0 and high > 0.0):
         raise InputError(f"{at}: {low:g} to {high:g}: accepted for logarithmic spacing: values above 0")
     last = points - 1

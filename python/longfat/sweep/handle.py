@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SWEEP_FILE = "sweep.json"
 NAMES = ("runs", "flows", "failures", "claims")
+TYPES = {"run": pa.int64(), "repeat": pa.int64()}
+CLAIMS = ("suite", "id", "paper", "setting", "published", "measured", "rule", "verdict", "note")
 
 
 class Swept:
@@ -62,7 +64,9 @@ class Swept:
             for path in sorted(self.folder.rglob(LEDGER_FILE))
             for row in read_ledger(path)
         ]
-        return pa.Table.from_pylist(rows) if rows else pa.table({"id": pa.array([], pa.string())})
+        if rows:
+            return pa.Table.from_pylist(rows)
+        return pa.table({name: pa.array([], pa.string()) for name in CLAIMS})
 
     def table(self, name: str) -> pa.Table:
         """One of `NAMES`, in the order of the runs."""
@@ -71,7 +75,8 @@ class Swept:
         folder = self.folder / TABLES / name
         files = sorted(str(path) for path in folder.rglob("*.parquet"))
         if not files:
-            return pa.table({"run": pa.array([], pa.int64())})
+            names = ["run", "repeat", *self.keys, *(["error"] if name == "failures" else [])]
+            return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
         schemas = [ds.dataset(file, partitioning=None).schema for file in files]
         whole = pa.unify_schemas(schemas, promote_options="permissive")
         table = ds.dataset(files, schema=whole, partitioning=None).to_table()

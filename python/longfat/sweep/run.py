@@ -36,6 +36,8 @@ FORMAT = 1
 SWEEP_FILE = "sweep.json"
 ATTEMPTS = 2
 """How often a run is given to a worker that ends before it answers: another run may have been the cause."""
+ERRORS_SHOWN = 3
+"""Different ones; the table has all."""
 MEMORY_SHARE = 0.8
 """Of the machine, that all workers together may allocate."""
 LEAST_MEMORY_BYTES = 1 << 30
@@ -123,11 +125,13 @@ def report(out: Path | str) -> Path | None:
 def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Iterator[str]:
     """What became of a sweep, in lines."""
     done = document["performance"]
-    failed = f", {document['failed']} failed (table failures)" if document["failed"] else ""
+    failed = f", {document['failed']} failed" if document["failed"] else ""
     yield (
-        f"{document['runs']} runs: {done['ran']} run in {done['wall_s']:.3g} s, "
-        f"{done['found']} were there{failed}"
+        f"runs: {document['runs']} in all, {done['ran']} new in {done['wall_s']:.3g} s, "
+        f"{done['found']} from before{failed}"
     )
+    for error in document["errors"]:
+        yield f"failed: {error}"
     yield f"tables: {out}/tables" if page is None else f"report: {page}"
 
 
@@ -195,6 +199,7 @@ def _document(sweep: Sweep, state: _State, wall_s: float) -> dict[str, Any]:
         "results_version": _core.results_version(),
         "runs": len(state.keys),
         "failed": len(state.failures),
+        "errors": list(dict.fromkeys(error for _, error in state.failures))[:ERRORS_SHOWN],
         "performance": {"wall_s": wall_s, "ran": state.ran, "found": state.kept},
         "provenance": output.provenance(sys.argv),
     }

@@ -46,18 +46,19 @@ def write(
         keys: of each point, in order; None where its scenario was refused.
         failures: points without a result, and why.
     """
+    texts = _texts(sweep)
     split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
     with store.exchange(TABLES) as put:
         numbered = zip(sweep.points(), keys, strict=True)
         for part, chunk in enumerate(_chunks(numbered, CHUNK)):
             found = store.get([key for _, key in chunk if key is not None])
             held = [(point, found[key]) for point, key in chunk if key is not None and key in found]
-            for name, rows in (("runs", _runs(held)), ("flows", _flows(held))):
+            for name, rows in (("runs", _runs(held, texts)), ("flows", _flows(held, texts))):
                 for folder, own in _partitions(rows, split):
                     put(f"{name}/{folder}part-{part:05d}.parquet", _table(own))
         if failures:
             rows = [
-                _place(point) | {"error": error}
+                _place(point, texts) | {"error": error}
                 for point, error in sorted(failures, key=lambda f: f[0].number)
             ]
             put("failures/part-00000.parquet", _table(rows))
@@ -69,17 +70,28 @@ def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
         yield chunk
 
 
-def _place(point: Point) -> dict[str, Any]:
+def _texts(sweep: Sweep) -> frozenset[str]:
+    """Axes with a value that is no number: texts in all tables, so that files of one table agree."""
+    return frozenset(
+        key
+        for axis in sweep.axes
+        for place, key in enumerate(axis.keys)
+        if not all(isinstance(plain(step[place]), (int, float)) for step in axis.steps)
+    )
+
+
+def _place(point: Point, texts: frozenset[str]) -> dict[str, Any]:
+    values = {key: plain(value) for key, value in point.values.items()}
     return {"run": point.number, "repeat": point.repeat} | {
-        key: plain(value) for key, value in point.values.items()
+        key: str(value) if key in texts else float(value) for key, value in values.items()
     }
 
 
-def _runs(held: Iterable[tuple[Point, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def _runs(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
     """run, repeat, axes, seed, then the figures of links with their names before them, and the metrics."""
     rows = []
     for point, kept in held:
-        row = _place(point) | {
+        row = _place(point, texts) | {
             "seed": kept["seed"],
             "duration_s": kept["duration_s"],
             "packets": kept["packets"],
@@ -94,9 +106,9 @@ def _runs(held: Iterable[tuple[Point, Mapping[str, Any]]]) -> list[dict[str, Any
     return rows
 
 
-def _flows(held: Iterable[tuple[Point, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def _flows(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
     """run, repeat, axes, then what the summary says of a flow."""
-    return [_place(point) | flow for point, kept in held for flow in kept["flows"]]
+    return [_place(point, texts) | flow for point, kept in held for flow in kept["flows"]]
 
 
 def _partitions(rows: list[dict[str, Any]], key: str | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:

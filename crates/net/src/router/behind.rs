@@ -29,6 +29,10 @@ impl<P: Packet> Behind<P> {
         self.queue.bytes()
     }
 
+    pub fn flows_estimated(&self) -> Option<f64> {
+        self.queue.flows_estimated()
+    }
+
     pub fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         self.queue.arrive(now, packet, &mut Within { out, timer_at: &mut self.timer_at });
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! target:  BW = C N / (N + M)                                                      (6.1)
-//! active:  packets of both kinds came in the last control interval, at more than `load` C
+//! active:  data packets of both kinds came in the last control interval, at more than `load` C
 //! update:  rate of the explicit flows > BW:  p <- p x 0.9999;  p <- 0 below `low`
 //!                                     < BW:  p <- p x 1.0001;  p <- `start` from 0
 //! while active, another flow's data packet is dropped with probability p; p <- `start` when the load is below `load` C
@@ -22,7 +22,7 @@
 //! | zombies' alpha | 0.25 / 1000 `inspect` | | thesis, equation 2.28 and 6.5 | none |
 
 use super::behind::Behind;
-use super::law::{DynLaw, Law, Stretch};
+use super::law::{DynLaw, Law, link};
 use super::{PROTOCOLS, Router, Setup, laws};
 use crate::counter::{Bloom, Counter, Exact, Zombies};
 use crate::{Capacity, DropReason, Element, Sink};
@@ -34,7 +34,8 @@ use longfat_wire::{Kind, Packet};
 pub const ROW: Router = Router {
     name: "friendly",
     aliases: &[],
-    citation: "Lopez Pacheco: Efficient and robust transport over large bandwidth-delay product networks, thesis, 2008",
+    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+               high speed networks, thesis, ENS Lyon, 2008, chapter 6",
     parameters: &[
         Parameter::choice("protocol", PROTOCOLS, "explicit protocol whose flows it protects"),
         Parameter::choice("counter", &["zombie", "exact", "bloom"], "what counts the flows"),
@@ -215,11 +216,6 @@ impl<P: Packet> Friendly<P> {
     fn plan(&self, out: &mut dyn Sink<P>) {
         out.set_timer(self.ends.min(self.law.wake()).min(self.queue.wake()));
     }
-}
-
-/// The link behind this queue, all of it the law's: explicit protocols take what others leave.
-fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
-    Stretch { capacity, share: 1.0, queue_bytes: queue.bytes() }
 }
 
 impl<P: Packet> Element<P> for Friendly<P> {

@@ -90,8 +90,8 @@ impl<P: Packet, L: Law<P>> Controlled<P, L> {
     }
 }
 
-/// The link behind this queue.
-fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
+/// The link behind this queue, all of it the law's.
+pub(super) fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
     Stretch { capacity, share: 1.0, queue_bytes: queue.bytes() }
 }
 
@@ -125,5 +125,9 @@ impl<P: Packet, L: Law<P>> Element<P> for Controlled<P, L> {
 
     fn bytes(&self) -> u64 {
         self.queue.bytes()
+    }
+
+    fn flows_estimated(&self) -> Option<f64> {
+        self.queue.flows_estimated()
     }
 }

@@ -28,7 +28,7 @@ mod estimate;
 mod upstream;
 
 use super::behind::Behind;
-use super::{Controlled, Laws, Router, Setup, laws};
+use super::{Controlled, DynLaw, Law, Laws, Router, Setup, laws};
 use crate::queue::registry::Boxed;
 use crate::{Address, Element, Sink};
 use dispersion::{Arriving, Formula, Train};
@@ -71,6 +71,8 @@ pub struct XcpI<P> {
     address: Address,
     stream: Stream,
     laws: Laws<P>,
+    /// Knows the protocol's packets, and controls nothing.
+    guide: DynLaw<P>,
     method: Method,
     /// Greatest and least error of what an oracle says.
     error: Option<(f64, f64)>,
@@ -120,6 +122,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
             error: (p.word("estimator") == "oracle-error").then_some((least, most)),
             patience: Patience { timeout, inactivity, silence: period.max(timeout).scale(SILENCE) },
             period,
+            guide: laws(),
             laws,
             queue: Behind::new(queue),
             upstream: BTreeMap::new(),
@@ -130,10 +133,11 @@ impl<P: Packet + Send + 'static> XcpI<P> {
 
     /// A data packet, or the request that opens a connection, with a header of the protocol's.
     fn look(&mut self, now: Time, packet: &mut P, out: &mut dyn Sink<P>) {
-        let (ttl, kind) = (packet.ttl(), packet.kind());
-        let Some(trail) = packet.trail_mut().filter(|_| matches!(kind, Kind::Data | Kind::Syn)) else {
+        if !matches!(packet.kind(), Kind::Data | Kind::Syn) || !self.guide.guides(packet) {
             return;
-        };
+        }
+        let ttl = packet.ttl();
+        let Some(trail) = packet.trail_mut() else { return };
         let before = *trail;
         // the router that this element stands in takes one off the other TTL
         *trail = Trail { ttl: ttl.saturating_sub(1), last_router: Some(self.address) };
@@ -192,7 +196,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
     /// What is available from an edge to here. One that nobody asks for any more is told to stop.
     fn known(&mut self, now: Time, edge: Address, spare_bps: f64, out: &mut dyn Sink<P>) {
         match self.upstream.get_mut(&edge) {
-            Some(upstream) if spare_bps.is_finite() => upstream.known(now, spare_bps),
+            Some(upstream) if spare_bps.is_finite() => upstream.known(now, spare_bps, &self.laws),
             Some(_) => {} // a probe that met nobody says nothing
             None => post(self.address, edge, out).send(Content::Stop, MESSAGE_BYTES),
         }
@@ -252,5 +256,9 @@ impl<P: Packet + Send + 'static> Element<P> for XcpI<P> {
 
     fn bytes(&self) -> u64 {
         self.queue.bytes()
+    }
+
+    fn flows_estimated(&self) -> Option<f64> {
+        self.queue.flows_estimated()
     }
 }

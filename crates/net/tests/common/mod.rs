@@ -237,9 +237,10 @@ impl<P: Packet + Clone> World<P> {
         self.waits.extend(wishes.waited);
         self.left.extend(wishes.dropped.into_iter().map(|(p, why)| (now, Left::Dropped(p, why))));
         if let Some(at) = wishes.timer {
+            assert!(at >= now, "a timer for the past: {at:?} at {now:?}");
             self.links[link].timers[element] = at;
             if at != Time::NEVER {
-                self.plan(at.max(now), Event::Timer { link, element });
+                self.plan(at, Event::Timer { link, element });
             }
         }
         for (mut packet, to) in wishes.originated {

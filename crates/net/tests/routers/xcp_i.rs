@@ -6,7 +6,10 @@ use longfat_net::router::{Setup, find};
 use longfat_net::{Address, Element};
 use longfat_units::parameters::{ParameterError, Value};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Content, Crossing, Explicit, Extra, Kind, Message, Packet, SimPacket, Trail, Xcp};
+use longfat_wire::{
+    Content, Crossing, Explicit, Extra, Kind, Load, Message, Packet, QuickStart, RateCode, SimPacket, Trail,
+    Xcp,
+};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -195,6 +198,37 @@ fn data_pass_as_they_are_where_the_other_edge_never_answers() {
     // the real routers have 1 Gbit/s to give to one flow of 8 Mbit/s: .4 x .1 s x 124 MB/s over 100 packets
     let given = mean_feedback(&world, 0, 1, (1.0, 3.0));
     assert!((given / 49_600.0 - 1.0).abs() < 0.03, "{given}");
+}
+
+#[test]
+fn an_edge_that_answers_after_all_gets_a_virtual_router_that_begins_anew() {
+    let (mut world, _) = world(&[("timeout", Value::Number(0.2))], &[4e6]);
+    // two requests at 0 s and every 0.4 s up to 2 s
+    world.lost_messages = (0..10).collect();
+    stream(&mut world, 0, 4.9);
+    world.run(s(5.0), &mut through(1, 1));
+    // in its first interval of 50 ms it gives nothing, and no more than its share thereafter
+    let first = mean_feedback(&world, 0, 1, (2.02, 2.05));
+    assert!(first.abs() < 1e-9, "{first}");
+    let given = mean_feedback(&world, 0, 1, (2.2, 4.9));
+    assert!((given / 200.0 - 1.0).abs() < 0.03, "{given}");
+}
+
+#[test]
+fn packets_of_another_protocol_are_none_of_its_own() {
+    let (mut world, talk) = world(&[], &[4e6]);
+    let request = Explicit::QuickStart(QuickStart { rate: RateCode::LEAST, ..QuickStart::default() });
+    for (i, header) in (0..).zip([request, Explicit::Vcp(Load::Low)]) {
+        for kind in [Kind::Syn, Kind::Data] {
+            let mut packet = carrying(i);
+            packet.kind = kind;
+            packet.explicit_mut().map(|own| *own = header).unwrap();
+            world.send(Time::ZERO, 0, packet);
+        }
+    }
+    world.run(s(1.0), &mut through(2, 1));
+    assert!(said(&talk).is_empty(), "{talk:?}");
+    assert!(world.sent().all(|(_, packet)| packet.trail() == Some(&Trail::default())));
 }
 
 #[test]

@@ -177,7 +177,10 @@ impl Flow {
             }
             Some(at) if transfer.is_none() => {
                 let at = at.later_by(delay).later_by(route.reverse_delay);
-                receiving.outgoing.first().is_some_and(|packet| sending.take_ahead(at, packet))
+                match receiving.outgoing.first() {
+                    Some(packet) => sending.take_ahead(at, packet), // no closure: it would not be inlined
+                    None => false,
+                }
             }
             _ => false,
         };

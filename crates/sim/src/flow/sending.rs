@@ -100,7 +100,7 @@ impl SendingEnd {
     /// An acknowledgement that will arrive at `at` is dealt with now. Allowed when all that come before it have been:
     /// nothing but its own packets and alarms moves a sender, so it may run ahead of everything else. Answers false,
     /// and does nothing, if that would be after the run.
-    #[inline]
+    #[inline(always)]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
         match self.sender {
             AnySender::Tcp(_) => self.run_ahead(at, packet),

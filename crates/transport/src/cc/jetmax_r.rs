@@ -17,8 +17,9 @@ use longfat_wire::Explicit;
 /// The registry row.
 pub const ROW: Algorithm = Algorithm {
     name: "jetmax-r",
-    citation: "Lopez Pacheco: thesis on congestion control in heterogeneous networks of large bandwidth-delay product, \
-               ENS Lyon, 2008, chapter 5 and section 7.4; Zhang, Leonard, Loguinov: JetMax, INFOCOM 2006",
+    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+               high speed networks, thesis, ENS Lyon, 2008, chapter 5 and section 7.4; \
+               Zhang, Leonard, Loguinov: JetMax, INFOCOM 2006",
     build: |p| JetMax::build(p, true),
     ..jetmax::ROW
 };

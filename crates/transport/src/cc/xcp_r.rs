@@ -1,6 +1,6 @@
-//! XCP-r (Lopez Pacheco: Propositions pour un controle de congestion efficace sur reseaux heterogenes a haut debit,
-//! thesis, ENS Lyon, 2008, section 5.3): the receiver does XCP's sums. Feedback that each acknowledgement carries on its
-//! own is lost with it; a window is not. Routers are XCP's.
+//! XCP-r (Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous high
+//! speed networks, thesis, ENS Lyon, 2008, section 5.3): the receiver does XCP's sums. Feedback that each acknowledgement
+//! carries on its own is lost with it; a window is not. Routers are XCP's.
 //!
 //! ```text
 //! Out :  XCP's header; congestion flag set while the receiver does not know of a window that was set otherwise
@@ -35,8 +35,8 @@ use longfat_wire::{Explicit, Xcp as Header};
 pub const ROW: Algorithm = Algorithm {
     name: "xcp-r",
     aliases: &[],
-    citation: "Lopez Pacheco: thesis on congestion control in heterogeneous networks of large bandwidth-delay product, \
-               ENS Lyon, 2008, section 5.3",
+    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+               high speed networks, thesis, ENS Lyon, 2008, section 5.3",
     parameters: &[Parameter::choice(
         "variant",
         &["mirror", "first"],

@@ -19,8 +19,8 @@ use longfat_wire::{Kind, SimPacket};
 pub const ROW: Protocol = Protocol {
     name: "cbr",
     aliases: &[],
-    citation: "Lopez Pacheco: Transport Protocols and XCP over Large Delay High Performance networks, thesis, ENS Lyon, \
-        2008, section 3.2",
+    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+               high speed networks, thesis, ENS Lyon, 2008, section 3.2",
     parameters: &[RATE],
     reliable: false,
     random: false,

@@ -20,8 +20,8 @@ use longfat_units::{Distribution, Interval, Stream};
 pub const ROW: Protocol = Protocol {
     name: "onoff",
     aliases: &["on-off"],
-    citation: "Lopez Pacheco: Transport Protocols and XCP over Large Delay High Performance networks, thesis, ENS Lyon, \
-        2008, section 3.2",
+    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+               high speed networks, thesis, ENS Lyon, 2008, section 3.2",
     parameters: &[
         RATE,
         Parameter::number("on", 10.0, (1e-3, 1e6), "s", "length of an on-period, or its mean"),

@@ -1,6 +1,6 @@
 //! What a router knows of another one on the far side of a cloud, and the virtual router for what lies in between.
 
-use crate::router::{DynLaw, Stretch};
+use crate::router::{DynLaw, Laws, Stretch};
 use crate::{Capacity, Meter};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::Packet;
@@ -85,8 +85,11 @@ impl<P: Packet> Upstream<P> {
     }
 
     /// It says how much it could send more than it does.
-    pub fn known(&mut self, now: Time, spare_bps: f64) {
+    pub fn known(&mut self, now: Time, spare_bps: f64, laws: &Laws<P>) {
         self.accepted(now);
+        if self.bandwidth.is_none() {
+            self.law = laws(); // the old one's sums and timer are of another time
+        }
         self.bandwidth = constant(self.input.bps(now) + spare_bps);
     }
 
