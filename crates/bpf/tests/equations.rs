@@ -227,8 +227,8 @@ const PATHS: [Bottleneck; 4] = [
         cwnd: 400,
         ssthresh: 2,
         covered: 2,
-        patience: 40,
-        seconds: 25,
+        patience: 24,
+        seconds: 16,
     },
     // 10 Mbit/s, 40 ms, a queue of two BDP, from slow-start
     Bottleneck {
