@@ -83,7 +83,8 @@ def test_rtt_unfairness_is_the_thesis_formula_and_one_for_cubic():
 
 
 def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_their_own(monkeypatch):
-    rows = [{"name": name, "linux_module": None} for name in ("sack", "udt", "cbr", "xcp", "new-one")]
+    names = ("sack", "udt", "cbr", "xcp", "new-one")
+    rows = [{"name": name, "linux_module": None, "explicit": name == "xcp"} for name in names]
     monkeypatch.setattr(registry, "rows", lambda kind: rows)
     assert theory_settings.controlled() == ("sack", "udt", "new-one")
     assert theory_settings.windowed() == ("sack", "new-one")

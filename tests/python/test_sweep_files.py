@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ def test_the_grid_of_li_leith_and_shorten_has_all_its_runs() -> None:
     assert sweep.load(ROOT / "sweeps" / "lls-like-rtt.toml").count() == 5 * 4 * 6 * 2 * 6 * 5
 
 
+@pytest.mark.skipif(find_spec("dask_jobqueue") is None, reason="needs dask-jobqueue")
 def test_the_script_for_slurm_says_what_it_would_submit() -> None:
-    pytest.importorskip("dask_jobqueue")
     script = ROOT / "examples" / "slurm_sweep.py"
     file = ROOT / "sweeps" / "lls-like-rtt.toml"
     command = [sys.executable, str(script), str(file), "out", "--show"]

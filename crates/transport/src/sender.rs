@@ -1,16 +1,17 @@
 //! The sending end of a TCP connection: what to send, when, and what acknowledgements and timeouts mean. One machine
 //! for every algorithm; the algorithm only moves the window.
 
-use crate::ages::Ages;
+mod explicit;
 mod quick_start;
 mod recovery;
 
+use crate::ages::Ages;
 use crate::cc::registry::Recovery;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::{Episode, Reduction};
 use crate::{RttEstimator, Scoreboard};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Extra, FlowId, Kind, SimPacket};
+use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
 use quick_start::QuickStart;
 pub use quick_start::QuickStartRequest;
 
@@ -454,16 +455,6 @@ impl Sender {
         }
     }
 
-    /// What routers wrote, echoed by an acknowledgement of new data.
-    fn take_explicit(&mut self, now: Time, packet: &SimPacket) {
-        let echo = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
-        if let Some(echo) = echo.filter(|_| matches!(self.phase, Phase::Open | Phase::Loss)) {
-            let bytes = self.packet_bytes();
-            self.controller.on_explicit(echo, bytes, self.limited, &mut self.window);
-            self.check("on_explicit", now);
-        }
-    }
-
     /// A full packet of IP.
     fn packet_bytes(&self) -> f64 {
         f64::from(self.config.mss_bytes + self.config.header_bytes)
@@ -571,15 +562,6 @@ impl Sender {
             self.rto_at = self.rtt.deadline(now);
         }
         out(packet);
-    }
-
-    fn write_explicit(&mut self, packet: &mut SimPacket) {
-        if self.quick_start.is_some() && self.report_quick_start(packet) {
-            return;
-        }
-        let window = self.window.cwnd.min(self.receiver_window as f64);
-        let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
-        packet.extra = Some(Box::new(Extra { explicit, ..Extra::default() }));
     }
 
     /// The window an algorithm left must be a window.
