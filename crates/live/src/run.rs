@@ -27,7 +27,8 @@ const LARGEST_BUFFER_BYTES: f64 = 2_147_483_647.0;
 /// A device holds this many times the packets of the path and its queues: a slow-start may overshoot.
 const DEVICE_FACTOR: f64 = 4.0;
 const LEAST_DEVICE_PACKETS: f64 = 5000.0;
-const LARGEST_DEVICE_PACKETS: f64 = 1e6;
+/// The kernel refuses a TUN device more than its largest allocation, 4 MiB of pointers (ptr_ring.h).
+const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
 
 /// What a live run gives.
