@@ -1,4 +1,4 @@
-"""What tests of live runs share: whether this machine can, processes of their own, and what is left of them."""
+"""What tests of live runs share: if this machine can, processes of their own, and what is left of them."""
 
 import contextlib
 import ctypes
