@@ -109,6 +109,8 @@ pub struct Simulation {
     next_mark: Time,
     /// Shortest time in which anything that leaves a link can reach a host or another link.
     pub(crate) lookahead: Interval,
+    /// How many flows, or what never leaves, could do so in no longer time.
+    nearest: usize,
     at_window: Option<Marks>,
     figures: Option<Summary>,
 }
@@ -144,6 +146,7 @@ impl Simulation {
             next_link_sample: Time::ZERO,
             next_mark: Time::from_secs_f64(plan.window_s.0),
             lookahead: Interval::MAX,
+            nearest: 0,
             plan,
         };
         run.add_named_flows(custom)?;
@@ -211,12 +214,31 @@ impl Simulation {
         self.finish(events)
     }
 
-    /// Nothing that leaves a link on this flow's way arrives anywhere sooner than this.
+    /// Takes a flow into the lookahead.
     fn look_ahead(&mut self, flow: &Flow) {
-        self.lookahead = self.lookahead_with(flow);
+        let least = self.least_delay_of(flow);
+        if least < self.lookahead {
+            (self.lookahead, self.nearest) = (least, 1);
+        } else if least == self.lookahead {
+            self.nearest += 1;
+        }
     }
 
-    fn lookahead_with(&self, flow: &Flow) -> Interval {
+    /// The lookahead of what is there: a near flow that has left shortens it no more.
+    fn look_ahead_again(&mut self) {
+        let sources = self.plan.background.iter().map(|source| source.workload().connection());
+        let onward = sources.map(|c| self.least_delay_between(&[&c.forward, &c.reverse]));
+        self.lookahead = onward.fold(self.least_delay_of_messages(), Interval::min);
+        self.nearest = 1; // these never leave
+        let mut there = vec![true; self.flows.len()];
+        self.vacant.iter().for_each(|&i| there[i] = false);
+        let flows = core::mem::take(&mut self.flows);
+        flows.iter().zip(there).filter(|(_, there)| *there).for_each(|(flow, _)| self.look_ahead(flow));
+        self.flows = flows;
+    }
+
+    /// Nothing that leaves a link on this flow's way arrives anywhere sooner than this.
+    fn least_delay_of(&self, flow: &Flow) -> Interval {
         let route = &flow.route;
         let between = self.least_delay_between(&[&route.forward, &route.reverse]);
         // the last link's own delay comes before what only this flow uses
@@ -225,30 +247,16 @@ impl Simulation {
         between.min(there).min(last(&route.reverse) + route.reverse_delay)
     }
 
-    /// The lookahead of the flows that are there: a near one that has left shortens it no more.
-    fn look_ahead_again(&mut self) {
-        self.lookahead = self.least_delay_of_messages();
-        for source in &self.plan.background {
-            let planned = source.workload().connection();
-            self.lookahead = self.least_delay_between(&[&planned.forward, &planned.reverse]);
-        }
-        let mut there = vec![true; self.flows.len()];
-        self.vacant.iter().for_each(|&i| there[i] = false);
-        for i in (0..there.len()).filter(|&i| there[i]) {
-            self.lookahead = self.lookahead_with(&self.flows[i]);
-        }
-    }
-
     /// Nothing that an element says reaches a link sooner than this.
     fn least_delay_of_messages(&self) -> Interval {
         let delays = self.links.iter().filter(|_| self.messages.is_some()).map(|link| link.delay);
         delays.min().map_or(Interval::MAX, |least| least.min(PROCESSING))
     }
 
-    /// The lookahead, but at most the delay of any link of these paths that leads to another link: all but the last.
+    /// The least delay of any link of these paths that leads to another link: all but the last.
     fn least_delay_between(&self, paths: &[&[usize]]) -> Interval {
         let onward = paths.iter().flat_map(|path| path.iter().rev().skip(1));
-        onward.fold(self.lookahead, |least, &l| least.min(self.links[l].delay))
+        onward.map(|&l| self.links[l].delay).min().unwrap_or(Interval::MAX)
     }
 
     /// When the next sample or window mark is due.
@@ -432,20 +440,22 @@ impl Simulation {
     /// Frees the places of complete connections that have nothing under way any more. Done at samples only, when
     /// both drivers have handled the same events, so that both give new connections the same places.
     fn leave(&mut self) {
-        let Simulation { leaving, vacant, flows, background, .. } = self;
-        let empty = vacant.len();
+        let mut leaving = core::mem::take(&mut self.leaving);
         leaving.sort_unstable(); // the drivers see connections complete in different orders
         leaving.retain(|&i| {
-            let stays = flows[i].under_way() > 0 || !flows[i].receiving.receiver.is_silent();
+            let flow = &mut self.flows[i];
+            let stays = flow.under_way() > 0 || !flow.receiving.receiver.is_silent();
             if !stays {
-                if let Some(transfer) = flows[i].transfer.take() {
-                    background[transfer.group].add(&flows[i]);
+                if let Some(transfer) = flow.transfer.take() {
+                    self.background[transfer.group].add(flow);
                 }
-                vacant.push(i);
+                self.vacant.push(i);
+                self.nearest -= usize::from(self.least_delay_of(&self.flows[i]) == self.lookahead);
             }
             stays
         });
-        if vacant.len() > empty {
+        self.leaving = leaving;
+        if self.nearest == 0 {
             self.look_ahead_again();
         }
     }
