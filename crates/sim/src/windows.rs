@@ -21,6 +21,8 @@ use longfat_wire::SimPacket;
 
 /// Longest window, in packets of 1500 bytes on the fastest link: what a window puts aside should stay in the cache.
 const PACKETS_PER_WINDOW: u32 = 512;
+/// Flows of which the earliest is kept, so that thousands with nothing to do cost little.
+const BLOCK: usize = 64;
 /// So few sources are compared with each other for every packet; more are sorted.
 const FEW_SOURCES: usize = 4;
 /// Bits of an arrival's key that hold its source; the time since the window's beginning has the others.
@@ -59,6 +61,10 @@ struct Driver<'a> {
     wake: Vec<Time>,
     /// Of each flow: when its first data packet and its first acknowledgement arrive at a link.
     heads: Vec<[Time; 2]>,
+    /// Of each block of flows: the earliest of these, [wake, heads], as of the last look.
+    blocks: Vec<[Time; 2]>,
+    /// Blocks in which something may have changed since.
+    stale: Vec<bool>,
     /// Of each link: the sources with packets for it in this window.
     active: Vec<Vec<Source>>,
     /// Keys of this window's arrivals at one link.
@@ -75,6 +81,8 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
             .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_WINDOW).min(LONGEST_SPAN)),
         wake: Vec::new(),
         heads: Vec::new(),
+        blocks: Vec::new(),
+        stale: Vec::new(),
         active: vec![Vec::new(); run.links.len()],
         arrivals: Vec::new(),
         next_request: run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER),
@@ -107,10 +115,24 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
 }
 
 impl Driver<'_> {
-    fn next_event(&self) -> Time {
-        let hosts = self.wake.iter().fold(self.next_request, |a, &b| a.min(b));
-        let access = self.heads.iter().fold(hosts, |a, b| a.min(b[0]).min(b[1]));
-        self.run.links.iter().fold(access, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
+    /// Brings the blocks up to date.
+    fn freshen(&mut self) {
+        let flows = self.wake.chunks(BLOCK).zip(self.heads.chunks(BLOCK));
+        for ((block, stale), (wake, heads)) in self.blocks.iter_mut().zip(&mut self.stale).zip(flows) {
+            if core::mem::take(stale) {
+                let first = |earliest: Time, &at: &Time| earliest.min(at);
+                *block = [
+                    wake.iter().fold(Time::NEVER, first),
+                    heads.as_flattened().iter().fold(Time::NEVER, first),
+                ];
+            }
+        }
+    }
+
+    fn next_event(&mut self) -> Time {
+        self.freshen();
+        let flows = self.blocks.as_flattened().iter().fold(self.next_request, |a, &b| a.min(b));
+        self.run.links.iter().fold(flows, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
     }
 
     /// A connection has been put in this place.
@@ -118,6 +140,10 @@ impl Driver<'_> {
         if place == self.wake.len() {
             self.wake.push(Time::NEVER);
             self.heads.push([Time::NEVER; 2]);
+            if place == BLOCK * self.blocks.len() {
+                self.blocks.push([Time::NEVER; 2]);
+                self.stale.push(true);
+            }
         }
         self.look_at(place);
     }
@@ -125,9 +151,13 @@ impl Driver<'_> {
     #[inline(never)] // its loops need the registers
     fn window(&mut self, from: Time, until: Time) -> Result<(), RunError> {
         // hosts before requests: a connection that is complete lets its session open the next one, in this window even
-        for index in 0..self.wake.len() {
-            if self.wake[index] < until {
-                self.hosts(index, until)?;
+        for block in 0..self.blocks.len() {
+            if self.blocks[block][0] < until {
+                for index in BLOCK * block..self.wake.len().min(BLOCK * (block + 1)) {
+                    if self.wake[index] < until {
+                        self.hosts(index, until)?;
+                    }
+                }
             }
         }
         while let Some(session) = self.run.woken.pop() {
@@ -192,7 +222,8 @@ impl Driver<'_> {
 
     /// Finds out which sources have something for which link before `until`.
     fn assign(&mut self, until: Time) {
-        let Driver { run, active, heads, .. } = self;
+        self.freshen();
+        let Driver { run, active, heads, blocks, .. } = self;
         for (i, link) in run.links.iter().enumerate() {
             for (k, (to, _)) in link.onward.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
                 active[*to].push(Source::Onward(i, k));
@@ -203,11 +234,13 @@ impl Driver<'_> {
                 active[*to].push(Source::Control(i, k));
             }
         }
-        for (i, [data, acks]) in heads.iter().enumerate() {
-            if *data < until {
+        let waiting = blocks.iter().enumerate().filter(|(_, [_, head])| *head < until);
+        for i in waiting.flat_map(|(k, _)| BLOCK * k..heads.len().min(BLOCK * (k + 1))) {
+            let [data, acks] = heads[i];
+            if data < until {
                 active[run.flows[i].route.forward[0]].push(Source::Data(i));
             }
-            if *acks < until {
+            if acks < until {
                 active[run.flows[i].route.reverse[0]].push(Source::Acks(i));
             }
         }
@@ -373,6 +406,7 @@ impl Driver<'_> {
         let flow = &self.run.flows[index];
         self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
         self.heads[index] = [flow.head(true), flow.head(false)];
+        self.stale[index / BLOCK] = true;
     }
 }
 
