@@ -8,6 +8,7 @@ use libbpf_rs::query::{MapInfo, MapInfoIter};
 use longfat_bpf::{Error, KERNEL_FORMS, KernelForm, Registration, available};
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window, find};
 use longfat_units::{Interval, Time};
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -171,6 +172,27 @@ fn a_registration_ends_with_its_object_and_a_second_one_of_a_name_is_refused() {
     assert!(matches!(second, Err(Error::Taken { ref name }) if name == first.name()), "{second:?}");
     drop(first);
     assert!(vanishes(KERNEL_FORMS[0].name));
+}
+
+#[test]
+fn a_second_process_with_the_same_algorithm_has_it_under_another_name() {
+    let Some((_turn, folder)) = kernel() else { return };
+    let logs = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // of fifteen characters, all that the kernel takes
+    let form = KERNEL_FORMS.iter().find(|form| form.name.len() == longfat_bpf::LONGEST_NAME);
+    let object = form.expect("westwood+").object(&folder);
+    let held: Vec<Registration> =
+        (0..3).map(|_| Registration::beside_others(&object, logs).expect("a name is free")).collect();
+    let names: BTreeSet<&str> = held.iter().map(Registration::name).collect();
+    assert_eq!(names.len(), 3);
+    for name in &names {
+        assert!(name.starts_with("lf_westwood") && is_available(name), "{names:?}");
+    }
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    drop(held);
+    for name in &names {
+        assert!(vanishes(name), "{name} is still there");
+    }
 }
 
 #[test]

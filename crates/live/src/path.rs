@@ -1,7 +1,8 @@
 //! What the router knows of a connection, and what it counts of it.
 
-use longfat_net::Loss;
-use longfat_units::{Interval, Rate, Time};
+use longfat_net::{Loss, LossModel};
+use longfat_sim::{ConnectionPlan, LinkPlan};
+use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{Carrier, FlowId, Kind, Ports};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +38,14 @@ pub fn conversation(side: usize, ports: Ports) -> (FlowId, bool) {
     } else {
         (place(ports.carrier, side, ports.source), true)
     }
+}
+
+/// What TCP's segment size leaves out: IP and TCP headers without options.
+const MSS_HEADERS: u32 = 40;
+
+/// A connection's segment size as the kernel counts it.
+pub const fn segment_bytes(planned: &ConnectionPlan) -> u32 {
+    planned.mss_bytes + planned.header_bytes - MSS_HEADERS
 }
 
 /// Whether this is what an iperf3 and its server say to each other beside the data.
@@ -120,4 +129,17 @@ impl Path {
     pub fn is_lost(&mut self, link: usize, kind: Kind) -> bool {
         self.losses.iter_mut().any(|(l, k, loss)| *l == link && *k == kind && loss.strikes())
     }
+}
+
+/// The loss processes that a connection of this name meets, opened by this side.
+pub fn losses(links: &[LinkPlan], side: usize, seed: u64, name: &str) -> Vec<(usize, Kind, Loss)> {
+    let data = (side, Kind::Data, links[side].loss.model());
+    let acks = (1 - side, Kind::Ack, links[1 - side].ack_loss.model());
+    [data, acks]
+        .into_iter()
+        .filter(|(_, _, model)| *model != LossModel::None)
+        .map(|(link, kind, model)| {
+            (link, kind, Loss::new(model, Stream::new(seed, &format!("{name}/loss/{link}/{kind:?}"))))
+        })
+        .collect()
 }

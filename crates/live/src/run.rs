@@ -3,6 +3,7 @@
 use crate::error::LiveError;
 use crate::flow::Flow;
 use crate::hosts::Hosts;
+use crate::iperf::{self, Iperf, Traffic};
 use crate::namespace::{self, HostSetup};
 use crate::router::{Report, Router, Times};
 use crate::sys::{self, Clock};
@@ -27,7 +28,8 @@ const LARGEST_BUFFER_BYTES: f64 = 2_147_483_647.0;
 /// A device holds this many times the packets of the path and its queues: a slow-start may overshoot.
 const DEVICE_FACTOR: f64 = 4.0;
 const LEAST_DEVICE_PACKETS: f64 = 5000.0;
-const LARGEST_DEVICE_PACKETS: f64 = 1e6;
+/// The kernel refuses a TUN device more than its largest allocation, 4 MiB of pointers (ptr_ring.h).
+const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
 
 /// What a live run gives.
@@ -40,15 +42,22 @@ pub struct Live {
 
 /// Runs a plan on this machine. The calling thread changes its namespace for good, and the process has to have no other
 /// thread if it has not the right to make namespaces. `congestion` has the kernel's name of the algorithm of each flow and
-/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`.
-pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -> Result<Live, LiveError> {
+/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`. `traffic` is what flows over TCP carry.
+pub fn run(
+    plan: &Plan,
+    congestion: &BTreeMap<String, String>,
+    objects: &Path,
+    traffic: &Traffic,
+) -> Result<Live, LiveError> {
     plan.check()?;
     check(plan)?;
+    iperf::check(plan, traffic)?;
     let own = own_forms(congestion);
     let mut setup = setup(plan)?;
     setup.paced = own.iter().any(|form| form.paced);
     // held to the end, and before the process leaves the user namespace that has the right to
-    let _registered = register(&own, objects)?;
+    let registered = register(&own, objects)?;
+    let congestion = &as_registered(congestion, &registered);
     let packet_bytes = setup.packet_bytes;
     let (ends, sysctls) = namespace::ends(&setup)?;
     offered(&ends[0], congestion)?;
@@ -61,6 +70,7 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
     let links = numbered
         .map(|(i, link)| Link::new(link, i, plan.seed, false))
         .collect::<Result<Vec<Link<RealPacket>>, _>>()?;
+    let iperf = Iperf::new(traffic, &ends, plan)?;
     let clock = Clock::starting_in(LEAD);
     let tuns = [ends[0].tun(), ends[1].tun()];
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
@@ -70,7 +80,7 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
         routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
     }
     let announce = announce.try_into().map_err(|_| LiveError::Broken("two links were planned".to_owned()))?;
-    let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock)
+    let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock, iperf)
         .map_err(LiveError::setup("the hosts' sockets"))?;
     let wanted = AtomicBool::new(true);
     let drops = || ends.iter().map(|end| end.device_drops().unwrap_or(0)).sum::<u64>();
@@ -108,7 +118,8 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
         })
         .collect::<Result<Vec<Report>, _>>()?;
     let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
-    let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls);
+    let reported = hosts.iperf.finish().map_err(LiveError::broken("iperf3"))?;
+    let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_figures).collect();
     let packets = reports.first().map_or(0, |report| report.packets);
     let (links, series) = reports.into_iter().map(|report| (report.figures, report.series)).unzip();
@@ -167,14 +178,27 @@ fn own_forms(congestion: &BTreeMap<String, String>) -> Vec<&'static KernelForm> 
     KERNEL_FORMS.iter().filter(|form| asked.contains(form.name)).collect()
 }
 
-/// Brings those of them into the kernel that nobody else holds there.
-fn register(own: &[&KernelForm], objects: &Path) -> Result<Vec<Registration>, LiveError> {
-    let there = longfat_bpf::available().unwrap_or_default();
+/// Brings them into the kernel, beside those of other runs: each as long as this one has it, whatever becomes of others.
+fn register<'a>(
+    own: &[&'a KernelForm],
+    objects: &Path,
+) -> Result<Vec<(&'a KernelForm, Registration)>, LiveError> {
     own.iter()
-        .filter(|form| !there.iter().any(|name| name == form.name))
-        .map(|form| Registration::new(&form.object(objects), &std::env::temp_dir()))
-        .collect::<Result<_, _>>()
+        .map(|&form| Ok((form, Registration::beside_others(&form.object(objects), &std::env::temp_dir())?)))
+        .collect::<Result<_, longfat_bpf::Error>>()
         .map_err(|error| LiveError::Machine(error.to_string()))
+}
+
+/// The kernel's names, with those that Longfat's own algorithms came to have.
+fn as_registered(
+    congestion: &BTreeMap<String, String>,
+    registered: &[(&KernelForm, Registration)],
+) -> BTreeMap<String, String> {
+    let registered_as = |asked: &str| {
+        let found = registered.iter().find(|(form, _)| form.name == asked);
+        found.map_or(asked, |(_, registration)| registration.name()).to_owned()
+    };
+    congestion.iter().map(|(name, asked)| (name.clone(), registered_as(asked))).collect()
 }
 
 /// Whether the kernel has the algorithms.
