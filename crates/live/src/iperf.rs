@@ -40,6 +40,8 @@ pub struct IperfReport {
     pub sent_bps: Option<f64>,
     /// Payload that the server has read, bit/s.
     pub received_bps: Option<f64>,
+    /// The same, bytes.
+    pub received_bytes: Option<u64>,
     /// Segments sent again.
     pub retransmits: Option<u64>,
     /// The greatest congestion window that the client saw when it looked, once a second.
@@ -326,6 +328,7 @@ fn report(client: &Value, server: &Value) -> IperfReport {
     IperfReport {
         sent_bps: sender["bits_per_second"].as_f64(),
         received_bps: server["end"]["sum_received"]["bits_per_second"].as_f64(),
+        received_bytes: server["end"]["sum_received"]["bytes"].as_u64(),
         retransmits: sender["retransmits"].as_u64(),
         max_cwnd_bytes: sender["max_snd_cwnd"].as_u64(),
         seconds: sender["seconds"].as_f64(),

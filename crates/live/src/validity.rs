@@ -13,6 +13,8 @@ use serde::Serialize;
 const LATENESS: f64 = 0.05;
 /// A flow is held back by buffers for at most this share of the time in which it has something to send (chosen here).
 const HELD_BACK: f64 = 0.02;
+/// An iperf3 takes so many round trips and so long to begin (chosen here): its connections are opened one after the other.
+const BEGINNING: (f64, f64) = (3.0, 0.1);
 /// A thread of the testbed uses at most this share of a processor (chosen here).
 const PROCESSOR: f64 = 0.9;
 
@@ -96,6 +98,15 @@ impl Validity {
         for (flow, report) in &iperf3 {
             let used = report.processor.iter().copied().fold(0.0, f64::max);
             checks.push(check(&format!("processor used by an iperf3 of flow {flow}"), used, PROCESSOR));
+            let Some(flow) = hosts.flows.iter().find(|each| each.name == *flow) else { continue };
+            let end = flow.completed.map_or(plan.duration_s, longfat_units::Time::as_secs_f64);
+            let late_s = end - flow.start.as_secs_f64() - report.seconds.unwrap_or(0.0);
+            let bound = BEGINNING.0 * flow.rtt.as_secs_f64() + BEGINNING.1;
+            checks.push(check(
+                &format!("from the start of flow {} to its iperf3's, s", flow.name),
+                late_s,
+                bound,
+            ));
         }
         for flow in hosts.flows.iter().filter(|flow| flow.info.busy > Interval::ZERO) {
             let held = flow.info.receiver_limited.as_secs_f64() + flow.info.buffer_limited.as_secs_f64();
