@@ -5,6 +5,7 @@ use crate::error::LiveError;
 use crate::namespace::{ADDRESSES, End};
 use crate::path::{IPERF_CLIENTS, IPERF_SERVERS, segment_bytes};
 use crate::sys;
+use crate::tcp_info::TcpInfo;
 use longfat_sim::{ConnectionPlan, Plan, PlanError};
 use longfat_transport::udp;
 use serde::Serialize;
@@ -22,6 +23,9 @@ const STEPS: usize = 500;
 const STEP: Duration = Duration::from_millis(10);
 /// The largest segment that iperf3 sets (MAX_MSS of its iperf.h).
 const LARGEST_SEGMENT: u32 = 9 * 1024;
+
+/// A client sends so much before its server is ready for the test (COOKIE_SIZE of its iperf.h).
+const COOKIE_BYTES: u64 = 37;
 
 /// What flows over TCP carry.
 #[derive(Clone, Debug, Default)]
@@ -196,8 +200,11 @@ impl<'a> Iperf<'a> {
                     pair.socket = Some(socket);
                 }
             }
-            let at_server = tend(&pair.server)?;
-            pair.tended = pair.socket.is_some() && at_server.iter().any(|&(_, _, p)| p == pair.client_port);
+            // until data come, the server opens its port again and again: nobody else may have a descriptor of it then
+            let acked = |socket: &OwnedFd| TcpInfo::of(socket.as_fd()).map(|info| info.acked_bytes);
+            if pair.socket.as_ref().is_some_and(|socket| acked(socket).is_ok_and(|n| n > COOKIE_BYTES)) {
+                pair.tended = tend(&pair.server)?.iter().any(|&(_, _, peer)| peer == pair.client_port);
+            }
         }
         Ok(())
     }
