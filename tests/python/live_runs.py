@@ -1,4 +1,4 @@
-"""What tests of live runs share: whether this machine can, runs in processes of their own, and what is left of them."""
+"""What tests of live runs share: if this machine can, processes of their own, and what is left of them."""
 
 import contextlib
 import ctypes
@@ -68,7 +68,7 @@ def command(file: Path, *more: object) -> list[str]:
 def elsewhere(
     mounts: list[str], what: list[str], *flags: str, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command where these shell commands, mostly mounts, have changed what it sees; nobody else sees it."""
+    """Runs a command where shell commands, mostly mounts, have changed what it, and nobody else, sees."""
     script = " && ".join([*mounts, f"exec {shlex.join(what)}"])
     return subprocess.run(
         ["unshare", "--mount", *flags, "sh", "-c", script],
@@ -173,7 +173,7 @@ class Left:
 
 
 class _Handle(ctypes.Structure):
-    """A handle of name_to_handle_at(2): finds a namespace as long as anything at all, such as a socket, holds it.
+    """A handle of name_to_handle_at(2): finds a namespace as long as anything, such as a socket, holds it.
 
     Linux has them for namespaces from 6.18 on; with an older one it finds none.
     """

@@ -58,7 +58,7 @@ def test_runs_with_the_same_algorithm_at_the_same_time_have_it_under_names_of_th
 @pytest.mark.usefixtures("able")
 def test_a_transfer_that_is_over_leaves_the_rest_of_the_run_to_others(tmp_path: Path) -> None:
     web = {"kind": "web", "sessions": 20, "gap": "0.1 s", "algorithm": "cubic", "rtt": "40 ms"}
-    sized = {"algorithm": "cubic", "rtt": "40 ms", "size": "200 kB"}
+    sized = {"algorithm": "cubic", "rtt": "40 ms", "bytes": "200 kB"}
     real = longfat.run(live(3, flow=[sized], background=[web]), backend="live")
     flow, transfers = real.summary["flows"][0], real.summary["background"][0]
     # opening takes 40 ms, sending 138 packets at least as long as the link needs

@@ -76,8 +76,9 @@ def test_a_worker_that_is_killed_is_told_and_leaves_nothing(tmp_path: Path) -> N
 def test_the_look_for_what_is_left_sees_what_only_the_kernel_holds() -> None:
     """A namespace that nobody is in, held by a socket alone."""
     script = (
-        "import ctypes, os, socket, sys; ctypes.CDLL(None).unshare(0x40000000); kept = socket.socket();"
-        "home = os.open('/proc/1/ns/net', os.O_RDONLY); print(os.readlink('/proc/self/ns/net'), flush=True);"
+        "import ctypes, os, socket, sys; home = os.open('/proc/self/ns/net', os.O_RDONLY);"
+        "ctypes.CDLL(None).unshare(0x40000000); kept = socket.socket();"
+        "print(os.readlink('/proc/self/ns/net'), flush=True);"
         "sys.stdin.readline(); ctypes.CDLL(None).setns(home, 0x40000000); print('', flush=True);"
         "sys.stdin.readline(); kept.close(); print('', flush=True); sys.stdin.readline()"
     )

@@ -1,5 +1,8 @@
 //! Real runs of a second or two in which iperf3 makes the traffic. They say why where they cannot be run.
 
+#[path = "../../bpf/tests/skip/mod.rs"]
+mod skip;
+
 use longfat_live::{LiveError, Traffic, run};
 use longfat_sim::Plan;
 use serde_json::{Value, json};
@@ -38,8 +41,7 @@ fn installed() -> Option<PathBuf> {
 #[test]
 fn iperf3_carries_flows_with_their_algorithm_segment_size_start_and_stop() {
     let Some(program) = installed() else {
-        eprintln!("skipped: iperf3 is not installed");
-        return;
+        return skip::skipped("iperf3 is not installed: apt-get install -y iperf3");
     };
     let (whole, mut part) = (flow("whole"), flow("part"));
     (part["start_s"], part["stop_s"]) = (json!(1.0), json!(2.0));
@@ -47,7 +49,7 @@ fn iperf3_carries_flows_with_their_algorithm_segment_size_start_and_stop() {
     let plan = plan(3.0, &[whole, part]);
     let live = match run(&plan, &congestion(&plan), Path::new("bpf/out"), &Traffic::Iperf3(program)) {
         Ok(live) => live,
-        Err(LiveError::Machine(why)) => return eprintln!("skipped: {why}"),
+        Err(LiveError::Machine(why)) => return skip::skipped(&why),
         Err(error) => panic!("{error}"),
     };
     println!("{:#?}\n{:#?}", live.validity, live.outcome.summary);
