@@ -26,7 +26,10 @@ fn plan(duration_s: f64, flows: &[Value]) -> Plan {
     let plan = json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
         "links": [link("bottleneck", 50), link("reverse", 1000)], "flows": flows, "background": [],
         "sample": {"flows_s": 0.02, "links_s": 0.02}, "events": true, "fast": true});
-    Plan::from_json(&plan.to_string()).unwrap()
+    match Plan::from_json(&plan.to_string()) {
+        Ok(plan) => plan,
+        Err(error) => panic!("{error}"),
+    }
 }
 
 fn congestion(plan: &Plan) -> BTreeMap<String, String> {
