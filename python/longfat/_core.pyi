@@ -17,7 +17,9 @@ def simulate(plan_json: str, algorithms: Mapping[str, Callable[[], Any]]) -> dic
     where columns map a quantity to its little-endian f64 samples as bytes.
     """
 
-def live_run(plan_json: str, congestion: Mapping[str, str], objects: Path) -> dict[str, Any]:
+def live_run(
+    plan_json: str, congestion: Mapping[str, str], objects: Path, iperf3: str | None
+) -> dict[str, Any]:
     """Runs a plan on this machine's own TCP; returns what `simulate` does, and "validity" (JSON text).
 
     `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms; `objects`

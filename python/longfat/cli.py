@@ -54,6 +54,14 @@ class _App(click.Group):
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
+of_flows = click.option(
+    "--traffic",
+    type=click.Choice(["longfat", "iperf3"]),
+    default="longfat",
+    show_default=True,
+    help="Of flows over TCP, live.",
+)
+
 
 @click.group(cls=_App, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="longfat", prog_name="longfat")
@@ -69,6 +77,7 @@ def app() -> None:
 @click.option("--seed", type=int, help="Instead of the scenario's.")
 @click.option("--repeats", type=click.IntRange(1, 10_000), default=1, help="Runs, with seeds counting up.")
 @click.option("--backend", type=click.Choice(["sim", "live"]), default="sim", show_default=True)
+@of_flows
 @click.option("--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure.")
 @click.option("--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".')
 @click.option("--out", type=_Folder(), metavar="DIR", help="Write summary, series and provenance.")
@@ -79,6 +88,7 @@ def run(
     seed: int | None,
     repeats: int,
     backend: str,
+    traffic: str,
     warmup: str | None,
     window: str | None,
     out: Path | None,
@@ -88,13 +98,17 @@ def run(
     with _on_ctrl_c(lambda: "nothing was written"):
         from longfat import tables
 
+        if traffic != "longfat":
+            from longfat.live.traffic import refuse_unknown
+
+            refuse_unknown(traffic, backend)
         scenario = _scenario(file, changes, seed, warmup, window)
         warnings = scenario.warnings()
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append("nothing in this scenario is random: repeats are identical")
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        summary = _simulate(scenario, repeats, out, backend, _named(file))
+        summary = _simulate(scenario, repeats, out, backend, _named(file), traffic)
         from longfat.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -121,7 +135,7 @@ def _warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
 
 
 def _simulate(
-    scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str
+    scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
 ) -> dict[str, Any]:
     """The summary of a run, or of repeats with their mean and standard error; written to `out`."""
     from longfat import output, result, simulate
@@ -131,7 +145,7 @@ def _simulate(
             from longfat.live import run as live
 
             seeded = [scenario.with_values({"seed": scenario.seed + i}) for i in range(repeats)]
-            results = [live.run(each, source) for each in seeded]
+            results = [live.run(each, source, traffic) for each in seeded]
         elif repeats == 1:
             results = [simulate.run(scenario)]
         else:
@@ -184,6 +198,7 @@ def _scenario(
 )
 @click.option("--seed", type=int, help="Instead of the scenario's.")
 @click.option("--repeats", type=click.IntRange(1, 1000), default=1, help="Runs of each, seeds counting up.")
+@of_flows
 @click.option("--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure.")
 @click.option("--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".')
 @click.option("--out", type=_Folder(), metavar="DIR", help="Table, figure and page; out/compare by default.")
@@ -193,6 +208,7 @@ def compare(
     changes: tuple[str, ...],
     seed: int | None,
     repeats: int,
+    traffic: str,
     warmup: str | None,
     window: str | None,
     out: Path | None,
@@ -204,7 +220,7 @@ def compare(
 
         scenario = _scenario(file, changes, seed, warmup, window)
         folder = out or Path("out") / "compare"
-        document = comparison.run(scenario, repeats, folder, sys.argv, _named(file))
+        document = comparison.run(scenario, repeats, folder, sys.argv, _named(file), traffic)
         _warn_of_doubts(document["live"])
     if as_json:
         click.echo(json.dumps(document))

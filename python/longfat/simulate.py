@@ -38,6 +38,7 @@ def run(
     seed: int | None = None,
     window: tuple[str, str] | None = None,
     backend: Literal["sim", "live"] = "sim",
+    traffic: str = "longfat",
 ) -> Result:
     """Runs a scenario in the simulator, or live. The GIL is released meanwhile, Ctrl-C ends it.
 
@@ -46,6 +47,7 @@ def run(
         seed: instead of the scenario's.
         window: times such as ("100 s", "600 s") that figures are restricted to, instead of the scenario's.
         backend: "live" is this machine's own TCP, in real time (docs/live.md).
+        traffic: what flows over TCP carry live: "longfat", its own, or "iperf3".
 
     Raises:
         InputError: the scenario is refused.
@@ -55,7 +57,12 @@ def run(
     if backend == "live":
         from longfat.live import run as live
 
-        return live.run(scenario, os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario")
+        named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario"
+        return live.run(scenario, named, traffic)
+    if traffic != "longfat":
+        from longfat.live import traffic as traffics
+
+        traffics.refuse_unknown(traffic, backend)
     return _run(scenario)
 
 

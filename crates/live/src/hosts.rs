@@ -3,8 +3,9 @@
 
 use crate::connection::{CHUNK, Connection, Endpoint, Owner, fill, take};
 use crate::flow::Flow;
+use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
-use crate::path::{Counts, LISTEN_PORT, Path, losses, place};
+use crate::path::{Counts, LISTEN_PORT, Path, losses, place, segment_bytes};
 use crate::router::{News, Times};
 use crate::sys::{self, Clock, Watch};
 use crate::tcp_info::TcpInfo;
@@ -32,8 +33,6 @@ const FEW_FLOWS: usize = 50;
 const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
 /// IP and UDP headers.
 const UDP_HEADERS: u32 = 28;
-/// What TCP's segment size leaves out: IP and TCP headers without options.
-const MSS_HEADERS: u32 = 40;
 const LISTENERS: u64 = 4;
 
 /// What there is to do at a time.
@@ -88,6 +87,8 @@ pub struct Hosts<'a> {
     /// What was seen of loss recovery, if the plan wants it.
     pub events: Vec<EventRow>,
     zeros: Vec<u8>,
+    /// Of the flows whose traffic is iperf3's.
+    pub iperf: Iperf<'a>,
 }
 
 impl<'a> Hosts<'a> {
@@ -99,6 +100,7 @@ impl<'a> Hosts<'a> {
         times: Times,
         news: [Sender<News>; 2],
         clock: Clock,
+        iperf: Iperf<'a>,
     ) -> Result<Self> {
         let mut hosts = Hosts {
             clock,
@@ -124,6 +126,7 @@ impl<'a> Hosts<'a> {
             transfers: Series::new(TRANSFER_COLUMNS),
             events: Vec::new(),
             zeros: vec![0; CHUNK],
+            iperf,
         };
         hosts.listen()?;
         hosts.arrange();
@@ -203,7 +206,11 @@ impl<'a> Hosts<'a> {
     }
 
     fn act(&mut self, at: Time, act: Act) -> Result<()> {
+        if matches!(act, Act::Look | Act::Sample) {
+            self.iperf.attend()?;
+        }
         match act {
+            Act::Start(i) if self.iperf.carries(i) => self.start_iperf(i)?,
             Act::Start(i) => {
                 let planned = &self.plan.flows[i];
                 let (name, rtt) = (format!("flow/{}", planned.name), self.flows[i].rtt);
@@ -258,15 +265,38 @@ impl<'a> Hosts<'a> {
 
     /// Looks at the kernel's side of every flow that runs.
     fn look(&mut self, now: Time) {
-        for (flow, place) in self.flows.iter_mut().zip(&self.sending) {
-            let connection = place.and_then(|place| self.connections[place].as_ref());
-            if let Some(info) = connection.and_then(|c| TcpInfo::of(c.socket.as_fd()).ok()) {
+        for i in 0..self.flows.len() {
+            if let Some(info) = self.info(i) {
+                let flow = &mut self.flows[i];
+                if self.iperf.carries(i) {
+                    // nobody else tells what its server has received
+                    let delivered = &flow.counts.delivered_bytes;
+                    delivered.add(info.acked_bytes.saturating_sub(delivered.get()));
+                }
                 let row = flow.see(now, info);
                 if self.plan.events {
                     self.events.extend(row);
                 }
             }
         }
+    }
+
+    /// What the kernel says of a flow's connection now.
+    fn info(&self, i: usize) -> Option<TcpInfo> {
+        let own = self.sending[i].and_then(|place| self.connections[place].as_ref());
+        let socket = own.map(|connection| connection.socket.as_fd()).or_else(|| self.iperf.socket(i))?;
+        TcpInfo::of(socket).ok()
+    }
+
+    /// An iperf3 opens a flow's connection.
+    fn start_iperf(&mut self, i: usize) -> Result<()> {
+        let flow = &self.plan.flows[i];
+        let planned = &flow.connection;
+        let (name, rtt) = (format!("flow/{}", flow.name), self.flows[i].rtt);
+        let counts = self.flows[i].counts.clone();
+        let at = place(Carrier::Tcp, planned.forward[0], self.iperf.port(i));
+        self.announce(at, planned, &name, rtt, counts)?;
+        self.iperf.start(i, planned, self.congestion.get(&flow.name).map(String::as_str))
     }
 
     /// A session opens its next connection.
@@ -312,21 +342,7 @@ impl<'a> Hosts<'a> {
         }
         let port = sys::bind(socket.as_fd(), SocketAddrV4::new(ADDRESSES[side], 0))?;
         let flow = place(carrier, side, port);
-        self.counts.insert(flow, counts.clone());
-        let access = Rate::from_bps(planned.access_rate_bps).ok_or(ErrorKind::InvalidInput)?;
-        let (forward_delay, reverse_delay) = Path::delays(rtt);
-        let path = Path {
-            forward_delay,
-            reverse_delay,
-            access,
-            access_free: [Time::ZERO; 2],
-            ecn: planned.ecn,
-            losses: losses(&self.plan.links, side, self.plan.seed, name),
-            counts,
-        };
-        for router in &self.news {
-            router.send((flow, path.clone())).map_err(|_| Error::from(ErrorKind::BrokenPipe))?;
-        }
+        self.announce(flow, planned, name, rtt, counts)?;
         sys::connect(socket.as_fd(), SocketAddrV4::new(ADDRESSES[1 - side], LISTEN_PORT))?;
         let Some(protocol) = protocol else {
             let end =
@@ -342,7 +358,7 @@ impl<'a> Hosts<'a> {
             mss_bytes: planned.mss_bytes,
             header_bytes: planned.header_bytes,
             bytes,
-            line: access,
+            line: rate(planned)?,
             host_tick: Interval::ZERO,
             tick_phase: Interval::ZERO,
             rto_min: Interval::ZERO,
@@ -357,6 +373,33 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
+    /// Tells the routers of a connection that is about to be opened.
+    fn announce(
+        &mut self,
+        flow: FlowId,
+        planned: &ConnectionPlan,
+        name: &str,
+        rtt: Interval,
+        counts: Arc<Counts>,
+    ) -> Result<()> {
+        let side = planned.forward[0];
+        self.counts.insert(flow, counts.clone());
+        let (forward_delay, reverse_delay) = Path::delays(rtt);
+        let path = Path {
+            forward_delay,
+            reverse_delay,
+            access: rate(planned)?,
+            access_free: [Time::ZERO; 2],
+            ecn: planned.ecn,
+            losses: losses(&self.plan.links, side, self.plan.seed, name),
+            counts,
+        };
+        for router in &self.news {
+            router.send((flow, path.clone())).map_err(|_| Error::from(ErrorKind::BrokenPipe))?;
+        }
+        Ok(())
+    }
+
     /// What the kernel is told of a TCP connection before it is opened.
     fn prepare(&self, socket: BorrowedFd<'_>, planned: &ConnectionPlan, owner: Owner) -> Result<()> {
         let name = match owner {
@@ -367,8 +410,7 @@ impl<'a> Hosts<'a> {
             sys::set_congestion_control(socket, algorithm)?;
         }
         sys::abort_when_closed(socket)?;
-        let segment = planned.mss_bytes + planned.header_bytes - MSS_HEADERS;
-        sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, segment as i32)?;
+        sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, segment_bytes(planned) as i32)?;
         let held = (self.plan.links[0].rate_bps * UNSENT.0.as_secs_f64() / 8.0) as u64;
         sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, held.max(UNSENT.1) as i32)
     }
@@ -478,6 +520,13 @@ impl<'a> Hosts<'a> {
     /// A flow, or an endless background connection, is to send nothing new from now on; what the kernel has taken already
     /// is still sent.
     fn stop(&mut self, now: Time, by: Owner) -> Result<()> {
+        if let Owner::Flow(i) = by
+            && self.iperf.carries(i)
+        {
+            self.look(now);
+            self.flows[i].completed = Some(now);
+            return self.iperf.stop(i);
+        }
         for source in self.sources.iter_mut().filter(|source| source.owner == by) {
             source.sender.stop(now);
         }
@@ -526,14 +575,18 @@ impl<'a> Hosts<'a> {
     /// After the run, when nothing reaches the hosts any more: what each flow's kernel says it sent beyond what came to
     /// the router.
     pub fn missing(&mut self) -> u64 {
-        for (flow, place) in self.flows.iter_mut().zip(&self.sending) {
-            let connection = place.and_then(|place| self.connections[place].as_ref());
-            if let Some(info) = connection.and_then(|c| TcpInfo::of(c.socket.as_fd()).ok()) {
-                flow.info = info;
+        for i in 0..self.flows.len() {
+            if let Some(info) = self.info(i) {
+                self.flows[i].info = info;
             }
         }
         let missing =
             |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
         self.flows.iter().map(missing).sum()
     }
+}
+
+/// Of the hosts' own links.
+fn rate(planned: &ConnectionPlan) -> Result<Rate> {
+    Rate::from_bps(planned.access_rate_bps).ok_or_else(|| ErrorKind::InvalidInput.into())
 }

@@ -5,6 +5,7 @@ mod connection;
 mod error;
 mod flow;
 mod hosts;
+mod iperf;
 mod namespace;
 mod path;
 mod router;
@@ -16,6 +17,7 @@ mod tcp_info;
 mod validity;
 
 pub use error::LiveError;
+pub use iperf::{IperfReport, Traffic};
 pub use longfat_bpf::{HAS_LOADER, KernelForm, kernel_form};
 pub use namespace::probe;
 pub use run::{Live, run};

@@ -1,13 +1,19 @@
 //! What the router knows of a connection, and what it counts of it.
 
 use longfat_net::{Loss, LossModel};
-use longfat_sim::LinkPlan;
+use longfat_sim::{ConnectionPlan, LinkPlan};
 use longfat_units::{Interval, Rate, Stream, Time};
-use longfat_wire::{Carrier, FlowId, Kind};
+use longfat_wire::{Carrier, FlowId, Kind, Ports};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the side that opens connections to it listens.
 pub const LISTEN_PORT: u16 = 5001;
+/// Where the servers of iperf3 listen, and what its clients send data from; each flow has one of each. The kernel chooses
+/// other ports of itself.
+pub const IPERF_SERVERS: Range<u16> = 5201..7201;
+/// Of the same flows, in the same order.
+pub const IPERF_CLIENTS: Range<u16> = 7201..9201;
 /// How many connections can be told apart: by carrier, the side that opened them, and its port.
 pub const PLACES: usize = 4 << 16;
 
@@ -23,6 +29,29 @@ pub const fn place(carrier: Carrier, side: usize, port: u16) -> FlowId {
 /// Whether a connection is none: UDP.
 pub const fn carries_datagrams(flow: FlowId) -> bool {
     (flow.0 >> 17) & 1 == 1
+}
+
+/// The connection that a packet of this side belongs to, and whether the opener sent it.
+pub fn conversation(side: usize, ports: Ports) -> (FlowId, bool) {
+    if ports.source == LISTEN_PORT || IPERF_SERVERS.contains(&ports.source) {
+        (place(ports.carrier, 1 - side, ports.destination), false)
+    } else {
+        (place(ports.carrier, side, ports.source), true)
+    }
+}
+
+/// What TCP's segment size leaves out: IP and TCP headers without options.
+const MSS_HEADERS: u32 = 40;
+
+/// A connection's segment size as the kernel counts it.
+pub const fn segment_bytes(planned: &ConnectionPlan) -> u32 {
+    planned.mss_bytes + planned.header_bytes - MSS_HEADERS
+}
+
+/// Whether this is what an iperf3 and its server say to each other beside the data.
+pub fn is_arrangement(ports: Ports) -> bool {
+    let arranges = |server, client| IPERF_SERVERS.contains(&server) && !IPERF_CLIENTS.contains(&client);
+    arranges(ports.source, ports.destination) || arranges(ports.destination, ports.source)
 }
 
 /// A count that one thread makes and others read.

@@ -5,12 +5,12 @@
 //! What a link does, it does at the time when it was to: the rest of the router may be late, the rate is not. How late
 //! packets are handed to hosts is measured.
 
-use crate::path::{LISTEN_PORT, PLACES, Path, carries_datagrams, place};
+use crate::path::{PLACES, Path, carries_datagrams, conversation, is_arrangement};
 use crate::sys::{self, Clock};
 use longfat_net::Sojourn;
 use longfat_sim::{LINK_COLUMNS, Link, LinkCounters, LinkFigures, Series, link_figures, link_sample};
 use longfat_units::{Interval, Time};
-use longfat_wire::{FlowId, Kind, Packet, Ports, RealPacket};
+use longfat_wire::{FlowId, Kind, Packet, RealPacket};
 use std::cmp::{Ordering as Order, Reverse};
 use std::collections::BinaryHeap;
 use std::io;
@@ -277,6 +277,11 @@ impl<'a> Router<'a> {
             Ok(parsed) => parsed,
             Err(bytes) => return self.spare.push(bytes), // nothing that connections send
         };
+        if is_arrangement(ports) {
+            // goes past the link, as over a network of its own: the path is there for the data
+            self.refused += u64::from(sys::write(self.to, packet.as_bytes()).is_err());
+            return self.spare.push(packet.into_bytes());
+        }
         let now = self.clock.now();
         let (flow, from_opener) = conversation(self.side, ports);
         packet.assign(flow, from_opener);
@@ -377,14 +382,5 @@ impl<'a> Router<'a> {
         let before = self.before.unwrap_or_default();
         let (occupancy, after) = self.link.settle(now);
         link_figures(&self.link, (self.times.window.0, before), (now, after, occupancy))
-    }
-}
-
-/// The connection that a packet of this side belongs to, and whether the opener sent it.
-fn conversation(side: usize, ports: Ports) -> (FlowId, bool) {
-    if ports.source == LISTEN_PORT {
-        (place(ports.carrier, 1 - side, ports.destination), false)
-    } else {
-        (place(ports.carrier, side, ports.source), true)
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::LiveError;
 use crate::flow::Flow;
 use crate::hosts::Hosts;
+use crate::iperf::{self, Iperf, Traffic};
 use crate::namespace::{self, HostSetup};
 use crate::router::{Report, Router, Times};
 use crate::sys::{self, Clock};
@@ -45,10 +46,16 @@ pub struct Live {
 
 /// Runs a plan on this machine. The calling thread changes its namespace for good, and the process has to have no other
 /// thread if it has not the right to make namespaces. `congestion` has the kernel's name of the algorithm of each flow and
-/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`.
-pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -> Result<Live, LiveError> {
+/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`. `traffic` is what flows over TCP carry.
+pub fn run(
+    plan: &Plan,
+    congestion: &BTreeMap<String, String>,
+    objects: &Path,
+    traffic: &Traffic,
+) -> Result<Live, LiveError> {
     plan.check()?;
     check(plan)?;
+    iperf::check(plan, traffic)?;
     let own = own_forms(congestion);
     let mut setup = setup(plan)?;
     setup.paced = own.iter().any(|form| form.paced);
@@ -68,6 +75,7 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
     let links = numbered
         .map(|(i, link)| Link::new(link, i, plan.seed, false))
         .collect::<Result<Vec<Link<RealPacket>>, _>>()?;
+    let iperf = Iperf::new(traffic, &ends, plan)?;
     let clock = Clock::starting_in(LEAD);
     let tuns = [ends[0].tun(), ends[1].tun()];
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
@@ -77,7 +85,7 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
         routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
     }
     let announce = announce.try_into().map_err(|_| LiveError::Broken("two links were planned".to_owned()))?;
-    let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock)
+    let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock, iperf)
         .map_err(LiveError::setup("the hosts' sockets"))?;
     let wanted = AtomicBool::new(true);
     let drops = || ends.iter().map(|end| end.device_drops().unwrap_or(0)).sum::<u64>();
@@ -115,7 +123,8 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
         })
         .collect::<Result<Vec<Report>, _>>()?;
     let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
-    let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls);
+    let reported = hosts.iperf.finish().map_err(LiveError::broken("iperf3"))?;
+    let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_figures).collect();
     let packets = reports.first().map_or(0, |report| report.packets);
     let (links, series) = reports.into_iter().map(|report| (report.figures, report.series)).unzip();

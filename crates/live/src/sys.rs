@@ -5,6 +5,8 @@ use std::ffi::CStr;
 use std::io::{Error, Result};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// Wall-clock time since the run began (CLOCK_MONOTONIC).
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +77,77 @@ pub fn enter_network(namespace: BorrowedFd<'_>) -> Result<()> {
 pub fn die_with_parent() -> Result<()> {
     // SAFETY: takes no pointers.
     checked(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(|_| ())
+}
+
+/// The process of this command gets a SIGKILL when the calling thread ends, which is to be the one that starts it.
+pub fn end_with_this_thread(command: &mut Command) {
+    let parent = std::process::id();
+    let bind = move || {
+        die_with_parent()?;
+        // SAFETY: takes nothing.
+        let now = unsafe { libc::getppid() };
+        // whoever has adopted it will not end it
+        if now as u32 == parent { Ok(()) } else { Err(Error::from_raw_os_error(libc::ESRCH)) }
+    };
+    // SAFETY: between fork and exec it makes system calls alone, and allocates nothing.
+    unsafe { command.pre_exec(bind) };
+}
+
+/// Asks a child process to end, as Ctrl-C does; it must not have been waited for.
+pub fn interrupt(child: u32) -> Result<()> {
+    // SAFETY: takes no pointers.
+    checked(unsafe { libc::kill(child as libc::pid_t, libc::SIGINT) }).map(|_| ())
+}
+
+/// A file that is nowhere but in memory, and for as long as it is open.
+pub fn memory_file(name: &CStr) -> Result<std::fs::File> {
+    // SAFETY: the name is a C string, the descriptor new.
+    unsafe {
+        let fd = checked(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC))?;
+        Ok(std::fs::File::from_raw_fd(fd))
+    }
+}
+
+/// A child process that has few files open has none numbered so high.
+const DESCRIPTORS: libc::c_int = 64;
+
+/// The TCP sockets that a child process has now: a descriptor of our own of each (pidfd_getfd(2), Linux 5.6), with its
+/// port and its peer's (0 if it has none).
+pub fn sockets_of(child: u32) -> Result<Vec<(OwnedFd, u16, u16)>> {
+    let mut found = Vec::new();
+    // SAFETY: the calls take no pointers; what they answer is new and nobody else's.
+    unsafe {
+        let process = libc::syscall(libc::SYS_pidfd_open, child as libc::pid_t, 0) as libc::c_int;
+        let process = OwnedFd::from_raw_fd(checked(process)?);
+        for number in 0..DESCRIPTORS {
+            let fd = libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0) as libc::c_int;
+            match checked(fd) {
+                Ok(fd) => {
+                    let socket = OwnedFd::from_raw_fd(fd);
+                    if let Some(own) = port_of(&socket, libc::getsockname) {
+                        let peer = port_of(&socket, libc::getpeername).unwrap_or_default();
+                        found.push((socket, own, peer));
+                    }
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EBADF) => {}
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => break, // it has ended
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(found)
+}
+
+type Named = unsafe extern "C" fn(libc::c_int, *mut libc::sockaddr, *mut libc::socklen_t) -> libc::c_int;
+
+/// The port of one of a socket's names, if it is a socket of IPv4 and has that name.
+fn port_of(socket: &OwnedFd, named: Named) -> Option<u16> {
+    let mut name = sockaddr(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+    let mut length = ADDRESS_BYTES;
+    // SAFETY: the address and its length are our own and outlive the call.
+    checked(unsafe { named(socket.as_raw_fd(), (&raw mut name).cast(), &mut length) }).ok()?;
+    (name.sin_family == libc::AF_INET as libc::sa_family_t && length == ADDRESS_BYTES)
+        .then(|| u16::from_be(name.sin_port))
 }
 
 /// A thread that comes before others, in ns: it may use so much of a processor in each period. What is left keeps the

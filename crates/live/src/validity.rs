@@ -2,6 +2,7 @@
 //! section III: the bottleneck has to be the router's, flows limited by congestion control), each as a check.
 
 use crate::hosts::Hosts;
+use crate::iperf::IperfReport;
 use crate::namespace::Sysctl;
 use crate::router::Report;
 use longfat_sim::Plan;
@@ -12,6 +13,8 @@ use serde::Serialize;
 const LATENESS: f64 = 0.05;
 /// A flow is held back by buffers for at most this share of the time in which it has something to send (chosen here).
 const HELD_BACK: f64 = 0.02;
+/// An iperf3 takes so many round trips and so long to begin (chosen here): its connections are opened one after the other.
+const BEGINNING: (f64, f64) = (3.0, 0.1);
 /// A thread of the testbed uses at most this share of a processor (chosen here).
 const PROCESSOR: f64 = 0.9;
 
@@ -45,6 +48,9 @@ pub struct Validity {
     pub congestion: std::collections::BTreeMap<String, String>,
     /// Settings of the hosts' TCP.
     pub sysctls: std::collections::BTreeMap<String, String>,
+    /// What iperf3 says of each flow that it has carried.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub iperf3: std::collections::BTreeMap<String, IperfReport>,
 }
 
 /// What was counted where the router sees nothing.
@@ -67,6 +73,7 @@ impl Validity {
         outside: Outside,
         packet_bytes: u32,
         sysctls: &[Sysctl],
+        iperf3: std::collections::BTreeMap<String, IperfReport>,
     ) -> Self {
         let share = |cpu: Interval| cpu.as_secs_f64() / plan.duration_s;
         let used = routers.iter().map(|router| router.cpu).chain([outside.hosts_cpu]);
@@ -88,6 +95,19 @@ impl Validity {
             check("settings remembered between connections", f64::from(u8::from(memory)), 0.0),
             check("processor used by one thread", processor.iter().copied().fold(0.0, f64::max), PROCESSOR),
         ];
+        for (flow, report) in &iperf3 {
+            let used = report.processor.iter().copied().fold(0.0, f64::max);
+            checks.push(check(&format!("processor used by an iperf3 of flow {flow}"), used, PROCESSOR));
+            let Some(flow) = hosts.flows.iter().find(|each| each.name == *flow) else { continue };
+            let end = flow.completed.map_or(plan.duration_s, longfat_units::Time::as_secs_f64);
+            let late_s = end - flow.start.as_secs_f64() - report.seconds.unwrap_or(0.0);
+            let bound = BEGINNING.0 * flow.rtt.as_secs_f64() + BEGINNING.1;
+            checks.push(check(
+                &format!("from the start of flow {} to its iperf3's, s", flow.name),
+                late_s,
+                bound,
+            ));
+        }
         for flow in hosts.flows.iter().filter(|flow| flow.info.busy > Interval::ZERO) {
             let held = flow.info.receiver_limited.as_secs_f64() + flow.info.buffer_limited.as_secs_f64();
             let name = format!("share of time that buffers held back flow {}", flow.name);
@@ -101,6 +121,7 @@ impl Validity {
             realtime: routers.iter().all(|router| router.hurried),
             congestion: hosts.congestion().clone(),
             sysctls: sysctls.iter().cloned().collect(),
+            iperf3,
         }
     }
 }

@@ -3,7 +3,7 @@
 #[path = "../../bpf/tests/skip/mod.rs"]
 mod skip;
 
-use longfat_live::{Live, LiveError, run};
+use longfat_live::{Live, LiveError, Traffic, run};
 use longfat_sim::Plan;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
     };
     let congestion: BTreeMap<_, _> =
         congestion.iter().map(|&(name, algorithm)| (name.to_owned(), algorithm.to_owned())).collect();
-    match run(&plan, &congestion, Path::new("bpf/out")) {
+    match run(&plan, &congestion, Path::new("bpf/out"), &Traffic::Longfat) {
         Ok(live) => Some(live),
         Err(LiveError::Machine(why)) => {
             skip::skipped(&why);
@@ -164,7 +164,7 @@ fn what_no_kernel_can_do_is_one_clear_line() {
     let refused = |plan: &Value, congestion: &[(&str, &str)]| {
         let plan = Plan::from_json(&plan.to_string()).unwrap();
         let congestion = congestion.iter().map(|&(n, a)| (n.to_owned(), a.to_owned())).collect();
-        run(&plan, &congestion, Path::new("nowhere")).err().unwrap().to_string()
+        run(&plan, &congestion, Path::new("nowhere"), &Traffic::Longfat).err().unwrap().to_string()
     };
     let mut two = plan(1.0, &[flow("1", "cubic"), flow("2", "cubic")]);
     two["flows"][1]["initial_window"] = json!(3.0);

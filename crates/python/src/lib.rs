@@ -2,7 +2,7 @@
 
 mod algorithm;
 
-use longfat_live::LiveError;
+use longfat_live::{LiveError, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{
@@ -90,23 +90,28 @@ fn simulate<'py>(
     }
 }
 
-/// live_run(plan_json, congestion, objects) -> dict
+/// live_run(plan_json, congestion, objects, iperf3) -> dict
 ///
 /// Runs a plan on this machine's own TCP; `congestion` maps names of flows and backgrounds to the kernel's names of
-/// their algorithms, and `objects` is the folder of those that `make bpf` built. The process moves into namespaces of its own for good: call it in one that does nothing else.
+/// their algorithms, `objects` is the folder of those that `make bpf` built, and `iperf3` that program, if it is to be
+/// what makes the traffic of flows over TCP. The process moves into namespaces of its own for good: call it in one that does nothing else.
 #[pyfunction]
 fn live_run<'py>(
     py: Python<'py>,
     plan_json: &str,
     congestion: BTreeMap<String, String>,
     objects: PathBuf,
+    iperf3: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::from_json(plan_json).map_err(refuse)?;
+    let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
     let live =
-        py.detach(|| longfat_live::run(&plan, &congestion, &objects)).map_err(|error| match error {
-            LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
-            LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
-        })?;
+        py.detach(|| longfat_live::run(&plan, &congestion, &objects, &traffic)).map_err(
+            |error| match error {
+                LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
+                LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
+            },
+        )?;
     let result = to_dict(py, &live.outcome)?;
     let validity = serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
     result.set_item("validity", validity)?;

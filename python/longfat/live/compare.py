@@ -12,6 +12,7 @@ import numpy as np
 from longfat import metrics, output, simulate
 from longfat.columns import number
 from longfat.live import run as live
+from longfat.live.traffic import KINDS
 from longfat.result import Array, Result
 from longfat.scenario import Scenario
 from longfat.suites.figure import Curve, Figure, Panel, Table
@@ -41,15 +42,20 @@ LINK_QUANTITIES = (
 
 
 def run(
-    scenario: Scenario, repeats: int, into: Path, command: Sequence[str], source: str = "scenario"
+    scenario: Scenario,
+    repeats: int,
+    into: Path,
+    command: Sequence[str],
+    source: str = "scenario",
+    traffic: str = KINDS[0],
 ) -> dict[str, Any]:
     """Runs both, writes figure, table and page into a folder, and answers what `compare.json` holds."""
-    live.check(scenario, source)
+    live.check(scenario, source, traffic)
     with output.folder(into, output.COMPARE_FILES, output.COMPARE_FILES) as draft:
         seeded = [scenario.with_values({"seed": scenario.seed + i}) for i in range(repeats)]
         results = {
             "sim": [simulate.run(each) for each in seeded],
-            "live": [live.run(each, source) for each in seeded],
+            "live": [live.run(each, source, traffic) for each in seeded],
         }
         document = {
             **{name: [each.summary for each in runs] for name, runs in results.items()},

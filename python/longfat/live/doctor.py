@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _core, registry
 from longfat.errors import LongfatError
-from longfat.live import run
+from longfat.live import run, traffic
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,6 +58,8 @@ def examine() -> list[dict[str, Any]]:
     items.append(
         _item("clang", clang is not None, clang or "not found", "apt-get install -y clang libbpf-dev")
     )
+    program = traffic.iperf3()
+    items.append(_item("iperf3", program is not None, program or "not found", traffic.INSTALL))
     there = run.available()
     items += [
         _algorithm(row, there)

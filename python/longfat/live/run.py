@@ -13,6 +13,7 @@ from typing import Any
 
 from longfat import plan, registry
 from longfat.errors import InputError, LongfatError
+from longfat.live import traffic as traffics
 from longfat.live import worker
 from longfat.result import Result
 from longfat.scenario import Scenario
@@ -37,24 +38,26 @@ KERNELS_OWN = (
 """Options of a flow that a kernel decides for itself: accepted with the default alone."""
 
 
-def run(scenario: Scenario, source: str = "scenario") -> Result:
+def run(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> Result:
     """Runs a scenario in real time on this machine's own TCP.
 
     Args:
         scenario: what to run.
         source: what problems are told of, such as the file's name.
+        traffic: what flows over TCP carry, one of live.traffic.KINDS.
 
     Raises:
         InputError: the kernel, this machine or its user cannot do what the scenario asks for.
         LongfatError: the run ended early.
     """
-    check(scenario, source)
+    check(scenario, source, traffic)
     planned = plan.build(scenario)
     request = {
         "what": "run",
         "plan": json.dumps(planned),
         "congestion": congestion(planned),
         "objects": OBJECTS,
+        "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
     }
     begin = time.perf_counter()
     output = ask(request, source)
@@ -86,10 +89,11 @@ def ask(request: dict[str, Any], source: str) -> Any:
     return result
 
 
-def check(scenario: Scenario, source: str = "scenario") -> None:
-    """InputError, one clear line, if the scenario asks for what no kernel does."""
+def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> None:
+    """InputError, one clear line, if the scenario asks for what no kernel, or this traffic, does."""
     try:
         _check(scenario)
+        traffics.check(scenario, traffic)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 

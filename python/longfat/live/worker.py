@@ -22,7 +22,8 @@ def answer(request: dict[str, Any]) -> tuple[str, Any]:
     try:
         if request["what"] == "probe":
             return DONE, _core.live_probe()
-        return DONE, _core.live_run(request["plan"], request["congestion"], request["objects"])
+        given = (request[key] for key in ("plan", "congestion", "objects", "iperf3"))
+        return DONE, _core.live_run(*given)
     except ValueError as error:
         return REFUSED, str(error)
     except Exception as error:
