@@ -115,12 +115,14 @@ def run(
     return document
 
 
-def report(out: Path | str) -> Path | None:
-    """The page of a sweep; none where it does not lie in a folder."""
+def report(out: Path | str, console: Console | None = None) -> Path | None:
+    """The page of a sweep, with a line on the console before it; none where it does not lie in a folder."""
     if isinstance(out, str) and "://" in out:
         return None
     from longfat import report
 
+    if console is not None:
+        console.print(f"drawing the page of {out}", markup=False, soft_wrap=True)
     return report.build(out)
 
 
@@ -194,6 +196,7 @@ def _document(sweep: Sweep, state: _State, wall_s: float) -> dict[str, Any]:
         "where": sweep.where.text,
         "repeats": sweep.repeats,
         "keep": sweep.keep,
+        "figures": [layout.to_json() for layout in sweep.figures],
         "plan": digest([sweep.document, [[axis.keys, axis.steps] for axis in sweep.axes], sweep.repeats])[
             :16
         ],

@@ -114,23 +114,27 @@ def _place(point: Point, texts: frozenset[str]) -> dict[str, Any]:
     }
 
 
+def columns(kept: Mapping[str, Any]) -> list[str]:
+    """Figures that a run has in the table `runs`, and those of its flows as `Swept.with_flows` names them."""
+    row = _figures(kept)
+    return [*row, *(f"flow_{flow['name']}_{key}" for flow in kept["flows"] for key in flow if key != "name")]
+
+
 def _runs(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
     """run, repeat, axes, seed, then the figures of links with their names before them, and the metrics."""
-    rows = []
-    for point, kept in held:
-        row = _place(point, texts) | {
-            "seed": kept["seed"],
-            "duration_s": kept["duration_s"],
-            "packets": kept["packets"],
+    return [_place(point, texts) | _figures(kept) for point, kept in held]
+
+
+def _figures(kept: Mapping[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {"seed": kept["seed"], "duration_s": kept["duration_s"], "packets": kept["packets"]}
+    for link in kept["links"]:
+        row |= {
+            f"{link['name']}_{key}": value
+            for key, value in link.items()
+            if key != "name" and not isinstance(value, (dict, list))
         }
-        for link in kept["links"]:
-            row |= {
-                f"{link['name']}_{key}": value
-                for key, value in link.items()
-                if key != "name" and not isinstance(value, (dict, list))
-            }
-        rows.append(row | kept["metrics"])
-    return rows
+    row |= kept["metrics"]
+    return row
 
 
 def _flows(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
