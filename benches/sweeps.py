@@ -1,8 +1,8 @@
 """What a sweep costs around its runs: the driver's CPU time and memory, and what a second worker gains.
 
 python benches/sweeps.py drive 10000      runs of 0.1 simulated seconds
-python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds, by one worker and by two; and the same runs
-                                          in bare processes without pool and store, which is what the machine gives
+python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds, by one worker and by two; the same runs in
+                                          bare processes say what the machine gives
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
         "FROM flows GROUP BY rate ORDER BY rate"
     ).to_pylist()
     assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
-    with pytest.raises(errors.InputError, match='--sql: .*runs has run, repeat, "bottleneck.rate"'):
+    with pytest.raises(errors.InputError, match=r'--sql: .*runs has run, repeat, "bottleneck.rate"'):
         swept.sql("SELECT nothing FROM nowhere")
     assert swept.to_polars("flows").height == 8
 
