@@ -1,7 +1,7 @@
 """What a sweep costs around its runs: the driver's CPU time and memory, and what a second worker gains.
 
 python benches/sweeps.py drive 10000      runs of 0.1 simulated seconds
-python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds, by one worker, by two; the same runs in
+python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds, by one worker, by two; the same in
                                           bare processes say what the machine gives
 """
 
