@@ -1,18 +1,26 @@
 """What a sweep costs around its runs: the driver's CPU time and memory, and what a second worker gains.
 
 python benches/sweeps.py drive 10000      runs of 0.1 simulated seconds
-python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds, by one worker and by two
+python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds, by one worker, by two; the same in
+                                          bare processes say what the machine gives
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import resource
 import tempfile
 import time
+from multiprocessing.synchronize import Barrier
 from typing import Any
 
-from longfat import sweep
+from longfat import simulate, sweep
+from longfat.sweep.reduction import reduce_run
+
+PAIRS = 3
+"""Of measurements, interleaved; the least time of each counts."""
+SCALE_RATE = "50 Mbit/s"
 
 
 def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
@@ -34,6 +42,51 @@ def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float]:
         return time.perf_counter() - wall, time.process_time() - own
 
 
+def bare(runs: int, seconds: float, first: int, stride: int, begin: Barrier, end: Barrier) -> None:
+    """Every so many of the runs in this process, between two barriers, with nothing around them."""
+    planned = asked(runs, seconds, SCALE_RATE)
+    points = list(planned.points())[first::stride]
+    begin.wait()
+    for point in points:
+        reduce_run(simulate.run(planned.scenario(point)))
+    end.wait()
+
+
+def alone(runs: int, seconds: float, processes: int) -> float:
+    """Wall seconds of the same runs in bare processes that are ready when the clock starts."""
+    context = multiprocessing.get_context("spawn")
+    begin, end = context.Barrier(processes + 1), context.Barrier(processes + 1)
+    started = [
+        context.Process(target=bare, args=(runs, seconds, first, processes, begin, end))
+        for first in range(processes)
+    ]
+    for process in started:
+        process.start()
+    begin.wait()
+    wall = time.perf_counter()
+    end.wait()
+    wall = time.perf_counter() - wall
+    for process in started:
+        process.join()
+    return wall
+
+
+def scale(runs: int, seconds: float) -> None:
+    """One against two, of the sweep and of the machine, and what the first is of the second."""
+    swept: dict[int, float] = {}
+    machine: dict[int, float] = {}
+    for _ in range(PAIRS):
+        for number in (1, 2):
+            taken = alone(runs, seconds, number)
+            machine[number] = min(taken, machine.get(number, taken))
+            taken = run(asked(runs, seconds, SCALE_RATE), number)[0]
+            swept[number] = min(taken, swept.get(number, taken))
+    of_sweep, of_machine = swept[1] / swept[2], machine[1] / machine[2]
+    print(f"{runs} runs: one worker {swept[1]:.1f} s, two {swept[2]:.1f} s, ratio {of_sweep:.2f}")
+    print(f"bare: one process {machine[1]:.1f} s, two {machine[2]:.1f} s, ratio {of_machine:.2f}")
+    print(f"the sweep's ratio is {of_sweep / of_machine:.2f} of the machine's")
+
+
 def main() -> None:
     """Reads the command line, measures, prints a line a measurement."""
     parser = argparse.ArgumentParser(
@@ -49,8 +102,7 @@ def main() -> None:
         each_ms = 1e3 * own_s / given.runs
         print(f"{given.runs} runs in {wall_s:.1f} s, driver {each_ms:.2f} ms each, peak {peak:.0f} MiB")
         return
-    one_s, two_s = (run(asked(given.runs, given.seconds, "50 Mbit/s"), jobs)[0] for jobs in (1, 2))
-    print(f"{given.runs} runs: one worker {one_s:.1f} s, two {two_s:.1f} s, ratio {one_s / two_s:.2f}")
+    scale(given.runs, given.seconds)
 
 
 if __name__ == "__main__":

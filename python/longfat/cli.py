@@ -364,7 +364,7 @@ def sweep(
         return
     with _on_ctrl_c(lambda: f"what has finished is kept in {place}, run again to go on"):
         document = sweeps.run(asked, place, jobs=jobs, scheduler=scheduler, console=console)
-        page = sweeps.report(place)
+        page = sweeps.report(place, console)
     if as_json:
         click.echo(json.dumps(document))
     else:

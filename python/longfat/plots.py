@@ -170,7 +170,7 @@ def draw(figure: Figure) -> Drawing:
         for axis in axes[len(figure.panels) :]:
             axis.set_axis_off()
         _draw_legend(canvas, figure, axes[: len(figure.panels)])
-        canvas.suptitle(f"{figure.mirrors}: {figure.title}", fontsize=9)
+        canvas.suptitle(f"{figure.mirrors}: {figure.title}" if figure.mirrors else figure.title, fontsize=9)
     return canvas
 
 

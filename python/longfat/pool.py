@@ -11,11 +11,15 @@ import os
 import resource
 import signal
 import threading
+import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
@@ -28,6 +32,10 @@ Value = TypeVar("Value")
 ENDED = "a worker process ended before its run did (out of memory, or killed)"
 MOST_LOST = 8
 """Tasks that may end their workers one after the other."""
+QUICK_S = 0.2
+"""A worker that answers within this is given tasks ahead; longer ones would end with one worker alone."""
+MOST_AHEAD_BYTES = 16384
+"""Of a task that waits at a worker: all of them fit into the pipe, so that sending one waits for nobody."""
 PRELOADED = ["longfat.simulate"]
 """Imported once by the server that workers are forked from."""
 
@@ -45,12 +53,30 @@ class Failure:
 
 
 @dataclass
+class _Task:
+    """A task on its way: where it is in the order, itself as bytes, and how often it has been given out."""
+
+    position: int
+    packed: Any
+    attempt: int = 1
+
+
+@dataclass
 class _Worker:
-    """A process, and the task that is out at it."""
+    """A process, the tasks that are out at it in the order of its answers, and when it last answered."""
 
     process: BaseProcess
-    task: tuple[int, Any]
-    attempt: int
+    tasks: deque[_Task] = field(default_factory=deque)
+    since: float = field(default_factory=time.monotonic)
+    quick: bool = False
+
+
+def prepare() -> ForkServerContext:
+    """Starts what workers are forked from, which takes a second in the background, unless it is there."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    forkserver.ensure_running()
+    return context
 
 
 def map_unordered(
@@ -84,6 +110,7 @@ def outcomes(
     *,
     attempts: int = 1,
     memory_bytes: int | None = None,
+    ahead: int = 0,
 ) -> Iterator[tuple[int, Value | Failure]]:
     """As `map_unordered`, always in processes of their own; a task that fails is one of the outcomes.
 
@@ -93,6 +120,7 @@ def outcomes(
         jobs: number of workers; all processors if None.
         attempts: how often a task is given to a worker that ends before it answers.
         memory_bytes: what a worker may allocate; a task that wants more fails.
+        ahead: tasks that may wait at a worker that has just answered quickly, so that it need not.
 
     Raises:
         WorkerError: workers end one after the other and none has answered: it is not the tasks.
@@ -100,19 +128,37 @@ def outcomes(
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    waiting = enumerate(tasks)
+    context = prepare()
+    waiting = (_Task(position, ForkingPickler.dumps((position, task))) for position, task in enumerate(tasks))
+    again: deque[_Task] = deque()
     workers: dict[Connection[Any, Any], _Worker] = {}
     lost_in_a_row = 0
 
-    def employ(task: tuple[int, Task], attempt: int) -> None:
+    def following() -> _Task | None:
+        return again.popleft() if again else next(waiting, None)
+
+    def employ(task: _Task) -> None:
         near, far = context.Pipe()
         process = context.Process(target=_serve, args=(far, function, memory_bytes), daemon=True)
         process.start()
         far.close()
-        workers[near] = _Worker(process, task, attempt)
-        _send(near, task)
+        workers[near] = _Worker(process)
+        give(near, task)
+
+    def give(connection: Connection[Any, Any], task: _Task) -> None:
+        workers[connection].tasks.append(task)
+        _send(connection, task.packed)
+
+    def fill(connection: Connection[Any, Any]) -> None:
+        worker = workers[connection]
+        while len(worker.tasks) <= (ahead if worker.quick else 0):
+            task = following()
+            if task is None:
+                return
+            if worker.tasks and len(task.packed) > MOST_AHEAD_BYTES:
+                again.appendleft(task)
+                return
+            give(connection, task)
 
     def dismiss(connection: Connection[Any, Any]) -> _Worker:
         worker = workers.pop(connection)
@@ -121,37 +167,39 @@ def outcomes(
         return worker
 
     try:
-        for _, task in zip(range(jobs), waiting, strict=False):
-            employ(task, 1)
+        while len(workers) < jobs and (task := following()) is not None:
+            employ(task)
         while workers:
             done: list[tuple[int, Value | Failure]] = []
             for connection in wait(list(workers)):
                 assert isinstance(connection, Connection)
                 try:
-                    answer = connection.recv()
+                    position, value, error = connection.recv()
                 except (EOFError, ConnectionResetError):
                     lost = dismiss(connection)
                     lost_in_a_row += 1
                     if lost_in_a_row > attempts * (jobs + MOST_LOST):
                         raise WorkerError(f"{ENDED}, {lost_in_a_row} of them in a row") from None
-                    if lost.attempt < attempts:
-                        employ(lost.task, lost.attempt + 1)
-                        continue
-                    done.append((lost.task[0], Failure(WorkerError(ENDED))))
-                    following = next(waiting, None)
-                    if following is not None:
-                        employ(following, 1)
+                    ending, *others = lost.tasks
+                    if ending.attempt < attempts:
+                        ending.attempt += 1
+                        others.insert(0, ending)
+                    else:
+                        done.append((ending.position, Failure(WorkerError(ENDED))))
+                    again.extendleft(reversed(others))
+                    task = following()
+                    if task is not None:
+                        employ(task)
                     continue
                 lost_in_a_row = 0
-                position, value, error = answer
                 done.append((position, value if error is None else Failure(error)))
-                following = next(waiting, None)
-                if following is None:
-                    _send(connection, None)
+                worker, now = workers[connection], time.monotonic()
+                worker.tasks.popleft()
+                worker.quick, worker.since = now - worker.since < QUICK_S, now
+                fill(connection)
+                if not worker.tasks:
+                    _send(connection, ForkingPickler.dumps(None))
                     dismiss(connection)
-                else:
-                    workers[connection].task, workers[connection].attempt = following, 1
-                    _send(connection, following)
             yield from done
     finally:
         for worker in workers.values():
@@ -160,11 +208,11 @@ def outcomes(
             dismiss(connection)
 
 
-def _send(connection: Connection[Any, Any], message: Any) -> None:
+def _send(connection: Connection[Any, Any], packed: Any) -> None:
     with suppress(
         BrokenPipeError, ConnectionResetError
     ):  # a worker that has ended is noticed when it is read from
-        connection.send(message)
+        connection.send_bytes(packed)
 
 
 def _serve(

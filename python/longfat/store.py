@@ -19,7 +19,7 @@ import json
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError
+from longfat.index import Index
 from longfat.place import place
 
 FORMAT = 1
@@ -42,7 +43,7 @@ MOST_WAIT_S = 2.0
 """Between the end of a run and its segment, if another run ends after that."""
 FEW_SEGMENTS = 64
 """More than these are joined when the store is closed."""
-JOINED_ROWS = 4096
+JOINED_ROWS = 1024
 ARRAY = "float64"
 """Marks an array in JSON."""
 
@@ -77,12 +78,16 @@ class Store:
         self._check_format(write)
         if write:
             self._place.lock()
-        self._segments: dict[str, list[str]] = {}
+        self._segments: dict[str, int] = {}  # and how many rows each has
+        self._index = Index()
         for name in self._place.names(self._folder):
             keys = self._keys(name, write)
             if keys is not None:
-                self._segments[name] = keys
-        self._where = {key: name for name, keys in self._segments.items() for key in keys}
+                self._put(name, keys)
+
+    def _put(self, name: str, keys: Collection[str]) -> None:
+        self._segments[name] = len(keys)
+        self._index.put(keys, name)
 
     def _check_format(self, write: bool) -> None:
         try:
@@ -121,20 +126,20 @@ class Store:
         self.close()
 
     def __contains__(self, key: str) -> bool:
-        return key in self._where or key in self._rows
+        return key in self._rows or self._index.find(key) is not None
 
     def __len__(self) -> int:
-        return len(self._where.keys() | self._rows.keys())
+        return len(self._index) + sum(self._index.find(key) is None for key in self._rows)
 
-    def add(self, key: str, row: Mapping[str, Any], series: pa.Table | None = None) -> None:
-        """Keeps what a run gave; on the disk at the latest with `flush`.
+    def add(self, key: str, row: Mapping[str, Any] | str, series: pa.Table | None = None) -> None:
+        """Keeps what a run gave, or what `text` made of it; on the disk at the latest with `flush`.
 
         Raises:
             LongfatError: the disk is full or gone; what is there stays.
         """
         if series is not None:
             self._write(f"{SERIES}/{key}.parquet", _parquet(series))
-        self._rows[key] = json.dumps(row, default=_encode, separators=(",", ":"))
+        self._rows[key] = row if isinstance(row, str) else text(row)
         if len(self._rows) >= MOST_ROWS or time.monotonic() - self._since > MOST_WAIT_S:
             self.flush()
 
@@ -149,8 +154,7 @@ class Store:
         name = f"{uuid.uuid4().hex}.parquet"
         table = pa.table({"key": list(rows), "kept": list(rows.values())}, schema=SCHEMA)
         self._write(f"{self._folder}/{name}", _parquet(table))
-        self._segments[name] = list(rows)
-        self._where |= dict.fromkeys(rows, name)
+        self._put(name, rows)
 
     def write_json(self, name: str, document: Any) -> None:
         """A file beside the segments. LongfatError as `add`."""
@@ -183,12 +187,14 @@ class Store:
         for key in keys:
             if key in self._rows:
                 found[key] = json.loads(self._rows[key], object_hook=_decode)
-            elif key in self._where:
-                wanted.setdefault(self._where[key], set()).add(key)
+                continue
+            name = self._index.find(key)
+            if name is not None:
+                wanted.setdefault(name, set()).add(key)
         for name, held in wanted.items():
-            for key, text in self._read(name):
+            for key, kept in self._read(name):
                 if key in held:
-                    found[key] = json.loads(text, object_hook=_decode)
+                    found[key] = json.loads(kept, object_hook=_decode)
         return found
 
     def series(self, key: str) -> pa.Table | None:
@@ -213,7 +219,7 @@ class Store:
 
     def _join(self) -> None:
         """Small segments become few: the new ones first, so that nothing is ever missing."""
-        old = sorted(name for name, keys in self._segments.items() if len(keys) < JOINED_ROWS)
+        old = sorted(name for name, rows in self._segments.items() if rows < JOINED_ROWS)
         rows: dict[str, str] = {}
         for name in old:
             rows |= self._read(name)
@@ -225,6 +231,11 @@ class Store:
         for name in old:
             self._place.remove(f"{self._folder}/{name}")
             del self._segments[name]
+
+
+def text(row: Mapping[str, Any]) -> str:
+    """A row as a store keeps it. A worker that makes it saves the one process that writes the work."""
+    return json.dumps(row, default=_encode, separators=(",", ":"))
 
 
 def _parquet(table: pa.Table) -> bytes:

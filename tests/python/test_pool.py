@@ -172,3 +172,17 @@ def test_workers_end_with_their_parent_and_what_was_done_stays(jobs: int, sent: 
             os.kill(process, signal.SIGKILL)
         parent.stdout.close()
     assert left == []
+
+
+def die_on_seven_once(task: tuple[int, str]) -> int:
+    number, mark = task
+    if number == 7 and not os.path.exists(mark):
+        open(mark, "w").close()
+        os._exit(1)
+    return number
+
+
+def test_tasks_that_wait_at_a_worker_that_dies_are_done_by_another(tmp_path: Path) -> None:
+    tasks = [(number, str(tmp_path / "mark")) for number in range(20)]
+    found = dict(outcomes(die_on_seven_once, tasks, 2, attempts=2, ahead=3))
+    assert found == {number: number for number in range(20)}

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from longfat import errors, store
+from longfat import errors, index, store
 from longfat.identity import reduction_key, run_key
 from longfat.scenario import Scenario
 from longfat.store import Store
@@ -158,3 +158,20 @@ def test_a_users_own_algorithm_is_part_of_a_run_with_its_source(tmp_path: Path) 
 def test_reductions_have_names_that_stay_and_differ() -> None:
     assert reduction_key(reduce_run) == reduction_key(reduce_run)
     assert reduction_key(reduce_run) != reduction_key(reduction.reduce_run)
+
+
+def test_the_index_knows_each_of_many_keys_by_the_last_segment_that_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(index, "FRESH", 8)
+    known = index.Index()
+    for first in range(0, 60, 5):
+        known.put([str(number) for number in range(first, first + 10)], f"from {first}")
+    assert len(known) == 65
+    assert [known.find(str(number)) for number in (0, 7, 12, 64)] == [
+        "from 0",
+        "from 5",
+        "from 10",
+        "from 55",
+    ]
+    assert known.find("65") is None

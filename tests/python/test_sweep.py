@@ -1,5 +1,6 @@
 """Sweeps: which runs they are, that each is there once whatever happened, and what can be asked of them."""
 
+import hashlib
 import json
 import os
 import random
@@ -14,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from longfat import errors, sweep
-from longfat.sweep import estimate, figures
+from longfat.sweep import estimate, figures, words
+from longfat.sweep import tables as sweep_tables
 
 BASE = {
     "title": "tiny",
@@ -84,12 +86,30 @@ def test_a_filter_leaves_points_out_by_quantities_in_si_units() -> None:
     assert [tuple(point.values.values()) for point in asked.points()] == [("1 Mbit/s", "100 ms")]
 
 
+def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
+    """A sweep whose figure is right but for these keys, and what is wrong with it."""
+    axes = {"flow.0.rtt": ["1 ms", "2 ms"], "flow.0.algorithm": ["sack", "cubic"]}
+    right = {"kind": "lines", "x": "flow.0.rtt", "y": "jain"}
+    return {"axes": axes, "figure": [right | keys]}, told
+
+
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
         ({}, "no axes"),
         ({"axes": {"flow.0.rtt": []}}, "axes.flow.0.rtt: no value"),
-        ({"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}}, "an axis names no key of the scenario: .*rrt"),
+        ({"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}}, 'an axis names no key of the scenario: .*mean "rtt"'),
+        ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'no axis sed, did you mean "seed"'),
+        ({"axes": {"seed": [1]}, "figure": {}}, "figure: accepted: a list of tables"),
+        figure({"kind": "line"}, r'figure.0.kind = line: accepted: "lines" or "heat"'),
+        figure({"colour": "jain"}, "colour: unknown key"),
+        figure({"x": "flow.0.rt"}, 'figure.0.x: no axis "flow.0.rt", did you mean "flow.0.rtt"'),
+        figure({"y": "jian"}, 'figure.0.y: no column "jian", did you mean "jain"'),
+        figure({"y": "jain / bottleneck_losses"}, 'no column "bottleneck_losses"'),
+        figure({"lines": "flow.0.rtt"}, "is x already; accepted: another axis"),
+        figure({"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: no value .*accepted: 1 ms, 2 ms"),
+        figure({"y_scale": "logarithmic"}, 'accepted: "linear" or "log"'),
+        figure({"x": "flow.0.algorithm"}, "not an axis of numbers"),
         ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis names no key of the scenario: .*flow.3"),
         ({"axes": {"flow.0.rtt": ["1 ms", "1 ms"]}}, "is there twice"),
         ({"axes": {"flow.0.rtt": ["1 ms"]}, "zip": [{"flow.0.rtt": ["2 ms"]}]}, "is an axis twice"),
@@ -191,7 +211,7 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
         "FROM flows GROUP BY rate ORDER BY rate"
     ).to_pylist()
     assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
-    with pytest.raises(errors.InputError, match="--sql: "):
+    with pytest.raises(errors.InputError, match=r'--sql: .*runs has run, repeat, "bottleneck.rate"'):
         swept.sql("SELECT nothing FROM nowhere")
     assert swept.to_polars("flows").height == 8
 
@@ -230,8 +250,63 @@ def test_figures_say_what_is_in_the_tables(tmp_path: Path) -> None:
     page = sweep.report(tmp_path)
     assert page is not None
     assert "bottleneck.rate" in page.read_text()
+    assert (along.panels[0].x_label, along.panels[0].curves[1].x) == ("RTT of flow 1, ms", (10.0, 40.0))
     with pytest.raises(errors.InputError, match="no such column"):
         figures.heat_map(swept, "nothing", "bottleneck.rate", "flow.0.rtt")
+
+
+def test_a_figure_is_a_grid_of_panels_on_one_scale_that_the_file_asks_for(tmp_path: Path) -> None:
+    axes = {
+        "flow.0.rtt": ["10 ms", "40 ms"],
+        "flow.0.algorithm": ["sack", "cubic"],
+        "bottleneck.rate": ["1 Mbit/s", "4 Mbit/s"],
+        "bottleneck.buffer": ["50 % BDP", "100 % BDP"],
+    }
+    asked = {
+        "kind": "lines",
+        "x": "flow.0.rtt",
+        "y": "flow_1_throughput_bps / flow_1_goodput_bps",
+        "lines": "flow.0.algorithm",
+        "columns": "bottleneck.rate",
+        "rows": "bottleneck.buffer",
+        "where": {"flow.0.algorithm": ["cubic"]},
+    }
+    sweep.run(grid(axes=axes, figure=[asked]), tmp_path)
+    (drawn,) = figures.page(sweep.open_sweep(tmp_path))
+    assert drawn.columns == 2
+    assert [panel.title for panel in drawn.panels] == [
+        "1 Mbit/s, 50 % BDP",
+        "4 Mbit/s, 50 % BDP",
+        "1 Mbit/s, 100 % BDP",
+        "4 Mbit/s, 100 % BDP",
+    ]
+    assert [curve.label for panel in drawn.panels for curve in panel.curves] == ["cubic"] * 4
+    assert len({panel.y_range for panel in drawn.panels}) == 1
+    # what is sent again counts as throughput and not as goodput
+    assert all(y >= 1.0 for panel in drawn.panels for curve in panel.curves for y in curve.y)
+    assert [bool(panel.y_label) for panel in drawn.panels] == [True, False, True, False]
+    assert [bool(panel.x_label) for panel in drawn.panels] == [False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (["bottleneck.rate"], "bottleneck rate"),
+        (["flow.1.rtt"], "RTT of flow 2"),
+        (["flow.0.rtt", "flow.1.rtt", "background.0.rtt"], "RTT"),
+        (["background.0.sessions"], "background sessions"),
+    ],
+)
+def test_axes_are_called_by_what_moves_along_them(keys: list[str], said: str) -> None:
+    assert words.axis(keys) == said
+
+
+def test_keys_of_runs_come_back_whole_and_refused_runs_have_none() -> None:
+    keys = sweep_tables.Keys()
+    known = [hashlib.sha256(bytes([i])).hexdigest() for i in range(3)]
+    for key in (known[0], None, *known[1:]):
+        keys.append(key)
+    assert list(keys) == [known[0], None, known[1], known[2]]
 
 
 FILE = """

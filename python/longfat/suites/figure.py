@@ -65,7 +65,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order."""
+    """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order.
+
+    What mirrors no figure has the name again, or "".
+    """
 
     name: str
     mirrors: str

@@ -1,7 +1,11 @@
-"""Figures of a sweep: any figure of its runs over two axes as a heat map, or over one with error bars."""
+"""Figures of a sweep: any figure of its runs over two axes as a heat map, or over one with error bars.
+
+Both as grids of panels: a row of panels for each value of one axis, a column for each of another.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,143 +14,290 @@ import numpy as np
 
 from longfat import metrics
 from longfat.errors import InputError
-from longfat.suites.figure import Curve, Figure, Panel, points
-from longfat.sweep.grid import dimension_of, plain
+from longfat.suites.figure import Figure, Panel, points
+from longfat.sweep import words
+from longfat.sweep.grid import plain
 from longfat.sweep.handle import Swept
+from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 
-METRICS = ("jain", "throughput_ratio", "bottleneck_utilization", "bottleneck_loss_ratio")
-"""Of the page."""
-MOST_PANELS = 9
-"""Small multiples of a figure."""
-MOST_CURVES = 12
+METRICS = ("throughput_ratio", "jain", "bottleneck_utilization", "bottleneck_loss_ratio")
+"""Of a page whose sweep file asks for no figures."""
+WRAPPED = 3
+"""Panels side by side where there are no rows."""
 LOG_FACTOR = 10.0
 """An axis that spans more is drawn logarithmically."""
+HEADROOM = 1.05
+LOG_ROOM = 1.3
 
-Rows = Sequence[Mapping[str, Any]]
+Groups = Mapping[tuple[Any, ...], list[float]]
+"""Values of the runs by those of the axes that are drawn."""
 
 
 def page(swept: Swept) -> list[Figure]:
-    """What the report shows: each of `METRICS` over the axes that vary."""
-    varied = [axis["keys"][0] for axis in swept.document["axes"] if len(axis["values"]) > 1]
-    known = set(swept.runs.column_names)
-    shown = [metric for metric in METRICS if metric in known and _varies(swept, metric)]
-    found = []
-    for metric in shown:
-        if len(varied) >= 2:
-            x, y = _two(swept, varied)
-            others = [key for key in varied if key not in (x, y)]
-            found.append(heat_map(swept, metric, x, y, others[0] if others else None))
-        numeric = [key for key in varied if _is_number(swept, key)]
-        if numeric:
-            others = [key for key in varied if key != numeric[0]]
-            by = next((key for key in others if not _is_number(swept, key)), others[0] if others else None)
-            found.append(lines(swept, metric, numeric[0], by))
-    return found
+    """What the report shows: what the sweep file asks for, else `METRICS` over the axes that vary."""
+    layouts = [Layout(**layout) for layout in swept.document.get("figures", [])] or _fitting(swept)
+    return [draw(swept, layout, f"{number:02d}-") for number, layout in enumerate(layouts, start=1)]
 
 
-def heat_map(swept: Swept, metric: str, x: str, y: str, small: str | None = None) -> Figure:
-    """The mean of a figure over two axes, all other axes and repeats: a panel for each value of `small`.
+def heat_map(
+    swept: Swept,
+    metric: str,
+    x: str,
+    y: str,
+    *,
+    columns: str | None = None,
+    rows: str | None = None,
+    where: Mapping[str, Sequence[Any]] | None = None,
+) -> Figure:
+    """The mean of a figure over two axes, all other axes and repeats: panels for two more axes.
 
     Raises:
         InputError: no such column.
     """
-    rows = _rows(swept, metric, [x, y] + ([small] if small else []))
-    xs, ys = _values(swept, x), _values(swept, y)
-    panels: list[Panel] = []
-    # one scale for all panels
-    known = [row[metric] for row in rows if row[metric] is not None]
-    scale = (min(known), max(known)) if known else None
-    for value in _values(swept, small)[:MOST_PANELS] if small else [None]:
-        own = [row for row in rows if small is None or row[small] == plain(value)]
-        cells = tuple(tuple(_mean(own, metric, {x: plain(a), y: plain(b)}) for a in xs) for b in ys)
-        title = metric if small is None else f"{small} = {value}"
-        across, up = _words(xs), _words(ys)
-        panels.append(Panel(title, x, y, (), y_range=scale, categories=across, levels=up, cells=cells))
-    return Figure(
-        f"{_plain_name(metric)}-map",
-        "sweep",
-        f"{metric} over {x} and {y}",
-        _caption(swept, [x, y, small]),
-        tuple(panels),
-    )
+    return draw(swept, Layout("heat", metric, x, y, rows=rows, columns=columns, where=where or {}))
 
 
-def lines(swept: Swept, metric: str, x: str, by: str | None = None, small: str | None = None) -> Figure:
-    """Mean and standard error of a figure along an axis: curves for the values of `by`, panels for `small`.
+def lines(
+    swept: Swept,
+    metric: str,
+    x: str,
+    by: str | None = None,
+    *,
+    columns: str | None = None,
+    rows: str | None = None,
+    where: Mapping[str, Sequence[Any]] | None = None,
+) -> Figure:
+    """Mean and standard error of a figure along an axis: curves for the values of `by`, panels as above.
 
     Raises:
         InputError: no such column, or an axis that is not of numbers.
     """
-    if not _is_number(swept, x):
-        raise InputError(f"{x}: not an axis of numbers; accepted: one, for lines")
-    rows = _rows(swept, metric, [key for key in (x, by, small) if key])
+    return draw(swept, Layout("lines", metric, x, lines=by, rows=rows, columns=columns, where=where or {}))
+
+
+def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
+    """The figure of a layout, with `prefix` before its name. InputError as `heat_map` and `lines`."""
+    if layout.kind == "lines" and not _is_number(swept, layout.x):
+        raise InputError(f"{layout.x}: not an axis of numbers; accepted: one, for lines")
+    groups = _groups(swept, layout)
+    across, down = (_values(swept, layout, key) for key in (layout.columns, layout.rows))
     panels = []
-    for value in _values(swept, small)[:MOST_PANELS] if small else [None]:
-        own = [row for row in rows if small is None or row[small] == plain(value)]
-        curves = []
-        for number, level in enumerate(_values(swept, by)[:MOST_CURVES] if by else [None]):
-            held = [row for row in own if by is None or row[by] == plain(level)]
-            curves.append(_curve(swept, held, metric, x, level, number))
-        xs = [point for curve in curves for point in curve.x]
-        log = bool(xs) and min(xs) > 0.0 and max(xs) > LOG_FACTOR * min(xs)
-        title = metric if small is None else f"{small} = {value}"
-        panels.append(Panel(title, _labelled(swept, x), metric, tuple(curves), x_log=log))
-    along = f"{metric} along {x}" + (f", by {by}" if by else "")
+    for (i, row), (j, column) in itertools.product(enumerate(down), enumerate(across)):
+        title = ", ".join(
+            words.named(_name(swept, key), step)
+            for key, step in ((layout.columns, column), (layout.rows, row))
+            if key is not None
+        )
+        at = (_stored(swept, layout.columns, column), _stored(swept, layout.rows, row))
+        make = _heat if layout.kind == "heat" else _lines
+        panels.append(make(swept, layout, groups, at, title))
+        if layout.rows is not None:  # inner panels need no names of axes
+            panels[-1] = _trimmed(panels[-1], bottom=i == len(down) - 1, left=j == 0)
+    name, _, _ = words.figure(layout.parts)
+    title = layout.title or f"{name} {'over' if layout.kind == 'heat' else 'along'} " + _and(
+        [_name(swept, key) for key in (layout.x, layout.y) if key]
+    )
+    slug = "-".join(part.replace("_", "-") for part in layout.parts)
     return Figure(
-        f"{_plain_name(metric)}-lines", "sweep", along, _caption(swept, [x, by, small]), tuple(panels)
+        f"{prefix}{slug}-{'map' if layout.kind == 'heat' else 'lines'}",
+        "",
+        title[:1].upper() + title[1:],
+        _caption(swept, layout),
+        tuple(_ranged(panels, layout)),
+        columns=len(across) if layout.rows is not None else min(len(across), WRAPPED),
     )
 
 
-def _curve(swept: Swept, rows: Rows, metric: str, x: str, level: Any, number: int) -> Curve:
-    samples = []
-    for value in map(plain, _values(swept, x)):
-        found = [row[metric] for row in rows if row[x] == value and row[metric] is not None]
-        if found:
-            samples.append(
-                (float(value), metrics.mean_stderr(found) if len(found) > 1 else (found[0], math.nan))
-            )
-    label = str(level) if level is not None else metric
-    return points(label, samples, label if level is not None else None, number)
+def _lines(swept: Swept, layout: Layout, groups: Groups, at: tuple[Any, Any], title: str) -> Panel:
+    _, _, factor = words.figure(layout.parts)
+    steps = _values(swept, layout, layout.x)
+    unit, scale = words.unit_of(steps)
+    curves = []
+    met: dict[str, int] = {}
+    for number, level in enumerate(_values(swept, layout, layout.lines)):
+        samples = []
+        for step in steps:
+            key = (_stored(swept, layout.x, step), None, _stored(swept, layout.lines, level), *at)
+            found = [factor * value for value in groups.get(key, ())]
+            if found:
+                mean = metrics.mean_stderr(found) if len(found) > 1 else (found[0], math.nan)
+                samples.append((scale * float(plain(step)), mean))
+        algorithm = _algorithm(layout.lines, level)
+        met[algorithm or ""] = met.get(algorithm or "", -1) + 1
+        label = (
+            words.named(_name(swept, layout.lines), level) if layout.lines else words.figure(layout.parts)[0]
+        )
+        curves.append(points(label, samples, algorithm, met[algorithm] if algorithm else number))
+    xs = [point for curve in curves for point in curve.x]
+    log = bool(xs) and min(xs) > 0.0 and max(xs) > LOG_FACTOR * min(xs)
+    return Panel(
+        title,
+        words.labelled(_name(swept, layout.x), unit),
+        words.labelled(*words.figure(layout.parts)[:2]),
+        tuple(curves),
+        x_log=log,
+        y_log=layout.y_scale == "log",
+    )
 
 
-def _rows(swept: Swept, metric: str, keys: Sequence[str]) -> list[dict[str, Any]]:
-    for key in (metric, *keys):
-        if key not in swept.runs.column_names:
-            known = ", ".join(swept.runs.column_names)
-            raise InputError(f"{key}: no such column of the sweep; accepted: {known}")
-    rows: list[dict[str, Any]] = swept.runs.select([metric, *keys]).to_pylist()
-    return rows
+def _heat(swept: Swept, layout: Layout, groups: Groups, at: tuple[Any, Any], title: str) -> Panel:
+    name, unit, factor = words.figure(layout.parts)
+    xs, ys = (_values(swept, layout, key) for key in (layout.x, layout.y))
+    cells = tuple(
+        tuple(
+            factor * _mean(groups.get((_stored(swept, layout.x, a), _stored(swept, layout.y, b), None, *at)))
+            for a in xs
+        )
+        for b in ys
+    )
+    return Panel(
+        title or words.labelled(name, unit),
+        _name(swept, layout.x),
+        _name(swept, layout.y),
+        (),
+        categories=tuple(map(words.value, xs)),
+        levels=tuple(map(words.value, ys)),
+        cells=cells,
+    )
 
 
-def _mean(rows: Rows, metric: str, at: Mapping[str, Any]) -> float:
-    found = [
-        row[metric]
-        for row in rows
-        if row[metric] is not None and all(row[key] == value for key, value in at.items())
+def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
+    """All panels with one scale, so that they can be compared."""
+    cells = [value for panel in panels for row in panel.cells for value in row]
+    ends = [
+        y + sign * (0.0 if math.isnan(error) else error)
+        for panel in panels
+        for curve in panel.curves
+        for y, error in zip(curve.y, curve.error or (), strict=True)
+        for sign in (-1.0, 1.0)
     ]
-    return float(np.mean(found)) if found else math.nan
+    known = [value for value in (*cells, *ends) if math.isfinite(value)]
+    if layout.y_scale == "log":
+        means = [y for panel in panels for curve in panel.curves for y in curve.y if y > 0.0]
+        scale = (min(means) / LOG_ROOM, max(*means, *known) * LOG_ROOM) if means else None
+    elif layout.kind == "lines":
+        scale = (min(0.0, *known), HEADROOM * max(known)) if known and max(known) > 0.0 else None
+    else:
+        scale = (min(known), max(known)) if known else None
+    return [_with(panel, y_range=scale) for panel in panels]
 
 
-def _values(swept: Swept, key: str) -> list[Any]:
+def _trimmed(panel: Panel, *, bottom: bool, left: bool) -> Panel:
+    return _with(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
+
+
+def _with(panel: Panel, **changes: Any) -> Panel:
+    return Panel(**{**vars(panel), **changes})
+
+
+def _groups(swept: Swept, layout: Layout) -> Groups:
+    """Values by (x, y, line, column, row), of the runs that `where` leaves."""
+    table = swept.with_flows() if any(_of_flow(swept, part) for part in layout.parts) else swept.runs
+    for key in (*layout.parts, *layout.axes, *layout.where):
+        if key not in table.column_names:
+            known = ", ".join(table.column_names)
+            raise InputError(f"{key}: no such column of the sweep; accepted: {known}")
+    kept = {key: {_stored(swept, key, value) for value in values} for key, values in layout.where.items()}
+    drawn = (layout.x, layout.y, layout.lines, layout.columns, layout.rows)
+    found: dict[tuple[Any, ...], list[float]] = {}
+    wanted = dict.fromkeys([*layout.parts, *layout.axes, *layout.where])
+    for row in table.select(list(wanted)).to_pylist():
+        value = _quotient([row[part] for part in layout.parts])
+        if value is not None and all(row[key] in values for key, values in kept.items()):
+            found.setdefault(tuple(row[key] if key else None for key in drawn), []).append(value)
+    return found
+
+
+def _of_flow(swept: Swept, column: str) -> bool:
+    return column.startswith("flow_") and column not in swept.runs.column_names
+
+
+def _quotient(values: Sequence[float | None]) -> float | None:
+    above, *below = values
+    if above is None or not below:
+        return above
+    return None if not below[0] else above / below[0]
+
+
+def _mean(values: Sequence[float] | None) -> float:
+    return float(np.mean(values)) if values else math.nan
+
+
+def _fitting(swept: Swept) -> list[Layout]:
+    """Maps and lines over the axes that vary: x numbers, lines words, the rest as panels while they fit."""
+    varied = [axis["keys"][0] for axis in swept.document["axes"] if len(axis["values"]) > 1]
+    shown = [name for name in METRICS if name in swept.runs.column_names and _varies(swept, name)]
+    numbers = sorted((key for key in varied if _is_number(swept, key)), key=lambda key: -_size(swept, key))
+    found = []
+    for name in shown:
+        if numbers:
+            others = [key for key in varied if key != numbers[0]]
+            others.sort(key=lambda key: _is_number(swept, key))
+            by = next((key for key in others if _size(swept, key) <= MOST_LINES), None)
+            columns, rows = _panels(swept, [key for key in others if key != by])
+            found.append(Layout("lines", name, numbers[0], lines=by, columns=columns, rows=rows))
+        if len(varied) > 1:
+            x, y = sorted(varied, key=lambda key: not _is_number(swept, key))[:2]
+            columns, rows = _panels(swept, [key for key in varied if key not in (x, y)])
+            found.append(Layout("heat", name, x, y, columns=columns, rows=rows))
+    return found
+
+
+def _panels(swept: Swept, keys: Sequence[str]) -> tuple[str | None, str | None]:
+    """Up to two axes that together give no more panels than are allowed."""
+    chosen: list[str] = []
+    for key in sorted(keys, key=lambda key: _size(swept, key)):
+        if len(chosen) < 2 and math.prod(_size(swept, other) for other in (*chosen, key)) <= MOST_PANELS:
+            chosen.append(key)
+    chosen.sort(key=lambda key: -_size(swept, key))
+    columns, rows = (*chosen, None, None)[:2]
+    return columns, rows
+
+
+def _size(swept: Swept, key: str) -> int:
+    return len(_all_values(swept, key))
+
+
+def _all_values(swept: Swept, key: str) -> list[Any]:
     """The values of an axis, in the order of the file."""
+    keys = _axis_keys(swept, key)
+    axis = next(axis for axis in swept.document["axes"] if list(axis["keys"]) == keys)
+    place = keys.index(key)
+    return list({repr(step[place]): step[place] for step in axis["values"]}.values())
+
+
+def _values(swept: Swept, layout: Layout, key: str | None) -> list[Any]:
+    """Those that are drawn; one that is nothing where there is no axis."""
+    if key is None:
+        return [None]
+    kept = layout.where.get(key)
+    return [
+        value
+        for value in _all_values(swept, key)
+        if kept is None or any(plain(value) == plain(other) for other in kept)
+    ]
+
+
+def _stored(swept: Swept, key: str | None, value: Any) -> Any:
+    """A value as the tables have it."""
+    if key is None:
+        return None
+    return float(plain(value)) if _is_number(swept, key) else str(plain(value))
+
+
+def _axis_keys(swept: Swept, key: str) -> list[str]:
     for axis in swept.document["axes"]:
         if key in axis["keys"]:
-            place = axis["keys"].index(key)
-            return list({json_key(step[place]): step[place] for step in axis["values"]}.values())
+            return list(axis["keys"])
     raise InputError(f"{key}: no axis of the sweep; accepted: {', '.join(swept.keys)}")
 
 
-def json_key(value: Any) -> str:
-    """Something to tell values of an axis apart by."""
-    return repr(value)
-
-
-def _words(values: Sequence[Any]) -> tuple[str, ...]:
-    return tuple(str(value) if not isinstance(value, dict) else str(plain(value)) for value in values)
+def _name(swept: Swept, key: str | None) -> str:
+    return "" if key is None else words.axis(_axis_keys(swept, key))
 
 
 def _is_number(swept: Swept, key: str) -> bool:
-    return all(isinstance(plain(value), (int, float)) for value in _values(swept, key))
+    return all(isinstance(plain(value), (int, float)) for value in _all_values(swept, key))
 
 
 def _varies(swept: Swept, metric: str) -> bool:
@@ -154,23 +305,39 @@ def _varies(swept: Swept, metric: str) -> bool:
     return len(set(values)) > 1
 
 
-def _two(swept: Swept, varied: Sequence[str]) -> tuple[str, str]:
-    """The two axes of a map: numbers before words."""
-    ordered = sorted(varied, key=lambda key: not _is_number(swept, key))
-    return ordered[0], ordered[1]
+def _algorithm(key: str | None, level: Any) -> str | None:
+    """The name that gives a curve its colour, if its axis is one of algorithms."""
+    if key is None or key.rpartition(".")[2] != "algorithm":
+        return None
+    return str(level["name"] if isinstance(level, Mapping) and "name" in level else level)
 
 
-def _labelled(swept: Swept, key: str) -> str:
-    dimension = dimension_of(_values(swept, key)[0])
-    units = {"time": "s", "rate": "bit/s", "size": "bytes"}
-    return f"{key} ({units[dimension.name]})" if dimension else key
+def _caption(swept: Swept, layout: Layout) -> str:
+    """What a panel, a bar and a point stand for."""
+    told = []
+    for key, what in ((layout.columns, "columns"), (layout.rows, "rows")):
+        if key and layout.rows:
+            told.append(f"{what}: {_name(swept, key)}")
+    only = [
+        f"{_name(swept, key)} {' or '.join(map(words.value, values))}" for key, values in layout.where.items()
+    ]
+    held = {key for key, values in layout.where.items() if len(values) == 1} | set(layout.axes)
+    over = [
+        words.axis(axis["keys"])
+        for axis in swept.document["axes"]
+        if len(axis["values"]) > 1 and not held & set(axis["keys"])
+    ]
+    over += ["repeats"] if swept.document["repeats"] > 1 else []
+    bars = "Means and standard errors" if layout.kind == "lines" else "Means"
+    text = f"{bars} over {_and(over)}." if over else "One run a point."
+    return " ".join(
+        [
+            *([f"Panels: {', '.join(told)}."] if told else []),
+            *([f"Only {_and(only)}."] if only else []),
+            text,
+        ]
+    )
 
 
-def _caption(swept: Swept, drawn: Sequence[str | None]) -> str:
-    others = [axis["keys"][0] for axis in swept.document["axes"] if axis["keys"][0] not in drawn]
-    over = [*(key for key in others), *(["repeats"] if swept.document["repeats"] > 1 else [])]
-    return f"Means over {' and '.join(over)}." if over else "One run a point."
-
-
-def _plain_name(metric: str) -> str:
-    return metric.replace("_", "-")
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -11,6 +11,8 @@
     "flow.0.algorithm" = ["sack", "hstcp"]
     "flow.1.algorithm" = ["sack", "hstcp"]
 
+and [[figure]] tables for its page, as `layout` has them.
+
 The points are all combinations of the axes, in the order of the file, the last one fastest, the repeat
 fastest of all.
 """
@@ -28,11 +30,12 @@ from typing import Any, Literal
 from longfat.errors import InputError
 from longfat.registry import suggestion
 from longfat.scenario import Scenario, override
+from longfat.sweep import layout
 from longfat.sweep.where import Filter
 from longfat.units import RATE, SIZE, TIME, Dimension, split
 
 Keep = Literal["summary", "series"]
-KEYS = ("base", "title", "repeats", "keep", "where", "axes", "zip")
+KEYS = ("base", "title", "repeats", "keep", "where", "axes", "zip", "figure")
 RANGE_KEYS = ("from", "to", "points", "spacing")
 SUMMARY_ABOVE = 1000
 """Runs beyond which samples are not kept unless the file asks for them."""
@@ -73,6 +76,7 @@ class Sweep:
         source: where it came from, for messages.
         document: its base scenario as tables.
         folder: that relative paths in the scenario are relative to.
+        figures: of its page, if the file says which.
     """
 
     source: str
@@ -83,6 +87,7 @@ class Sweep:
     repeats: int
     keep: Keep
     where: Filter
+    figures: tuple[layout.Layout, ...] = ()
 
     @property
     def keys(self) -> list[str]:
@@ -164,8 +169,10 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
     keep = data.get("keep", "summary" if most > SUMMARY_ABOVE else "series")
     if keep not in ("summary", "series"):
         raise InputError(f'{source}: keep = "{keep}": accepted: "summary" or "series"')
-    sweep = Sweep(source, title, document, base_folder, axes, repeats, keep, where)
+    figures = layout.read(data.get("figure", []), axes, source)
+    sweep = Sweep(source, title, document, base_folder, axes, repeats, keep, where, figures)
     _check_keys(sweep)
+    layout.check_columns(sweep)
     return sweep
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from longfat.claims import LEDGER_FILE, read_ledger
@@ -82,6 +83,16 @@ class Swept:
         table = ds.dataset(files, schema=whole, partitioning=None).to_table()
         return table.sort_by([("run", "ascending")])
 
+    def with_flows(self) -> pa.Table:
+        """`runs` with each figure of each flow as a column flow_NAME_FIGURE."""
+        runs, flows = self.runs, self.flows
+        own = [key for key in flows.column_names if key not in ("run", "repeat", "name", *self.keys)]
+        for name in flows["name"].unique().to_pylist():
+            held = flows.filter(pc.equal(flows["name"], name)).select(["run", *own])
+            named = held.rename_columns(["run", *(f"flow_{name}_{key}" for key in own)])
+            runs = runs.join(named, "run")
+        return runs.sort_by([("run", "ascending")])
+
     def to_polars(self, name: str = "runs") -> polars.DataFrame:
         """A table as a polars frame."""
         import polars
@@ -109,8 +120,17 @@ class Swept:
             try:
                 answer: pa.Table = database.sql(query).to_arrow_table()
             except duckdb.Error as error:
-                raise InputError(f"--sql: {' '.join(str(error).split())}") from None
+                raise InputError(f"--sql: {' '.join(str(error).split())}; {self._columns()}") from None
         return answer
+
+    def _columns(self) -> str:
+        """Which tables and columns there are, for messages."""
+        tables = {name: self.table(name).column_names for name in ("runs", "flows")}
+        own = [name for name in tables["flows"] if name not in tables["runs"]]
+        return (
+            f"runs has {', '.join(map(_quoted, tables['runs']))}; flows has the axes and "
+            f"{', '.join(map(_quoted, own))}; failures has the axes and error"
+        )
 
 
 def open_sweep(folder: Path | str) -> Swept:
@@ -135,6 +155,11 @@ def open_sweep(folder: Path | str) -> Swept:
             f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
         )
     return Swept(Path(folder), document)
+
+
+def _quoted(name: str) -> str:
+    """As SQL wants it."""
+    return name if name.isidentifier() else f'"{name}"'
 
 
 def _flat(value: Any) -> Any:

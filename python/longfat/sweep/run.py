@@ -22,7 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from longfat import _core, output, pool, simulate
+from longfat import _core, output, pool, simulate, store
 from longfat.errors import InputError
 from longfat.identity import digest, reduction_key, run_key
 from longfat.scenario import Scenario
@@ -36,6 +36,8 @@ FORMAT = 1
 SWEEP_FILE = "sweep.json"
 ATTEMPTS = 2
 """How often a run is given to a worker that ends before it answers: another run may have been the cause."""
+AHEAD = 2
+"""Short runs that wait at each worker while another is on, so that workers do not wait for the driver."""
 ERRORS_SHOWN = 3
 """Different ones; the table has all."""
 MEMORY_SHARE = 0.8
@@ -47,21 +49,21 @@ Outcomes = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[tuple[int, A
 
 @dataclass
 class _State:
-    """Where a sweep stands: what is out, what failed, which run has which key."""
+    """Where a sweep stands: what is out, what failed, which run has which key, in order."""
 
     out: dict[int, tuple[Point, str]] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
     failures: list[tuple[Point, str]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
+    keys: tables.Keys = field(default_factory=tables.Keys)
     kept: int = 0
     ran: int = 0
 
 
-def measure(task: tuple[Scenario, Keep]) -> tuple[dict[str, Any], Any]:
-    """A worker's task: the row to keep, and samples if they are kept."""
+def measure(task: tuple[Scenario, Keep]) -> tuple[str, Any]:
+    """A worker's task: the row to keep, as the store has it, and samples if they are kept."""
     scenario, keep = task
     result = simulate.run(scenario)
-    return reduce_run(result), tables.samples(result) if keep == "series" else None
+    return store.text(reduce_run(result)), tables.samples(result) if keep == "series" else None
 
 
 def run(
@@ -88,14 +90,14 @@ def run(
     console = console or Console(quiet=True)
     _refuse_foreign(out)
     distribute = _distribute(jobs, scheduler)
-    with Store(out, reduction_key(reduce_run)) as store:
-        if store.damaged:
-            console.print(f"{len(store.damaged)} damaged files were put aside; their runs are run again")
+    with Store(out, reduction_key(reduce_run)) as kept:
+        if kept.damaged:
+            console.print(f"{len(kept.damaged)} damaged files were put aside; their runs are run again")
         state = _State()
         began = time.perf_counter()
         with _progress(console) as progress:
             bar = progress.add_task(sweep.title or "sweep", total=sweep.count())
-            tasks = _missing(sweep, store, state)
+            tasks = _missing(sweep, kept, state)
             for position, outcome in distribute(measure, tasks):
                 point, key = state.out.pop(position)
                 state.running.discard(key)
@@ -103,22 +105,24 @@ def run(
                     state.failures.append((point, _said(outcome.error)))
                 else:
                     state.ran += 1
-                    store.add(key, *outcome)
+                    kept.add(key, *outcome)
                 progress.update(bar, completed=state.kept + state.ran + len(state.failures))
             progress.update(bar, completed=len(state.keys))
-        store.flush()
-        tables.write(sweep, store, state.keys, state.failures)
+        kept.flush()
+        tables.write(sweep, kept, state.keys, state.failures)
         document = _document(sweep, state, time.perf_counter() - began)
-        store.write_json(SWEEP_FILE, document)
+        kept.write_json(SWEEP_FILE, document)
     return document
 
 
-def report(out: Path | str) -> Path | None:
-    """The page of a sweep; none where it does not lie in a folder."""
+def report(out: Path | str, console: Console | None = None) -> Path | None:
+    """The page of a sweep, with a line on the console before it; none where it does not lie in a folder."""
     if isinstance(out, str) and "://" in out:
         return None
     from longfat import report
 
+    if console is not None:
+        console.print(f"drawing the page of {out}", markup=False, soft_wrap=True)
     return report.build(out)
 
 
@@ -135,7 +139,7 @@ def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Ite
     yield f"tables: {out}/tables" if page is None else f"report: {page}"
 
 
-def _missing(sweep: Sweep, store: Store, state: _State) -> Iterator[tuple[Scenario, Keep]]:
+def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenario, Keep]]:
     """The runs that are not there yet, made as workers come free."""
     position = 0
     for point in sweep.points():
@@ -147,7 +151,7 @@ def _missing(sweep: Sweep, store: Store, state: _State) -> Iterator[tuple[Scenar
             continue
         key = run_key(scenario)
         state.keys.append(key)
-        if key in store or key in state.running:
+        if key in kept or key in state.running:
             state.kept += 1
             continue
         state.out[position] = (point, key)
@@ -161,12 +165,13 @@ def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:
         from longfat.sweep import cluster
 
         return cluster.Cluster(scheduler).outcomes
+    pool.prepare()
     number = pool.cores() if jobs is None else jobs
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * memory / number))
 
     def local(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:
-        return pool.outcomes(function, tasks, number, attempts=ATTEMPTS, memory_bytes=bound)
+        return pool.outcomes(function, tasks, number, attempts=ATTEMPTS, memory_bytes=bound, ahead=AHEAD)
 
     return local
 
@@ -187,12 +192,11 @@ def _document(sweep: Sweep, state: _State, wall_s: float) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "title": sweep.title,
-        "axes": [
-            {"keys": list(axis.keys), "values": [list(step) for step in axis.steps]} for axis in sweep.axes
-        ],
+        "axes": [{"keys": axis.keys, "values": axis.steps} for axis in sweep.axes],
         "where": sweep.where.text,
         "repeats": sweep.repeats,
         "keep": sweep.keep,
+        "figures": [layout.to_json() for layout in sweep.figures],
         "plan": digest([sweep.document, [[axis.keys, axis.steps] for axis in sweep.axes], sweep.repeats])[
             :16
         ],

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
@@ -25,6 +25,33 @@ MOST_PARTITIONS = 64
 """An axis with more values does not part the tables: files of a few rows help nobody."""
 CHUNK = 1024
 """Runs of one file."""
+NO_KEY = bytes(32)
+
+
+class Keys(Sequence[str | None]):
+    """The key of each run in order, None where there is none: 32 bytes each."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def append(self, key: str | None) -> None:
+        """A SHA-256 in hexadecimal, or None."""
+        self._bytes += NO_KEY if key is None else bytes.fromhex(key)
+
+    def __len__(self) -> int:
+        return len(self._bytes) // len(NO_KEY)
+
+    @overload
+    def __getitem__(self, place: int) -> str | None: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str | None]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str | None] | None:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        key = bytes(self._bytes[place * len(NO_KEY) : (place + 1) * len(NO_KEY)])
+        return None if key == NO_KEY else key.hex()
 
 
 def samples(result: Result) -> pa.Table:
@@ -87,23 +114,27 @@ def _place(point: Point, texts: frozenset[str]) -> dict[str, Any]:
     }
 
 
+def columns(kept: Mapping[str, Any]) -> list[str]:
+    """Figures that a run has in the table `runs`, and those of its flows as `Swept.with_flows` names them."""
+    row = _figures(kept)
+    return [*row, *(f"flow_{flow['name']}_{key}" for flow in kept["flows"] for key in flow if key != "name")]
+
+
 def _runs(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
     """run, repeat, axes, seed, then the figures of links with their names before them, and the metrics."""
-    rows = []
-    for point, kept in held:
-        row = _place(point, texts) | {
-            "seed": kept["seed"],
-            "duration_s": kept["duration_s"],
-            "packets": kept["packets"],
+    return [_place(point, texts) | _figures(kept) for point, kept in held]
+
+
+def _figures(kept: Mapping[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {"seed": kept["seed"], "duration_s": kept["duration_s"], "packets": kept["packets"]}
+    for link in kept["links"]:
+        row |= {
+            f"{link['name']}_{key}": value
+            for key, value in link.items()
+            if key != "name" and not isinstance(value, (dict, list))
         }
-        for link in kept["links"]:
-            row |= {
-                f"{link['name']}_{key}": value
-                for key, value in link.items()
-                if key != "name" and not isinstance(value, (dict, list))
-            }
-        rows.append(row | kept["metrics"])
-    return rows
+    row |= kept["metrics"]
+    return row
 
 
 def _flows(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
@@ -128,14 +159,14 @@ def _table(rows: list[dict[str, Any]]) -> pa.Table:
     columns = {}
     for name in names:
         values = [row.get(name) for row in rows]
-        known = [value for value in values if value is not None]
-        if not known:
+        kinds = set(map(type, values)) - {type(None)}
+        if not kinds:
             columns[name] = pa.array(values, pa.float64())
-        elif all(isinstance(value, bool) for value in known):
+        elif kinds == {bool}:
             columns[name] = pa.array(values, pa.bool_())
-        elif all(isinstance(value, int) for value in known):
+        elif kinds == {int}:
             columns[name] = pa.array(values, pa.int64())
-        elif all(isinstance(value, (int, float)) for value in known):
+        elif kinds <= {bool, int, float}:
             columns[name] = pa.array([None if v is None else float(v) for v in values], pa.float64())
         else:
             columns[name] = pa.array([None if v is None else str(v) for v in values], pa.string())

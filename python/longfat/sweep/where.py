@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from longfat.errors import InputError
+from longfat.registry import suggestion
 
 OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -64,7 +65,8 @@ class Filter:
         match node:
             case ast.Name(id=name):
                 if name not in self._names:
-                    raise InputError(f"{self._at}: no axis {name}; accepted: {', '.join(self._names)}")
+                    near = suggestion(name, list(self._names))
+                    raise InputError(f"{self._at}: no axis {name}{near}; accepted: {', '.join(self._names)}")
             case ast.Constant(value=bool() | int() | float() | str()):
                 pass
             case ast.BinOp(left, op, right) if type(op) in OPERATORS:

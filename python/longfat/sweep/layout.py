@@ -1,0 +1,201 @@
+"""What the page of a sweep shows: the [[figure]] tables of its file, or what fits its axes if it has none.
+
+[[figure]]
+kind = "lines"                  # mean and standard error along an axis
+x = "flow.0.rtt"                # an axis of numbers
+y = "throughput_ratio"          # a column of the table `runs`, flow_NAME_FIGURE of a flow, or A / B of those
+lines = "flow.0.algorithm"      # an axis: a line for each value
+columns = "bottleneck.rate"     # an axis: panels side by side, a column for each value
+rows = "bottleneck.buffer"      # the same, one above the other
+where = { "background.0.sessions" = 0 }    # only this value, or a list of values, of an axis
+y_scale = "log"                 # "linear" if not given
+
+[[figure]]
+kind = "heat"                   # two axes, and a column as colour
+x = "flow.0.rtt"
+y = "bottleneck.rate"
+colour = "jain"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from longfat.errors import InputError, LongfatError
+from longfat.registry import suggestion
+
+if TYPE_CHECKING:
+    from longfat.sweep.grid import Axis, Sweep
+
+Kind = Literal["lines", "heat"]
+Scale = Literal["linear", "log"]
+COMMON = ("kind", "title", "x", "y", "rows", "columns", "where")
+KEYS: dict[str, tuple[str, ...]] = {"lines": (*COMMON, "lines", "y_scale"), "heat": (*COMMON, "colour")}
+MOST_PANELS = 24
+MOST_LINES = 12
+TRIED_S = 0.01
+"""Of a run that tells which columns there will be."""
+QUOTIENT = re.compile(r"\s+/\s+")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One figure: `figure` is the column that it shows, the others are axes.
+
+    Attributes:
+        where: values that the figure is restricted to, by axis.
+    """
+
+    kind: Kind
+    figure: str
+    x: str
+    y: str | None = None
+    lines: str | None = None
+    rows: str | None = None
+    columns: str | None = None
+    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    title: str = ""
+    y_scale: Scale = "linear"
+
+    @property
+    def axes(self) -> list[str]:
+        """Those that are drawn."""
+        return [key for key in (self.x, self.y, self.lines, self.columns, self.rows) if key]
+
+    @property
+    def parts(self) -> list[str]:
+        """The columns that the figure is made of: one, or dividend and divisor."""
+        return QUOTIENT.split(self.figure)
+
+    def to_json(self) -> dict[str, Any]:
+        """As sweep.json has it."""
+        return asdict(self)
+
+
+def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
+    """The figures that a sweep file asks for; InputError in one line if one makes no sense."""
+    if not isinstance(data, list) or not all(isinstance(table, dict) for table in data):
+        raise InputError(f"{source}: figure: accepted: a list of tables, [[figure]]")
+    values = {key: [step[i] for step in axis.steps] for axis in axes for i, key in enumerate(axis.keys)}
+    return tuple(_layout(table, values, f"{source}: figure.{number}") for number, table in enumerate(data))
+
+
+def check_columns(sweep: Sweep) -> None:
+    """InputError if a figure asks for a column that the sweep will not have; a run of a moment tells."""
+    if not sweep.figures:
+        return
+    known = _columns(sweep)
+    for number, layout in enumerate(sweep.figures):
+        for part in layout.parts:
+            if known and part not in known:
+                key = "y" if layout.kind == "lines" else "colour"
+                raise InputError(
+                    f'{sweep.source}: figure.{number}.{key}: no column "{part}"'
+                    f"{suggestion(part, known)}; accepted: {', '.join(known)}, or one / another"
+                )
+
+
+def _columns(sweep: Sweep) -> list[str]:
+    from longfat import simulate
+    from longfat.sweep import tables
+    from longfat.sweep.reduction import reduce_run
+
+    try:
+        scenario = sweep.scenario(next(sweep.points()))
+        short = scenario.model_copy(update={"duration": min(scenario.duration, TRIED_S), "window": None})
+        return tables.columns(reduce_run(simulate.run(short)))
+    except LongfatError:
+        return []  # the first run is going to tell
+
+
+def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) -> Layout:
+    kind = table.get("kind")
+    if kind not in KEYS:
+        raise InputError(f'{at}.kind = {kind}: accepted: "lines" or "heat"')
+    accepted = KEYS[kind]
+    for key, value in table.items():
+        if key not in accepted:
+            raise InputError(
+                f"{at}: {key}: unknown key{suggestion(key, list(accepted))}; accepted: {', '.join(accepted)}"
+            )
+        if key != "where" and (not isinstance(value, str) or not value):
+            raise InputError(f"{at}.{key} = {value}: accepted: a text")
+    drawn = {"x", "rows", "columns", "lines"} | ({"y"} if kind == "heat" else set())
+    used: dict[str, str] = {}
+    for key in accepted:
+        if key in drawn and key in table:
+            axis = _axis(table[key], values, f"{at}.{key}")
+            if axis in used:
+                raise InputError(f"{at}.{key} = {axis}: is {used[axis]} already; accepted: another axis")
+            used[axis] = key
+    shown = "y" if kind == "lines" else "colour"
+    for key in ("x", "y", shown):
+        if key not in table:
+            what = "a column of the table runs" if key == shown else "an axis of the sweep"
+            raise InputError(f"{at}: {key} is missing; accepted: {what}")
+    scale = table.get("y_scale", "linear")
+    if scale not in ("linear", "log"):
+        raise InputError(f'{at}.y_scale = "{scale}": accepted: "linear" or "log"')
+    if not 1 <= len(QUOTIENT.split(table[shown])) <= 2:
+        raise InputError(f'{at}.{shown} = "{table[shown]}": accepted: a column, or one / another')
+    layout = Layout(
+        kind,
+        table[shown],
+        table["x"],
+        table["y"] if kind == "heat" else None,
+        table.get("lines"),
+        table.get("rows"),
+        table.get("columns"),
+        _where(table.get("where", {}), values, f"{at}.where"),
+        table.get("title", ""),
+        scale,
+    )
+    _check_sizes(layout, values, at)
+    return layout
+
+
+def _axis(key: str, values: Mapping[str, Any], at: str) -> str:
+    if key not in values:
+        raise InputError(
+            f'{at}: no axis "{key}"{suggestion(key, list(values))}; accepted: {", ".join(values)}'
+        )
+    return key
+
+
+def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, list[Any]]:
+    from longfat.sweep.grid import plain
+
+    if not isinstance(table, dict):
+        raise InputError(f'{at}: accepted: a table such as {{ "flow.0.algorithm" = "sack" }}')
+    kept = {}
+    for key, wanted in table.items():
+        _axis(key, values, at)
+        items = wanted if isinstance(wanted, list) else [wanted]
+        kept[key] = [value for value in values[key] if any(plain(value) == plain(item) for item in items)]
+        for item in items:
+            if all(plain(value) != plain(item) for value in values[key]):
+                told = ", ".join(str(value) for value in values[key])
+                raise InputError(f"{at}.{key} = {item}: no value of this axis; accepted: {told}")
+        if not kept[key]:
+            raise InputError(f"{at}.{key}: no value; accepted: one or more")
+    return kept
+
+
+def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> None:
+    from longfat.sweep.grid import plain
+
+    def number(key: str | None) -> int:
+        return 1 if key is None else len({repr(value) for value in layout.where.get(key, values[key])})
+
+    if layout.kind == "lines" and not all(isinstance(plain(v), (int, float)) for v in values[layout.x]):
+        raise InputError(f"{at}.x = {layout.x}: not an axis of numbers; accepted: one, for lines")
+    panels = number(layout.rows) * number(layout.columns)
+    if panels > MOST_PANELS:
+        raise InputError(f"{at}: {panels} panels; accepted: up to {MOST_PANELS} (where leaves some out)")
+    if number(layout.lines) > MOST_LINES:
+        raise InputError(
+            f"{at}: {number(layout.lines)} lines; accepted: up to {MOST_LINES} (where leaves some out)"
+        )

@@ -1,0 +1,79 @@
+"""Axes and columns of a sweep in words, with units that their values are drawn in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from longfat.sweep.grid import dimension_of, plain
+
+LISTS = ("flow", "background", "link", "node")
+WORDS = {"rtt": "RTT", "jain": "Jain's index", "cov": "coefficient of variation", "srtt": "sRTT"}
+UNITS = {"_bps": ("Mbit/s", 1e-6), "_packets": ("packets", 1.0), "_s": ("s", 1.0), "_bytes": ("bytes", 1.0)}
+"""Of columns, by how their names end, and the factor from the table."""
+
+
+def axis(keys: Sequence[str]) -> str:
+    """An axis by what moves along it: "RTT" of all flows, "RTT of flow 2" of one, "bottleneck rate"."""
+    flows = [key for key in keys if key.startswith("flow.")]
+    key = (flows or keys)[0]
+    if len(flows) > 1 and len({other.split(".", 2)[-1] for other in flows}) == 1:
+        return _said(key.split(".")[2:])
+    first, *rest = key.split(".")
+    if first in LISTS and len(rest) > 1 and rest[0].isdecimal():
+        if first == "background":
+            return f"background {_said(rest[1:])}"
+        return f"{_said(rest[1:])} of {first} {int(rest[0]) + 1}"
+    return _said(key.split("."))
+
+
+def column(name: str) -> tuple[str, str, float]:
+    """A column of the table `runs` in words, its unit (perhaps empty), and the factor into that unit."""
+    unit, factor, own = "", 1.0, name
+    for ending, (known, times) in UNITS.items():
+        if name.endswith(ending):
+            unit, factor, own = known, times, name.removesuffix(ending)
+            break
+    return _said(own.split("_")), unit, factor
+
+
+def figure(parts: Sequence[str]) -> tuple[str, str, float]:
+    """As `column`, of a column or of one over another."""
+    told = [column(part) for part in parts]
+    if len(told) == 1:
+        return told[0]
+    (above, _, up), (below, _, down) = told
+    unit = "" if told[0][1] == told[1][1] else f"{told[0][1] or '1'} / {told[1][1] or '1'}"
+    return f"{above} / {below}", unit, up / down
+
+
+def labelled(name: str, unit: str) -> str:
+    """For an axis of a figure."""
+    return f"{name}, {unit}" if unit else name
+
+
+def unit_of(values: Sequence[Any]) -> tuple[str, float]:
+    """The unit that the least value of an axis is best written in, and the factor from SI into it."""
+    dimension = dimension_of(values[0])
+    if dimension is None or any(dimension_of(value) is not dimension for value in values):
+        shared = {value.split(" ", 1)[1] for value in values if isinstance(value, str) and " " in value}
+        return (shared.pop() if len(shared) == 1 else ""), 1.0
+    amounts = [dimension.parse(value) for value in values]
+    least = min((amount for amount in amounts if amount > 0.0), default=0.0)
+    unit = dimension.write(least).split(" ", 1)[1]
+    return unit, float(1 / dimension.units[unit])
+
+
+def value(step: Any) -> str:
+    """A value as the file has it."""
+    return str(plain(step)) if isinstance(step, (Mapping, list)) else str(step)
+
+
+def named(name: str, step: Any) -> str:
+    """A value by itself where that says enough, a bare number with its axis before it."""
+    said = value(step)
+    return f"{name} {said}" if isinstance(step, (int, float)) else said
+
+
+def _said(parts: Sequence[str]) -> str:
+    return " ".join(WORDS.get(word, word) for part in parts for word in part.split("_"))
