@@ -391,7 +391,8 @@ def end_code() -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except LongfatError as error:
-        click.echo(f"error: {error}", err=True)
+        for line in error.lines():
+            click.echo(f"error: {line}", err=True)
         return error.exit_code
     except BrokenPipeError:
         os.dup2(

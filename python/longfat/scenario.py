@@ -562,7 +562,7 @@ def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
 
 
 def _position(here: list[Any], part: str, passed: list[str], key: str, source: str) -> int:
-    if not part.isdecimal() or int(part) >= len(here):
+    if not (part.isascii() and part.isdecimal()) or int(part) >= len(here):
         positions = f"a position from 0 to {len(here) - 1}" if here else "nothing, it is empty"
         raise InputError(
             f"{source}: {key}: no {'.'.join([*passed, part])}; accepted after {'.'.join(passed)}: {positions}"
