@@ -119,10 +119,10 @@ def test_a_trace_is_named_with_the_folder_of_its_scenario(
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ScenarioError, match="trace deep/some.trace: No such file"):
+    with pytest.raises(ScenarioError, match=r"trace deep/some\.trace: No such file"):
         Scenario.load("deep/a.toml")
     trace(tmp_path / "deep", "10\n5\n")
-    with pytest.raises(ScenarioError, match="trace deep/some.trace, line 2: 5 comes after 10"):
+    with pytest.raises(ScenarioError, match=r"trace deep/some\.trace, line 2: 5 comes after 10"):
         Scenario.load("deep/a.toml")
 
 

@@ -206,7 +206,7 @@ def test_what_only_the_core_refuses_is_told_by_the_scenario_s_own_key(
     table = {"title": "T", "duration": "1 s", **network, "flow": [{"algorithm": "xcp", **ends}]}
     (tmp_path / "a.toml").write_text(tomli_w.dumps(table))
     told = refused(longfat("run", tmp_path / "a.toml"))
-    assert told.startswith(f"error: T: {key}: xcp-i.error_least = 0.3 is not accepted; give a number up to")
+    assert told.startswith(f"T: {key}: xcp-i.error_least = 0.3 is not accepted; give a number up to")
 
 
 def test_an_output_folder_that_cannot_be_is_refused_before_anything_runs(

@@ -201,17 +201,18 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
-    """Draws cwnd of every flow and queue of every link, of the first seed if there are several."""
+    """Draws cwnd and throughput of every flow and queue of every link, of the first seed of several."""
     first = summary["runs"][0] if "runs" in summary else summary
     found = []
     for file, quantity, key, drawn in (
         ("flows.parquet", "cwnd", "flows", plots.cwnd_figure),
+        ("flows.parquet", "delivered_bytes", "flows", plots.rate_figure),
         ("links.parquet", "queue_packets", "links", plots.queue_figure),
     ):
         if (root / file).is_file():
             histories = _long(root / file, quantity)
             named = [entry for entry in first[key] if entry["name"] in histories]
-            found.append(drawn(named, histories, first["duration_s"]))
+            found.append(drawn(named, histories, first["duration_s"], window_s=first.get("window_s")))
     return [figure for figure in found if any(panel.curves for panel in figure.panels)]
 
 
