@@ -173,7 +173,11 @@ def suite(
     runs: Path | None,
     as_json: bool,
 ) -> None:
-    """Run the published experiments of a paper and check its claims."""
+    """Run the published experiments of a paper and check its claims.
+
+    Exit code 0 says that what was asked for has been measured, whatever the verdicts: that a claim is not
+    reproduced is a result. 1 says that a run or the check of a claim failed, 2 that the input is bad.
+    """
     folder = out or Path("out") / name
 
     def became() -> str:

@@ -77,3 +77,15 @@ def test_a_vcp_flow_has_a_header_of_no_bytes_and_is_noted_without_its_router() -
     assert routed.notes() == []
     (line,) = scenario(None, algorithm="vcp").notes()
     assert line.endswith("crosses links without a router: bottleneck")
+
+
+def test_an_interval_that_vcp_s_senders_and_routers_do_not_share_is_noted() -> None:
+    def notes(router: Any) -> list[str]:
+        flow = {"flow": [{"algorithm": "vcp", "rtt": "40 ms"}]}
+        return scenario({"bottleneck.router": router}, **flow).notes()
+
+    assert notes("vcp") == []
+    assert notes({"kind": "vcp", "interval": "0.1 s"}) == [
+        "flow.0 (vcp) scales by an interval of 200 ms, routers on its way measure over another: "
+        "bottleneck (100 ms)"
+    ]
