@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +176,8 @@ def draw(figure: Figure) -> Drawing:
         for axis in axes[len(figure.panels) :]:
             axis.set_axis_off()
         _draw_legend(canvas, figure, axes[: len(figure.panels)])
-        canvas.suptitle(f"{figure.mirrors}: {figure.title}", fontsize=9)
+        mirrored = f"{figure.mirrors}: " if figure.mirrors != figure.name else ""
+        canvas.suptitle(f"{mirrored}{figure.title}", fontsize=9)
     return canvas
 
 
@@ -420,7 +422,10 @@ def queue_figure(
         title = link["name"] if limit is None else f"{link['name']}, room for {limit:,.0f} packets"
         if limit is not None and max(queue, default=0.0) >= NEAR_LIMIT * limit:
             curves.append(Curve("limit", (0.0, span_s), (limit, limit), None, None, "theory", LIMIT_STROKE))
-        panels.append(Panel(title, "time, s", "packets", tuple(curves), x_range=(0.0, span_s), marked=marked))
+        # an empty queue needs no fine scale
+        y_range = None if max(queue, default=0.0) > 0.0 else (0.0, 1.0)
+        panel = Panel(title, "time, s", "packets", tuple(curves), x_range=(0.0, span_s), y_range=y_range)
+        panels.append(replace(panel, marked=marked))
     caption = _marking(panels[0]) if panels else ""
     return Figure("queue", "queue", "Queues", caption, tuple(panels), columns=1)
 

@@ -227,7 +227,7 @@ def peering(runs: Runs, mode: Mode) -> Figure:
         "Beside the way of XCP routers alone."
         + shown(runs)
         + " The thesis: identical. Here the windows need "
-        f"not be: in the second half of the run {means[0]:.0f} segments through the clouds and {means[1]:.0f} "
+        f"not be: in the second half of the run {means[0]:.0f} segments through the clouds, {means[1]:.0f} "
         "without; what one has more at the same rate waits in the clouds' queues.",
         (
             rates("Rate", [history(case, row, "xcp", n) for n, (case, row) in enumerate(labels)], 62.0),
