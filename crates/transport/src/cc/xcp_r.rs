@@ -316,7 +316,6 @@ mod tests {
         let mut w = window(10.0, f64::INFINITY);
         c.on_congestion(&loss(), &mut w);
         for cwnd in [10.0, 7.0, 5.0] {
-            w.cwnd = cwnd;
             let Some(Explicit::Xcp(header)) = c.explicit(cwnd * PACKET, RTT) else { panic!("a header") };
             assert_eq!((header.cwnd_bytes, header.reset), (cwnd * PACKET, true));
         }
