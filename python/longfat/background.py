@@ -5,7 +5,6 @@ Names, defaults and units stand here; how each kind behaves is in `crates/sim/sr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, Self
@@ -46,6 +45,7 @@ from longfat.fields import (
 from longfat.sizes import FileSizes
 from longfat.topology import Placed
 from longfat.units import RATE, TIME, split, to_float
+from longfat.words import choice, shown
 
 GREATEST_SHARE = 10.0
 """Of a link that a load may be: ten times what it carries."""
@@ -304,7 +304,7 @@ class Onoff(Connections):
         if load_bps is not None:
             row = registry.find("algorithms", spec.name)
             rate = RATE.write(load_bps / self.sources * (on_s + off_s) / on_s)
-            given = registry.write_parameters("algorithms", row, spec.parameters) | {"rate": rate}
+            given = registry.write_parameters(row, spec.parameters) | {"rate": rate}
             spec = AlgorithmSpec(spec.name, registry.check_parameters("algorithms", row, given))
         return self.model_copy(update={"algorithm": spec, "start": start, "load": None})
 
@@ -316,10 +316,9 @@ def _known(data: Any) -> Any:
     """A background's table as it is, if its kind is known."""
     if not isinstance(data, Mapping) or data.get("kind") in KINDS:
         return data
-    accepted = " or ".join(f'"{kind}"' for kind in KINDS)
     if "kind" not in data:
-        raise ValueError(f"kind is missing; accepted: {accepted}")
-    raise ValueError(f"kind = {json.dumps(data['kind'], default=str)}: accepted: {accepted}")
+        raise ValueError(f"kind is missing; {choice(None, KINDS)}")
+    raise ValueError(f"kind = {shown(data['kind'])}: {choice(data['kind'], KINDS)}")
 
 
 Background = Annotated[

@@ -136,11 +136,11 @@ def _steps(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
 def _trace(value: Any, limits_bps: tuple[float, float], base: Path) -> VaryingRate:
     if not isinstance(value, str):
         raise ValueError('trace: accepted: the name of a file such as "cellular.trace"')
-    path = (base / value).resolve()
+    path = base / value
     times = read_trace(path)
     mean = float(Fraction(8 * OPPORTUNITY_BYTES * len(times) * 1000, times[-1]))
-    _rate(RATE.write(mean), limits_bps, f"trace {path.name}: its mean is {mean:.3g} bit/s; ")
-    return VaryingRate(mean, {"trace_ms": times}, {"trace": str(path)})
+    _rate(RATE.write(mean), limits_bps, f"trace {path}: its mean is {mean:.3g} bit/s; ")
+    return VaryingRate(mean, {"trace_ms": times}, {"trace": str(path.resolve())})
 
 
 def read_trace(path: Path) -> list[int]:
@@ -150,13 +150,11 @@ def read_trace(path: Path) -> list[int]:
         lines = path.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text of digits"
-        raise ValueError(
-            f"trace {path.name}: {reason}; accepted: a file, relative to the scenario's"
-        ) from None
+        raise ValueError(f"trace {path}: {reason}; accepted: a file, relative to the scenario's") from None
     times: list[int] = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()
-        place = f"trace {path.name}, line {number}"
+        place = f"trace {path}, line {number}"
         if not text.isdecimal() or len(text) > 9:
             raise ValueError(f"{place}: {text[:40]!r}; {accepted}")
         time = int(text)
@@ -164,7 +162,7 @@ def read_trace(path: Path) -> list[int]:
             raise ValueError(f"{place}: {time} comes after {times[-1]}; {accepted}")
         times.append(time)
         if number > MOST_OPPORTUNITIES:
-            raise ValueError(f"trace {path.name}: accepted: up to {MOST_OPPORTUNITIES} lines")
+            raise ValueError(f"trace {path}: accepted: up to {MOST_OPPORTUNITIES} lines")
     if not times or times[-1] == 0:
-        raise ValueError(f"trace {path.name}: no line after 0 ms; {accepted}")
+        raise ValueError(f"trace {path}: no line after 0 ms; {accepted}")
     return times

@@ -262,7 +262,11 @@ def suite(
     runs: Path | None,
     as_json: bool,
 ) -> None:
-    """Run the published experiments of a paper and check its claims."""
+    """Run the published experiments of a paper and check its claims.
+
+    Exit code 0 says that what was asked for has been measured, whatever the verdicts: that a claim is not
+    reproduced is a result. 1 says that a run or the check of a claim failed, 2 that the input is bad.
+    """
     folder = out or Path("out") / name
 
     def became() -> str:
@@ -480,7 +484,8 @@ def end_code() -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except LongfatError as error:
-        click.echo(f"error: {error}", err=True)
+        for line in error.lines():
+            click.echo(f"error: {line}", err=True)
         return error.exit_code
     except BrokenPipeError:
         os.dup2(

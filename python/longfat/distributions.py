@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import fsum, isfinite
+from math import fsum
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, ValidationInfo
 
 from longfat.fields import RTTS_S, TIMES_S, TRANSFER_BYTES, Accepts
-from longfat.units import SIZE, TIME, Dimension
+from longfat.units import SIZE, TIME, Dimension, split, to_float
+from longfat.words import shown
 
 MOST_VALUES = 100_000
 """Rows of a file of measured values."""
@@ -114,7 +115,7 @@ class _Quantity:
             raise ValueError(
                 f'accepted: a file\'s name such as "measured.csv", or a list such as ["{example}"]'
             )
-        name = f"{value}: " if isinstance(value, str) else ""
+        name = f"{base / value}: " if isinstance(value, str) else ""
         if not 0 < len(rows) <= MOST_VALUES:
             held = "more than 100000 values" if rows else "no value"
             raise ValueError(f"{name}holds {held}; accepted: up to {MOST_VALUES} lines of value[, weight]")
@@ -146,13 +147,13 @@ def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ValueError(
-            f"{file}: {reason}; accepted: a file with lines of value[, weight], relative to the scenario's"
+            f"{path}: {reason}; accepted: a file with lines of value[, weight], relative to the scenario's"
         ) from None
     for number, line in enumerate(lines, start=1):
         cells = [cell.strip() for cell in line.partition("#")[0].split(",")]
         if cells == [""]:
             continue
-        place = f"{file}, line {number}"
+        place = f"{path}, line {number}"
         if len(cells) > 2:
             raise ValueError(
                 f'{place}: {len(cells)} columns; accepted: value[, weight] such as "{example}, 3"'
@@ -169,16 +170,14 @@ def _row(row: Any, example: str) -> tuple[Any, Any]:
 
 
 def _weight(value: Any) -> float:
-    told = f"{value!r} is no weight; accepted: a number from 0 to {GREATEST_WEIGHT:g}"
+    told = f"{shown(value)} is no weight; accepted: a number from 0 to {GREATEST_WEIGHT:g}"
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(told)
-    try:
-        weight = float(value)
-    except (ValueError, OverflowError):
-        raise ValueError(told) from None
-    if not isfinite(weight) or not 0.0 <= weight <= GREATEST_WEIGHT:
+    amount, unit = split(value) or (None, "")
+    weight = to_float(amount) if amount is not None and not unit else value
+    if isinstance(weight, str) or not 0.0 <= weight <= GREATEST_WEIGHT:
         raise ValueError(told)
-    return weight
+    return float(weight)
 
 
 def _distribution(quantity: _Quantity) -> PlainValidator:

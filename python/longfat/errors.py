@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+MOST_LINES = 10
+"""Problems of one scenario that are told; the rest are counted."""
+
 
 class LongfatError(Exception):
     """Base of all errors raised on purpose; `exit_code` is what the command line ends with."""
 
     exit_code = 1
+
+    def lines(self) -> list[str]:
+        """What the command line says, each of them after "error: "."""
+        return [str(self)]
 
 
 class InputError(LongfatError, ValueError):
@@ -16,16 +23,20 @@ class InputError(LongfatError, ValueError):
 
 
 class ScenarioError(InputError):
-    """A scenario was refused. `problems` has one line each; `str()` is the first and the number of others."""
+    """A scenario was refused. `problems` has one line each; `str()` is the first `MOST_LINES` of them."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__(problems)
         self.problems = tuple(problems)
 
     def __str__(self) -> str:
-        others = len(self.problems) - 1
-        more = f" (and {others} more {'problem' if others == 1 else 'problems'})" if others else ""
-        return self.problems[0] + more
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """One a problem; beyond `MOST_LINES` they are counted."""
+        others = len(self.problems) - MOST_LINES
+        more = [f"and {others} more {'problem' if others == 1 else 'problems'}"] if others > 0 else []
+        return [*self.problems[:MOST_LINES], *more]
 
 
 class AlgorithmError(LongfatError):

@@ -219,7 +219,9 @@ def _loss(value: Any) -> LossModel:
             plain_number(value, (0.0, 0.999_999), "a probability per packet, from 0 to below 1")
         )
     if isinstance(value, Mapping) and list(value) == ["every"]:
-        return EveryLoss(whole_number(value["every"], (2, 10**15)))
+        every = packets(value["every"])
+        whole = int(every) if every is not None and every.denominator == 1 else value["every"]
+        return EveryLoss(whole_number(whole, (2, 10**15)))
     if (
         isinstance(value, Mapping)
         and list(value) == ["gilbert_elliott"]
@@ -373,7 +375,7 @@ def _write_named(kind: registry.Kind, spec: QueueSpec | RouterSpec) -> Any:
     if not spec.parameters:
         return spec.kind
     row = registry.find(kind, spec.kind)
-    return {"kind": spec.kind, **registry.write_parameters(kind, row, spec.parameters)}
+    return {"kind": spec.kind, **registry.write_parameters(row, spec.parameters)}
 
 
 Queue = Annotated[
@@ -486,7 +488,7 @@ class AlgorithmSpec:
         if self.transport != "datagrams":
             return None
         row = registry.find("algorithms", self.name)
-        return RATE.parse(registry.write_parameters("algorithms", row, self.filled().parameters)["rate"])
+        return RATE.parse(registry.write_parameters(row, self.filled().parameters)["rate"])
 
 
 def _algorithm(value: Any, info: ValidationInfo) -> AlgorithmSpec:
@@ -506,7 +508,7 @@ def _algorithm(value: Any, info: ValidationInfo) -> AlgorithmSpec:
         path = (base / file).resolve()
         if not path.is_file():
             raise ValueError(
-                f"there is no file {file}; accepted: file.py:Class, the file relative to the scenario's"
+                f"there is no file {base / file}; accepted: file.py:Class, relative to the scenario's"
             )
         return _checked(AlgorithmSpec(f"{path}:{qualified}", given))
     row = registry.find("algorithms", name)
@@ -534,7 +536,7 @@ def _write_algorithm(algorithm: AlgorithmSpec, info: SerializationInfo) -> Any:
     if algorithm.custom:
         return {"name": name, **algorithm.parameters}
     row = registry.find("algorithms", algorithm.name)
-    return {"name": name, **registry.write_parameters("algorithms", row, algorithm.parameters)}
+    return {"name": name, **registry.write_parameters(row, algorithm.parameters)}
 
 
 Algorithm = Annotated[

@@ -183,7 +183,12 @@ def completion_times(duration_s: ArrayLike, size_bytes: ArrayLike) -> list[dict[
 
 
 def loss_ratio(lost: float, sent: float) -> float:
-    """Packets lost over packets sent (RFC 5166, 2.1.3); 0 when nothing was sent."""
+    """Packets lost over packets sent (RFC 5166, 2.1.3); 0 when nothing was sent.
+
+    Both count what happened in the same time. Over a time no longer than packets are on their way, losses of
+    packets sent before it can exceed what was sent in it: the ratio is then above 1, and is left so, as a
+    clamped one would hide that the time is too short to tell.
+    """
     return lost / sent if sent > 0.0 else 0.0
 
 

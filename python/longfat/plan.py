@@ -6,6 +6,7 @@ The plan is what the core runs (JSON); it knows no units, no files and no `count
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -225,6 +226,29 @@ def _flows(scenario: Scenario) -> list[Plan]:
         for flow, place in zip(scenario.flow, _places(scenario, "flow"), strict=True)
         for i in range(flow.count)
     ]
+
+
+def as_written(scenario: Scenario, place: str) -> str:
+    """The key of a scenario behind a place of its plan, such as "link.0.router" behind "links[0].router"."""
+    match = re.fullmatch(r"(links|flows|background)\[([0-9]+)\]\.?(.*)", place)
+    if match is None:
+        return place
+    kind, position, rest = match[1], int(match[2]), re.sub(r"_(s|bps)$", "", match[3])
+    known = scenario.topology
+    if kind == "links" and known is None:
+        back = {"rate": "reverse_rate", "queue": "reverse_queue", "queue.limit_packets": "reverse_buffer"}
+        owner = "bottleneck"
+        rest = rest if position == BOTTLENECK else back.get(rest, rest)
+    elif kind == "links" and known is not None:
+        owner = f"link.{known.ways[position].position}"
+    elif kind == "flows":
+        owners = [i for i, flow in enumerate(scenario.flow) for _ in range(flow.count)]
+        owner = f"flow.{owners[position]}"
+    else:
+        entries = [2 if part.direction == "both" else 1 for part in scenario.background]
+        owners = [i for i, number in enumerate(entries) for _ in range(number)]
+        owner, rest = f"background.{owners[position]}", rest.removeprefix("flow.")
+    return f"{owner}.{rest}" if rest else owner
 
 
 def flow_parts(scenario: Scenario) -> dict[str, Flow]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,11 @@ WIDTH_INCHES = 7.0
 """Two columns of a paper."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
+MARKED_COLOUR = "#94a3b8"
+MARKED_OPACITY = 0.18
+"""Of the window that figures are of, behind a history; to be seen on a light and on a dark page."""
+MOST_RATE_BINS = 200
+"""Of a history of rates; fewer where they would be shorter than a round trip or a sample."""
 LEGEND_COLUMNS = 5
 SHORT_RANGE = 50.0
 """A logarithmic axis over less than this factor has labels between the powers of ten."""
@@ -170,7 +176,8 @@ def draw(figure: Figure) -> Drawing:
         for axis in axes[len(figure.panels) :]:
             axis.set_axis_off()
         _draw_legend(canvas, figure, axes[: len(figure.panels)])
-        canvas.suptitle(f"{figure.mirrors}: {figure.title}" if figure.mirrors else figure.title, fontsize=9)
+        mirrored = f"{figure.mirrors}: " if figure.mirrors not in ("", figure.name) else ""
+        canvas.suptitle(f"{mirrored}{figure.title}", fontsize=9)
     return canvas
 
 
@@ -210,6 +217,7 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
         },
         "legend": {"orientation": "h", "x": 0.0, "y": 0.0, "yref": "container", "yanchor": "bottom"},
         "annotations": [],
+        "shapes": [],
         "hovermode": "closest",
     }
     shown: set[str] = set()
@@ -225,6 +233,22 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
         layout[f"yaxis{suffix}"] = _plotly_axis(
             panel.y_label, panel.y_log, None if panel.cells else panel.y_range
         )
+        if panel.marked:
+            layout["shapes"].append(
+                {
+                    "type": "rect",
+                    "layer": "below",
+                    "xref": f"x{suffix}",
+                    "yref": f"y{suffix} domain",
+                    "x0": panel.marked[0],
+                    "x1": panel.marked[1],
+                    "y0": 0,
+                    "y1": 1,
+                    "fillcolor": MARKED_COLOUR,
+                    "opacity": MARKED_OPACITY,
+                    "line": {"width": 0},
+                }
+            )
         layout["annotations"].append(
             {
                 "text": panel.title,
@@ -263,7 +287,10 @@ def plot_cwnd(result: Any, *, names: Sequence[str] | None = None) -> Drawing:
     histories = {
         name: (columns["time_s"].tolist(), columns["cwnd"].tolist()) for name, columns in series.items()
     }
-    return draw(cwnd_figure(flows, histories, result.summary["duration_s"], _title(result)))
+    summary = result.summary
+    return draw(
+        cwnd_figure(flows, histories, summary["duration_s"], _title(result), window_s=summary["window_s"])
+    )
 
 
 def cwnd_figure(
@@ -271,29 +298,123 @@ def cwnd_figure(
     histories: Mapping[str, History],
     span_s: float,
     title: str = "Congestion window",
+    *,
+    window_s: Sequence[float] | None = None,
 ) -> Figure:
-    """The figure of a summary's flows with their histories of cwnd; a flow is drawn from its start on."""
+    """The figure of a summary's flows with their histories of cwnd; a flow is drawn from its start on.
+
+    Args:
+        flows: of a summary.
+        histories: of cwnd, segments, by the flows' names.
+        span_s: length of the run.
+        title: of the figure.
+        window_s: what a summary's figures are restricted to; marked unless it is the whole run.
+    """
+    panel = _flows_panel("cwnd, segments", flows, histories, span_s, window_s)
+    return Figure("cwnd", "cwnd", title, _marking(panel), (panel,), columns=1)
+
+
+def rate_figure(
+    flows: Iterable[Mapping[str, Any]],
+    histories: Mapping[str, History],
+    span_s: float,
+    *,
+    window_s: Sequence[float] | None = None,
+) -> Figure:
+    """The figure of a summary's flows with their throughput: means over bins of their counters' gain.
+
+    Args:
+        flows: of a summary.
+        histories: of the bytes of IP that have reached the receivers, by the flows' names.
+        span_s: length of the run.
+        window_s: as of `cwnd_figure`.
+    """
+    known = list(flows)
+    times = next(iter(histories.values()), ((), ()))[0]
+    period_s = (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else 0.0
+    least_s = max([period_s, *(flow["rtt_s"] for flow in known if flow.get("rtt_s"))])
+    bin_s = _round_bin(span_s, least_s)
+    rates = {name: _binned(history, bin_s) for name, history in histories.items()}
+    panel = _flows_panel("throughput, Mbit/s", known, rates, span_s, window_s)
+    caption = f"Of IP that reached the receivers; means over {bin_s:g} s. {_marking(panel)}".strip()
+    return Figure("throughput", "throughput", "Throughput", caption, (panel,), columns=1)
+
+
+def _round_bin(span_s: float, least_s: float) -> float:
+    """A round width that gives a run up to `MOST_RATE_BINS`, none of them shorter than `least_s`."""
+    wanted = max(span_s / MOST_RATE_BINS, least_s)
+    power = 10.0 ** math.floor(math.log10(wanted)) if wanted > 0.0 else 1.0
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wanted * (1.0 - 1e-9))
+
+
+def _binned(history: History, bin_s: float) -> History:
+    """The rate in Mbit/s of a counter of bytes, in the middle of each whole bin."""
+    import numpy as np
+
+    time, counted = (np.asarray(column, dtype=np.float64) for column in history)
+    if time.size < 2:
+        return (), ()
+    edges = bin_s * np.arange(math.floor(time[0] / bin_s), math.floor(time[-1] / bin_s + 1e-6) + 1)
+    rates = np.diff(np.interp(edges, time, counted)) * 8e-6 / bin_s
+    return (0.5 * (edges[:-1] + edges[1:])).tolist(), rates.tolist()
+
+
+def _flows_panel(
+    label: str,
+    flows: Iterable[Mapping[str, Any]],
+    histories: Mapping[str, History],
+    span_s: float,
+    window_s: Sequence[float] | None,
+) -> Panel:
     curves = []
     met: dict[str, int] = {}
     for flow in flows:
         name, algorithm, start_s = flow["name"], flow["algorithm"], flow.get("start_s") or 0.0
         met[algorithm] = met.get(algorithm, -1) + 1
-        time, cwnd = histories[name]
-        if all(map(math.isnan, cwnd)):
+        time, values = histories[name]
+        if all(map(math.isnan, values)):
             continue  # a source without a window
-        begun = tuple(y if x >= start_s else math.nan for x, y in zip(time, cwnd, strict=True))
+        begun = tuple(y if x >= start_s else math.nan for x, y in zip(time, values, strict=True))
         curves.append(
             Curve(f"{name} ({algorithm})", tuple(time), begun, None, algorithm, "line", met[algorithm])
         )
-    panel = Panel("", "time, s", "cwnd, packets", tuple(curves), x_range=(0.0, span_s))
-    return Figure("cwnd", "cwnd", title, "", (panel,), columns=1)
+    marked = _marked(span_s, window_s)
+    return Panel("", "time, s", label, tuple(curves), x_range=(0.0, span_s), marked=marked)
+
+
+def _marked(span_s: float, window_s: Sequence[float] | None) -> tuple[float, float] | None:
+    """The window of the figures, unless it is the whole run."""
+    if window_s is None or (window_s[0] <= 0.0 and window_s[1] >= span_s):
+        return None
+    return window_s[0], window_s[1]
+
+
+def _marking(panel: Panel) -> str:
+    """What a caption says of the mark."""
+    return (
+        f"Shaded: what the tables are of, {panel.marked[0]:g} s to {panel.marked[1]:g} s."
+        if panel.marked
+        else ""
+    )
 
 
 def queue_figure(
-    links: Iterable[Mapping[str, Any]], histories: Mapping[str, History], span_s: float
+    links: Iterable[Mapping[str, Any]],
+    histories: Mapping[str, History],
+    span_s: float,
+    *,
+    window_s: Sequence[float] | None = None,
 ) -> Figure:
-    """The figure of a summary's links with their histories of the queue, and its limit where that is near."""
+    """The figure of a summary's links with their histories of the queue, and its limit where that is near.
+
+    Args:
+        links: of a summary.
+        histories: of the queue, packets, by the links' names.
+        span_s: length of the run.
+        window_s: as of `cwnd_figure`.
+    """
     panels = []
+    marked = _marked(span_s, window_s)
     for position, link in enumerate(links):
         time, queue = histories[link["name"]]
         curves = [Curve(link["name"], tuple(time), tuple(queue), None, None, "line", position)]
@@ -301,8 +422,12 @@ def queue_figure(
         title = link["name"] if limit is None else f"{link['name']}, room for {limit:,.0f} packets"
         if limit is not None and max(queue, default=0.0) >= NEAR_LIMIT * limit:
             curves.append(Curve("limit", (0.0, span_s), (limit, limit), None, None, "theory", LIMIT_STROKE))
-        panels.append(Panel(title, "time, s", "packets", tuple(curves), x_range=(0.0, span_s)))
-    return Figure("queue", "queue", "Queues", "", tuple(panels), columns=1)
+        # an empty queue needs no fine scale
+        y_range = None if max(queue, default=0.0) > 0.0 else (0.0, 1.0)
+        panel = Panel(title, "time, s", "packets", tuple(curves), x_range=(0.0, span_s), y_range=y_range)
+        panels.append(replace(panel, marked=marked))
+    caption = _marking(panels[0]) if panels else ""
+    return Figure("queue", "queue", "Queues", caption, tuple(panels), columns=1)
 
 
 def colour(curve: Curve) -> str:
@@ -335,6 +460,8 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
     if panel.cells:
         heat.draw_panel(panel, axis)
         return
+    if panel.marked:
+        axis.axvspan(*panel.marked, color=MARKED_COLOUR, alpha=MARKED_OPACITY, linewidth=0, zorder=0)
     for curve in panel.curves:
         style: dict[str, Any] = {"color": colour(curve), "label": curve.label}
         if curve.kind == "theory":

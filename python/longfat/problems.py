@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -10,9 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from longfat.fields import Accepts
-from longfat.registry import suggestion
-
-_LONGEST_VALUE = 60
+from longfat.words import choice, shown, suggestion
 
 
 def lines(error: ValidationError, model: type[BaseModel], source: str) -> list[str]:
@@ -32,7 +29,7 @@ def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
         case "value_error":
             message = str(detail["ctx"]["error"])
         case "literal_error":
-            message = "accepted: " + detail["ctx"]["expected"].replace("'", '"')
+            message = _literal(owner, location[-1], detail)
         case "bool_type":
             message = "accepted: true or false"
         case "string_type":
@@ -50,18 +47,14 @@ def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
         and _is_table(owner, location)
     ):
         return f"{path}: {message}" if path else message
-    return f"{path} = {_show(value)}: {message}"
+    return f"{path} = {shown(value)}: {message}"
 
 
-def _show(value: Any) -> str:
-    """Near to how a file has it."""
-    if isinstance(value, dict):
-        text = "{ " + ", ".join(f"{key} = {_show(item)}" for key, item in value.items()) + " }"
-    elif isinstance(value, float):
-        text = repr(value)
-    else:
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+def _literal(owner: type[BaseModel] | None, key: int | str, detail: ErrorDetails) -> str:
+    """What a key that takes one of a few words would accept."""
+    field = _fields(owner).get(str(key)) if owner else None
+    words = [word for word in get_args(field.annotation) if isinstance(word, str)] if field else []
+    return choice(detail["input"], words, detail["ctx"]["expected"].replace("'", '"'))
 
 
 def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:

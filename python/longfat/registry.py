@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from functools import cache
 from typing import Any, Literal, NotRequired, TypedDict
 
 from longfat import _core
 from longfat.units import from_declared, to_declared
+from longfat.words import choice, shown, suggestion
 
 Kind = Literal["algorithms", "queues", "routers"]
-
-BARE: dict[Kind, frozenset[str]] = {
-    "algorithms": frozenset({"segments", "packets"}),  # windows are counted in segments everywhere
-    "queues": frozenset(),  # a threshold may count packets or bytes
-    "routers": frozenset(),
-}
-"""Units that may be left out of a parameter."""
-
 
 FLAG = {"true", "false"}
 """Choices that a scenario file writes without quotes."""
@@ -82,12 +74,6 @@ def find(kind: Kind, name: str) -> Row:
     )
 
 
-def suggestion(word: str, known: list[str]) -> str:
-    """', did you mean "x"?' or nothing."""
-    near = difflib.get_close_matches(word, known, n=1)
-    return f', did you mean "{near[0]}"?' if near else ""
-
-
 def _all_names(kind: Kind) -> list[str]:
     return [name for row in rows(kind) for name in (row["name"], *row["aliases"])]
 
@@ -110,34 +96,32 @@ def check_parameters(kind: Kind, row: Row, given: dict[str, Any]) -> dict[str, f
             raise ValueError(
                 f'{row["name"]} has no parameter "{name}"{suggestion(name, list(declared))}; it has: {known}'
             )
-        checked[name] = _value(row, parameter, value, BARE[kind])
+        checked[name] = _value(row, parameter, value)
     if kind == "algorithms":
         _core.check_parameters(row["name"], checked)
     return checked
 
 
-def _value(row: Row, parameter: Parameter, value: Any, bare: frozenset[str]) -> float | str:
+def _value(row: Row, parameter: Parameter, value: Any) -> float | str:
     name = f"{row['name']}.{parameter['name']}"
     if parameter["choices"]:
         word = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
         if word not in parameter["choices"]:
-            choices = ", ".join(f'"{choice}"' for choice in parameter["choices"])
-            raise ValueError(f"{name} = {value!r}: accepted: {choices}")
+            flags = "true or false" if set(parameter["choices"]) == FLAG else None
+            raise ValueError(f"{name} = {shown(value)}: {choice(value, parameter['choices'], flags)}")
         return str(word)
     try:
-        number = to_declared(value, parameter["unit"], bare)
+        number = to_declared(value, parameter["unit"])
     except ValueError as error:
-        raise ValueError(f"{name} = {value!r}: {error}") from None
+        raise ValueError(f"{name} = {shown(value)}: {error}") from None
     least, greatest = parameter["least"], parameter["greatest"]
     if not (least is None or number >= least) or not (greatest is None or number <= greatest):
-        low, high = (from_declared(x, parameter["unit"], bare) for x in (least or 0.0, greatest or 0.0))
-        raise ValueError(f"{name} = {value!r}: accepted: from {low} to {high}")
+        low, high = (from_declared(x, parameter["unit"]) for x in (least or 0.0, greatest or 0.0))
+        raise ValueError(f"{name} = {shown(value)}: accepted: from {low} to {high}")
     return number
 
 
-def write_parameters(
-    kind: Kind, row: Row, parameters: dict[str, float | str]
-) -> dict[str, float | str | bool]:
+def write_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str | bool]:
     """As a scenario file has them: with the units that it needs."""
     units = {parameter["name"]: parameter["unit"] for parameter in row["parameters"]}
     flags = {parameter["name"] for parameter in row["parameters"] if set(parameter["choices"] or ()) == FLAG}
@@ -145,7 +129,7 @@ def write_parameters(
     def write(name: str, value: float | str) -> float | str | bool:
         if isinstance(value, str):
             return value == "true" if name in flags else value
-        return from_declared(value, units[name], BARE[kind])
+        return from_declared(value, units[name])
 
     return {name: write(name, value) for name, value in parameters.items()}
 

@@ -433,11 +433,27 @@ class Scenario(Part):
             if flow.algorithm.explicit and foreign:
                 what = f"flow.{i} ({flow.algorithm.name}) crosses routers of another protocol"
                 found.append(f"{what}: {', '.join(foreign)}")
+            found += self._other_intervals(i, flow, routers)
             other = [name for name, kind in kinds.items() if kind != "quickstart"]
             if flow.quick_start is not None and other:
                 what = f"flow.{i} asks for a rate by Quick-Start, but routers on its way take no part"
                 found.append(f"{what}: {', '.join(other)}")
         return found
+
+    @staticmethod
+    def _other_intervals(i: int, flow: Flow, routers: Mapping[str, RouterSpec | None]) -> list[str]:
+        """A note of VCP's t_rho, which its senders and its routers have each of their own."""
+        if flow.algorithm.name != "vcp":
+            return []
+        own = flow.algorithm.filled().parameters["interval"]
+        measured = {
+            name: router.filled().parameters["interval"]
+            for name, router in routers.items()
+            if router and router.kind == "vcp"
+        }
+        unlike = [f"{name} ({ms:g} ms)" for name, ms in measured.items() if ms != own]
+        what = f"flow.{i} (vcp) scales by an interval of {own:g} ms, routers on its way measure over another"
+        return [f"{what}: {', '.join(unlike)}"] if unlike else []
 
     def filled(self) -> Self:
         """The same scenario with every default written out, also those that follow from other values."""
@@ -562,7 +578,7 @@ def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
 
 
 def _position(here: list[Any], part: str, passed: list[str], key: str, source: str) -> int:
-    if not part.isdecimal() or int(part) >= len(here):
+    if not (part.isascii() and part.isdecimal()) or int(part) >= len(here):
         positions = f"a position from 0 to {len(here) - 1}" if here else "nothing, it is empty"
         raise InputError(
             f"{source}: {key}: no {'.'.join([*passed, part])}; accepted after {'.'.join(passed)}: {positions}"

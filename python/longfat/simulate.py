@@ -80,7 +80,9 @@ def _run(scenario: Scenario) -> Result:
         flow, details = error.args
         raise AlgorithmError(flow, details) from None
     except ValueError as error:
-        raise InputError(f"{scenario.title or 'scenario'}: {error}") from None
+        place, colon, what = str(error).partition(": ")
+        key = plan.as_written(scenario, place)
+        raise InputError(f"{scenario.title or 'scenario'}: {key}{colon}{what}") from None
     return Result(scenario, output, time.perf_counter() - begin)
 
 

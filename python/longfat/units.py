@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*?)\s*", re.DOTALL)
+_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*", re.DOTALL)
 LONGEST_TEXT = 100
 """Characters of a quantity; beyond it is a mistake, and big-number arithmetic on it would be slow."""
 
@@ -71,7 +71,7 @@ def split(value: Any) -> tuple[Fraction, str] | None:
     match = _NUMBER.fullmatch(value)
     if match is None:
         return None
-    return Fraction(match[1].replace("_", "")), " ".join(match[2].split())
+    return Fraction(match[1]), " ".join(match[2].split())
 
 
 def to_float(number: Fraction) -> float:
@@ -135,34 +135,47 @@ _DECLARED = {"bytes": (SIZE, "B"), "us": (TIME, "us"), "kB/s": (RATE, "kB/s")} |
 """Units in which the registry declares parameters, and what users write for them."""
 
 
-def to_declared(value: Any, unit: str, bare: frozenset[str]) -> float:
-    """`value` as a plain number of the registry's `unit`.
+def to_declared(value: Any, unit: str) -> float:
+    """`value` as a plain number of the registry's `unit`. ValueError says what would be accepted.
 
-    Times, rates and sizes need their unit written; units in `bare` and words that are no unit ("", "of the
-    window") may be left out. ValueError says what would be accepted.
+    One rule for algorithms, queues and routers: a time, rate or size has its unit written, as everywhere in a
+    scenario; a count, a share or a plain number may be bare, as the registry says of what. Where a parameter
+    has a unit, that may always be written: "20 packets", "16 round trips", "0.9 of the capacity", "90 %".
     """
+    bare = isinstance(value, (int, float)) and not isinstance(value, bool)
     if unit in _DECLARED:
         dimension, written = _DECLARED[unit]
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if bare:
             raise ValueError(f'a {dimension.name} needs a unit; accepted: "{value:g} {written}"')
         return to_float(dimension.parse_exactly(value) / dimension.units[written])
-    counted = unit in ("packets", "segments")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if counted and unit not in bare:
-            raise ValueError(f'a number of {unit} needs its unit; accepted: "{value:g} {unit}"')
+    if bare:
         return float(value)
     amount, given = split(value) or (None, "")
-    if amount is None or not unit or given not in (unit, unit.removesuffix("s")):
-        raise ValueError(f'accepted: a number such as "20 {unit}"' if counted else "accepted: a number")
-    return to_float(amount)
+    if amount is not None and given and given in (unit, unit.removesuffix("s")):
+        return to_float(amount)
+    if amount is not None and given == "%" and unit.startswith(_SHARE):
+        return to_float(amount / 100)
+    percent = ' or "20 %"' if unit.startswith(_SHARE) else ""
+    raise ValueError(
+        f'accepted: a number, {_example(unit)} or "{_example(unit)} {unit}"{percent}'
+        if unit
+        else "accepted: a number"
+    )
 
 
-def from_declared(value: float, unit: str, bare: frozenset[str]) -> float | str:
-    """What `to_declared` reads back as `value`."""
+_SHARE = "of "
+"""What begins the units of shares in the registry."""
+
+
+def _example(unit: str) -> str:
+    return "0.2" if unit.startswith(_SHARE) else "20"
+
+
+def from_declared(value: float, unit: str) -> float | str:
+    """What `to_declared` reads back as `value`; counts of packets and segments without their unit."""
     if unit in _DECLARED:
         return f"{_plain(Decimal(repr(float(value))))} {_DECLARED[unit][1]}"
-    plain = int(value) if value == int(value) and abs(value) < 1e15 else value
-    return f"{plain} {unit}" if unit in ("packets", "segments") and unit not in bare else plain
+    return int(value) if value == int(value) and abs(value) < 1e15 else value
 
 
 def packets(value: Any) -> Fraction | None:

@@ -112,6 +112,20 @@ def test_only_the_bottleneck_s_rate_can_vary() -> None:
         scenario({"bottleneck.reverse_rate": SINE})
 
 
+def test_a_trace_is_named_with_the_folder_of_its_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = 'duration = "5 s"\n[bottleneck]\nrate = { trace = "some.trace" }\n[[flow]]\nrtt = "20 ms"\n'
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ScenarioError, match=r"trace deep/some\.trace: No such file"):
+        Scenario.load("deep/a.toml")
+    trace(tmp_path / "deep", "10\n5\n")
+    with pytest.raises(ScenarioError, match=r"trace deep/some\.trace, line 2: 5 comes after 10"):
+        Scenario.load("deep/a.toml")
+
+
 def test_a_trace_lies_beside_its_scenario(tmp_path: Path) -> None:
     trace(tmp_path, "10\n20\n")
     (tmp_path / "x.toml").write_text(
@@ -167,9 +181,21 @@ def test_xcp_fills_the_link_without_loss_as_a_file_has_it() -> None:
         ("xpc", '"xpc" is not a router, did you mean "xcp"?'),
         ({"kind": "xcp", "alpha": 2}, "xcp.alpha = 2: accepted: from"),
         ({"kind": "xcp", "delta": 2}, 'xcp has no parameter "delta"'),
-        ({"kind": "friendly", "protocol": "sack"}, "friendly.protocol = 'sack': accepted: \"xcp\""),
+        (
+            {"kind": "friendly", "protocol": "sack"},
+            'friendly.protocol = "sack": accepted: "xcp", "vcp" or "jetmax"',
+        ),
         ({"kind": "friendly", "inspect": 0}, "friendly.inspect = 0: accepted: from 0.01 to 1"),
         ({"kind": "dqw", "weight": 1}, "dqw.weight = 1: accepted: from 0.01 to 0.99"),
+        (
+            {"kind": "xcp-i", "estimator": "oracel"},
+            'xcp-i.estimator = "oracel": did you mean "oracle"? accepted: ',
+        ),
+        ({"kind": "vcp", "interval": 200}, 'vcp.interval = 200: a time needs a unit; accepted: "200 ms"'),
+        (
+            {"kind": "xcp-i", "packet_bytes": 500},
+            'xcp-i.packet_bytes = 500: a size needs a unit; accepted: "500 B"',
+        ),
         (3, 'accepted: the name of a router such as "xcp"'),
     ],
 )

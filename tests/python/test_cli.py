@@ -10,11 +10,17 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+import tomli_w
 
 from longfat import __main__
 from longfat.scenario import Scenario
 from samples import scenario
 
+UNSOUND = {"kind": "xcp-i", "error_least": 0.3, "error_most": 0.2}
+LINKS = [
+    {"from": "A", "to": "B", "rate": "10 Mbit/s", "delay": "5 ms"},
+    {"from": "B", "to": "C", "rate": "10 Mbit/s", "delay": "5 ms", "router": UNSOUND},
+]
 SHORT = scenario({"bottleneck.loss": 0.001}, title="Short").to_toml()
 
 
@@ -175,6 +181,31 @@ def test_bad_input_is_one_line_and_exit_code_2(
     longfat: Any, file: Path, arguments: list[str], expected: str
 ) -> None:
     assert expected in refused(longfat("run", file, *arguments))
+
+
+def test_each_problem_of_a_scenario_is_a_line(longfat: Any, file: Path) -> None:
+    code, out, err = longfat("run", file, "--set", "duration=5", "--set", "bottleneck.loss=2")
+    assert (code, out) == (2, "")
+    assert err.splitlines() == [
+        f'error: {file}: duration = 5: a time needs a unit; accepted: "5 ms"',
+        f"error: {file}: bottleneck.loss = 2: accepted: a probability per packet, from 0 to below 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("network", "ends", "key"),
+    [
+        ({"bottleneck": {"rate": "10 Mbit/s", "router": UNSOUND}}, {"rtt": "20 ms"}, "bottleneck.router"),
+        ({"link": LINKS}, {"from": "A", "to": "C"}, "link.1.router"),
+    ],
+)
+def test_what_only_the_core_refuses_is_told_by_the_scenario_s_own_key(
+    longfat: Any, tmp_path: Path, network: dict[str, Any], ends: dict[str, str], key: str
+) -> None:
+    table = {"title": "T", "duration": "1 s", **network, "flow": [{"algorithm": "xcp", **ends}]}
+    (tmp_path / "a.toml").write_text(tomli_w.dumps(table))
+    told = refused(longfat("run", tmp_path / "a.toml"))
+    assert told.startswith(f"T: {key}: xcp-i.error_least = 0.3 is not accepted; give a number up to")
 
 
 def test_an_output_folder_that_cannot_be_is_refused_before_anything_runs(

@@ -13,8 +13,8 @@ from longfat.result import Result
 from longfat.scenario import Scenario
 
 
-def scenario(router: str | None, **flow: Any) -> Scenario:
-    bottleneck = {"rate": "100 Mbit/s", "buffer": "100 packets"}
+def scenario(router: Any, **flow: Any) -> Scenario:
+    bottleneck: dict[str, Any] = {"rate": "100 Mbit/s", "buffer": "100 packets"}
     if router is not None:
         bottleneck["router"] = router
     table = {"duration": "4 s", "sample": {"events": True}, "bottleneck": bottleneck}
@@ -77,3 +77,14 @@ def test_a_vcp_flow_has_a_header_of_no_bytes_and_is_noted_without_its_router() -
     assert routed.notes() == []
     (line,) = scenario(None, algorithm="vcp").notes()
     assert line.endswith("crosses links without a router: bottleneck")
+
+
+def test_an_interval_that_vcp_s_senders_and_routers_do_not_share_is_noted() -> None:
+    def notes(router: Any) -> list[str]:
+        return scenario(router, algorithm="vcp").notes()
+
+    assert notes("vcp") == []
+    assert notes({"kind": "vcp", "interval": "0.1 s"}) == [
+        "flow.0 (vcp) scales by an interval of 200 ms, routers on its way measure over another: "
+        "bottleneck (100 ms)"
+    ]

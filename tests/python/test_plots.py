@@ -133,3 +133,37 @@ def test_plot_cwnd_draws_each_flow_of_a_result():
     np.testing.assert_equal(axis.lines[1].get_ydata(), [math.nan, math.nan, 4.0, 5.0, 6.0])  # from its start
     assert axis.get_xlim() == (0.0, 4.0)
     assert len(plots.plot_cwnd(result, names=["2"]).axes[0].lines) == 1
+
+
+def test_a_flow_s_throughput_is_its_counter_s_gain_by_bins_from_its_start_on() -> None:
+    times = tuple(0.1 * i for i in range(1001))
+    # nothing for 10 s, then 1 MB a second: 8 Mbit/s
+    counter = tuple(max(0.0, 1e6 * (time - 10.0)) for time in times)
+    flow = {"name": "1", "algorithm": "cubic", "start_s": 10.0, "rtt_s": 0.05}
+    figure = plots.rate_figure([flow], {"1": (times, counter)}, 100.0, window_s=[20.0, 100.0])
+    (curve,) = figure.panels[0].curves
+    assert curve.x[:3] == pytest.approx((0.25, 0.75, 1.25))  # 100 s in 200 bins
+    assert all(math.isnan(y) for x, y in zip(curve.x, curve.y, strict=True) if x < 10.0)
+    assert [y for x, y in zip(curve.x, curve.y, strict=True) if x > 10.0] == pytest.approx([8.0] * 180)
+
+
+@pytest.mark.parametrize(
+    ("window_s", "marked"), [([2.0, 8.0], (2.0, 8.0)), ([0.0, 10.0], None), (None, None)]
+)
+def test_the_window_of_the_figures_is_marked_unless_it_is_the_whole_run(
+    window_s: list[float] | None, marked: tuple[float, float] | None
+) -> None:
+    flow = {"name": "1", "algorithm": "cubic", "start_s": 0.0, "rtt_s": 0.05}
+    histories = {"1": ((0.0, 5.0, 10.0), (1.0, 2.0, 3.0))}
+    link = {"name": "1", "queue_limit_packets": 4}
+    for figure in (
+        plots.cwnd_figure([flow], histories, 10.0, window_s=window_s),
+        plots.rate_figure([flow], histories, 10.0, window_s=window_s),
+        plots.queue_figure([link], histories, 10.0, window_s=window_s),
+    ):
+        assert figure.panels[0].marked == marked
+        assert ("2 s to 8 s" in figure.caption) == (marked is not None)
+        shapes = plots.plotly_figure(figure)["layout"]["shapes"]
+        assert [(shape["x0"], shape["x1"]) for shape in shapes] == ([marked] if marked else [])
+        shaded = [patch for patch in plots.draw(figure).axes[0].patches if patch.get_alpha()]
+        assert len(shaded) == len(shapes)

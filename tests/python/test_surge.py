@@ -107,9 +107,9 @@ def test_bad_values_are_told_with_key_value_and_what_would_be_accepted(keys, say
     [
         (
             {"kind": "surfing"},
-            'background.0: kind = "surfing": accepted: "web" or "surge" or "short" or "bulk"',
+            'background.0: kind = "surfing": did you mean "surge"? accepted: "web", "surge", "short", ',
         ),
-        ({"users": 3}, 'background.0: kind is missing; accepted: "web" or "surge" or "short" or "bulk"'),
+        ({"users": 3}, 'background.0: kind is missing; accepted: "web", "surge", "short", "bulk" or "onoff"'),
         ({"kind": "web", "users": 3}, "background.0.users: unknown key; accepted: "),
     ],
 )

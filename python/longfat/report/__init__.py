@@ -31,6 +31,8 @@ SWEEP_FILE = "sweep.json"
 COMPARE_FILE = "compare.json"
 MOST_FAILURES = 20
 """Of a sweep, on its page; the table has all."""
+ADDED = "received_bytes"
+"""A column that folders of older runs may lack; they go without its figure."""
 MOST_POINTS = 4000
 """Of a history on the page; finer ones are thinned for it."""
 
@@ -229,18 +231,29 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
-    """Draws cwnd of every flow and queue of every link, of the first seed if there are several."""
+    """Draws cwnd and throughput of every flow and queue of every link, of the first seed of several."""
     first = summary["runs"][0] if "runs" in summary else summary
     found = []
     for file, quantity, key, drawn in (
         ("flows.parquet", "cwnd", "flows", plots.cwnd_figure),
+        ("flows.parquet", "received_bytes", "flows", plots.rate_figure),
         ("links.parquet", "queue_packets", "links", plots.queue_figure),
     ):
-        if (root / file).is_file():
+        if (root / file).is_file() and not (quantity == ADDED and _lacks(root / file, ADDED)):
             histories = _long(root / file, quantity)
             named = [entry for entry in first[key] if entry["name"] in histories]
-            found.append(drawn(named, histories, first["duration_s"]))
+            found.append(drawn(named, histories, first["duration_s"], window_s=first.get("window_s")))
     return [figure for figure in found if any(panel.curves for panel in figure.panels)]
+
+
+def _lacks(path: Path, quantity: str) -> bool:
+    """Whether a table can be read and has no such column."""
+    import pyarrow.parquet as pq
+
+    try:
+        return quantity not in pq.read_schema(path).names
+    except (OSError, ValueError):
+        return False  # told by whoever reads it next
 
 
 def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
+from longfat.words import suggestion
 
 if TYPE_CHECKING:
     from longfat.suites.suite import Suite
@@ -25,7 +26,9 @@ def names() -> tuple[str, ...]:
 def get(name: str) -> Suite:
     """The suite of that name. Raises `InputError` listing the names there are."""
     if name not in NAMES:
-        raise InputError(f"suite {name}: no such suite; accepted: {', '.join(NAMES)}")
+        raise InputError(
+            f"suite {name}: no such suite{suggestion(name, NAMES)}; accepted: {', '.join(NAMES)}"
+        )
     suite: Suite = import_module(f"longfat.suites.{name}").SUITE
     return suite
 

@@ -38,7 +38,7 @@ class Panel:
     With ``categories`` x counts them from 0, and what is measured at them is not joined; with ``radar`` they
     stand around a circle, y is the distance from its middle, and the curves are closed; a figure with a radar
     has that panel alone. With ``cells`` it is a heat map: a row of cells for each of ``levels``, from below,
-    with a cell for each of ``categories``.
+    with a cell for each of ``categories``. ``marked`` is a part of x that is shaded.
     """
 
     title: str
@@ -53,6 +53,7 @@ class Panel:
     radar: bool = False
     levels: tuple[str, ...] = ()
     cells: tuple[tuple[float, ...], ...] = ()
+    marked: Range = None
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def theory(label: str, x: Sequence[float], y: Sequence[float], algorithm: str | 
 
 def _panel(document: dict[str, Any]) -> Panel:
     curves = tuple(_curve(curve) for curve in document["curves"])
-    ranges = {key: None if document[key] is None else tuple(document[key]) for key in ("x_range", "y_range")}
+    given = {key: document.get(key) for key in ("x_range", "y_range", "marked")}
+    ranges = {key: None if ends is None else tuple(ends) for key, ends in given.items()}
     words = {key: tuple(document.get(key, ())) for key in ("categories", "levels")}
     cells = tuple(_floats(row) for row in document.get("cells", ()))
     return Panel(**{**document, **ranges, **words, "curves": curves, "cells": cells})

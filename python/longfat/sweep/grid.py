@@ -25,17 +25,19 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from longfat.errors import InputError
-from longfat.registry import suggestion
 from longfat.scenario import Scenario, override
 from longfat.sweep import layout
 from longfat.sweep.where import Filter
 from longfat.units import RATE, SIZE, TIME, Dimension, split
+from longfat.words import choice, shown, suggestion
 
 Keep = Literal["summary", "series"]
 KEYS = ("base", "title", "repeats", "keep", "where", "axes", "zip", "figure")
+KEEPS = get_args(Keep)
+SPACINGS = ("linear", "log")
 RANGE_KEYS = ("from", "to", "points", "spacing")
 SUMMARY_ABOVE = 1000
 """Runs beyond which samples are not kept unless the file asks for them."""
@@ -167,8 +169,8 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
         raise InputError(f"{source}: title: accepted: a text")
     most = math.prod(axis.size for axis in axes) * repeats
     keep = data.get("keep", "summary" if most > SUMMARY_ABOVE else "series")
-    if keep not in ("summary", "series"):
-        raise InputError(f'{source}: keep = "{keep}": accepted: "summary" or "series"')
+    if keep not in KEEPS:
+        raise InputError(f"{source}: keep = {shown(keep)}: {choice(keep, KEEPS)}")
     figures = layout.read(data.get("figure", []), axes, source)
     sweep = Sweep(source, title, document, base_folder, axes, repeats, keep, where, figures)
     _check_keys(sweep)
@@ -256,12 +258,13 @@ def _range(table: Mapping[str, Any], at: str) -> list[Any]:
     """Values from one to another with equal differences, or equal ratios; in the unit of the first."""
     for key in table:
         if key not in RANGE_KEYS:
-            raise InputError(f"{at}.{key}: unknown key; accepted: {', '.join(RANGE_KEYS)}")
+            known = ", ".join(RANGE_KEYS)
+            raise InputError(f"{at}.{key}: unknown key{suggestion(key, RANGE_KEYS)}; accepted: {known}")
     points, spacing = table.get("points"), table.get("spacing", "linear")
     if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= MOST_POINTS_OF_AXIS:
         raise InputError(f"{at}.points = {points}: accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
-    if spacing not in ("linear", "log"):
-        raise InputError(f'{at}.spacing = "{spacing}": accepted: "linear" or "log"')
+    if spacing not in SPACINGS:
+        raise InputError(f"{at}.spacing = {shown(spacing)}: {choice(spacing, SPACINGS)}")
     (low, write), (high, _) = (_amount(table.get(key), f"{at}.{key}") for key in ("from", "to"))
     if type(table["from"]) is not type(table["to"]) and isinstance(table["from"], str) != isinstance(
         table["to"], str
@@ -325,9 +328,9 @@ def _check_keys(sweep: Sweep) -> None:
     try:
         sweep.scenario(first)
     except InputError as error:
-        text = str(error)
-        if "unknown key" in text or " is not a table" in text or ": no " in text:
-            raise InputError(f"{sweep.source}: an axis names no key of the scenario: {text}") from None
+        for line in error.lines():
+            if "unknown key" in line or " is not a table" in line or ": no " in line:
+                raise InputError(f"{sweep.source}: an axis names no key of the scenario: {line}") from None
 
 
 def _copy(value: Any) -> Any:

@@ -146,7 +146,7 @@ def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenari
         try:
             scenario = sweep.scenario(point)
         except InputError as error:
-            state.failures.append((point, str(error)))
+            state.failures.append((point, "; ".join(error.lines())))
             state.keys.append(None)
             continue
         key = run_key(scenario)

@@ -61,7 +61,8 @@ pub struct XcpR {
     agreed_bytes: f64,
     /// Where a reduction under way will end.
     reducing_to_bytes: f64,
-    packet_bytes: f64,
+    /// Known from the first answer on.
+    packet_bytes: Option<f64>,
     limited: bool,
 }
 
@@ -72,7 +73,7 @@ impl XcpR {
             first: p.word("variant") == "first",
             agreed_bytes: 0.0,
             reducing_to_bytes: f64::INFINITY,
-            packet_bytes: 1.0,
+            packet_bytes: None,
             limited: true,
         })
     }
@@ -105,7 +106,7 @@ impl CongestionControl for XcpR {
         let Explicit::Xcp(Header { cwnd_bytes, feedback_bytes: told_bytes, reset, .. }) = echo else {
             return;
         };
-        self.packet_bytes = packet_bytes;
+        self.packet_bytes = Some(packet_bytes);
         self.limited = limited;
         self.plain.guided = told_bytes.is_finite();
         let own_bytes = w.cwnd * packet_bytes;
@@ -124,7 +125,9 @@ impl CongestionControl for XcpR {
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.plain.on_congestion(event, w);
         if event.cause != Cause::Timeout {
-            self.reducing_to_bytes = w.ssthresh.max(LEAST_SSTHRESH) * self.packet_bytes;
+            let to = w.ssthresh.max(LEAST_SSTHRESH);
+            // before the first answer headers tell of the window as it falls
+            self.reducing_to_bytes = self.packet_bytes.map_or(f64::INFINITY, |bytes| to * bytes);
         }
     }
 
@@ -305,6 +308,17 @@ mod tests {
         }
         let Some(Explicit::Xcp(header)) = c.explicit(53.0 * PACKET, RTT) else { panic!("a header") };
         assert!(!header.reset);
+    }
+
+    #[test]
+    fn a_loss_before_the_first_answer_tells_routers_of_the_window_that_is_there() {
+        let mut c = instance(&ROW, &[]);
+        let mut w = window(10.0, f64::INFINITY);
+        c.on_congestion(&loss(), &mut w);
+        for cwnd in [10.0, 7.0, 5.0] {
+            let Some(Explicit::Xcp(header)) = c.explicit(cwnd * PACKET, RTT) else { panic!("a header") };
+            assert_eq!((header.cwnd_bytes, header.reset), (cwnd * PACKET, true));
+        }
     }
 
     #[test]

@@ -1,0 +1,40 @@
+"""How messages show what was written, and what would have been accepted for it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+LONGEST_VALUE = 60
+
+
+def shown(value: Any) -> str:
+    """A value near to how a file has it, cut where it is long."""
+    if isinstance(value, dict):
+        text = "{ " + ", ".join(f"{key} = {shown(item)}" for key, item in value.items()) + " }"
+    elif isinstance(value, float):
+        text = repr(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
+
+
+def suggestion(word: Any, known: Iterable[str]) -> str:
+    """', did you mean "x"?' or nothing."""
+    near = difflib.get_close_matches(word, list(known), n=1) if isinstance(word, str) else []
+    return f', did you mean "{near[0]}"?' if near else ""
+
+
+def choice(word: Any, known: Sequence[str], accepted: str | None = None) -> str:
+    """What to say of a word that is none of those known, with the nearest of them if one is near.
+
+    Args:
+        word: what was written.
+        known: what would be accepted.
+        accepted: what to show instead of `known` in quotes.
+    """
+    *first, last = [f'"{item}"' for item in known] or [""]
+    listed = " or ".join([", ".join(first), last] if first else [last])
+    return f"{suggestion(word, known).removeprefix(', ')} accepted: {accepted or listed}".strip()
