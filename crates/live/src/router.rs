@@ -35,6 +35,8 @@ pub struct Times {
     pub window: (Time, Time),
     /// The run's end.
     pub end: Time,
+    /// What comes within so long is handled together: waking costs more than a packet does.
+    pub rest: Interval,
 }
 
 /// What the router has to say after a run.
@@ -178,11 +180,13 @@ impl<'a> Router<'a> {
                 break;
             }
             self.act_until(now);
-            if self.read()? == 0 {
-                let left = self.next().since(self.clock.now()).min(LONGEST_WAIT);
-                if left > Interval::ZERO {
-                    sys::wait(&mut [sys::readable(self.from)], Some(left))?;
-                }
+            let read = self.read()?;
+            if read < BATCH {
+                sys::wait(&mut [], Some(self.times.rest))?;
+            }
+            let left = self.next().since(self.clock.now()).min(LONGEST_WAIT);
+            if read == 0 && left > Interval::ZERO {
+                sys::wait(&mut [sys::readable(self.from)], Some(left))?;
             }
         }
         self.act_until(self.times.end);
