@@ -94,7 +94,7 @@ def run(
             warnings.append("nothing in this scenario is random: repeats are identical")
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        summary = _simulate(scenario, repeats, out, backend)
+        summary = _simulate(scenario, repeats, out, backend, _named(file))
         from longfat.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -120,7 +120,9 @@ def _warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
         click.echo(f"warning: {line}", err=True)
 
 
-def _simulate(scenario: Scenario, repeats: int, out: Path | None, backend: str) -> dict[str, Any]:
+def _simulate(
+    scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str
+) -> dict[str, Any]:
     """The summary of a run, or of repeats with their mean and standard error; written to `out`."""
     from longfat import output, result, simulate
 
@@ -128,7 +130,8 @@ def _simulate(scenario: Scenario, repeats: int, out: Path | None, backend: str) 
         if backend == "live":
             from longfat.live import run as live
 
-            results = [live.run(scenario.with_values({"seed": scenario.seed + i})) for i in range(repeats)]
+            seeded = [scenario.with_values({"seed": scenario.seed + i}) for i in range(repeats)]
+            results = [live.run(each, source) for each in seeded]
         elif repeats == 1:
             results = [simulate.run(scenario)]
         else:
@@ -145,6 +148,11 @@ def _simulate(scenario: Scenario, repeats: int, out: Path | None, backend: str) 
     return summary
 
 
+def _named(file: str) -> str:
+    """What problems of a scenario are told of."""
+    return "standard input" if file == "-" else file
+
+
 def _scenario(
     file: str, changes: tuple[str, ...], seed: int | None, warmup: str | None, window: str | None
 ) -> Scenario:
@@ -156,7 +164,7 @@ def _scenario(
     if window is not None:
         overrides["window"] = [part.strip() for part in window.split(",")]
     if file == "-":
-        scenario = Scenario.from_toml(sys.stdin.read(), source="standard input", overrides=overrides)
+        scenario = Scenario.from_toml(sys.stdin.read(), source=_named(file), overrides=overrides)
     else:
         scenario = Scenario.load(file, overrides=overrides)
     if warmup is not None:
@@ -196,7 +204,7 @@ def compare(
 
         scenario = _scenario(file, changes, seed, warmup, window)
         folder = out or Path("out") / "compare"
-        document = comparison.run(scenario, repeats, folder, sys.argv)
+        document = comparison.run(scenario, repeats, folder, sys.argv, _named(file))
         _warn_of_doubts(document["live"])
     if as_json:
         click.echo(json.dumps(document))
@@ -215,8 +223,10 @@ def doctor(as_json: bool) -> None:
     items = doctor.examine()
     if as_json:
         click.echo(json.dumps(items))
-        return
-    doctor.show(items, _console())
+    else:
+        doctor.show(items, _console())
+    if doctor.lacking(items):
+        sys.exit(1)
 
 
 @app.command()

@@ -55,7 +55,7 @@ def run(
     if backend == "live":
         from longfat.live import run as live
 
-        return live.run(scenario)
+        return live.run(scenario, os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario")
     return _run(scenario)
 
 

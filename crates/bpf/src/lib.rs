@@ -1,8 +1,8 @@
 //! The algorithms of `bpf/` in the running Linux kernel.
 //!
 //! `make bpf` compiles each to an object; [`Registration::new`] loads one through the kernel's verifier and
-//! registers it under its own name (`lf_hstcp`, ...), which sockets then select by `TCP_CONGESTION`. The
-//! registration is a struct_ops link that only this process holds: it goes with the [`Registration`] or with
+//! registers it under its own name (`lf_hstcp`, ...), which sockets then select by `TCP_CONGESTION`;
+//! [`Registration::beside_others`] finds another name where that one is taken. The registration is a struct_ops link that only this process holds: it goes with the [`Registration`] or with
 //! the process, whatever ends it. Sockets that use the algorithm keep it until they close.
 //!
 //! The loader is compiled in by the feature `loader`; without it everything here still answers, and
@@ -20,6 +20,10 @@ use std::path::{Path, PathBuf};
 pub const HAS_LOADER: bool = cfg!(feature = "loader");
 /// What the loader finds the kernel's types by.
 pub const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
+/// Most characters of a name (TCP_CA_NAME_MAX less the zero at its end).
+pub const LONGEST_NAME: usize = 15;
+/// So many processes may have the same algorithm at a time (chosen here).
+const MOST_NAMES: u32 = 1000;
 /// Where the kernel lists what sockets may select.
 pub const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -89,23 +93,42 @@ impl Registration {
     /// One line each: no object, no rights, a kernel without BTF, a rejected program, a name that is taken, a
     /// build without the loader.
     pub fn new(object: &Path, log_folder: &Path) -> Result<Self, Error> {
-        if !object.is_file() {
-            return Err(Error::NoObject { path: object.to_owned() });
+        Self::load(object, own_name(object), log_folder)
+    }
+
+    /// The same, but where the name is taken, under the first of `lf_hstcp_2`, `lf_hstcp_3`, ... that is not.
+    ///
+    /// # Errors
+    /// As [`Registration::new`].
+    pub fn beside_others(object: &Path, log_folder: &Path) -> Result<Self, Error> {
+        let own = own_name(object);
+        let mut result = Self::load(object, own.clone(), log_folder);
+        for number in 2..MOST_NAMES {
+            if !matches!(result, Err(Error::Taken { .. })) {
+                break;
+            }
+            let name = numbered(&own, number);
+            // to ask is quicker than to load
+            if available().is_ok_and(|there| !there.contains(&name)) {
+                result = Self::load(object, name, log_folder);
+            }
         }
-        Self::load(object, log_folder)
+        result
     }
 
     #[cfg(not(feature = "loader"))]
-    fn load(_object: &Path, _log_folder: &Path) -> Result<Self, Error> {
+    fn load(object: &Path, _name: String, _log_folder: &Path) -> Result<Self, Error> {
+        is_object(object)?;
         Err(Error::NoLoader)
     }
 
     #[cfg(feature = "loader")]
-    fn load(object: &Path, log_folder: &Path) -> Result<Self, Error> {
+    fn load(object: &Path, name: String, log_folder: &Path) -> Result<Self, Error> {
+        is_object(object)?;
         if !Path::new(KERNEL_TYPES).exists() {
             return Err(Error::NoKernelTypes);
         }
-        let (name, link) = loader::register(object, log_folder)?;
+        let link = loader::register(object, &name, log_folder)?;
         Ok(Registration { name, _link: link })
     }
 
@@ -113,6 +136,22 @@ impl Registration {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+fn is_object(object: &Path) -> Result<(), Error> {
+    if object.is_file() { Ok(()) } else { Err(Error::NoObject { path: object.to_owned() }) }
+}
+
+/// An object is called as the algorithm in it.
+fn own_name(object: &Path) -> String {
+    object.file_stem().unwrap_or(object.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// A further name of an algorithm, as long as the kernel takes it.
+fn numbered(own: &str, number: u32) -> String {
+    let suffix = format!("_{number}");
+    let stem: String = own.chars().take(LONGEST_NAME - suffix.len()).collect();
+    stem + &suffix
 }
 
 #[cfg(test)]
@@ -125,12 +164,19 @@ mod tests {
         let names: BTreeSet<_> = KERNEL_FORMS.iter().map(|form| form.name).collect();
         assert_eq!(names.len(), KERNEL_FORMS.len());
         for form in &KERNEL_FORMS {
-            assert!(form.name.len() <= 15 && form.name.starts_with("lf_"), "{}", form.name);
+            assert!(form.name.len() <= LONGEST_NAME && form.name.starts_with("lf_"), "{}", form.name);
             // the kernel takes no other characters
             assert!(form.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'), "{}", form.name);
             let row = longfat_transport::cc::find(form.algorithm).map(|row| row.name);
             assert_eq!(row, Some(form.algorithm));
         }
+    }
+
+    #[test]
+    fn further_names_are_as_long_as_the_kernel_takes_them() {
+        assert_eq!(numbered("lf_hstcp", 2), "lf_hstcp_2");
+        assert_eq!(numbered("lf_westwoodplus", 2), "lf_westwoodpl_2");
+        assert_eq!(numbered("lf_westwoodplus", 12), "lf_westwoodp_12");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Loads an object by libbpf and makes sense of its failures.
 
-use crate::Error;
-use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, PrintLevel, set_print};
+use crate::{Error, LONGEST_NAME, own_name};
+use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, OpenObject, PrintLevel, set_print};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 static MESSAGES: Mutex<String> = Mutex::new(String::new());
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
+/// TCP_CA_NAME_MAX of the kernel, with the zero at its end.
+const NAME_BYTES: usize = LONGEST_NAME + 1;
 const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
 
@@ -16,26 +18,47 @@ fn keep(_: PrintLevel, message: String) {
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push_str(&message);
 }
 
-/// Registers the one struct_ops map of this object; its name, and the link that keeps it.
-pub fn register(object: &Path, log_folder: &Path) -> Result<(String, Link), Error> {
+/// Registers the one struct_ops map of this object under this name; the link that keeps it.
+pub fn register(object: &Path, name: &str, log_folder: &Path) -> Result<Link, Error> {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let before = set_print(Some((PrintLevel::Warn, keep)));
-    let result = load(object);
+    let result = load(object, name);
     set_print(before);
     let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
-    let name = object.file_stem().unwrap_or(object.as_os_str()).to_string_lossy().into_owned();
-    match result {
-        Ok(link) => Ok((name, link)),
-        Err(error) => Err(explain(name, &error, &messages, log_folder)),
-    }
+    result.map_err(|error| explain(name.to_owned(), &error, &messages, log_folder))
 }
 
-fn load(object: &Path) -> Result<Link, libbpf_rs::Error> {
-    let mut loaded = ObjectBuilder::default().open_file(object)?.load()?;
+fn load(object: &Path, name: &str) -> Result<Link, libbpf_rs::Error> {
+    let mut opened = ObjectBuilder::default().open_file(object)?;
+    let own = own_name(object);
+    if name != own {
+        rename(&mut opened, &own, name)?;
+    }
+    let mut loaded = opened.load()?;
     let map = loaded.maps_mut().find(|map| map.map_type() == MapType::StructOps);
-    map.ok_or_else(|| std::io::Error::other("it holds no algorithm").into())
-        .and_then(|mut map| map.attach_struct_ops())
+    map.ok_or_else(|| refused("it holds no algorithm")).and_then(|mut map| map.attach_struct_ops())
+}
+
+fn refused(why: &'static str) -> libbpf_rs::Error {
+    std::io::Error::other(why).into()
+}
+
+/// The kernel's structure of an algorithm ends with its name, the only bytes of it that are not filled in while loading.
+fn rename(opened: &mut OpenObject, own: &str, name: &str) -> Result<(), libbpf_rs::Error> {
+    let mut map = opened
+        .maps_mut()
+        .find(|map| map.map_type() == MapType::StructOps)
+        .ok_or_else(|| refused("it holds no algorithm"))?;
+    let value = map.initial_value_mut().unwrap_or_default();
+    let at = value.windows(own.len() + 1).position(|bytes| bytes.split_last() == Some((&0, own.as_bytes())));
+    let field = at.and_then(|at| value.get_mut(at..at + NAME_BYTES));
+    let field = field.ok_or_else(|| refused("the algorithm in it has another name"))?;
+    field.fill(0);
+    for (slot, byte) in field.iter_mut().zip(name.bytes().take(LONGEST_NAME)) {
+        *slot = byte;
+    }
+    Ok(())
 }
 
 fn explain(name: String, error: &libbpf_rs::Error, messages: &str, log_folder: &Path) -> Error {

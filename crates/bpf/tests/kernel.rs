@@ -3,11 +3,16 @@
 #![cfg(feature = "loader")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+#[path = "skip/mod.rs"]
+mod skip;
+
 use libbpf_rs::MapType;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
 use longfat_bpf::{Error, KERNEL_FORMS, KernelForm, Registration, available};
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window, find};
 use longfat_units::{Interval, Time};
+use skip::skipped;
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -40,7 +45,7 @@ fn kernel() -> Option<(MutexGuard<'static, ()>, PathBuf)> {
         ),
     ];
     if let Some((_, reason)) = missing.iter().find(|(is_missing, _)| *is_missing) {
-        eprintln!("skipped: {reason}");
+        skipped(reason);
         return None;
     }
     let built =
@@ -132,7 +137,7 @@ fn held_in_memory() -> Vec<u32> {
 fn flows_that_end_with_kill_9_leave_no_algorithm_in_the_kernels_memory() {
     let Some((_turn, folder)) = kernel() else { return };
     if let Some(reason) = no_path() {
-        return eprintln!("skipped: {reason}");
+        return skipped(reason);
     }
     let before = held_in_memory();
     let form = &KERNEL_FORMS[1];
@@ -174,6 +179,27 @@ fn a_registration_ends_with_its_object_and_a_second_one_of_a_name_is_refused() {
 }
 
 #[test]
+fn a_second_process_with_the_same_algorithm_has_it_under_another_name() {
+    let Some((_turn, folder)) = kernel() else { return };
+    let logs = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // of fifteen characters, all that the kernel takes
+    let form = KERNEL_FORMS.iter().find(|form| form.name.len() == longfat_bpf::LONGEST_NAME);
+    let object = form.expect("westwood+").object(&folder);
+    let held: Vec<Registration> =
+        (0..3).map(|_| Registration::beside_others(&object, logs).expect("a name is free")).collect();
+    let names: BTreeSet<&str> = held.iter().map(Registration::name).collect();
+    assert_eq!(names.len(), 3);
+    for name in &names {
+        assert!(name.starts_with("lf_westwood") && is_available(name), "{names:?}");
+    }
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    drop(held);
+    for name in &names {
+        assert!(vanishes(name), "{name} is still there");
+    }
+}
+
+#[test]
 fn a_program_that_the_verifier_rejects_is_told_in_a_line_and_leaves_only_its_log() {
     let Some((_turn, _)) = kernel() else { return };
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -210,7 +236,7 @@ fn without_rights_the_line_says_what_is_needed() {
         .args([&program, &object])
         .output();
     std::fs::remove_dir_all(&place).expect("removed");
-    let Ok(output) = output else { return eprintln!("skipped: no setpriv (Debian: util-linux)") };
+    let Ok(output) = output else { return skipped("no setpriv (Debian: util-linux)") };
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("needs root") && said.trim_end().lines().count() == 1, "{said}");
@@ -314,7 +340,7 @@ const MEASURING: [&str; 7] = ["ctcp", "fast", "htcp", "illinois", "vegas", "west
 fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
     let Some((_turn, folder)) = kernel() else { return };
     if let Some(reason) = no_path() {
-        return eprintln!("skipped: {reason}");
+        return skipped(reason);
     }
     let objects: Vec<PathBuf> = KERNEL_FORMS.iter().map(|form| form.object(&folder)).collect();
     let _owner = Owner::of(&objects);

@@ -1,16 +1,16 @@
 //! The hosts of both ends: opens connections when the plan says so, keeps them busy, takes what arrives, and looks at them
 //! at sample times. One thread, which waits for whatever comes first.
 
+use crate::connection::{CHUNK, Connection, Endpoint, Owner, fill, take};
 use crate::flow::Flow;
 use crate::namespace::{ADDRESSES, End};
-use crate::path::{Counts, LISTEN_PORT, Path, place};
+use crate::path::{Counts, LISTEN_PORT, Path, losses, place};
 use crate::router::{News, Times};
 use crate::sys::{self, Clock, Watch};
 use crate::tcp_info::TcpInfo;
-use longfat_net::Loss;
 use longfat_sim::{
-    BackgroundFigures, BackgroundMark, ConnectionPlan, EventRow, LinkPlan, Plan, Series, Session,
-    TRANSFER_COLUMNS, background_figures, sessions,
+    BackgroundFigures, BackgroundMark, ConnectionPlan, EventRow, Plan, Series, Session, TRANSFER_COLUMNS,
+    background_figures, sessions,
 };
 use longfat_transport::udp;
 use longfat_units::{Interval, Rate, Stream, Time};
@@ -24,10 +24,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
-/// Handed to the kernel, or taken from it, in one call.
-const CHUNK: usize = 1 << 18;
-/// Calls on one socket before others have their turn.
-const CALLS: usize = 8;
 /// Between two looks at what loss recovery is at, where there are few flows.
 const WATCH: Interval = Interval::from_millis(10);
 const FEW_FLOWS: usize = 50;
@@ -51,31 +47,6 @@ enum Act {
     Stop(Owner),
     Open(usize),
     Datagrams(usize),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Owner {
-    Flow(usize),
-    Session(usize),
-}
-
-/// A TCP connection's end.
-struct Connection {
-    socket: OwnedFd,
-    end: Endpoint,
-}
-
-enum Endpoint {
-    /// Sends: what is left of its payload (endless if `None`), and whether it has said that no more will come.
-    Sending {
-        owner: Owner,
-        left: Option<u64>,
-        total: Option<u64>,
-        finished: bool,
-        began: Time,
-        flow: FlowId,
-    },
-    Sink(Arc<Counts>),
 }
 
 /// A source of datagrams.
@@ -170,6 +141,7 @@ impl<'a> Hosts<'a> {
                 let socket = end.within(|| sys::socket(kind))?;
                 sys::bind(socket.as_fd(), SocketAddrV4::new(address, LISTEN_PORT))?;
                 if kind == libc::SOCK_STREAM {
+                    sys::abort_when_closed(socket.as_fd())?; // and so the connections that come from it
                     sys::listen(socket.as_fd())?;
                 }
                 self.watch.set(socket.as_fd(), self.listeners.len() as u64, true, true, false)?;
@@ -394,6 +366,7 @@ impl<'a> Hosts<'a> {
         if let Some(algorithm) = self.congestion.get(name) {
             sys::set_congestion_control(socket, algorithm)?;
         }
+        sys::abort_when_closed(socket)?;
         let segment = planned.mss_bytes + planned.header_bytes - MSS_HEADERS;
         sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, segment as i32)?;
         let held = (self.plan.links[0].rate_bps * UNSENT.0.as_secs_f64() / 8.0) as u64;
@@ -437,30 +410,43 @@ impl<'a> Hosts<'a> {
     /// A connection can be read or written.
     fn serve(&mut self, place: usize, read: bool, write: bool) -> Result<()> {
         let Some(Some(connection)) = self.connections.get_mut(place) else { return Ok(()) };
-        let socket = connection.socket.as_fd();
-        let over = match &mut connection.end {
-            Endpoint::Sink(counts) => read && take(socket, counts)?,
+        let (socket, number) = (connection.socket.as_fd(), LISTENERS + place as u64);
+        match &mut connection.end {
+            Endpoint::Sink(counts) => {
+                if read && take(socket, counts)? {
+                    sys::finish(socket)?;
+                    self.watch.set_for_changes(socket, number)?;
+                    connection.end = Endpoint::Ending;
+                }
+            }
+            Endpoint::Ending => {
+                if TcpInfo::is_over(socket)? {
+                    self.close(place, true);
+                }
+            }
             Endpoint::Sending { left, finished, .. } => {
                 if write && !*finished {
                     fill(socket, left, &self.zeros)?;
                     if *left == Some(0) {
                         sys::finish(socket)?;
                         *finished = true;
-                        self.watch.set(socket, LISTENERS + place as u64, false, true, false)?;
+                        self.watch.set(socket, number, false, true, false)?;
                     }
                 }
-                // the listening side sends nothing but the end, once it has everything
-                read && !matches!(sys::receive(socket, &mut [0]), Err(e) if sys::would_block(&e))
+                if read {
+                    // the listening side sends nothing but the end, once it has everything
+                    match sys::receive(socket, &mut [0]) {
+                        Err(error) if sys::would_block(&error) => {}
+                        answer => self.close(place, answer.is_ok()),
+                    }
+                }
             }
-        };
-        if over {
-            self.close(place);
         }
         Ok(())
     }
 
-    /// A connection is over: everything was acknowledged, or its other end has gone.
-    fn close(&mut self, place: usize) {
+    /// A connection is over: everything was acknowledged, or else the kernel has given it up.
+    fn close(&mut self, place: usize, complete: bool) {
         let Some(connection) = self.connections[place].take() else { return };
         self.vacant.push(place);
         let Endpoint::Sending { owner, total, began, flow, .. } = connection.end else { return };
@@ -471,15 +457,17 @@ impl<'a> Hosts<'a> {
                 if let Ok(info) = TcpInfo::of(connection.socket.as_fd()) {
                     self.events.extend(self.flows[i].see(now, info).filter(|_| self.plan.events));
                 }
-                self.flows[i].completed = Some(now);
+                self.flows[i].completed = complete.then_some(now);
                 self.sending[i] = None;
             }
             Owner::Session(i) => {
                 let session = &mut self.sessions[i];
-                let bytes = total.unwrap_or_default() as f64;
-                let (from_s, span_s) = (began.as_secs_f64(), now.since(began).as_secs_f64());
-                self.transfers.push(&[session.group as f64, from_s, span_s, bytes]);
-                self.background[session.group].0.completed += 1;
+                if complete {
+                    let bytes = total.unwrap_or_default() as f64;
+                    let (from_s, span_s) = (began.as_secs_f64(), now.since(began).as_secs_f64());
+                    self.transfers.push(&[session.group as f64, from_s, span_s, bytes]);
+                    self.background[session.group].0.completed += 1;
+                }
                 if session.completed(now) {
                     self.agenda.push(Reverse((session.next_at, Act::Open(i))));
                 }
@@ -548,46 +536,4 @@ impl<'a> Hosts<'a> {
             |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
         self.flows.iter().map(missing).sum()
     }
-}
-
-/// Hands the kernel what it takes.
-fn fill(socket: BorrowedFd<'_>, left: &mut Option<u64>, zeros: &[u8]) -> Result<()> {
-    for _ in 0..CALLS {
-        let size = left.map_or(zeros.len(), |left| zeros.len().min(left as usize));
-        if size == 0 {
-            return Ok(());
-        }
-        match sys::send(socket, &zeros[..size]) {
-            Ok(sent) => *left = left.map(|left| left - sent as u64),
-            Err(error) if sys::would_block(&error) => return Ok(()),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Takes what has arrived; whether that was all.
-fn take(socket: BorrowedFd<'_>, counts: &Counts) -> Result<bool> {
-    for _ in 0..CALLS {
-        match sys::discard(socket, CHUNK) {
-            Ok(0) => return Ok(true),
-            Ok(taken) => counts.delivered_bytes.add(taken as u64),
-            Err(error) if sys::would_block(&error) => return Ok(false),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(false)
-}
-
-/// The loss processes that a connection of this name meets, opened by this side.
-fn losses(links: &[LinkPlan], side: usize, seed: u64, name: &str) -> Vec<(usize, Kind, Loss)> {
-    let data = (side, Kind::Data, links[side].loss.model());
-    let acks = (1 - side, Kind::Ack, links[1 - side].ack_loss.model());
-    [data, acks]
-        .into_iter()
-        .filter(|(_, _, model)| *model != longfat_net::LossModel::None)
-        .map(|(link, kind, model)| {
-            (link, kind, Loss::new(model, Stream::new(seed, &format!("{name}/loss/{link}/{kind:?}"))))
-        })
-        .collect()
 }

@@ -1,7 +1,8 @@
 //! What the router knows of a connection, and what it counts of it.
 
-use longfat_net::Loss;
-use longfat_units::{Interval, Rate, Time};
+use longfat_net::{Loss, LossModel};
+use longfat_sim::LinkPlan;
+use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{Carrier, FlowId, Kind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,4 +100,17 @@ impl Path {
     pub fn is_lost(&mut self, link: usize, kind: Kind) -> bool {
         self.losses.iter_mut().any(|(l, k, loss)| *l == link && *k == kind && loss.strikes())
     }
+}
+
+/// The loss processes that a connection of this name meets, opened by this side.
+pub fn losses(links: &[LinkPlan], side: usize, seed: u64, name: &str) -> Vec<(usize, Kind, Loss)> {
+    let data = (side, Kind::Data, links[side].loss.model());
+    let acks = (1 - side, Kind::Ack, links[1 - side].ack_loss.model());
+    [data, acks]
+        .into_iter()
+        .filter(|(_, _, model)| *model != LossModel::None)
+        .map(|(link, kind, model)| {
+            (link, kind, Loss::new(model, Stream::new(seed, &format!("{name}/loss/{link}/{kind:?}"))))
+        })
+        .collect()
 }

@@ -27,7 +27,8 @@ const LARGEST_BUFFER_BYTES: f64 = 2_147_483_647.0;
 /// A device holds this many times the packets of the path and its queues: a slow-start may overshoot.
 const DEVICE_FACTOR: f64 = 4.0;
 const LEAST_DEVICE_PACKETS: f64 = 5000.0;
-const LARGEST_DEVICE_PACKETS: f64 = 1e6;
+/// The kernel refuses a TUN device more than its largest allocation, 4 MiB of pointers (ptr_ring.h).
+const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
 /// A router handles what comes within this share of the shortest round-trip time together (chosen here; a fifth of what
 /// timers of 1 ms did on testbeds), and never longer than the other. In all, a round-trip time grows by twice that.
@@ -52,7 +53,8 @@ pub fn run(plan: &Plan, congestion: &BTreeMap<String, String>, objects: &Path) -
     let mut setup = setup(plan)?;
     setup.paced = own.iter().any(|form| form.paced);
     // held to the end, and before the process leaves the user namespace that has the right to
-    let _registered = register(&own, objects)?;
+    let registered = register(&own, objects)?;
+    let congestion = &as_registered(congestion, &registered);
     let packet_bytes = setup.packet_bytes;
     let (ends, sysctls) = namespace::ends(&setup)?;
     offered(&ends[0], congestion)?;
@@ -172,14 +174,27 @@ fn own_forms(congestion: &BTreeMap<String, String>) -> Vec<&'static KernelForm> 
     KERNEL_FORMS.iter().filter(|form| asked.contains(form.name)).collect()
 }
 
-/// Brings those of them into the kernel that nobody else holds there.
-fn register(own: &[&KernelForm], objects: &Path) -> Result<Vec<Registration>, LiveError> {
-    let there = longfat_bpf::available().unwrap_or_default();
+/// Brings them into the kernel, beside those of other runs: each as long as this one has it, whatever becomes of others.
+fn register<'a>(
+    own: &[&'a KernelForm],
+    objects: &Path,
+) -> Result<Vec<(&'a KernelForm, Registration)>, LiveError> {
     own.iter()
-        .filter(|form| !there.iter().any(|name| name == form.name))
-        .map(|form| Registration::new(&form.object(objects), &std::env::temp_dir()))
-        .collect::<Result<_, _>>()
+        .map(|&form| Ok((form, Registration::beside_others(&form.object(objects), &std::env::temp_dir())?)))
+        .collect::<Result<_, longfat_bpf::Error>>()
         .map_err(|error| LiveError::Machine(error.to_string()))
+}
+
+/// The kernel's names, with those that Longfat's own algorithms came to have.
+fn as_registered(
+    congestion: &BTreeMap<String, String>,
+    registered: &[(&KernelForm, Registration)],
+) -> BTreeMap<String, String> {
+    let registered_as = |asked: &str| {
+        let found = registered.iter().find(|(form, _)| form.name == asked);
+        found.map_or(asked, |(_, registration)| registration.name()).to_owned()
+    };
+    congestion.iter().map(|(name, asked)| (name.clone(), registered_as(asked))).collect()
 }
 
 /// Whether the kernel has the algorithms.

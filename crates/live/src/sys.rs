@@ -328,6 +328,14 @@ fn set_option_bytes(
     .map(|_| ())
 }
 
+/// Whatever closes a TCP socket from now on ends its connection at once: nothing of it is left to the kernel (socket(7),
+/// SO_LINGER with no time). Connections accepted from a socket inherit it.
+pub fn abort_when_closed(socket: BorrowedFd<'_>) -> Result<()> {
+    // struct linger: whether, and for how many seconds
+    let bytes = [1i32.to_ne_bytes(), 0i32.to_ne_bytes()].concat();
+    set_option_bytes(socket, libc::SOL_SOCKET, libc::SO_LINGER, &bytes)
+}
+
 /// What the kernel tells of a TCP connection (struct tcp_info), as far as this kernel has it.
 pub fn tcp_info(socket: BorrowedFd<'_>, into: &mut [u8]) -> Result<usize> {
     let mut length = into.len() as libc::socklen_t;
@@ -380,8 +388,17 @@ impl Watch {
     /// Watches a descriptor, or changes what for; nothing is watched for if neither is asked.
     pub fn set(&self, fd: BorrowedFd<'_>, number: u64, new: bool, read: bool, write: bool) -> Result<()> {
         let bits = if read { libc::EPOLLIN } else { 0 } | if write { libc::EPOLLOUT } else { 0 };
-        let mut event = libc::epoll_event { events: bits as u32, u64: number };
-        let what = if new { libc::EPOLL_CTL_ADD } else { libc::EPOLL_CTL_MOD };
+        self.control(if new { libc::EPOLL_CTL_ADD } else { libc::EPOLL_CTL_MOD }, fd, number, bits as u32)
+    }
+
+    /// Watches a descriptor that was watched before for changes alone: it is said to be ready to be read once now, and
+    /// then whenever its state becomes another.
+    pub fn set_for_changes(&self, fd: BorrowedFd<'_>, number: u64) -> Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, fd, number, (libc::EPOLLIN | libc::EPOLLET) as u32)
+    }
+
+    fn control(&self, what: libc::c_int, fd: BorrowedFd<'_>, number: u64, bits: u32) -> Result<()> {
+        let mut event = libc::epoll_event { events: bits, u64: number };
         // SAFETY: the event is our own and outlives the call.
         checked(unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), what, fd.as_raw_fd(), &mut event) })
             .map(|_| ())

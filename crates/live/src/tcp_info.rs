@@ -8,6 +8,8 @@ use std::os::fd::BorrowedFd;
 
 /// As many bytes as any kernel answers.
 const MOST_BYTES: usize = 512;
+/// The first byte: of a connection that is no more.
+const TCP_CLOSE: u8 = 7;
 /// No slow-start threshold yet (TCP_INFINITE_SSTHRESH).
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
 
@@ -60,6 +62,13 @@ impl TcpInfo {
         let mut bytes = [0u8; MOST_BYTES];
         sys::tcp_info(socket, &mut bytes)?;
         Ok(Self::parse(&bytes))
+    }
+
+    /// Whether the kernel is done with this connection: everything, its end too, was acknowledged, or it was given up.
+    pub fn is_over(socket: BorrowedFd<'_>) -> Result<bool> {
+        let mut bytes = [0u8; 1];
+        sys::tcp_info(socket, &mut bytes)?;
+        Ok(bytes[0] == TCP_CLOSE)
     }
 
     fn parse(bytes: &[u8; MOST_BYTES]) -> Self {

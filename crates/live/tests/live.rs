@@ -1,5 +1,8 @@
 //! Real runs on this machine, of a second or two each. They say why where they cannot be run.
 
+#[path = "../../bpf/tests/skip/mod.rs"]
+mod skip;
+
 use longfat_live::{Live, LiveError, run};
 use longfat_sim::Plan;
 use serde_json::{Value, json};
@@ -39,7 +42,7 @@ fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
     match run(&plan, &congestion, Path::new("bpf/out")) {
         Ok(live) => Some(live),
         Err(LiveError::Machine(why)) => {
-            eprintln!("skipped: {why}");
+            skip::skipped(&why);
             None
         }
         Err(error) => panic!("{error}"),

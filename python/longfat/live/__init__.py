@@ -6,11 +6,14 @@ from typing import Any
 
 
 def doubts(summaries: list[dict[str, Any]]) -> list[str]:
-    """A line for each check that a live run has failed."""
-    return [
-        f"seed {summary['seed']} is not valid: {check['name']}: {check['value']:.4g}, "
-        f"accepted up to {check['bound']:.4g}"
-        for summary in summaries
-        for check in summary["validity"]["checks"]
-        if not check["ok"]
-    ]
+    """A line for each live run that is not valid, with every check that it has failed."""
+    lines = []
+    for summary in summaries:
+        failed = [
+            f"{check['name']}: {check['value']:.4g}, accepted up to {check['bound']:.4g}"
+            for check in summary["validity"]["checks"]
+            if not check["ok"]
+        ]
+        if failed:
+            lines.append(f"the live result of seed {summary['seed']} is not valid: {'; '.join(failed)}")
+    return lines

@@ -40,14 +40,16 @@ LINK_QUANTITIES = (
 )
 
 
-def run(scenario: Scenario, repeats: int, into: Path, command: Sequence[str]) -> dict[str, Any]:
+def run(
+    scenario: Scenario, repeats: int, into: Path, command: Sequence[str], source: str = "scenario"
+) -> dict[str, Any]:
     """Runs both, writes figure, table and page into a folder, and answers what `compare.json` holds."""
-    live.check(scenario)
+    live.check(scenario, source)
     with output.folder(into, output.COMPARE_FILES, output.COMPARE_FILES) as draft:
         seeded = [scenario.with_values({"seed": scenario.seed + i}) for i in range(repeats)]
         results = {
             "sim": [simulate.run(each) for each in seeded],
-            "live": [live.run(each) for each in seeded],
+            "live": [live.run(each, source) for each in seeded],
         }
         document = {
             **{name: [each.summary for each in runs] for name, runs in results.items()},

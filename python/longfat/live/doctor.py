@@ -25,7 +25,10 @@ REMEDIES = {
 NEEDED = frozenset({"kernel", "namespaces", "tun", "sysctls"})
 """Without these nothing runs live; the rest makes more of it possible, or results better."""
 LEAST_PROCESSORS = 2
+OTHER_KERNEL = "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"
 BTF = Path("/sys/kernel/btf/vmlinux")
+REGISTERING = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
+"""What registering an algorithm with the kernel needs (capabilities(7))."""
 
 
 def examine() -> list[dict[str, Any]]:
@@ -49,38 +52,65 @@ def examine() -> list[dict[str, Any]]:
             f"use a machine with {LEAST_PROCESSORS} or more: router and hosts have a thread each",
         )
     )
-    items += [
-        _algorithm(row)
-        for row in registry.rows("algorithms")
-        if row["live"] and row.get("transport") == "tcp"
-    ]
-    items.append(_item("btf", BTF.exists(), str(BTF), "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"))
+    btf = BTF.exists()
+    items.append(_item("btf", btf, str(BTF) if btf else f"no {BTF}", OTHER_KERNEL))
     clang = shutil.which("clang")
     items.append(
         _item("clang", clang is not None, clang or "not found", "apt-get install -y clang libbpf-dev")
     )
+    there = run.available()
+    items += [
+        _algorithm(row, there)
+        for row in registry.rows("algorithms")
+        if row["live"] and row.get("transport") == "tcp"
+    ]
     return items
 
 
-def _algorithm(row: registry.Row) -> dict[str, Any]:
-    there = run.available()
+def _algorithm(row: registry.Row, there: list[str]) -> dict[str, Any]:
     name, own, module = run.kernel_name(row["name"], there), row.get("kernel_form"), row["linux_module"] or ""
+    item = f"algorithm {row['name']}"
+    if own is not None and name == own:
+        found, remedy = _missing(own)
+        return _item(item, not found, found or f"{own}, brought in for each run", remedy)
     if name in there:
-        return _item(f"algorithm {row['name']}", True, name, "")
-    if name == own and (run.OBJECTS / f"{own}.o").exists() and _core.live_has_loader():
-        return _item(f"algorithm {row['name']}", True, f"{own}, brought in for each run", "")
-    if name == module and _module_file(module):
-        return _item(f"algorithm {row['name']}", True, f"the module tcp_{module} can be loaded", "")
-    found = "no loader in this build" if own and not _core.live_has_loader() else f"no {name}"
-    return _item(f"algorithm {row['name']}", False, found, _bringing(own, module))
+        return _item(item, True, name, "")
+    if _module_file(module):
+        return _item(item, True, f"the module tcp_{module} can be loaded", "")
+    return _item(item, False, f"no {name}", f"as root: modprobe tcp_{module}, on a kernel that has it")
 
 
-def _bringing(own: str | None, module: str) -> str:
-    if own is None:
-        return f"as root: modprobe tcp_{module}, on a kernel that has it"
-    if _core.live_has_loader():
-        return "make bpf"
-    return "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf"
+def _missing(own: str) -> tuple[str, str]:
+    """What an algorithm of bpf/ still needs here, and what mends it; empty if nothing."""
+    if not _core.live_has_loader():
+        return (
+            "no loader in this build",
+            "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf",
+        )
+    if not (run.OBJECTS / f"{own}.o").exists():
+        clang = "" if shutil.which("clang") else "apt-get install -y clang libbpf-dev && "
+        return f"{own} is not built", f"{clang}make bpf"
+    if not BTF.exists():
+        return "no BTF", OTHER_KERNEL
+    if not _may_register():
+        return "no right to register it", "run as root"
+    return "", ""
+
+
+def _may_register() -> bool:
+    """Whether this process has those capabilities, in the first user namespace."""
+    try:
+        mapped = Path("/proc/self/uid_map").read_text().split()
+        status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    except (OSError, ValueError):
+        return False
+    held = int(status.get("CapEff", "0"), 16)
+    return mapped == ["0", "0", "4294967295"] and all(held >> bit & 1 for bit in REGISTERING.values())
+
+
+def lacking(items: list[dict[str, Any]]) -> list[str]:
+    """Names of the items without which nothing runs live here."""
+    return [item["name"] for item in items if item["needed"] and not item["ok"]]
 
 
 def _module_file(module: str) -> bool:
@@ -106,8 +136,8 @@ def show(items: list[dict[str, Any]], console: Console) -> None:
         sign = "[green]yes[/]" if item["ok"] else "[red]no[/]" if item["needed"] else "[yellow]no[/]"
         table.add_row(sign, *(item[key].replace("[", "\\[") for key in ("name", "found", "remedy")))
     console.print(table)
-    lacking = [item["name"] for item in items if item["needed"] and not item["ok"]]
+    without = lacking(items)
     console.print(
-        f"Nothing can be run live here: {', '.join(lacking)}." if lacking else "Live runs work here.",
+        f"Nothing can be run live here without: {', '.join(without)}." if without else "Live runs work here.",
         markup=False,
     )

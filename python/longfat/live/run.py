@@ -37,14 +37,18 @@ KERNELS_OWN = (
 """Options of a flow that a kernel decides for itself: accepted with the default alone."""
 
 
-def run(scenario: Scenario) -> Result:
+def run(scenario: Scenario, source: str = "scenario") -> Result:
     """Runs a scenario in real time on this machine's own TCP.
+
+    Args:
+        scenario: what to run.
+        source: what problems are told of, such as the file's name.
 
     Raises:
         InputError: the kernel, this machine or its user cannot do what the scenario asks for.
         LongfatError: the run ended early.
     """
-    check(scenario)
+    check(scenario, source)
     planned = plan.build(scenario)
     request = {
         "what": "run",
@@ -53,7 +57,7 @@ def run(scenario: Scenario) -> Result:
         "objects": OBJECTS,
     }
     begin = time.perf_counter()
-    output = ask(request, scenario.title or "scenario")
+    output = ask(request, source)
     return Result(scenario, output, time.perf_counter() - begin)
 
 
@@ -82,8 +86,15 @@ def ask(request: dict[str, Any], source: str) -> Any:
     return result
 
 
-def check(scenario: Scenario) -> None:
+def check(scenario: Scenario, source: str = "scenario") -> None:
     """InputError, one clear line, if the scenario asks for what no kernel does."""
+    try:
+        _check(scenario)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def _check(scenario: Scenario) -> None:
     if scenario.link:
         raise InputError("[[link]]: accepted with --backend live: a dumbbell, [bottleneck]")
     if scenario.bottleneck.router is not None:
