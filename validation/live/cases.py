@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 ALGORITHMS = (
     "sack",
@@ -33,7 +33,7 @@ class Network:
 
     Attributes:
         buffer: as in a scenario.
-        loss_every: for `lossless`, the algorithms that lose less than three times in the time watched, one
+        loss_every: for `lossless`, the algorithms that would not lose, or hardly, in the time watched, one
             packet of so many of each flow is lost: else there would be no congestion event to compare.
         begin_s: figures are from here on.
         second_s: when the second flow starts, drawn from this range.
@@ -82,12 +82,12 @@ NETWORKS = (
         rtt_ms=82,
         buffer="50 % BDP",
         loss_every=20_000,
-        lossless=frozenset(("sack", "fast", "africa", "westwood+", "illinois", "vegas")),
-        duration_s=(90.0, 70.0),
-        begin_s=(20.0, 20.0),
-        second_s=(10.0, 14.0),
+        lossless=frozenset(("sack", "fast", "westwood+", "vegas")),
+        duration_s=(90.0, 50.0),
+        begin_s=(20.0, 15.0),
+        second_s=(8.0, 12.0),
         sample_ms=40,
-        jobs=4,
+        jobs=2,
     ),
     Network(
         name="250",
@@ -96,13 +96,46 @@ NETWORKS = (
         buffer="50 % BDP",
         loss_every=30_000,
         lossless=frozenset(("sack", "fast", "yeah", "africa", "westwood+", "ctcp", "illinois", "vegas")),
-        duration_s=(120.0, 90.0),
-        begin_s=(30.0, 30.0),
-        second_s=(15.0, 20.0),
+        duration_s=(100.0, 60.0),
+        begin_s=(25.0, 20.0),
+        second_s=(10.0, 14.0),
         sample_ms=50,
-        jobs=3,
+        jobs=2,
     ),
 )
+
+
+class Planned(Protocol):
+    """What is run on both sides, once a seed."""
+
+    @property
+    def key(self) -> str:
+        """Names its files."""
+
+    @property
+    def algorithm(self) -> str:
+        """Of all its flows."""
+
+    @property
+    def seeds(self) -> range:
+        """Of its repeats."""
+
+    @property
+    def jobs(self) -> int:
+        """Live runs of such at a time."""
+
+    def scenario(self, seed: int) -> dict[str, Any]:
+        """For both backends."""
+
+
+def flow(algorithm: str, rtt_ms: int) -> dict[str, Any]:
+    """A flow as both sides have it."""
+    return {
+        "algorithm": {"name": algorithm, **KERNELS_OWN.get(algorithm, {})},
+        "rtt": f"{rtt_ms} ms",
+        "recovery": "prr",
+        "initial_window": 10,
+    }
 
 
 @dataclass(frozen=True)
@@ -124,6 +157,11 @@ class Case:
         return range(1, 1 + (1 if self.flows == 1 else REPEATS))
 
     @property
+    def jobs(self) -> int:
+        """Live runs at a time."""
+        return self.network.jobs
+
+    @property
     def loss_every(self) -> int | None:
         """Packets of a flow of which one is lost."""
         return self.network.loss_every if self.algorithm in self.network.lossless else None
@@ -132,12 +170,7 @@ class Case:
         """For both backends."""
         network = self.network
         end, begin = network.duration_s[self.flows - 1], network.begin_s[self.flows - 1]
-        flow = {
-            "algorithm": {"name": self.algorithm, **KERNELS_OWN.get(self.algorithm, {})},
-            "rtt": f"{network.rtt_ms} ms",
-            "recovery": "prr",
-            "initial_window": 10,
-        }
+        first = flow(self.algorithm, network.rtt_ms)
         later = {"start": {"uniform": [f"{second:g} s" for second in network.second_s]}}
         bottleneck: dict[str, Any] = {"rate": f"{network.rate_mbps} Mbit/s", "buffer": network.buffer}
         if self.loss_every is not None:
@@ -148,7 +181,7 @@ class Case:
             "duration": f"{end:g} s",
             "window": [f"{begin:g} s", f"{end:g} s"],
             "bottleneck": bottleneck,
-            "flow": [flow, flow | later][: self.flows],
+            "flow": [first, first | later][: self.flows],
             "sample": {"cwnd": f"{network.sample_ms} ms"},
         }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import longfat
-from cases import Case
+from cases import Planned
 from longfat.errors import LongfatError
 from longfat.live import compare
 from longfat.result import Result
@@ -58,7 +59,7 @@ class Run:
         return self.mbps(1) / self.sum_mbps
 
 
-def simulated(case: Case) -> list[Run]:
+def simulated(case: Planned) -> list[Run]:
     """The simulator's side of a case."""
     return [Run.of(longfat.run(case.scenario(seed))) for seed in case.seeds]
 
@@ -71,11 +72,11 @@ class Kept:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def path(self, case: Case, seed: int) -> Path:
+    def path(self, case: Planned, seed: int) -> Path:
         """Of a run's file, which is there when the run is done."""
         return self.folder / f"{case.key}-{seed}.json"
 
-    def find(self, case: Case, seed: int) -> Run | None:
+    def find(self, case: Planned, seed: int) -> Run | None:
         """A valid run of this very scenario, if it has been made."""
         try:
             found = json.loads(self.path(case, seed).read_text())
@@ -85,11 +86,11 @@ class Kept:
             return None
         return Run(found["summary"], found["backoffs"])
 
-    def runs(self, case: Case) -> list[Run]:
+    def runs(self, case: Planned) -> list[Run]:
         """All of a case that are there."""
         return [run for seed in case.seeds if (run := self.find(case, seed)) is not None]
 
-    def keep(self, case: Case, seed: int, result: Result) -> None:
+    def keep(self, case: Planned, seed: int, result: Result) -> None:
         """The series first, then the file that says that the run is there."""
         run = Run.of(result)
         series = {
@@ -108,17 +109,17 @@ class Kept:
         written.replace(path)
 
 
-def _digest(case: Case, seed: int) -> str:
+def _digest(case: Planned, seed: int) -> str:
     return hashlib.sha256(json.dumps(case.scenario(seed), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def measure(chosen: list[Case], kept: Kept, jobs: int | None, say: Callable[[str], None]) -> list[str]:
+def measure(chosen: Sequence[Planned], kept: Kept, jobs: int | None, say: Callable[[str], None]) -> list[str]:
     """Makes the live runs that are missing, some at a time; answers a line for each that was not valid."""
     missing = [(case, seed) for case in chosen for seed in case.seeds if kept.find(case, seed) is None]
     failures: list[str] = []
-    for network in dict.fromkeys(case.network for case, _ in missing):
-        crew = _Crew([item for item in missing if item[0].network == network], kept, say)
-        crew.work(jobs or network.jobs)
+    for most, some in itertools.groupby(missing, key=lambda item: item[0].jobs):
+        crew = _Crew(list(some), kept, say)
+        crew.work(jobs or most)
         failures += crew.failures
     return failures
 
@@ -129,7 +130,7 @@ class _Crew:
     Names of kernel algorithms are one for the whole machine, so that no two runs of one are made at once.
     """
 
-    def __init__(self, waiting: list[tuple[Case, int]], kept: Kept, say: Callable[[str], None]) -> None:
+    def __init__(self, waiting: list[tuple[Planned, int]], kept: Kept, say: Callable[[str], None]) -> None:
         self.waiting, self.kept, self.say = waiting, kept, say
         self.busy: set[str] = set()
         self.failures: list[str] = []
@@ -153,7 +154,7 @@ class _Crew:
                 self.say(f"{case.key} {seed}: {line or 'valid'}; {len(self.waiting)} wait")
                 self.turn.notify_all()
 
-    def _next(self) -> tuple[Case, int] | None:
+    def _next(self) -> tuple[Planned, int] | None:
         with self.turn:
             while self.waiting:
                 for item in self.waiting:
@@ -165,7 +166,7 @@ class _Crew:
         return None
 
 
-def _live(case: Case, seed: int, kept: Kept) -> str | None:
+def _live(case: Planned, seed: int, kept: Kept) -> str | None:
     """Makes one live run, again if it is not valid; why there is none after all."""
     why = None
     for _ in range(ATTEMPTS):
