@@ -25,7 +25,7 @@ FIGURES = ROOT / "docs" / "figures"
 SAMPLE_S = 0.5
 PAPERS = {"stcp": "Fig. 4", "hstcp": "Fig. 6", "bic": "Fig. 8", "htcp": "Fig. 9"}
 TITLES = {"stcp": "Scalable-TCP", "hstcp": "HS-TCP", "bic": "BIC-TCP", "htcp": "H-TCP"}
-LENGTHS_S = {42: (80.0, 15.0), 162: (180.0, 30.0)}
+LENGTHS_S = {42: (80.0, 15.0), 162: (120.0, 25.0)}
 """By round-trip time: how long, and when the second flow starts. The paper shows 600 s."""
 
 
@@ -35,7 +35,7 @@ class History:
 
     algorithm: str
     rtt_ms: int
-    jobs: int = 2
+    jobs: int = 1
 
     @property
     def key(self) -> str:
