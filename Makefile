@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard validate-uml bpf
+.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard validate-uml validate-live bpf
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -17,6 +17,7 @@ help:
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
+	@echo "make validate-live  this machine's own TCP beside Longfat, some hours, tables in docs/validation-live.md"
 
 setup: .venv/.core
 
@@ -72,6 +73,10 @@ bpf/out/%.o: bpf/%.c $(wildcard bpf/*.h)
 
 validate-uml: setup
 	$(BIN)/python validation/uml/compare.py --write
+
+# Live runs that have been made are kept in out/live.
+validate-live: setup bpf
+	$(BIN)/python validation/live/matrix.py --write
 
 clean:
 	rm -rf .venv target out bpf/out

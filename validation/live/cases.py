@@ -1,0 +1,196 @@
+"""What is run on both sides: algorithms, paths, one flow and two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+ALGORITHMS = (
+    "sack",
+    "cubic",
+    "hstcp",
+    "stcp",
+    "bic",
+    "htcp",
+    "fast",
+    "yeah",
+    "africa",
+    "westwood+",
+    "ctcp",
+    "illinois",
+    "vegas",
+    "ltcp",
+)
+KERNELS_OWN = {"cubic": {"variant": "linux"}}
+"""Parameters of an algorithm whose kernel form is not its default (docs/live-algorithms.md)."""
+REPEATS = 5
+"""Of two flows; each draws another start of the second flow, the same on both sides."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A path, and how long flows are watched.
+
+    Attributes:
+        buffer: as in a scenario.
+        loss_every: for `lossless`, the algorithms that would not lose, or hardly, in the time watched, one
+            packet of so many of each flow is lost: else there would be no congestion event to compare.
+        begin_s: figures are from here on.
+        second_s: when the second flow starts, drawn from this range.
+        jobs: live runs at a time.
+    """
+
+    name: str
+    rate_mbps: int
+    rtt_ms: int
+    buffer: str
+    loss_every: int
+    lossless: frozenset[str]
+    duration_s: tuple[float, float]
+    begin_s: tuple[float, float]
+    second_s: tuple[float, float]
+    sample_ms: int
+    jobs: int
+
+    def title(self, flows: int) -> str:
+        """In words."""
+        end, begin = self.duration_s[flows - 1], self.begin_s[flows - 1]
+        start = "" if flows == 1 else f", the second from {self.second_s[0]:g} to {self.second_s[1]:g} s on"
+        return (
+            f"{self.rate_mbps} Mbit/s, round-trip time {self.rtt_ms} ms, buffer {self.buffer}, "
+            f"{'one flow' if flows == 1 else 'two flows'} for {end:g} s{start}; figures from {begin:g} s on"
+        )
+
+
+NETWORKS = (
+    Network(
+        name="10",
+        rate_mbps=10,
+        rtt_ms=40,
+        buffer="100 % BDP",
+        loss_every=2000,
+        lossless=frozenset(("fast", "vegas")),
+        duration_s=(30.0, 40.0),
+        begin_s=(5.0, 10.0),
+        second_s=(5.0, 7.0),
+        sample_ms=20,
+        jobs=6,
+    ),
+    Network(
+        name="100",
+        rate_mbps=100,
+        rtt_ms=82,
+        buffer="50 % BDP",
+        loss_every=20_000,
+        lossless=frozenset(("sack", "fast", "westwood+", "vegas")),
+        duration_s=(90.0, 50.0),
+        begin_s=(20.0, 15.0),
+        second_s=(8.0, 12.0),
+        sample_ms=40,
+        jobs=2,
+    ),
+    Network(
+        name="250",
+        rate_mbps=250,
+        rtt_ms=162,
+        buffer="50 % BDP",
+        loss_every=30_000,
+        lossless=frozenset(("sack", "fast", "yeah", "africa", "westwood+", "ctcp", "illinois", "vegas")),
+        duration_s=(100.0, 45.0),
+        begin_s=(25.0, 15.0),
+        second_s=(6.0, 10.0),
+        sample_ms=50,
+        jobs=2,
+    ),
+)
+
+
+class Planned(Protocol):
+    """What is run on both sides, once a seed."""
+
+    @property
+    def key(self) -> str:
+        """Names its files."""
+
+    @property
+    def algorithm(self) -> str:
+        """Of all its flows."""
+
+    @property
+    def seeds(self) -> range:
+        """Of its repeats."""
+
+    @property
+    def jobs(self) -> int:
+        """Live runs of such at a time."""
+
+    def scenario(self, seed: int) -> dict[str, Any]:
+        """For both backends."""
+
+
+def flow(algorithm: str, rtt_ms: int) -> dict[str, Any]:
+    """A flow as both sides have it."""
+    return {
+        "algorithm": {"name": algorithm, **KERNELS_OWN.get(algorithm, {})},
+        "rtt": f"{rtt_ms} ms",
+        "recovery": "prr",
+        "initial_window": 10,
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """One algorithm on one path, alone or beside itself."""
+
+    algorithm: str
+    network: Network
+    flows: int
+
+    @property
+    def key(self) -> str:
+        """Names its files."""
+        return f"{self.network.name}-{self.flows}-{self.algorithm}"
+
+    @property
+    def seeds(self) -> range:
+        """One flow has nothing random."""
+        return range(1, 1 + (1 if self.flows == 1 else REPEATS))
+
+    @property
+    def jobs(self) -> int:
+        """Live runs at a time."""
+        return self.network.jobs
+
+    @property
+    def loss_every(self) -> int | None:
+        """Packets of a flow of which one is lost."""
+        return self.network.loss_every if self.algorithm in self.network.lossless else None
+
+    def scenario(self, seed: int) -> dict[str, Any]:
+        """For both backends."""
+        network = self.network
+        end, begin = network.duration_s[self.flows - 1], network.begin_s[self.flows - 1]
+        first = flow(self.algorithm, network.rtt_ms)
+        later = {"start": {"uniform": [f"{second:g} s" for second in network.second_s]}}
+        bottleneck: dict[str, Any] = {"rate": f"{network.rate_mbps} Mbit/s", "buffer": network.buffer}
+        if self.loss_every is not None:
+            bottleneck["loss"] = {"every": self.loss_every}
+        return {
+            "title": f"{self.algorithm}, simulator and live",
+            "seed": seed,
+            "duration": f"{end:g} s",
+            "window": [f"{begin:g} s", f"{end:g} s"],
+            "bottleneck": bottleneck,
+            "flow": [first, first | later][: self.flows],
+            "sample": {"cwnd": f"{network.sample_ms} ms"},
+        }
+
+
+def cases() -> list[Case]:
+    """All of them, in the order in which they are run."""
+    return [
+        Case(algorithm, network, flows)
+        for network in NETWORKS
+        for flows in (1, 2)
+        for algorithm in ALGORITHMS
+    ]

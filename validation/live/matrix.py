@@ -1,0 +1,219 @@
+"""The simulator beside this machine's own TCP: every algorithm that the kernel can run, on three paths.
+
+One flow, and two flows of which one starts later, with the same scenario on both sides. Live runs take real
+time; each that is valid is kept in a folder, and what is missing there is run. `--write` puts the tables into
+docs/validation-live.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import platform
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from cases import ALGORITHMS, NETWORKS, Case, Network, cases
+from longfat import metrics
+from runs import Kept, Run, measure, simulated
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PAGE = ROOT / "docs" / "validation-live.md"
+MARKS = ("<!-- make validate-live -->\n", "<!-- end of make validate-live -->\n")
+STUDENT_95 = {5: 2.776}
+"""Half a 95 % confidence interval over the standard error, by the number of repeats (Student's t)."""
+TOLERANCE = {"throughput": 0.05, "cwnd": 0.10, "backoff": 0.03, "sum": 0.05}
+"""Differences of more than these need an explanation; shares have to overlap."""
+HEADINGS = {
+    1: ("algorithm", "throughput, Mbit/s", "", "mean cwnd", "", "backoff factor (cuts)", "", "why"),
+    2: ("algorithm", "throughput of both, Mbit/s", "", "share of the second", "", "why"),
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a case on both sides, and whether they agree."""
+
+    name: str
+    sim: str
+    live: str
+    difference: str
+    agrees: bool
+
+    @property
+    def cells(self) -> list[str]:
+        """As the table has it."""
+        return [f"{self.sim}, {self.live}", self.difference if self.agrees else f"**{self.difference}**"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case that has been run on both sides."""
+
+    case: Case
+    figures: list[Figure]
+    why: str
+
+    @property
+    def disagrees(self) -> list[str]:
+        """Names of the figures that differ by more than they may."""
+        return [figure.name for figure in self.figures if not figure.agrees]
+
+    def cells(self) -> list[str]:
+        """As the table has it."""
+        name = self.case.algorithm + ("" if self.case.loss_every is None else " *")
+        why = self.why or ("NOT EXPLAINED" if self.disagrees else "")
+        return [name, *(cell for figure in self.figures for cell in figure.cells), why]
+
+
+def _ratio(name: str, sim: float, found: float, form: str, counts: tuple[int, int] | None = None) -> Figure:
+    """A figure that is compared by its ratio; with no cut on either side there is nothing to compare."""
+
+    def text(value: float, of: int) -> str:
+        written = "-" if math.isnan(value) else form.format(value)
+        return written if counts is None else f"{written} ({counts[of]})"
+
+    if math.isnan(sim) or math.isnan(found):
+        return Figure(name, text(sim, 0), text(found, 1), "-", math.isnan(sim) and math.isnan(found))
+    difference = found / sim - 1.0
+    agrees = abs(difference) <= TOLERANCE[name]
+    return Figure(name, text(sim, 0), text(found, 1), f"{100 * difference:+.1f} %", agrees)
+
+
+def _one(sim: Run, found: Run) -> list[Figure]:
+    factors = [run.backoffs[0] for run in (sim, found)]
+    counts = len(factors[0]), len(factors[1])
+    means = [metrics.mean_stderr(each)[0] for each in factors]
+    return [
+        _ratio("throughput", sim.mbps(0), found.mbps(0), "{:.2f}"),
+        _ratio("cwnd", sim.cwnd, found.cwnd, "{:.1f}"),
+        _ratio("backoff", means[0], means[1], "{:.3f}", counts),
+    ]
+
+
+def _two(sim: list[Run], found: list[Run]) -> list[Figure]:
+    sums = [metrics.mean_stderr([run.sum_mbps for run in runs])[0] for runs in (sim, found)]
+    shares = [_interval([run.second_share for run in runs]) for runs in (sim, found)]
+    texts = [f"{mean:.3f} ± {half:.3f}" for mean, half in shares]
+    gap = abs(shares[1][0] - shares[0][0]) - shares[0][1] - shares[1][1]
+    verdict = "overlap" if gap <= 0.0 else f"apart by {gap:.3f}"
+    return [
+        _ratio("sum", sums[0], sums[1], "{:.2f}"),
+        Figure("share", texts[0], texts[1], verdict, gap <= 0.0),
+    ]
+
+
+def _interval(values: list[float]) -> tuple[float, float]:
+    """The mean and half of its confidence interval."""
+    mean, error = metrics.mean_stderr(values)
+    return mean, error * STUDENT_95[len(values)]
+
+
+def row(case: Case, kept: Kept, known: dict[tuple[str, str], str]) -> Row | None:
+    """Both sides of a case; None while live runs of it are missing."""
+    found = kept.runs(case)
+    if len(found) < len(case.seeds):
+        return None
+    sim = simulated(case)
+    figures = _one(sim[0], found[0]) if case.flows == 1 else _two(sim, found)
+    return Row(case, figures, known.get((f"{case.network.name}-{case.flows}", case.algorithm), ""))
+
+
+def explanations() -> dict[tuple[str, str], str]:
+    """By path and number of flows ("100-2"), and algorithm. Each was written after it had been measured."""
+    with (HERE / "explanations.toml").open("rb") as file:
+        entries = tomllib.load(file).get("explanation", [])
+    return {
+        (path, algorithm): entry["text"]
+        for entry in entries
+        for path in entry["paths"]
+        for algorithm in entry["algorithms"]
+    }
+
+
+def by_table(rows: Iterable[Row]) -> list[tuple[Network, int, list[Row]]]:
+    """Rows of each path and number of flows that has any."""
+    listed = list(rows)
+    split = [
+        (network, flows, [row for row in listed if (row.case.network, row.case.flows) == (network, flows)])
+        for network in NETWORKS
+        for flows in (1, 2)
+    ]
+    return [entry for entry in split if entry[2]]
+
+
+def markdown(rows: list[Row]) -> str:
+    """The tables of the page."""
+    agree = sum(not row.disagrees for row in rows)
+    lines = [
+        f"Linux {platform.release()}; {agree} of {len(rows)} rows agree in every figure. Of two numbers the "
+        "first is the simulator's; what differs by more than it may is bold. `*`: some packets of each flow "
+        "are lost on purpose."
+    ]
+    for network, flows, own in by_table(rows):
+        loss = f"; `*` one packet in {network.loss_every} lost" if any(r.case.loss_every for r in own) else ""
+        lines += ["", f"{network.title(flows)}{loss}:", "", f"| {' | '.join(HEADINGS[flows])} |"]
+        lines += ["|" + "---|" * len(HEADINGS[flows])]
+        lines += [f"| {' | '.join(row.cells())} |".replace("  |", " |") for row in own]
+    return "\n".join(lines) + "\n"
+
+
+def write_page(text: str) -> None:
+    """Replace what stands between the marks."""
+    head, begin, rest = PAGE.read_text().partition(MARKS[0])
+    _, end, tail = rest.partition(MARKS[1])
+    if not begin or not end:
+        raise SystemExit(f"error: {PAGE.relative_to(ROOT)}: the marks {MARKS[0].strip()} are missing")
+    PAGE.write_text(head + begin + "\n" + text + "\n" + end + tail)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code 0: all agrees or is explained; 1: something is not, or could not be run."""
+    names = [network.name for network in NETWORKS]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", metavar="ALGO", choices=ALGORITHMS, default=ALGORITHMS)
+    parser.add_argument("--path", nargs="+", choices=names, default=names)
+    parser.add_argument("--flows", nargs="+", type=int, choices=(1, 2), default=(1, 2))
+    parser.add_argument("--jobs", type=int, help="live runs at a time, instead of each path's own number")
+    parser.add_argument("--kept", type=Path, default=ROOT / "out" / "live", help="where live runs are kept")
+    parser.add_argument("--no-run", action="store_true", help="only what is kept")
+    parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{PAGE.name}")
+    asked = parser.parse_args(arguments)
+    if asked.jobs is not None and asked.jobs < 1:
+        parser.error("--jobs takes 1 or more")
+    chosen = [
+        case
+        for case in cases()
+        if case.algorithm in asked.only and case.network.name in asked.path and case.flows in asked.flows
+    ]
+    if asked.write and len(chosen) < len(cases()):
+        parser.error("--write takes everything: leave out --only, --path and --flows")
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    kept = Kept(asked.kept.resolve())
+    try:
+        failures = (
+            [] if asked.no_run else measure(chosen, kept, asked.jobs, lambda line: print(line, flush=True))
+        )
+    except KeyboardInterrupt:
+        print("interrupted; what has finished is kept", file=sys.stderr)
+        return 130
+    known = explanations()
+    rows = [found for case in chosen if (found := row(case, kept, known)) is not None]
+    text = markdown(rows)
+    if asked.write:
+        write_page(text)
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    missing = len(chosen) - len(rows)
+    if missing:
+        console.print(f"{missing} of {len(chosen)} cases have live runs missing.")
+    return 1 if failures or missing or any(row.disagrees and not row.why for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
