@@ -194,6 +194,8 @@ impl<'a> Hosts<'a> {
             }
             let next = self.agenda.peek().map_or(Time::NEVER, |&Reverse((at, _))| at).min(self.times.end);
             let most = next.since(self.clock.now()).min(Interval::from_millis(50));
+            sys::wait(&mut [], Some(most.min(self.times.rest)))?;
+            let most = most.saturating_sub(self.times.rest);
             self.watch.wait(most, &mut ready)?;
             for &(number, read, write) in &ready {
                 match number.checked_sub(LISTENERS) {

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from longfat.errors import InputError, LongfatError
-from longfat.registry import suggestion
+from longfat.words import suggestion
 
 if TYPE_CHECKING:
     from longfat.sweep.grid import Axis, Sweep

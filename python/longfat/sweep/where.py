@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from longfat.errors import InputError
-from longfat.registry import suggestion
+from longfat.words import suggestion
 
 OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
