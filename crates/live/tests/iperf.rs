@@ -62,7 +62,9 @@ fn iperf3_carries_flows_with_their_algorithm_segment_size_start_and_stop() {
     let goodput_bps = 8.0 * report.received_bytes.unwrap() as f64 / 3.0;
     assert!((flows[0].goodput_bps / goodput_bps - 1.0).abs() < 0.05, "{goodput_bps} {flows:?}");
     assert_eq!(report.retransmits, Some(flows[0].retransmits));
-    assert!((flows[0].goodput_bps / flows[0].throughput_bps - 1000.0 / 1052.0).abs() < 0.02);
+    // 52 bytes of headers a segment; what came twice is in the throughput alone
+    let payload = flows[0].goodput_bps / flows[0].throughput_bps / (1000.0 / 1052.0);
+    assert!((0.9..1.01).contains(&payload), "{flows:?}");
     // a busy machine starts it late, and says so
     let seconds = live.validity.iperf3["part"].seconds.unwrap();
     let began = live.validity.checks.iter().find(|check| check.name.contains("start of flow part")).unwrap();
