@@ -1,6 +1,7 @@
 """Sweeps: which runs they are, that each is there once whatever happened, and what can be asked of them."""
 
 import hashlib
+import io
 import json
 import os
 import random
@@ -13,6 +14,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from longfat import errors, sweep
 from longfat.sweep import estimate, figures, words
@@ -435,6 +437,21 @@ def test_the_command_says_what_it_would_do_does_it_and_answers(tmp_path: Path) -
         "SELECT count(*) AS n FROM runs",
     ]
     assert json.loads(subprocess.run(asked, check=True, capture_output=True, text=True).stdout) == [{"n": 20}]
+
+
+def test_without_a_terminal_progress_is_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["longfat.sweep.run"], "LINE_EVERY_S", 0.0)
+    heard = io.StringIO()
+    sweep.run(grid(axes={"seed": [1, 2, 3]}), tmp_path, jobs=1, console=Console(file=heard))
+    lines = [line.partition(",")[0] for line in heard.getvalue().splitlines() if "runs" in line]
+    assert lines == ["1 of 3 runs", "2 of 3 runs", "3 of 3 runs"]
+
+
+def test_a_sweep_that_has_not_ended_is_said_to_be_one(tmp_path: Path) -> None:
+    sweep.run(grid(axes={"seed": [1]}), tmp_path, jobs=1)
+    (tmp_path / "sweep.json").unlink()
+    with pytest.raises(errors.InputError, match="not come to its end"):
+        sweep.open_sweep(tmp_path)
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

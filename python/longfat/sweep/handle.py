@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 
 from longfat.claims import LEDGER_FILE, read_ledger
 from longfat.errors import InputError
+from longfat.store import STORE_FILE
 from longfat.sweep.tables import TABLES
 
 if TYPE_CHECKING:
@@ -146,7 +147,9 @@ def open_sweep(folder: Path | str) -> Swept:
         document = json.loads(path.read_text(encoding="utf-8"))
         newer = document["format"] > FORMAT
     except FileNotFoundError:
-        raise InputError(f"{folder}: no sweep ({SWEEP_FILE}); accepted: what `longfat sweep` wrote") from None
+        begun = (Path(folder) / STORE_FILE).exists()
+        why = "one that has not come to its end: run it again" if begun else f"no sweep ({SWEEP_FILE})"
+        raise InputError(f"{folder}: {why}; accepted: what `longfat sweep` wrote") from None
     except (OSError, ValueError, TypeError, KeyError):
         raise InputError(f"{path}: not a stored sweep") from None
     if newer:

@@ -38,6 +38,8 @@ ATTEMPTS = 2
 """How often a run is given to a worker that ends before it answers: another run may have been the cause."""
 AHEAD = 2
 """Short runs that wait at each worker while another is on, so that workers do not wait for the driver."""
+LINE_EVERY_S = 30.0
+"""Between lines of progress where there is no terminal for a bar."""
 ERRORS_SHOWN = 3
 """Different ones; the table has all."""
 MEMORY_SHARE = 0.8
@@ -94,7 +96,7 @@ def run(
         if kept.damaged:
             console.print(f"{len(kept.damaged)} damaged files were put aside; their runs are run again")
         state = _State()
-        began = time.perf_counter()
+        began = said = time.perf_counter()
         with _progress(console) as progress:
             bar = progress.add_task(sweep.title or "sweep", total=sweep.count())
             tasks = _missing(sweep, kept, state)
@@ -106,7 +108,12 @@ def run(
                 else:
                     state.ran += 1
                     kept.add(key, *outcome)
-                progress.update(bar, completed=state.kept + state.ran + len(state.failures))
+                done = state.kept + state.ran + len(state.failures)
+                progress.update(bar, completed=done)
+                now = time.perf_counter()
+                if not console.is_terminal and now - said >= LINE_EVERY_S:
+                    said = now
+                    console.print(f"{done} of {sweep.count()} runs, {state.ran / (now - began):.3g} a second")
             progress.update(bar, completed=len(state.keys))
         kept.flush()
         tables.write(sweep, kept, state.keys, state.failures)
