@@ -119,6 +119,7 @@ def test_plot_cwnd_draws_each_flow_of_a_result():
     result = SimpleNamespace(
         summary={
             "duration_s": 4.0,
+            "window_s": [0.0, 4.0],
             "flows": [
                 {"name": name, "algorithm": "hstcp", "start_s": start}
                 for name, start in (("1", 0.0), ("2", 2.0))
