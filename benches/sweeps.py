@@ -24,14 +24,17 @@ SCALE_RATE = "50 Mbit/s"
 
 
 def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
-    """Two flows over one path, with so many seeds."""
+    """Two flows over ten buffers and ten round-trip times, as often as makes so many runs."""
     base: dict[str, Any] = {
         "duration": f"{seconds} s",
         "bottleneck": {"rate": rate, "buffer": "20 packets"},
         "flow": [{"algorithm": "sack", "rtt": "10 ms", "count": 2}],
     }
-    axes = {"seed": {"from": 1, "to": runs, "points": runs}}
-    return sweep.from_dict({"base": base, "axes": axes, "keep": "summary"})
+    axes = {
+        "bottleneck.buffer": [f"{n} packets" for n in range(11, 21)],
+        "flow.0.rtt": [f"{n} ms" for n in range(1, 11)],
+    }
+    return sweep.from_dict({"base": base, "axes": axes, "repeats": runs // 100, "keep": "summary"})
 
 
 def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float]:
