@@ -62,6 +62,8 @@ class Cluster:
             there = self._client.run(versions, on_error="return")
         except (OSError, ValueError) as error:
             raise InputError(f"--scheduler {self.address}: {_first(error)}") from None
+        # a worker that goes while it is asked runs nothing; dask's errors of communication are OSErrors
+        there = {worker: found for worker, found in there.items() if not isinstance(found, OSError)}
         if not there:
             self._client.close()
             raise InputError(f"--scheduler {self.address}: has no worker; accepted: one that has some")
