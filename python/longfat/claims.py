@@ -25,6 +25,9 @@ CHOSEN_HERE = "chosen here"
 PARTLY_SHARE = 0.5
 """A claim holds partly when at least this share of its decided checks does."""
 
+VERDICT_RULE = "Reproduced if all checks hold, partly if at least half do."
+"""`verdict` in words, as rules end."""
+
 LEDGER_FILE = "claims.json"
 
 Data = TypeVar("Data")
@@ -81,6 +84,47 @@ class Claim(Generic[Data]):
     published_values: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     reports: bool = False
+
+
+@dataclass(frozen=True)
+class Paper(Generic[Data]):
+    """What the claims of one paper share: how ids begin, its citation, settings, the usual estimator."""
+
+    prefix: str
+    citation: str
+    settings: tuple[Setting, ...]
+    estimator: str
+
+    def claim(
+        self,
+        number: str,
+        setting: str,
+        published: str,
+        rule: str,
+        experiments: tuple[str, ...],
+        find: Callable[[Data], Finding],
+        *,
+        settings: tuple[Setting, ...] = (),
+        estimator: str | None = None,
+        values: Mapping[str, float] | None = None,
+        note: str = "",
+        reports: bool = False,
+    ) -> Claim[Data]:
+        """One of its claims, with settings beside the shared ones."""
+        return Claim(
+            id=f"{self.prefix}-{number}",
+            paper=self.citation,
+            setting=setting,
+            published=published,
+            published_values=values or {},
+            settings=(*self.settings, *settings),
+            estimator=estimator or self.estimator,
+            rule=rule if reports else f"{rule} {VERDICT_RULE}",
+            experiments=experiments,
+            find=find,
+            note=note,
+            reports=reports,
+        )
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:

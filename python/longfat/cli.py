@@ -54,6 +54,16 @@ class _App(click.Group):
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
+as_changed = click.option(
+    "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
+)
+as_seeded = click.option("--seed", type=int, help="Instead of the scenario's.")
+from_warmup = click.option(
+    "--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure."
+)
+in_window = click.option(
+    "--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".'
+)
 of_flows = click.option(
     "--traffic",
     type=click.Choice(["longfat", "iperf3"]),
@@ -71,15 +81,13 @@ def app() -> None:
 
 @app.command()
 @click.argument("file")
-@click.option(
-    "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
-)
-@click.option("--seed", type=int, help="Instead of the scenario's.")
+@as_changed
+@as_seeded
 @click.option("--repeats", type=click.IntRange(1, 10_000), default=1, help="Runs, with seeds counting up.")
 @click.option("--backend", type=click.Choice(["sim", "live"]), default="sim", show_default=True)
 @of_flows
-@click.option("--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure.")
-@click.option("--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".')
+@from_warmup
+@in_window
 @click.option("--out", type=_Folder(), metavar="DIR", help="Write summary, series and provenance.")
 @as_json
 def run(
@@ -193,14 +201,12 @@ def _scenario(
 
 @app.command()
 @click.argument("file")
-@click.option(
-    "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
-)
-@click.option("--seed", type=int, help="Instead of the scenario's.")
+@as_changed
+@as_seeded
 @click.option("--repeats", type=click.IntRange(1, 1000), default=1, help="Runs of each, seeds counting up.")
 @of_flows
-@click.option("--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure.")
-@click.option("--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".')
+@from_warmup
+@in_window
 @click.option("--out", type=_Folder(), metavar="DIR", help="Table, figure and page; out/compare by default.")
 @as_json
 def compare(

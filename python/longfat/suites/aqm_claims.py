@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longfat.claims import CHOSEN_HERE, Claim, Setting
+from longfat.claims import CHOSEN_HERE, VERDICT_RULE, Claim, Setting
 from longfat.suites import aqm_rules as rules
 from longfat.suites.aqm_settings import (
     ABOVE_BURSTS,
@@ -20,7 +20,7 @@ from longfat.suites.aqm_settings import (
 )
 from longfat.suites.suite import Data
 
-HALF = "Numbers chosen here. Reproduced if all checks hold, partly if at least half do."
+HALF = f"Numbers chosen here. {VERDICT_RULE}"
 MEAN = "Mean over repeats, from 10 s on."
 TANG = "Tang, Wang, Low: Understanding CHOKe, IEEE/ACM ToN 12(4), 2004; thesis, section 2.5.1.2"
 OTT = "Ott, Lakshman, Wong: SRED: Stabilized RED, INFOCOM 1999; thesis, section 2.5.1.4"

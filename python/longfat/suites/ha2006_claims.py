@@ -5,12 +5,12 @@ The slides' figures are not at hand and their text has no numbers; the numbers i
 
 from __future__ import annotations
 
-from longfat.claims import Claim
+from longfat.claims import VERDICT_RULE, Claim
 from longfat.suites import ha2006_rules as rules
 from longfat.suites.ha2006_settings import COMMON_SETTINGS, MEASURED, PAPER, TITLES
 from longfat.suites.suite import Data
 
-HALF = "Numbers chosen here. Reproduced if all checks hold, partly if at least half do."
+HALF = f"Numbers chosen here. {VERDICT_RULE}"
 MEANS = "Mean over RTTs and repeats, over the time that both flows run, without and with background."
 OF = f"the protocols whose results the slides show ({', '.join(TITLES[name] for name in MEASURED)})"
 

@@ -6,7 +6,7 @@ are least over greatest throughput unless a rule says long over short.
 
 from __future__ import annotations
 
-from longfat.claims import CHOSEN_HERE, Claim, Setting
+from longfat.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites import li2007_rules as rules
 from longfat.suites.li2007_settings import (
     COMMON_SETTINGS,
@@ -19,44 +19,14 @@ from longfat.suites.li2007_settings import (
 )
 from longfat.suites.suite import Data
 
-BASE = (*COMMON_SETTINGS, *TWO_FLOWS)
 SHARED = "Mean over repeats, from the start of flow 2 to the end of the run."
 CONVERGENCE = (
     "Short-term average (eq. 2, lambda = delta / (100 RTT), delta 0.1 s) of flow 2 first at 80 % of flow "
     "1's, counted from its start, looked for over 600 s; mean over the repeats that converge, never if "
     "most do not."
 )
-FIFTY_PERCENT = "Reproduced if all checks hold, partly if at least half do."
 
-
-def _claim(
-    number: str,
-    setting: str,
-    published: str,
-    rule: str,
-    experiments: tuple[str, ...],
-    find: rules.Find,
-    *,
-    estimator: str = SHARED,
-    settings: tuple[Setting, ...] = (),
-    values: dict[str, float] | None = None,
-    note: str = "",
-    reports: bool = False,
-) -> Claim[Data]:
-    return Claim(
-        id=f"LLS-{number}",
-        paper=PAPER,
-        setting=setting,
-        published=published,
-        published_values=values or {},
-        settings=(*BASE, *settings),
-        estimator=estimator,
-        rule=rule if reports else f"{rule} {FIFTY_PERCENT}",
-        experiments=experiments,
-        find=find,
-        note=note,
-        reports=reports,
-    )
+_claim = Paper[Data]("LLS", PAPER, (*COMMON_SETTINGS, *TWO_FLOWS), SHARED).claim
 
 
 CLAIMS: tuple[Claim[Data], ...] = (

@@ -6,7 +6,7 @@ so. Its claims 2a, 2b and 2f are in the suite `theory`.
 
 from __future__ import annotations
 
-from longfat.claims import CHOSEN_HERE, Claim, Setting
+from longfat.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites import lopez2008_friendly_rules as friendly
 from longfat.suites import lopez2008_rules as rules
 from longfat.suites.lopez2008_networks import NETWORK_SETTINGS
@@ -21,36 +21,9 @@ from longfat.suites.lopez2008_settings import (
 )
 from longfat.suites.suite import Data
 
-HALF = "Reproduced if all checks hold, partly if at least half do."
 SEEN = "Rates are IP bytes that arrive; means over repeats."
 
-
-def _claim(
-    number: str,
-    setting: str,
-    published: str,
-    rule: str,
-    experiments: tuple[str, ...],
-    find: rules.Find,
-    *,
-    settings: tuple[Setting, ...],
-    estimator: str = SEEN,
-    values: dict[str, float] | None = None,
-    note: str = "",
-) -> Claim[Data]:
-    return Claim(
-        id=f"LOP-{number}",
-        paper=PAPER,
-        setting=setting,
-        published=published,
-        published_values=values or {},
-        settings=(*COMMON_SETTINGS, *settings),
-        estimator=estimator,
-        rule=f"{rule} {HALF}",
-        experiments=experiments,
-        find=find,
-        note=note,
-    )
+_claim = Paper[Data]("LOP", PAPER, COMMON_SETTINGS, SEEN).claim
 
 
 STAGED_SETTINGS = (

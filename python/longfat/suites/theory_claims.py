@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longfat import theory
-from longfat.claims import CHOSEN_HERE, Claim, Setting
+from longfat.claims import CHOSEN_HERE, VERDICT_RULE, Claim, Setting
 from longfat.suites import theory_requirements as requirements
 from longfat.suites import theory_rules as rules
 from longfat.suites.suite import Data
@@ -17,7 +17,6 @@ from longfat.suites.theory_settings import (
     windowed,
 )
 
-HALF = "Reproduced if all checks hold, partly if at least half do."
 WINDOW = (
     "Packets received a round-trip time, over the later half of the packets of a run with one loss every "
     "1/p packets."
@@ -43,7 +42,7 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
             "The law 3 / (2 W^2) gives 2e-10 within 10 %; one flow with the loss that the law asks for at "
             "the simulated rate reaches that rate within 10 %; the W^2 p measured there gives 2e-10 at 10 "
             "Gbit/s within 20 %; the measured response goes as p^-.5, d within 5 % (tolerances chosen here; "
-            f"the RFC that the thesis quotes has the constant 1.2 for our 1.22). {HALF}"
+            f"the RFC that the thesis quotes has the constant 1.2 for our 1.22). {VERDICT_RULE}"
         ),
         experiments=("scaled", "response"),
         find=rules.ten_gigabit,
@@ -67,7 +66,7 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
         rule=(
             "d of HSTCP within 5 % of .82 and of Scalable TCP within 5 % of 1; measured exponent of HSTCP "
             "within a factor 1.25 of 5.55, that of Scalable TCP above 5.55 (tolerances chosen here; infinity "
-            f"cannot be measured). {HALF}"
+            f"cannot be measured). {VERDICT_RULE}"
         ),
         experiments=("response", "unfairness"),
         find=rules.unfairness_exponents,
@@ -84,7 +83,7 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
             "Throughput of the TCP flow from the later start to the end, mean over repeats, over that of the "
             "first of two flows of its kind."
         ),
-        rule=f"Both keep less than half (chosen here for strongly). {HALF}",
+        rule=f"Both keep less than half (chosen here for strongly). {VERDICT_RULE}",
         experiments=("udt",) if has("udt") else (),
         find=rules.udt_degrades,
         note="The thesis gives no setting.",
@@ -120,7 +119,7 @@ LAW_CLAIMS: tuple[Claim[Data], ...] = tuple(
         rule=(
             f"Each loss at which the law's window is not within a factor {rules.SWITCH_FACTOR:g} of a switch "
             f"of modes: measured within a factor {rules.LAW_FACTOR} of the law (numbers chosen here; the "
-            f"laws leave out the round trip that a recovery takes). {HALF}"
+            f"laws leave out the round trip that a recovery takes). {VERDICT_RULE}"
         ),
         experiments=("response",),
         find=rules.follows_law(name),

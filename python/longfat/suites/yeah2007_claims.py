@@ -6,7 +6,7 @@ is chosen here and the rule says so.
 
 from __future__ import annotations
 
-from longfat.claims import CHOSEN_HERE, Claim, Setting
+from longfat.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites import yeah2007_rules as rules
 from longfat.suites.suite import Data
 from longfat.suites.yeah2007_figures import TABLE_I
@@ -23,36 +23,9 @@ from longfat.suites.yeah2007_settings import (
     QUEUES_RTT_MS,
 )
 
-HALF = "Reproduced if all checks hold, partly if at least half do."
 WHOLE_RUN = "Mean over repeats, over the whole run, from the later flow's start (within a second)."
 
-
-def _claim(
-    number: str,
-    setting: str,
-    published: str,
-    rule: str,
-    experiments: tuple[str, ...],
-    find: rules.Find,
-    *,
-    estimator: str = WHOLE_RUN,
-    settings: tuple[Setting, ...] = (),
-    values: dict[str, float] | None = None,
-    note: str = "",
-) -> Claim[Data]:
-    return Claim(
-        id=f"YEAH-{number}",
-        paper=PAPER,
-        setting=setting,
-        published=published,
-        published_values=values or {},
-        settings=(*COMMON_SETTINGS, *settings),
-        estimator=estimator,
-        rule=f"{rule} {HALF}",
-        experiments=experiments,
-        find=find,
-        note=note,
-    )
+_claim = Paper[Data]("YEAH", PAPER, COMMON_SETTINGS, WHOLE_RUN).claim
 
 
 CLAIMS: tuple[Claim[Data], ...] = (
