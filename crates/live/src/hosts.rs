@@ -5,7 +5,7 @@ use crate::connection::{CHUNK, Connection, Endpoint, Owner, fill, take};
 use crate::flow::Flow;
 use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
-use crate::path::{Counts, LISTEN_PORT, Path, losses, place, segment_bytes};
+use crate::path::{Counts, LISTEN_PORT, Path, Stamps, losses, place, segment_bytes};
 use crate::router::{News, Times};
 use crate::sys::{self, Clock, Watch};
 use crate::tcp_info::TcpInfo;
@@ -393,6 +393,7 @@ impl<'a> Hosts<'a> {
             access: rate(planned)?,
             access_free: [Time::ZERO; 2],
             ecn: planned.ecn,
+            stamps: Stamps::default(),
             losses: losses(&self.plan.links, side, self.plan.seed, name),
             counts,
         };

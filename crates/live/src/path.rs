@@ -87,6 +87,28 @@ pub struct Counts {
     pub delivered_bytes: Count,
 }
 
+/// How long what one end of a connection sends has been on its way from the kernel's stamp (TSval) to whoever reads it off
+/// the device. The stamps' clock runs as the reader's but begins anywhere, so that the shortest way found is taken to be none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stamps {
+    first: Option<(Time, u32)>,
+    least_ns: i64,
+}
+
+impl Stamps {
+    /// Of Linux, unless a route says that microseconds are wanted.
+    const TICK_NS: i64 = 1_000_000;
+
+    /// At least how long the packet with this stamp took, read now: a stamp may be older by a tick than it says.
+    pub fn waited(&mut self, now: Time, stamp: u32) -> Interval {
+        let (begin, origin) = *self.first.get_or_insert((now, stamp));
+        let ticks = i64::from(stamp.wrapping_sub(origin).cast_signed());
+        let way_ns = now.since(begin).as_ns().cast_signed() - ticks * Self::TICK_NS;
+        self.least_ns = self.least_ns.min(way_ns);
+        Interval::from_ns((way_ns - self.least_ns - Self::TICK_NS).max(0).cast_unsigned())
+    }
+}
+
 /// A connection's way through the routers; each has its own copy.
 #[derive(Clone)]
 pub struct Path {
@@ -100,6 +122,8 @@ pub struct Path {
     pub access_free: [Time; 2],
     /// Whether it may use ECN.
     pub ecn: bool,
+    /// Of what comes from the router's own side.
+    pub stamps: Stamps,
     /// Loss processes: link, kind of packet, process.
     pub losses: Vec<(usize, Kind, Loss)>,
     /// What is counted of it.
@@ -142,4 +166,26 @@ pub fn losses(links: &[LinkPlan], side: usize, seed: u64, name: &str) -> Vec<(us
             (link, kind, Loss::new(model, Stream::new(seed, &format!("{name}/loss/{link}/{kind:?}"))))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_lay_before_it_was_read_is_told_from_the_stamps_whatever_they_begin_at() {
+        let mut stamps = Stamps::default();
+        let origin = u32::MAX - 3;
+        let ways_us: Vec<u64> = (0..100u64)
+            .map(|n| {
+                let sent_us = 370 * n;
+                let lay_us = if n == 60 { 7_000 } else { 30 };
+                let stamp = origin.wrapping_add((sent_us / 1000) as u32);
+                stamps.waited(Time::from_ns(1000 * (50_000 + sent_us + lay_us)), stamp).as_ns() / 1000
+            })
+            .collect();
+        let (late, others): (Vec<_>, Vec<_>) = ways_us.into_iter().enumerate().partition(|(n, _)| *n == 60);
+        assert!((6_000..=7_000).contains(&late[0].1), "{late:?}");
+        assert!(others.iter().all(|(_, way)| *way == 0), "{others:?}");
+    }
 }

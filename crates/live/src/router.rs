@@ -3,7 +3,7 @@
 //! of its own, on a thread of its own: a packet costs the more the kernel's work of receiving it.
 //!
 //! What a link does, it does at the time when it was to: the rest of the router may be late, the rate is not. How late
-//! packets are handed to hosts is measured.
+//! packets are handed to hosts is measured, and how long they lay before they were read.
 
 use crate::path::{PLACES, Path, carries_datagrams, conversation, is_arrangement};
 use crate::sys::{self, Clock};
@@ -51,6 +51,8 @@ pub struct Report {
     pub lateness: Sojourn,
     /// The greatest of it.
     pub latest: Interval,
+    /// How long packets were on their way from a host's TCP to being read (`Stamps`).
+    pub unread: Sojourn,
     /// Packets that a host's kernel did not take.
     pub refused: u64,
     /// Packets that belonged to no connection.
@@ -123,6 +125,7 @@ pub struct Router<'a> {
     series: Series,
     lateness: Sojourn,
     latest: Interval,
+    unread: Sojourn,
     refused: u64,
     strangers: u64,
     largest_bytes: u32,
@@ -163,6 +166,7 @@ impl<'a> Router<'a> {
             figures: None,
             lateness: Sojourn::default(),
             latest: Interval::ZERO,
+            unread: Sojourn::default(),
             refused: 0,
             strangers: 0,
             largest_bytes: 0,
@@ -209,6 +213,7 @@ impl<'a> Router<'a> {
             packets,
             lateness: self.lateness,
             latest: self.latest,
+            unread: self.unread,
             refused: self.refused,
             strangers: self.strangers,
             largest_bytes: self.largest_bytes,
@@ -297,6 +302,9 @@ impl<'a> Router<'a> {
         }
         if packet.kind() == Kind::Data {
             path.counts.packets_sent.add(1);
+        }
+        if let Some(stamp) = packet.stamp() {
+            self.unread.record(path.stamps.waited(now, stamp));
         }
         self.largest_bytes = self.largest_bytes.max(packet.bytes());
         let at = path.leave_host(now, packet.kind(), packet.bytes());

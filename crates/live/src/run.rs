@@ -31,8 +31,9 @@ const LEAST_DEVICE_PACKETS: f64 = 5000.0;
 /// The kernel refuses a TUN device more than its largest allocation, 4 MiB of pointers (ptr_ring.h).
 const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
-/// A router handles what comes within this share of the shortest round-trip time together (chosen here; a fifth of what
-/// timers of 1 ms did on testbeds), and never longer than the other. In all, a round-trip time grows by twice that.
+/// Routers and hosts handle what comes within this share of the shortest round-trip time together, and never longer than
+/// `LONGEST_REST`, a fifth of a testbed's timer tick of 1 ms (both chosen here). A packet may wait so long before it is read
+/// and again before it is handed over: a round trip grows by four of them at most.
 const REST_SHARE: f64 = 1e-3;
 const LONGEST_REST: Interval = Interval::from_ns(200_000);
 
@@ -46,7 +47,8 @@ pub struct Live {
 
 /// Runs a plan on this machine. The calling thread changes its namespace for good, and the process has to have no other
 /// thread if it has not the right to make namespaces. `congestion` has the kernel's name of the algorithm of each flow and
-/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`. `traffic` is what flows over TCP carry.
+/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`. `traffic` is what
+/// flows over TCP carry.
 pub fn run(
     plan: &Plan,
     congestion: &BTreeMap<String, String>,
@@ -256,6 +258,7 @@ fn setup(plan: &Plan) -> Result<HostSetup, LiveError> {
     })
 }
 
+/// How long threads rest between looks at what has come.
 fn rest(plan: &Plan) -> Interval {
     let shortest_s = connections(plan).map(|(_, c)| least(c)).fold(f64::INFINITY, f64::min);
     Interval::from_secs_f64(REST_SHARE * shortest_s).min(LONGEST_REST)

@@ -15,6 +15,11 @@ const TCP_FLAGS: usize = 13;
 const TCP_CHECKSUM: usize = 16;
 const UDP_HEADER: usize = 8;
 
+const OPTIONS_END: u8 = 0;
+const OPTION_PADDING: u8 = 1;
+const OPTION_TIMESTAMPS: u8 = 8;
+const TIMESTAMPS_BYTES: usize = 10;
+
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const ECE: u8 = 0x40;
@@ -83,12 +88,35 @@ impl RealPacket {
 
     /// What it carries for the application.
     pub fn payload_bytes(&self) -> usize {
-        let ip = ip_header(&self.bytes);
-        let header = match self.bytes[PROTOCOL] {
-            6 => 4 * usize::from(self.bytes[ip + TCP_OFFSET] >> 4),
+        self.bytes.len().saturating_sub(ip_header(&self.bytes) + self.header_bytes())
+    }
+
+    /// Of the header behind IP's.
+    fn header_bytes(&self) -> usize {
+        match self.bytes[PROTOCOL] {
+            6 => 4 * usize::from(self.bytes[ip_header(&self.bytes) + TCP_OFFSET] >> 4),
             _ => UDP_HEADER,
-        };
-        self.bytes.len().saturating_sub(ip + header)
+        }
+    }
+
+    /// The sender's clock when its TCP made the packet, if it says so: TSval of RFC 7323, of whatever unit and beginning.
+    pub fn stamp(&self) -> Option<u32> {
+        let tcp = ip_header(&self.bytes);
+        let end = tcp + self.header_bytes();
+        if self.bytes[PROTOCOL] != 6 || end > self.bytes.len() {
+            return None;
+        }
+        let mut rest = self.bytes.get(tcp + TCP_HEADER..end)?;
+        loop {
+            match *rest {
+                [OPTION_PADDING, ..] => rest = &rest[1..],
+                [OPTION_TIMESTAMPS, _, a, b, c, d, ..] if rest.len() >= TIMESTAMPS_BYTES => {
+                    return Some(u32::from_be_bytes([a, b, c, d]));
+                }
+                [OPTIONS_END, ..] | [] | [_] => return None,
+                [_, length, ..] => rest = rest.get(usize::from(length).max(2)..)?,
+            }
+        }
     }
 
     /// Whether it ends its side of a TCP connection.
@@ -306,6 +334,26 @@ mod tests {
         let mut later = parsed(tcp(0x10 | ECE, 0, 0));
         later.decline_ecn();
         assert_eq!(later.flags(), 0x10 | ECE, "an echo is no offer");
+    }
+
+    #[test]
+    fn the_senders_stamp_is_found_among_options_and_nothing_else_is_taken_for_it() {
+        let with = |options: &[u8]| {
+            let mut bytes = tcp(0x10, 0, options.len() + 4);
+            bytes[32] = ((20 + options.len() as u8) / 4) << 4;
+            bytes[40..40 + options.len()].copy_from_slice(options);
+            parsed(bytes).stamp()
+        };
+        let stamp = [8, 10, 0x01, 0x02, 0x03, 0x04, 9, 9, 9, 9];
+        let after = |before: &[u8]| [before, &stamp[..]].concat();
+        assert_eq!(with(&after(&[1, 1])), Some(0x0102_0304));
+        assert_eq!(with(&after(&[2, 4, 5, 180, 4, 2])), Some(0x0102_0304), "behind MSS and SACK-permitted");
+        for without in [&[][..], &[0, 0, 8, 10], &[1, 1, 1, 1], &[8, 10, 1, 2], &[4, 0, 4, 0], &[5, 200, 0, 0]] {
+            assert_eq!(with(without), None);
+        }
+        let mut cut = tcp(0x10, 0, 0);
+        cut[32] = 0xf0; // a header of 60 bytes in a packet of 40
+        assert_eq!(parsed(cut).stamp(), None);
     }
 
     #[test]
