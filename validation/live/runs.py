@@ -147,7 +147,7 @@ class _Crew:
     def _one(self) -> None:
         while (item := self._next()) is not None:
             case, seed = item
-            line = _live(case, seed, self.kept)
+            line = _live(case, seed, self.kept, self.say)
             with self.turn:
                 self.busy.discard(case.algorithm)
                 self.failures += [line] if line else []
@@ -166,10 +166,12 @@ class _Crew:
         return None
 
 
-def _live(case: Planned, seed: int, kept: Kept) -> str | None:
+def _live(case: Planned, seed: int, kept: Kept, say: Callable[[str], None]) -> str | None:
     """Makes one live run, again if it is not valid; why there is none after all."""
     why = None
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
+        if why is not None:
+            say(f"{case.key} {seed}: attempt {attempt}: {why}")
         try:
             result = longfat.run(case.scenario(seed), backend="live")
         except LongfatError as error:

@@ -9,6 +9,7 @@ use crate::path::{Counts, LISTEN_PORT, Path, Stamps, losses, place, segment_byte
 use crate::router::{News, Times};
 use crate::sys::{self, Clock, Watch};
 use crate::tcp_info::TcpInfo;
+use longfat_net::Sojourn;
 use longfat_sim::{
     BackgroundFigures, BackgroundMark, ConnectionPlan, EventRow, Plan, Series, Session, TRANSFER_COLUMNS,
     background_figures, sessions,
@@ -89,6 +90,8 @@ pub struct Hosts<'a> {
     zeros: Vec<u8>,
     /// Of the flows whose traffic is iperf3's.
     pub iperf: Iperf<'a>,
+    /// How much later than planned this thread did what it had to: a socket that it holds then takes nothing.
+    pub lateness: Sojourn,
 }
 
 impl<'a> Hosts<'a> {
@@ -127,6 +130,7 @@ impl<'a> Hosts<'a> {
             events: Vec::new(),
             zeros: vec![0; CHUNK],
             iperf,
+            lateness: Sojourn::default(),
         };
         hosts.listen()?;
         hosts.arrange();
@@ -187,6 +191,7 @@ impl<'a> Hosts<'a> {
                     break;
                 }
                 self.agenda.pop();
+                self.lateness.record(self.clock.now().since(at));
                 self.act(at, act)?;
             }
             if now >= self.times.end {

@@ -51,7 +51,7 @@ pub struct Report {
     pub lateness: Sojourn,
     /// The greatest of it.
     pub latest: Interval,
-    /// How long packets were on their way from a host's TCP to being read (`Stamps`).
+    /// How long packets of the window were on their way from a host's TCP to being read (`Stamps`).
     pub unread: Sojourn,
     /// Packets that a host's kernel did not take.
     pub refused: u64,
@@ -304,7 +304,10 @@ impl<'a> Router<'a> {
             path.counts.packets_sent.add(1);
         }
         if let Some(stamp) = packet.stamp() {
-            self.unread.record(path.stamps.waited(now, stamp));
+            let way = path.stamps.waited(now, stamp);
+            if (self.times.window.0..self.times.window.1).contains(&now) {
+                self.unread.record(way);
+            }
         }
         self.largest_bytes = self.largest_bytes.max(packet.bytes());
         let at = path.leave_host(now, packet.kind(), packet.bytes());
