@@ -1,15 +1,18 @@
 """The live backend, for real where this machine can."""
 
 import json
+import os
 import pickle
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import longfat
-from live_runs import able, able_to_bring, command, live, started
+from live_runs import able, able_to_bring, begun, command, live, started
 from longfat import registry
 from longfat.live import compare, doctor, doubts, run
 
@@ -80,6 +83,25 @@ def test_a_rate_beyond_what_this_machine_carries_is_never_silently_wrong(tmp_pat
     assert len(warned) == 1, ended.stderr
     assert warned[0].startswith("warning: ")
     assert "accepted up to" in warned[0]
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+def test_a_run_whose_threads_are_held_back_is_not_valid(tmp_path: Path) -> None:
+    file = tmp_path / "held.toml"
+    file.write_text(live(4).to_toml())
+    with started(command(file, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        worker = int(begun(process.pid).name)
+        for _ in range(5):
+            os.kill(worker, signal.SIGSTOP)
+            time.sleep(0.1)
+            os.kill(worker, signal.SIGCONT)
+            time.sleep(0.1)
+        answered, warned = process.communicate(timeout=60)
+    failed = {check["name"] for check in json.loads(answered)["validity"]["checks"] if not check["ok"]}
+    late = {f"lateness of the {who}, 99th percentile, s" for who in ("routers", "hosts")}
+    assert late <= failed
+    assert all(name in warned for name in late)
 
 
 @pytest.mark.live

@@ -23,6 +23,9 @@ const BATCH: usize = 32;
 /// The router looks at least this often whether it is still wanted.
 const LONGEST_WAIT: Interval = Interval::from_millis(50);
 
+/// After the end, a host that has sent nothing for so long has sent all that it will.
+const LAST_WAIT: Interval = Interval::from_millis(20);
+
 /// A connection that is about to be opened.
 pub type News = (FlowId, Path);
 
@@ -200,7 +203,13 @@ impl<'a> Router<'a> {
 
     /// What it has to say, when no router runs any more. What hosts have sent up to now is counted, but goes nowhere.
     pub fn report(mut self) -> io::Result<Report> {
-        while self.read()? > 0 {}
+        loop {
+            // what is paced may still be on its way to the device
+            sys::wait(&mut [sys::readable(self.from)], Some(LAST_WAIT))?;
+            if self.read()? == 0 {
+                break;
+            }
+        }
         let end = self.times.end;
         let packets = self.link.settle(end).1.packets_out;
         let figures = match self.figures.take() {
