@@ -35,7 +35,7 @@ class History:
 
     algorithm: str
     rtt_ms: int
-    jobs: int = 1
+    jobs: int = 2
 
     @property
     def key(self) -> str:
