@@ -35,7 +35,7 @@ class History:
 
     algorithm: str
     rtt_ms: int
-    jobs: int = 2
+    jobs: int = 1
 
     @property
     def key(self) -> str:

@@ -31,7 +31,7 @@ const WATCH: Interval = Interval::from_millis(10);
 const FEW_FLOWS: usize = 50;
 /// What the kernel holds of data that was not sent yet: so long at the first link's rate, at least so much. More would be
 /// sent after a flow's stop; less could be used up while this thread waits for a processor.
-const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
+pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
 /// IP and UDP headers.
 const UDP_HEADERS: u32 = 28;
 const LISTENERS: u64 = 4;

@@ -348,7 +348,9 @@ mod tests {
         let after = |before: &[u8]| [before, &stamp[..]].concat();
         assert_eq!(with(&after(&[1, 1])), Some(0x0102_0304));
         assert_eq!(with(&after(&[2, 4, 5, 180, 4, 2])), Some(0x0102_0304), "behind MSS and SACK-permitted");
-        for without in [&[][..], &[0, 0, 8, 10], &[1, 1, 1, 1], &[8, 10, 1, 2], &[4, 0, 4, 0], &[5, 200, 0, 0]] {
+        for without in
+            [&[][..], &[0, 0, 8, 10], &[1, 1, 1, 1], &[8, 10, 1, 2], &[4, 0, 4, 0], &[5, 200, 0, 0]]
+        {
             assert_eq!(with(without), None);
         }
         let mut cut = tcp(0x10, 0, 0);
