@@ -76,13 +76,18 @@ def write(
     texts = _texts(sweep)
     split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
     with store.exchange(TABLES) as put:
-        numbered = zip(sweep.points(), keys, strict=True)
-        for part, chunk in enumerate(_chunks(numbered, CHUNK)):
+
+        def write_part(part: int, chunk: Sequence[tuple[Point, str | None]]) -> None:
+            # a function, so that nothing of one part is left while the next is made
             found = store.get([key for _, key in chunk if key is not None])
             held = [(point, found[key]) for point, key in chunk if key is not None and key in found]
-            for name, rows in (("runs", _runs(held, texts)), ("flows", _flows(held, texts))):
-                for folder, own in _partitions(rows, split):
+            for name, rows_of in (("runs", _runs), ("flows", _flows)):
+                for folder, own in _partitions(rows_of(held, texts), split):
                     put(f"{name}/{folder}part-{part:05d}.parquet", _table(own))
+
+        numbered = zip(sweep.points(), keys, strict=True)
+        for part, chunk in enumerate(_chunks(numbered, CHUNK)):
+            write_part(part, chunk)
         if failures:
             rows = [
                 _place(point, texts) | {"error": error}
