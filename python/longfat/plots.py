@@ -7,6 +7,7 @@ has the same colour and marker everywhere. Error bars are standard errors; broke
 from __future__ import annotations
 
 import math
+import textwrap
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -123,6 +124,8 @@ WIDTH_INCHES = 7.0
 """Two columns of a paper."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
+LABEL_WIDTH = 28
+"""Letters of an axis beside a panel; a longer label takes two lines."""
 MARKED_COLOUR = "#94a3b8"
 MARKED_OPACITY = 0.18
 """Of the window that figures are of, behind a history; to be seen on a light and on a dark page."""
@@ -497,7 +500,7 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
         axis.set_ylim(bottom=0.0)
     axis.set_title(panel.title, loc="left")
     axis.set_xlabel(panel.x_label)
-    axis.set_ylabel(panel.y_label)
+    axis.set_ylabel(textwrap.fill(panel.y_label, LABEL_WIDTH))
 
 
 def _thin_ticks(axis: Axis) -> None:
