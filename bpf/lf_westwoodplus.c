@@ -25,7 +25,7 @@ static void on_sample(struct state *s, const struct ack *ack)
 	}
 	u64 span_us = ack->now_us - s->since_us;
 	u32 arrived = ack->delivered - s->delivered;
-	if (!s->rtt_us || span_us <= greatest(s->rtt_us, LEAST_INTERVAL_US) || !arrived)
+	if (!s->rtt_us || span_us < greatest(s->rtt_us, LEAST_INTERVAL_US) || !arrived)
 		return;
 	u64 sample = ((u64)arrived * 1000000 << 16) / span_us;
 	if (s->bandwidth) {

@@ -414,7 +414,7 @@ Router = Annotated[
 
 TCP_OPTIONS = frozenset(
     {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
-    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "ecn", "quick_start"}
+    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "rtt_samples", "ecn", "quick_start"}
 )
 """Keys of a flow that mean nothing to transports over UDP."""
 

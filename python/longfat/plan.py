@@ -210,6 +210,8 @@ def _transport(part: Transport, place: _Place, rtt: Distribution, direction: str
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
         "quick_start_bps": part.quick_start,
+        # left out where it is the default: stored runs from before this key stay what they were
+        **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
     }
 
 

@@ -55,6 +55,8 @@ class Transport(Part):
     sack: bool | None = None
     """None: as the algorithm has it in the registry."""
     recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    rtt_samples: Literal["echoed", "last"] = "echoed"
+    """Which round-trip times algorithms are told: by the timestamp echoed, or as Linux tells them."""
     host_tick: Tick = 0.0
     """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s

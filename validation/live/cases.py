@@ -105,6 +105,11 @@ NETWORKS = (
 )
 
 
+def as_linux(scenario: dict[str, Any]) -> dict[str, Any]:
+    """What the simulator is told in addition: its round-trip times are to be those that Linux shows algorithms."""
+    return scenario | {"flow": [flow | {"rtt_samples": "last"} for flow in scenario["flow"]]}
+
+
 class Planned(Protocol):
     """What is run on both sides, once a seed."""
 

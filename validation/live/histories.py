@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import longfat
-from cases import flow
+from cases import as_linux, flow
 from longfat import plots
 from longfat.suites.figure import Curve, Figure, Panel
 from runs import Kept, measure
@@ -63,8 +63,7 @@ class History:
 
     def panels(self, kept: Kept) -> list[Panel]:
         """Each flow's window on both sides."""
-        scenario = self.scenario(1)
-        result = longfat.run(scenario)
+        result = longfat.run(as_linux(self.scenario(1)))
         end = LENGTHS_S[self.rtt_ms][0]
         panels = []
         with np.load(kept.path(self, 1).with_suffix(".npz")) as live:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import longfat
-from cases import Planned
+from cases import Planned, as_linux
 from longfat.errors import LongfatError
 from longfat.live import compare
 from longfat.result import Result
@@ -61,7 +61,7 @@ class Run:
 
 def simulated(case: Planned) -> list[Run]:
     """The simulator's side of a case."""
-    return [Run.of(longfat.run(case.scenario(seed))) for seed in case.seeds]
+    return [Run.of(longfat.run(as_linux(case.scenario(seed)))) for seed in case.seeds]
 
 
 class Kept:

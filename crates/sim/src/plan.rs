@@ -209,6 +209,16 @@ pub enum ReductionPlan {
     Prr,
 }
 
+/// Which round-trip times algorithms are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum RttSamplesPlan {
+    #[default]
+    Echoed,
+    Last,
+}
+
 /// A value of an algorithm's or a queue's parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
@@ -258,6 +268,9 @@ pub struct ConnectionPlan {
     pub sack: Option<bool>,
     /// Rate halving or PRR.
     pub recovery: ReductionPlan,
+    /// The first segment acknowledged, by its timestamp, or the last, as Linux.
+    #[serde(default)]
+    pub rtt_samples: RttSamplesPlan,
     /// Host timer granularity, seconds; 0 for none.
     pub host_tick_s: f64,
     /// Floor of the retransmission timeout's margin, seconds.

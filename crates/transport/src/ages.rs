@@ -47,6 +47,12 @@ impl Ages {
         (!last.again && !covered.any(|sending| sending.again)).then(|| now.since(last.at))
     }
 
+    /// How long ago this segment left, unless it was sent twice.
+    pub fn age(&self, now: Time, seq: u64) -> Option<Interval> {
+        let sending = self.sent.get(seq.checked_sub(self.base)? as usize)?;
+        (!sending.again).then(|| now.since(sending.at))
+    }
+
     /// Whether this acknowledgement finds the first unacknowledged segment older than `timeout`. It looks if it is a
     /// duplicate, or soon after a retransmission.
     pub fn overdue(&mut self, now: Time, duplicate: bool, timeout: Interval) -> bool {
@@ -77,6 +83,16 @@ mod tests {
         ages.sent(3, at_ms(105));
         assert_eq!(ages.acknowledged(at_ms(110), 4), None);
         assert_eq!(ages.acknowledged(at_ms(150), 6), Some(Interval::from_millis(100)));
+    }
+
+    #[test]
+    fn an_outstanding_segment_has_an_age_unless_it_was_sent_twice() {
+        let mut ages = Ages::default();
+        (0..6).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
+        ages.sent(3, at_ms(105));
+        ages.acknowledged(at_ms(110), 2);
+        let ages_of = |seq| ages.age(at_ms(110), seq);
+        assert_eq!([1, 2, 3, 6].map(ages_of), [None, Some(Interval::from_millis(90)), None, None]);
     }
 
     #[test]

@@ -15,6 +15,6 @@ pub mod udp;
 pub use echoing::{Echoing, Mirror};
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Reduction;
-pub use rtt::RttEstimator;
+pub use rtt::{RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters};

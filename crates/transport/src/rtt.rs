@@ -6,11 +6,30 @@
 //! | initial RTO | 1 s | RFC 6298, 2.1 | none |
 //! | floor | 200 ms | Linux TCP_RTO_MIN | bounds K RTTVAR, not the sum, as Linux does: with a sample from every acknowledgement RTTVAR goes to zero in steady flow, and a floor on the sum alone would then leave paths longer than the floor with no margin |
 //! | ceiling | 60 s | RFC 6298, 2.5 | none |
+//! | tick of timestamps | 1 ms | Linux TCP_TS_HZ | [`RttSamples::Last`] alone; else timestamps are exact |
 
 use longfat_units::{Interval, Time};
 
 const INITIAL_RTO: Interval = Interval::from_millis(1000);
 const GREATEST_RTO: Interval = Interval::from_millis(60_000);
+
+const TICK: Interval = Interval::from_millis(1);
+
+/// Which round-trip times algorithms are told. The retransmission timeout goes by what is echoed in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RttSamples {
+    /// By the timestamp that is echoed (RFC 7323): that of the first segment acknowledged, and the request's.
+    Echoed,
+    /// As Linux (tcp_ack_update_rtt): that of the last segment acknowledged, selectively too, without the wait of a
+    /// delayed acknowledgement; where one was sent twice, by timestamps in whole ticks; and never the request's.
+    Last,
+}
+
+/// From one time to another as the timestamps of Linux have it: in whole ticks of its clock, one at least.
+pub fn in_ticks(from: Time, to: Time) -> Interval {
+    let ticks = |at: Time| at.as_ns() / TICK.as_ns();
+    Interval::from_ns(TICK.as_ns() * ticks(to).saturating_sub(ticks(from)).max(1))
+}
 
 /// The round-trip time estimator of one connection.
 #[derive(Clone, Debug)]
@@ -18,6 +37,8 @@ pub struct RttEstimator {
     srtt: Interval,
     rttvar: Interval,
     base: Interval,
+    /// The least is the connection request's until a segment gives one.
+    of_request: bool,
     floor: Interval,
     backoff: u32,
 }
@@ -25,7 +46,14 @@ pub struct RttEstimator {
 impl RttEstimator {
     /// No sample yet; K RTTVAR never counts for less than `floor`.
     pub const fn new(floor: Interval) -> Self {
-        RttEstimator { srtt: Interval::ZERO, rttvar: Interval::ZERO, base: Interval::MAX, floor, backoff: 0 }
+        RttEstimator {
+            srtt: Interval::ZERO,
+            rttvar: Interval::ZERO,
+            base: Interval::MAX,
+            of_request: false,
+            floor,
+            backoff: 0,
+        }
     }
 
     /// A round trip took `rtt`; ends any backoff.
@@ -42,6 +70,18 @@ impl RttEstimator {
         }
         self.base = self.base.min(rtt);
         self.backoff = 0;
+    }
+
+    /// The connection request took `rtt`, which is the least only until [`RttEstimator::least`] says otherwise.
+    pub fn request(&mut self, rtt: Interval) {
+        self.sample(rtt);
+        self.of_request = true;
+    }
+
+    /// A segment took `rtt`, which may be the least, but is not to be smoothed.
+    pub fn least(&mut self, rtt: Interval) {
+        self.base = if self.of_request { rtt } else { self.base.min(rtt) };
+        self.of_request = false;
     }
 
     /// The smoothed round-trip time; zero before the first sample.
@@ -108,6 +148,25 @@ mod tests {
         r.sample(ms(140.0));
         // (2.3): RTTVAR = 3/4 50 + 1/4 |100 - 140| = 47.5, SRTT = 7/8 100 + 1/8 140 = 105
         assert_eq!((r.srtt(), r.rto()), (ms(105.0), ms(295.0)));
+    }
+
+    #[test]
+    fn the_requests_time_is_the_least_until_a_segment_gives_one() {
+        let mut r = RttEstimator::new(Interval::ZERO);
+        r.request(ms(100.0));
+        assert_eq!((r.srtt(), r.base()), (ms(100.0), ms(100.0)));
+        r.least(ms(104.0));
+        assert_eq!(r.base(), ms(104.0));
+        r.least(ms(103.0));
+        r.least(ms(105.0));
+        assert_eq!((r.srtt(), r.base()), (ms(100.0), ms(103.0)));
+    }
+
+    #[test]
+    fn timestamps_of_linux_count_whole_ticks_and_one_at_least() {
+        let spans = [(0.9, 1.1), (0.1, 0.9), (0.0, 162.9), (0.5, 163.4), (0.2, 163.1)];
+        let told = spans.map(|(from, to)| in_ticks(Time::ZERO + ms(from), Time::ZERO + ms(to)));
+        assert_eq!(told, [1.0, 1.0, 162.0, 163.0, 163.0].map(ms));
     }
 
     #[test]

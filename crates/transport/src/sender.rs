@@ -9,7 +9,8 @@ use crate::ages::Ages;
 use crate::cc::registry::Recovery;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::{Episode, Reduction};
-use crate::{RttEstimator, Scoreboard};
+use crate::rtt::in_ticks;
+use crate::{RttEstimator, RttSamples, Scoreboard};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
 use quick_start::QuickStart;
@@ -51,6 +52,8 @@ pub struct SenderConfig {
     pub host_tick: Interval,
     /// Where in the tick this host's multiples lie.
     pub tick_phase: Interval,
+    /// Which round-trip times algorithms are told.
+    pub rtt_samples: RttSamples,
     /// Floor of the retransmission timeout's margin.
     pub rto_min: Interval,
     /// Negotiate ECN (RFC 3168).
@@ -171,6 +174,7 @@ impl Sender {
             max_ssthresh: config.max_ssthresh,
         };
         let times = controller.sending_times();
+        let keeps_times = times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last;
         Sender {
             wants_samples: controller.wants_samples(),
             explicit: controller.has_explicit(),
@@ -184,7 +188,7 @@ impl Sender {
             next: 0,
             end,
             board: Scoreboard::default(),
-            ages: (times != SendingTimes::Unused).then(Box::default),
+            ages: keeps_times.then(Box::default),
             finds_overdue: times == SendingTimes::RoundTripsAndLosses,
             duplicates: 0,
             recovery_point: 0,
@@ -386,7 +390,11 @@ impl Sender {
     fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
-        self.rtt.sample(now.since(packet.stamp));
+        let rtt = now.since(packet.stamp);
+        match self.config.rtt_samples {
+            RttSamples::Echoed => self.rtt.sample(rtt),
+            RttSamples::Last => self.rtt.request(rtt),
+        }
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
         if self.quick_start.is_some() {
@@ -407,6 +415,7 @@ impl Sender {
             sample = Some(rtt);
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
+        let in_order = newly;
         let plain = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
         if self.config.recovery == Recovery::Sack {
             for (start, end) in packet.sack().iter() {
@@ -422,7 +431,16 @@ impl Sender {
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);
                 // older than the segment that triggered this: it arrived long ago, above a hole
-                sample = last.filter(|&rtt| sample.is_some_and(|stamped| rtt <= stamped));
+                let exact = last.filter(|&rtt| sample.is_some_and(|echoed| rtt <= echoed));
+                sample = match self.config.rtt_samples {
+                    RttSamples::Echoed => exact,
+                    RttSamples::Last => {
+                        let arrived = packet.sack().iter().next().filter(|_| newly > in_order);
+                        let selective = arrived.and_then(|(_, end)| ages.age(now, end.saturating_sub(1)));
+                        let by_clock = (cumulative > 0).then(|| in_ticks(packet.stamp, now));
+                        selective.or(exact).or(by_clock).inspect(|&rtt| self.rtt.least(rtt))
+                    }
+                };
             }
             self.recover(now, packet, cumulative, newly);
         }

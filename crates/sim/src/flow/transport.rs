@@ -3,11 +3,11 @@
 use super::NewFlow;
 use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
-use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, SlowStart, rate};
+use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, RttSamplesPlan, SlowStart, rate};
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{self, CongestionControl, Controller};
 use longfat_transport::{
-    Echoing, QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, udp,
+    Echoing, QuickStartRequest, Receiver, ReceiverConfig, Reduction, RttSamples, Sender, SenderConfig, udp,
 };
 use longfat_units::{Interval, Stream};
 use longfat_wire::{QuickStart, RateCode};
@@ -112,6 +112,10 @@ fn tcp(
         },
         host_tick: clock.tick,
         tick_phase: clock.phase,
+        rtt_samples: match plan.rtt_samples {
+            RttSamplesPlan::Echoed => RttSamples::Echoed,
+            RttSamplesPlan::Last => RttSamples::Last,
+        },
         rto_min: Interval::from_secs_f64(plan.rto_min_s),
         ecn: plan.ecn,
         quick_start: plan.quick_start_bps.map(|bps| request(bps, new)),

@@ -194,9 +194,10 @@ impl Westwood {
         };
         self.counted += f64::from(ack.newly_delivered);
         let span = ack.now.since(since);
-        // acknowledgements of one instant are one
         let least = if self.form == Form::Plus { self.rtt.max(self.least_interval) } else { Interval::ZERO };
-        if span > least {
+        // A host that takes no time to answer gets the next flight's first acknowledgement after just the round-trip
+        // time: it ends the sample, as where hosts take some. Acknowledgements of one instant are one.
+        if span >= least && span > Interval::ZERO {
             self.filter(self.counted / span.as_secs_f64());
             self.since = Some(ack.now);
             self.counted = 0.0;
@@ -392,6 +393,25 @@ mod tests {
         c.on_congestion(&loss(), &mut w);
         c.on_recovered(Time::ZERO, &mut w);
         assert_eq!(w.ssthresh, 2.0);
+    }
+
+    #[test]
+    fn the_acknowledgement_just_a_round_trip_after_the_first_of_a_flight_ends_a_sample() {
+        // a host without any work of its own: flights of 10, 20 and 40 segments leave at once, 100 ms apart
+        let (mut c, mut path) = (plus(&[]), path());
+        let mut samples = vec![];
+        for (flight, segments) in [10_u32, 20, 40].into_iter().enumerate() {
+            for i in 0..segments {
+                path.now_s = 0.1 * (flight + 1) as f64 + 0.001 * f64::from(i);
+                c.on_sample(&path.ack(0.1 + 0.001 * f64::from(i), 40.0));
+                if i == 0 {
+                    samples.push(c.bandwidth);
+                }
+            }
+        }
+        assert_eq!(samples[..2], [0.0, 100.0]);
+        let filtered = |past: f64, sample: f64| past + (sample - past) / 8.0;
+        assert!((samples[2] - filtered(100.0, filtered(100.0, 200.0))).abs() < 1e-6, "{samples:?}");
     }
 
     /// Acknowledgements of a path that carries 1000 segments a second in the long run, but reach the sender in

@@ -1,13 +1,13 @@
 //! Segments found lost by their age, where the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
 
 use crate::path::{MSS, Path, RTT_MS, at_ms, constant, ms, standard, steady};
-use longfat_transport::SenderConfig;
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
+use longfat_transport::{RttSamples, SenderConfig};
 use longfat_units::Interval;
 use longfat_wire::Kind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 const ALL: [Recovery; 3] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno];
 
@@ -143,6 +143,53 @@ fn sending_times_of_segments_that_arrived_above_a_hole_give_no_round_trip() {
             assert_eq!(greatest_rtt(times, path), ms(100), "{recovery:?} {times:?}");
         }
     }
+}
+
+/// Keeps the round-trip times that it is shown, each with the least so far, ms.
+struct Told(Arc<Mutex<Vec<(f64, f64)>>>);
+
+impl CongestionControl for Told {
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+        w.ssthresh = 0.5 * w.cwnd;
+    }
+    fn on_sample(&mut self, ack: &Ack) {
+        let ms = |interval: Interval| interval.as_ns() as f64 / 1e6;
+        if let (Some(rtt), Ok(mut told)) = (ack.rtt, self.0.lock()) {
+            told.push((ms(rtt), ms(ack.base_rtt)));
+        }
+    }
+    fn wants_samples(&self) -> bool {
+        true
+    }
+}
+
+/// What an algorithm is told on a path whose data take 10.3 ms longer than the request, and of which one is lost.
+fn told(rtt_samples: RttSamples) -> Vec<(f64, f64)> {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let config = SenderConfig { rtt_samples, ..with(Recovery::Sack) };
+    let slower = Interval::from_ns(10_300_000);
+    let mut path = Path::new(config, Controller::Custom(Box::new(Told(kept.clone()))))
+        .delaying(move |s| if s.packet.kind == Kind::Data { slower } else { Interval::ZERO })
+        .losing_once(&[250])
+        .start();
+    path.run_to(at_ms(RTT_MS * 40));
+    kept.lock().map(|told| told.clone()).unwrap_or_default()
+}
+
+#[test]
+fn as_linux_an_algorithm_is_not_told_of_the_request_and_of_a_retransmission_in_whole_milliseconds() {
+    let all = told(RttSamples::Last);
+    let clean = all.iter().position(|told| told.0 != 110.3).expect("a retransmission");
+    assert!(clean > 200 && all[..clean].iter().all(|&told| told == (110.3, 110.3)), "{:?}", &all[..3]);
+    assert!([110.0, 111.0].contains(&all[clean].0), "{:?}", all[clean]);
+    assert_eq!(all.iter().filter(|told| told.0 != 110.3).count(), 1);
+}
+
+#[test]
+fn by_timestamps_the_request_gives_the_least_round_trip_time() {
+    let all = told(RttSamples::Echoed);
+    assert!(all.iter().all(|&told| told == (110.3, 100.0)), "{:?}", &all[..3]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Happened, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig, SenderCounters,
+    Happened, Receiver, ReceiverConfig, Reduction, RttSamples, Sender, SenderConfig, SenderCounters,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -40,6 +40,7 @@ pub fn config() -> SenderConfig {
         tick_phase: Interval::ZERO,
         rto_min: ms(200),
         ecn: false,
+        rtt_samples: RttSamples::Echoed,
         quick_start: None,
     }
 }
