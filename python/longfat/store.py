@@ -108,9 +108,7 @@ class Store:
     def _keys(self, name: str, write: bool) -> list[str] | None:
         """What a segment holds; one that cannot be read is put aside."""
         try:
-            table = pq.read_table(
-                pa.BufferReader(self._place.read(f"{self._folder}/{name}")), columns=["key"]
-            )
+            table = _table(self._place.read(f"{self._folder}/{name}"), columns=["key"])
             keys: list[str] = table["key"].to_pylist()
         except (pa.ArrowException, OSError, KeyError, ValueError):
             self.damaged.append(name)
@@ -182,31 +180,36 @@ class Store:
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """What is kept of these runs; those that are not there are left out."""
+        return {key: row(kept) for key, kept in self.texts(keys)}
+
+    def texts(self, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """As `get`, each as `row` reads it, in no order."""
         wanted: dict[str, set[str]] = {}
-        found = {}
         for key in keys:
             if key in self._rows:
-                found[key] = json.loads(self._rows[key], object_hook=_decode)
+                yield key, self._rows[key]
                 continue
             name = self._index.find(key)
             if name is not None:
                 wanted.setdefault(name, set()).add(key)
         for name, held in wanted.items():
-            for key, kept in self._read(name):
-                if key in held:
-                    found[key] = json.loads(kept, object_hook=_decode)
-        return found
+            yield from self._read(name, held)
 
     def series(self, key: str) -> pa.Table | None:
         """The samples of a run, if they are kept."""
         try:
-            return pq.read_table(pa.BufferReader(self._place.read(f"{SERIES}/{key}.parquet")))
+            return _table(self._place.read(f"{SERIES}/{key}.parquet"))
         except FileNotFoundError:
             return None
 
-    def _read(self, name: str) -> Iterator[tuple[str, str]]:
-        table = pq.read_table(pa.BufferReader(self._place.read(f"{self._folder}/{name}")))
-        yield from zip(table["key"].to_pylist(), table["kept"].to_pylist(), strict=True)
+    def _read(self, name: str, wanted: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """Rows of a segment, all of them if None are wanted."""
+        table = _table(self._place.read(f"{self._folder}/{name}"))
+        for key, kept in zip(table["key"].to_pylist(), table["kept"], strict=True):
+            if wanted is None or key in wanted:
+                yield key, kept.as_py()
+        del table
+        _release()
 
     def close(self) -> None:
         """Everything is on the disk, in few files, and others may write."""
@@ -238,11 +241,29 @@ def text(row: Mapping[str, Any]) -> str:
     return json.dumps(row, default=_encode, separators=(",", ":"))
 
 
+def row(kept: str) -> dict[str, Any]:
+    """The row that `text` made a text of."""
+    value: dict[str, Any] = json.loads(kept, object_hook=_decode)
+    return value
+
+
+def _table(data: bytes, columns: list[str] | None = None) -> pa.Table:
+    """Read by this thread alone, without Arrow's datasets, whose threads would keep memory of their own."""
+    return pq.ParquetFile(pa.BufferReader(data)).read(columns=columns, use_threads=False)
+
+
 def _parquet(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     data: bytes = sink.getvalue().to_pybytes()
+    del sink
+    _release()
     return data
+
+
+def _release() -> None:
+    """Arrow gives back what it holds free, which would be more with each file: several times what it uses."""
+    pa.default_memory_pool().release_unused()
 
 
 def _encode(value: Any) -> Any:
