@@ -172,7 +172,7 @@ def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:
         from longfat.sweep import cluster
 
         return cluster.Cluster(scheduler).outcomes
-    pool.prepare()
+    pool.prepare(__name__)
     number = pool.cores() if jobs is None else jobs
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * memory / number))
