@@ -251,6 +251,13 @@ def test_tables_without_rows_have_their_columns(tmp_path: Path) -> None:
     assert swept.sql("SELECT id, verdict FROM claims").num_rows == 0
 
 
+def test_a_sweep_without_a_result_has_tables_without_rows(tmp_path: Path) -> None:
+    document = sweep.run(grid(axes={"bottleneck.buffer": ["1 B"]}), tmp_path)
+    assert (document["failed"], document["performance"]["first_s"]) == (1, None)
+    swept = sweep.open_sweep(tmp_path)
+    assert (swept.runs.num_rows, swept.flows.num_rows, swept.failures.num_rows) == (0, 0, 1)
+
+
 def test_samples_are_kept_where_the_sweep_asks_for_them(tmp_path: Path) -> None:
     sweep.run(grid(axes={"seed": [1, 2]}, keep="series"), tmp_path)
     files = list((tmp_path / "series").iterdir())
