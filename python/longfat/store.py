@@ -144,15 +144,15 @@ class Store:
     def flush(self) -> None:
         """Everything added so far is on the disk."""
         if self._rows:
-            self._segment(self._rows)
+            columns = {"key": list(self._rows), "kept": list(self._rows.values())}
+            self._segment(pa.table(columns, schema=SCHEMA))
             self._rows = {}
         self._since = time.monotonic()
 
-    def _segment(self, rows: Mapping[str, str]) -> None:
+    def _segment(self, table: pa.Table) -> None:
         name = f"{uuid.uuid4().hex}.parquet"
-        table = pa.table({"key": list(rows), "kept": list(rows.values())}, schema=SCHEMA)
-        self._write(f"{self._folder}/{name}", _parquet(table))
-        self._put(name, rows)
+        self._write(f"{self._folder}/{name}", _parquet(table, MOST_ROWS))
+        self._put(name, table["key"].to_pylist())
 
     def write_json(self, name: str, document: Any) -> None:
         """A file beside the segments. LongfatError as `add`."""
@@ -202,14 +202,16 @@ class Store:
         except FileNotFoundError:
             return None
 
-    def _read(self, name: str, wanted: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
-        """Rows of a segment, all of them if None are wanted."""
-        table = _table(self._place.read(f"{self._folder}/{name}"))
-        for key, kept in zip(table["key"].to_pylist(), table["kept"], strict=True):
-            if wanted is None or key in wanted:
-                yield key, kept.as_py()
-        del table
-        _release()
+    def _read(self, name: str, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
+        """These rows of a segment."""
+        file = _file(self._place.read(f"{self._folder}/{name}"))
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, use_threads=False)
+            for key, kept in zip(table["key"].to_pylist(), table["kept"], strict=True):
+                if key in wanted:
+                    yield key, kept.as_py()
+            del table
+            _release()
 
     def close(self) -> None:
         """Everything is on the disk, in few files, and others may write."""
@@ -223,14 +225,14 @@ class Store:
     def _join(self) -> None:
         """Small segments become few: the new ones first, so that nothing is ever missing."""
         old = sorted(name for name, rows in self._segments.items() if rows < JOINED_ROWS)
-        rows: dict[str, str] = {}
+        small: list[pa.Table] = []
         for name in old:
-            rows |= self._read(name)
-            if len(rows) >= JOINED_ROWS:
-                self._segment(rows)
-                rows = {}
-        if rows:
-            self._segment(rows)
+            small.append(_table(self._place.read(f"{self._folder}/{name}")))
+            if sum(table.num_rows for table in small) >= JOINED_ROWS:
+                self._segment(pa.concat_tables(small))
+                small = []
+        if small:
+            self._segment(pa.concat_tables(small))
         for name in old:
             self._place.remove(f"{self._folder}/{name}")
             del self._segments[name]
@@ -248,13 +250,19 @@ def row(kept: str) -> dict[str, Any]:
 
 
 def _table(data: bytes, columns: list[str] | None = None) -> pa.Table:
+    table = _file(data).read(columns=columns, use_threads=False)
+    _release()
+    return table
+
+
+def _file(data: bytes) -> pq.ParquetFile:
     """Read by this thread alone, without Arrow's datasets, whose threads would keep memory of their own."""
-    return pq.ParquetFile(pa.BufferReader(data)).read(columns=columns, use_threads=False)
+    return pq.ParquetFile(pa.BufferReader(data))
 
 
-def _parquet(table: pa.Table) -> bytes:
+def _parquet(table: pa.Table, group_rows: int | None = None) -> bytes:
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    pq.write_table(table, sink, compression="zstd", row_group_size=group_rows)
     data: bytes = sink.getvalue().to_pybytes()
     del sink
     _release()
