@@ -37,12 +37,15 @@ def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
     return sweep.from_dict({"base": base, "axes": axes, "repeats": runs // 100, "keep": "summary"})
 
 
-def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float]:
-    """Wall and own CPU seconds of a sweep into an empty folder."""
+def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float, str]:
+    """Wall and own CPU seconds of a sweep into an empty folder, and how the first divide."""
     with tempfile.TemporaryDirectory() as folder:
         wall, own = time.perf_counter(), time.process_time()
-        sweep.run(planned, folder, jobs=jobs)
-        return time.perf_counter() - wall, time.process_time() - own
+        document = sweep.run(planned, folder, jobs=jobs)
+        wall, own = time.perf_counter() - wall, time.process_time() - own
+    first, tables = (document["performance"][key] for key in ("first_s", "tables_s"))
+    runs = wall - first - tables
+    return wall, own, f"{first:.2f} s to the first result, {runs:.2f} s on, {tables:.2f} s for tables"
 
 
 def bare(runs: int, seconds: float, first: int, stride: int, begin: Barrier, end: Barrier) -> None:
@@ -76,16 +79,18 @@ def alone(runs: int, seconds: float, processes: int) -> float:
 
 def scale(runs: int, seconds: float) -> None:
     """One against two, of the sweep and of the machine, and what the first is of the second."""
-    swept: dict[int, float] = {}
+    swept: dict[int, tuple[float, float, str]] = {}
     machine: dict[int, float] = {}
     for _ in range(PAIRS):
         for number in (1, 2):
             taken = alone(runs, seconds, number)
             machine[number] = min(taken, machine.get(number, taken))
-            taken = run(asked(runs, seconds, SCALE_RATE), number)[0]
-            swept[number] = min(taken, swept.get(number, taken))
-    of_sweep, of_machine = swept[1] / swept[2], machine[1] / machine[2]
-    print(f"{runs} runs: one worker {swept[1]:.1f} s, two {swept[2]:.1f} s, ratio {of_sweep:.2f}")
+            whole = run(asked(runs, seconds, SCALE_RATE), number)
+            swept[number] = min(whole, swept.get(number, whole))
+    of_sweep, of_machine = swept[1][0] / swept[2][0], machine[1] / machine[2]
+    print(f"{runs} runs: one worker {swept[1][0]:.1f} s, two {swept[2][0]:.1f} s, ratio {of_sweep:.2f}")
+    for number, (*_, divided) in swept.items():
+        print(f"  of {number}: {divided}")
     print(f"bare: one process {machine[1]:.1f} s, two {machine[2]:.1f} s, ratio {of_machine:.2f}")
     print(f"the sweep's ratio is {of_sweep / of_machine:.2f} of the machine's")
 
@@ -100,7 +105,7 @@ def main() -> None:
     parser.add_argument("seconds", type=float, nargs="?", default=0.1)
     given = parser.parse_args()
     if given.what == "drive":
-        wall_s, own_s = run(asked(given.runs, given.seconds, "1 Mbit/s"), None)
+        wall_s, own_s, _ = run(asked(given.runs, given.seconds, "1 Mbit/s"), None)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         each_ms = 1e3 * own_s / given.runs
         print(f"{given.runs} runs in {wall_s:.1f} s, driver {each_ms:.2f} ms each, peak {peak:.0f} MiB")

@@ -354,6 +354,10 @@ def sweep(
     as_json: bool,
 ) -> None:
     """Run all points of a sweep FILE that are not there yet; interrupted ones go on where they were."""
+    from longfat import pool
+
+    if scheduler is None and not dry_run:
+        pool.prepare("longfat.sweep.run")  # in the background of what is imported here
     from longfat import sweep as sweeps
     from longfat.sweep import estimate
 

@@ -54,10 +54,15 @@ class Index:
 
     def _sort_in(self) -> None:
         fresh = np.array(list(self._fresh), dtype=self._digests.dtype)
-        numbers = np.fromiter(self._fresh.values(), dtype=np.uint32, count=len(fresh))
-        # the first of equal ones stays, so the fresh ones lead
-        self._digests, first = np.unique(np.concatenate([fresh, self._digests]), return_index=True)
-        self._segments = np.concatenate([numbers, self._segments])[first]
+        order = np.argsort(fresh)
+        fresh = fresh[order]
+        numbers = np.fromiter(self._fresh.values(), dtype=np.uint32, count=len(fresh))[order]
+        places = np.searchsorted(self._digests, fresh)
+        known = places < len(self._digests)
+        known[known] = self._digests[places[known]] == fresh[known]
+        self._segments[places[known]] = numbers[known]
+        self._digests = np.insert(self._digests, places[~known], fresh[~known])
+        self._segments = np.insert(self._segments, places[~known], numbers[~known])
         self._fresh = {}
 
 

@@ -290,7 +290,7 @@ class Scenario(Part):
     def access_bps(self) -> float:
         """The rate of the hosts' own links."""
         if not self.link:
-            return self.bottleneck.filled().access_rate or 0.0
+            return self.bottleneck.access_rate or access_bps(self.bottleneck.rate)
         return access_bps(max(link.rate for link in self.link))
 
     def _loaded(self, part: Background, place: str) -> Background:

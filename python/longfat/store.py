@@ -108,9 +108,7 @@ class Store:
     def _keys(self, name: str, write: bool) -> list[str] | None:
         """What a segment holds; one that cannot be read is put aside."""
         try:
-            table = pq.read_table(
-                pa.BufferReader(self._place.read(f"{self._folder}/{name}")), columns=["key"]
-            )
+            table = _table(self._place.read(f"{self._folder}/{name}"), columns=["key"])
             keys: list[str] = table["key"].to_pylist()
         except (pa.ArrowException, OSError, KeyError, ValueError):
             self.damaged.append(name)
@@ -146,15 +144,15 @@ class Store:
     def flush(self) -> None:
         """Everything added so far is on the disk."""
         if self._rows:
-            self._segment(self._rows)
+            columns = {"key": list(self._rows), "kept": list(self._rows.values())}
+            self._segment(pa.table(columns, schema=SCHEMA))
             self._rows = {}
         self._since = time.monotonic()
 
-    def _segment(self, rows: Mapping[str, str]) -> None:
+    def _segment(self, table: pa.Table) -> None:
         name = f"{uuid.uuid4().hex}.parquet"
-        table = pa.table({"key": list(rows), "kept": list(rows.values())}, schema=SCHEMA)
-        self._write(f"{self._folder}/{name}", _parquet(table))
-        self._put(name, rows)
+        self._write(f"{self._folder}/{name}", _parquet(table, MOST_ROWS))
+        self._put(name, table["key"].to_pylist())
 
     def write_json(self, name: str, document: Any) -> None:
         """A file beside the segments. LongfatError as `add`."""
@@ -182,31 +180,38 @@ class Store:
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """What is kept of these runs; those that are not there are left out."""
+        return {key: row(kept) for key, kept in self.texts(keys)}
+
+    def texts(self, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """As `get`, each as `row` reads it, in no order."""
         wanted: dict[str, set[str]] = {}
-        found = {}
         for key in keys:
             if key in self._rows:
-                found[key] = json.loads(self._rows[key], object_hook=_decode)
+                yield key, self._rows[key]
                 continue
             name = self._index.find(key)
             if name is not None:
                 wanted.setdefault(name, set()).add(key)
         for name, held in wanted.items():
-            for key, kept in self._read(name):
-                if key in held:
-                    found[key] = json.loads(kept, object_hook=_decode)
-        return found
+            yield from self._read(name, held)
 
     def series(self, key: str) -> pa.Table | None:
         """The samples of a run, if they are kept."""
         try:
-            return pq.read_table(pa.BufferReader(self._place.read(f"{SERIES}/{key}.parquet")))
+            return _table(self._place.read(f"{SERIES}/{key}.parquet"))
         except FileNotFoundError:
             return None
 
-    def _read(self, name: str) -> Iterator[tuple[str, str]]:
-        table = pq.read_table(pa.BufferReader(self._place.read(f"{self._folder}/{name}")))
-        yield from zip(table["key"].to_pylist(), table["kept"].to_pylist(), strict=True)
+    def _read(self, name: str, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
+        """These rows of a segment."""
+        file = _file(self._place.read(f"{self._folder}/{name}"))
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, use_threads=False)
+            for key, kept in zip(table["key"].to_pylist(), table["kept"], strict=True):
+                if key in wanted:
+                    yield key, kept.as_py()
+            del table
+            _release()
 
     def close(self) -> None:
         """Everything is on the disk, in few files, and others may write."""
@@ -220,14 +225,14 @@ class Store:
     def _join(self) -> None:
         """Small segments become few: the new ones first, so that nothing is ever missing."""
         old = sorted(name for name, rows in self._segments.items() if rows < JOINED_ROWS)
-        rows: dict[str, str] = {}
+        small: list[pa.Table] = []
         for name in old:
-            rows |= self._read(name)
-            if len(rows) >= JOINED_ROWS:
-                self._segment(rows)
-                rows = {}
-        if rows:
-            self._segment(rows)
+            small.append(_table(self._place.read(f"{self._folder}/{name}")))
+            if sum(table.num_rows for table in small) >= JOINED_ROWS:
+                self._segment(pa.concat_tables(small))
+                small = []
+        if small:
+            self._segment(pa.concat_tables(small))
         for name in old:
             self._place.remove(f"{self._folder}/{name}")
             del self._segments[name]
@@ -238,11 +243,35 @@ def text(row: Mapping[str, Any]) -> str:
     return json.dumps(row, default=_encode, separators=(",", ":"))
 
 
-def _parquet(table: pa.Table) -> bytes:
+def row(kept: str) -> dict[str, Any]:
+    """The row that `text` made a text of."""
+    value: dict[str, Any] = json.loads(kept, object_hook=_decode)
+    return value
+
+
+def _table(data: bytes, columns: list[str] | None = None) -> pa.Table:
+    table = _file(data).read(columns=columns, use_threads=False)
+    _release()
+    return table
+
+
+def _file(data: bytes) -> pq.ParquetFile:
+    """Read by this thread alone, without Arrow's datasets, whose threads would keep memory of their own."""
+    return pq.ParquetFile(pa.BufferReader(data))
+
+
+def _parquet(table: pa.Table, group_rows: int | None = None) -> bytes:
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    pq.write_table(table, sink, compression="zstd", row_group_size=group_rows)
     data: bytes = sink.getvalue().to_pybytes()
+    del sink
+    _release()
     return data
+
+
+def _release() -> None:
+    """Arrow gives back what it holds free, which would be more with each file: several times what it uses."""
+    pa.default_memory_pool().release_unused()
 
 
 def _encode(value: Any) -> Any:

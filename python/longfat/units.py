@@ -7,6 +7,7 @@ is read back as the same float.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -66,12 +67,14 @@ class Dimension:
 
 def split(value: Any) -> tuple[Fraction, str] | None:
     """The number and the unit (perhaps empty) of a text, or None if it does not begin with a number."""
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        return None
-    match = _NUMBER.fullmatch(value)
-    if match is None:
-        return None
-    return Fraction(match[1]), " ".join(match[2].split())
+    return _split(value) if isinstance(value, str) and len(value) <= LONGEST_TEXT else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _split(text: str) -> tuple[Fraction, str] | None:
+    """Runs of a sweep have the same few texts over and over."""
+    match = _NUMBER.fullmatch(text)
+    return None if match is None else (Fraction(match[1]), " ".join(match[2].split()))
 
 
 def to_float(number: Fraction) -> float:

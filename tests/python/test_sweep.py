@@ -223,11 +223,39 @@ def test_an_axis_of_numbers_and_tables_is_one_of_texts(tmp_path: Path) -> None:
     assert sweep.open_sweep(tmp_path).runs["bottleneck.loss"].to_pylist() == ["0", "0.1", "every 100"]
 
 
+def test_rows_that_differ_make_one_table_with_columns_in_the_order_in_which_they_come() -> None:
+    rows = sweep_tables._Rows()
+    for row in ({"a": 1, "b": 1, "c": True}, {"b": 0.5, "d": "x", "c": None}, {"a": 2, "d": 1, "e": None}):
+        rows.add(row)
+    table = rows.table()
+    assert table.to_pydict() == {
+        "a": [1, None, 2],
+        "b": [1.0, 0.5, None],
+        "c": [True, None, None],
+        "d": [None, "x", "1"],
+        "e": [None, None, None],
+    }
+    assert list(map(str, table.schema.types)) == ["int64", "double", "bool", "string", "double"]
+
+
+def test_workers_do_not_import_what_only_reading_tables_takes() -> None:
+    code = "import sys, longfat.sweep.run; print(sys.modules.keys() & {'pandas', 'pyarrow.dataset'})"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "set()\n"
+
+
 def test_tables_without_rows_have_their_columns(tmp_path: Path) -> None:
     sweep.run(grid(axes={"flow.0.rtt": ["10 ms"]}), tmp_path)
     swept = sweep.open_sweep(tmp_path)
     assert swept.sql('SELECT run, "flow.0.rtt", error FROM failures').num_rows == 0
     assert swept.sql("SELECT id, verdict FROM claims").num_rows == 0
+
+
+def test_a_sweep_without_a_result_has_tables_without_rows(tmp_path: Path) -> None:
+    document = sweep.run(grid(axes={"bottleneck.buffer": ["1 B"]}), tmp_path)
+    assert (document["failed"], document["performance"]["first_s"]) == (1, None)
+    swept = sweep.open_sweep(tmp_path)
+    assert (swept.runs.num_rows, swept.flows.num_rows, swept.failures.num_rows) == (0, 0, 1)
 
 
 def test_samples_are_kept_where_the_sweep_asks_for_them(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ fastest of all.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import tomllib
@@ -307,17 +308,25 @@ def dimension_of(value: Any) -> Dimension | None:
 
 def plain(value: Any) -> Any:
     """A value of an axis for tables: quantities in SI units, tables as short texts, others as they are."""
-    dimension = dimension_of(value)
-    if dimension is not None:
-        return dimension.parse(value)
-    found = split(value)
-    if found is not None and (not found[1] or found[1] in COUNTED):
-        return float(found[0])
+    if isinstance(value, str):
+        return _plain(value)
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return value
+
+
+@functools.lru_cache(maxsize=4096)
+def _plain(text: str) -> float | str:
+    """Every row of a table asks for the same few texts."""
+    dimension = dimension_of(text)
+    if dimension is not None:
+        return dimension.parse(text)
+    found = split(text)
+    if found is not None and (not found[1] or found[1] in COUNTED):
+        return float(found[0])
+    return text
 
 
 def _check_keys(sweep: Sweep) -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from longfat.claims import LEDGER_FILE, read_ledger
 from longfat.errors import InputError
@@ -79,6 +77,8 @@ class Swept:
         if not files:
             names = ["run", "repeat", *self.keys, *(["error"] if name == "failures" else [])]
             return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
+        import pyarrow.dataset as ds  # with pandas, which no worker of a sweep needs
+
         schemas = [ds.dataset(file, partitioning=None).schema for file in files]
         whole = pa.unify_schemas(schemas, promote_options="permissive")
         table = ds.dataset(files, schema=whole, partitioning=None).to_table()
@@ -86,6 +86,8 @@ class Swept:
 
     def with_flows(self) -> pa.Table:
         """`runs` with each figure of each flow as a column flow_NAME_FIGURE."""
+        import pyarrow.compute as pc
+
         runs, flows = self.runs, self.flows
         own = [key for key in flows.column_names if key not in ("run", "repeat", "name", *self.keys)]
         for name in flows["name"].unique().to_pylist():

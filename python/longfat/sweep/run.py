@@ -51,7 +51,11 @@ Outcomes = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[tuple[int, A
 
 @dataclass
 class _State:
-    """Where a sweep stands: what is out, what failed, which run has which key, in order."""
+    """Where a sweep stands: what is out, what failed, which run has which key, in order.
+
+    Attributes:
+        first_s: from its begin to the first answer, if there is one.
+    """
 
     out: dict[int, tuple[Point, str]] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
@@ -59,6 +63,7 @@ class _State:
     keys: tables.Keys = field(default_factory=tables.Keys)
     kept: int = 0
     ran: int = 0
+    first_s: float | None = None
 
 
 def measure(task: tuple[Scenario, Keep]) -> tuple[str, Any]:
@@ -89,6 +94,7 @@ def run(
         InputError: `out` cannot be written, or the scheduler does not answer; before anything runs.
         LongfatError: the disk is full, or the scheduler has gone; what has finished is kept.
     """
+    began = said = time.perf_counter()
     console = console or Console(quiet=True)
     _refuse_foreign(out)
     distribute = _distribute(jobs, scheduler)
@@ -96,11 +102,12 @@ def run(
         if kept.damaged:
             console.print(f"{len(kept.damaged)} damaged files were put aside; their runs are run again")
         state = _State()
-        began = said = time.perf_counter()
         with _progress(console) as progress:
             bar = progress.add_task(sweep.title or "sweep", total=sweep.count())
             tasks = _missing(sweep, kept, state)
             for position, outcome in distribute(measure, tasks):
+                now = time.perf_counter()
+                state.first_s = now - began if state.first_s is None else state.first_s
                 point, key = state.out.pop(position)
                 state.running.discard(key)
                 if isinstance(outcome, pool.Failure):
@@ -110,14 +117,16 @@ def run(
                     kept.add(key, *outcome)
                 done = state.kept + state.ran + len(state.failures)
                 progress.update(bar, completed=done)
-                now = time.perf_counter()
                 if not console.is_terminal and now - said >= LINE_EVERY_S:
                     said = now
                     console.print(f"{done} of {sweep.count()} runs, {state.ran / (now - began):.3g} a second")
             progress.update(bar, completed=len(state.keys))
         kept.flush()
+        ran = time.perf_counter()
         tables.write(sweep, kept, state.keys, state.failures)
-        document = _document(sweep, state, time.perf_counter() - began)
+        ended = time.perf_counter()
+        spans = {"wall_s": ended - began, "first_s": state.first_s, "tables_s": ended - ran}
+        document = _document(sweep, state, spans)
         kept.write_json(SWEEP_FILE, document)
     return document
 
@@ -172,7 +181,7 @@ def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:
         from longfat.sweep import cluster
 
         return cluster.Cluster(scheduler).outcomes
-    pool.prepare()
+    pool.prepare(__name__)
     number = pool.cores() if jobs is None else jobs
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * memory / number))
@@ -195,7 +204,7 @@ def _said(error: Exception) -> str:
     return " ".join(f"{error}".split()) or type(error).__name__
 
 
-def _document(sweep: Sweep, state: _State, wall_s: float) -> dict[str, Any]:
+def _document(sweep: Sweep, state: _State, spans: Mapping[str, float | None]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "title": sweep.title,
@@ -211,7 +220,7 @@ def _document(sweep: Sweep, state: _State, wall_s: float) -> dict[str, Any]:
         "runs": len(state.keys),
         "failed": len(state.failures),
         "errors": list(dict.fromkeys(error for _, error in state.failures))[:ERRORS_SHOWN],
-        "performance": {"wall_s": wall_s, "ran": state.ran, "found": state.kept},
+        "performance": {**spans, "ran": state.ran, "found": state.kept},
         "provenance": output.provenance(sys.argv),
     }
 
@@ -232,4 +241,5 @@ def _progress(console: Console) -> Progress:
         TimeRemainingColumn(),
         console=console,
         transient=True,
+        disable=not console.is_terminal,
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 import pyarrow as pa
 
 from longfat.result import Result
+from longfat.store import row
 from longfat.sweep.grid import Point, Sweep, plain
 
 if TYPE_CHECKING:
@@ -76,24 +77,14 @@ def write(
     texts = _texts(sweep)
     split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
     with store.exchange(TABLES) as put:
-
-        def write_part(part: int, chunk: Sequence[tuple[Point, str | None]]) -> None:
-            # a function, so that nothing of one part is left while the next is made
-            found = store.get([key for _, key in chunk if key is not None])
-            held = [(point, found[key]) for point, key in chunk if key is not None and key in found]
-            for name, rows_of in (("runs", _runs), ("flows", _flows)):
-                for folder, own in _partitions(rows_of(held, texts), split):
-                    put(f"{name}/{folder}part-{part:05d}.parquet", _table(own))
-
-        numbered = zip(sweep.points(), keys, strict=True)
-        for part, chunk in enumerate(_chunks(numbered, CHUNK)):
-            write_part(part, chunk)
+        for part, chunk in enumerate(_chunks(zip(sweep.points(), keys, strict=True), CHUNK)):
+            for folder, rows in _files(chunk, store, texts, split):
+                put(f"{folder}part-{part:05d}.parquet", rows.table())
         if failures:
-            rows = [
-                _place(point, texts) | {"error": error}
-                for point, error in sorted(failures, key=lambda f: f[0].number)
-            ]
-            put("failures/part-00000.parquet", _table(rows))
+            rows = _Rows()
+            for point, error in sorted(failures, key=lambda f: f[0].number):
+                rows.add(_place(point, texts) | {"error": error})
+            put("failures/part-00000.parquet", rows.table())
 
 
 def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -125,11 +116,6 @@ def columns(kept: Mapping[str, Any]) -> list[str]:
     return [*row, *(f"flow_{flow['name']}_{key}" for flow in kept["flows"] for key in flow if key != "name")]
 
 
-def _runs(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
-    """run, repeat, axes, seed, then the figures of links with their names before them, and the metrics."""
-    return [_place(point, texts) | _figures(kept) for point, kept in held]
-
-
 def _figures(kept: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"seed": kept["seed"], "duration_s": kept["duration_s"], "packets": kept["packets"]}
     for link in kept["links"]:
@@ -142,37 +128,66 @@ def _figures(kept: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _flows(held: Iterable[tuple[Point, Mapping[str, Any]]], texts: frozenset[str]) -> list[dict[str, Any]]:
-    """run, repeat, axes, then what the summary says of a flow."""
-    return [_place(point, texts) | flow for point, kept in held for flow in kept["flows"]]
+def _files(
+    chunk: Iterable[tuple[Point, str | None]], store: Store, texts: frozenset[str], split: str | None
+) -> Iterable[tuple[str, _Rows]]:
+    """What some runs give for `runs` and `flows`, by folders.
+
+    A row of `runs` is run, repeat, axes, seed, then the figures of links with their names before them, and
+    the metrics; one of `flows` is run, repeat, axes, then what the summary says of a flow. They are decoded
+    one at a time: a thousand of them take several times the memory of their columns.
+    """
+    found = dict(store.texts(key for _, key in chunk if key is not None))
+    runs: dict[str, _Rows] = {}
+    flows: dict[str, _Rows] = {}
+    for point, key in chunk:
+        if key not in found:
+            continue
+        kept = row(found[key])
+        place = _place(point, texts)
+        own = "" if split is None else f"{split}={urllib.parse.quote(str(place[split]), safe='')}/"
+        runs.setdefault(f"runs/{own}", _Rows()).add(place | _figures(kept))
+        for flow in kept["flows"]:
+            flows.setdefault(f"flows/{own}", _Rows()).add(place | flow)
+    return (runs | flows).items()
 
 
-def _partitions(rows: list[dict[str, Any]], key: str | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    if key is None:
-        yield "", rows
-        return
-    parts: dict[Any, list[dict[str, Any]]] = {}
-    for row in rows:
-        parts.setdefault(row[key], []).append(row)
-    for value, own in parts.items():
-        yield f"{key}={urllib.parse.quote(str(value), safe='')}/", own
+class _Rows:
+    """Rows of one file; in turn those that have the same columns, whose names are kept once."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[tuple[str, ...], list[tuple[Any, ...]]]] = []
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """One more row."""
+        names = tuple(row)
+        if not self._blocks or self._blocks[-1][0] != names:
+            self._blocks.append((names, []))
+        self._blocks[-1][1].append(tuple(row.values()))
+
+    def table(self) -> pa.Table:
+        """Columns in the order in which they first come; numbers as floats where any row has one."""
+        columns: dict[str, list[Any]] = {}
+        before = 0
+        for names, rows in self._blocks:
+            for name, values in zip(names, zip(*rows, strict=True), strict=True):
+                column = columns.setdefault(name, [])
+                column += [None] * (before - len(column))
+                column += values
+            before += len(rows)
+        return pa.table(
+            {name: _column(values + [None] * (before - len(values))) for name, values in columns.items()}
+        )
 
 
-def _table(rows: list[dict[str, Any]]) -> pa.Table:
-    """Columns in the order in which they first come; numbers as floats where any row has one."""
-    names = dict.fromkeys(key for row in rows for key in row)
-    columns = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        kinds = set(map(type, values)) - {type(None)}
-        if not kinds:
-            columns[name] = pa.array(values, pa.float64())
-        elif kinds == {bool}:
-            columns[name] = pa.array(values, pa.bool_())
-        elif kinds == {int}:
-            columns[name] = pa.array(values, pa.int64())
-        elif kinds <= {bool, int, float}:
-            columns[name] = pa.array([None if v is None else float(v) for v in values], pa.float64())
-        else:
-            columns[name] = pa.array([None if v is None else str(v) for v in values], pa.string())
-    return pa.table(columns)
+def _column(values: list[Any]) -> pa.Array:
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds <= {float}:
+        return pa.array(values, pa.float64())
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    if kinds == {int}:
+        return pa.array(values, pa.int64())
+    if kinds <= {bool, int, float}:
+        return pa.array([None if v is None else float(v) for v in values], pa.float64())
+    return pa.array([None if v is None else str(v) for v in values], pa.string())
