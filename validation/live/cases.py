@@ -106,7 +106,7 @@ NETWORKS = (
 
 
 def as_linux(scenario: dict[str, Any]) -> dict[str, Any]:
-    """What the simulator is told in addition: its round-trip times are to be those that Linux shows algorithms."""
+    """For the simulator: algorithms are told the round-trip times that Linux tells them."""
     return scenario | {"flow": [flow | {"rtt_samples": "last"} for flow in scenario["flow"]]}
 
 
