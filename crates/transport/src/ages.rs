@@ -21,6 +21,8 @@ struct Sending {
 pub struct Ages {
     base: u64,
     sent: VecDeque<Sending>,
+    /// Segments from here on have not been acknowledged in any way.
+    heard: u64,
     looks: u32,
 }
 
@@ -47,9 +49,12 @@ impl Ages {
         (!last.again && !covered.any(|sending| sending.again)).then(|| now.since(last.at))
     }
 
-    /// How long ago this segment left, unless it was sent twice.
-    pub fn age(&self, now: Time, seq: u64) -> Option<Interval> {
-        let sending = self.sent.get(seq.checked_sub(self.base)? as usize)?;
+    /// Segments below `end` have arrived, not all of them perhaps. Answers the age of the last, unless it had been heard
+    /// of before or was sent twice.
+    pub fn heard_of(&mut self, now: Time, end: u64) -> Option<Interval> {
+        let last = end.checked_sub(1).filter(|last| *last >= self.heard.max(self.base))?;
+        self.heard = end;
+        let sending = self.sent.get((last - self.base) as usize)?;
         (!sending.again).then(|| now.since(sending.at))
     }
 
@@ -86,13 +91,17 @@ mod tests {
     }
 
     #[test]
-    fn an_outstanding_segment_has_an_age_unless_it_was_sent_twice() {
+    fn a_segment_heard_of_for_the_first_time_has_an_age_unless_it_was_sent_twice() {
         let mut ages = Ages::default();
-        (0..6).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
-        ages.sent(3, at_ms(105));
+        (0..8).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
+        ages.sent(5, at_ms(105));
         ages.acknowledged(at_ms(110), 2);
-        let ages_of = |seq| ages.age(at_ms(110), seq);
-        assert_eq!([1, 2, 3, 6].map(ages_of), [None, Some(Interval::from_millis(90)), None, None]);
+        let mut heard_of = |end| ages.heard_of(at_ms(110), end);
+        let of = |ms: u64| Some(Interval::from_millis(ms));
+        assert_eq!(
+            [2, 4, 4, 3, 5, 6, 8, 9].map(&mut heard_of),
+            [None, of(80), None, None, of(70), None, of(40), None]
+        );
     }
 
     #[test]

@@ -415,7 +415,6 @@ impl Sender {
             sample = Some(rtt);
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
-        let in_order = newly;
         let plain = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
         if self.config.recovery == Recovery::Sack {
             for (start, end) in packet.sack().iter() {
@@ -435,8 +434,8 @@ impl Sender {
                 sample = match self.config.rtt_samples {
                     RttSamples::Echoed => exact,
                     RttSamples::Last => {
-                        let arrived = packet.sack().iter().next().filter(|_| newly > in_order);
-                        let selective = arrived.and_then(|(_, end)| ages.age(now, end.saturating_sub(1)));
+                        let end = packet.sack().iter().map(|(_, end)| end).max();
+                        let selective = end.and_then(|end| ages.heard_of(now, end));
                         let by_clock = (cumulative > 0).then(|| in_ticks(packet.stamp, now));
                         selective.or(exact).or(by_clock).inspect(|&rtt| self.rtt.least(rtt))
                     }
