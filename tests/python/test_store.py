@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from longfat import errors, index, store
+from longfat import errors, index, plan, store
 from longfat.identity import reduction_key, run_key
 from longfat.scenario import Scenario
 from longfat.store import Store
@@ -138,6 +138,13 @@ def test_a_run_is_known_by_what_it_gives_and_not_by_its_title() -> None:
     assert run_key(base) == run_key(base.with_values({"title": "another"}))
     keys = {run_key(base.with_values(change)) for change in ({}, {"seed": 7}, {"flow.0.rtt": "21 ms"})}
     assert len(keys) == 3
+
+
+def test_an_option_that_came_later_is_in_a_runs_plan_only_where_it_is_used() -> None:
+    base = Scenario.from_dict(TINY)
+    told = [run_key(base.with_values({"flow.0.rtt_samples": samples})) for samples in ("echoed", "last")]
+    assert told[0] == run_key(base) != told[1]
+    assert "rtt_samples" not in json.dumps(plan.build(base))
 
 
 def test_a_users_own_algorithm_is_part_of_a_run_with_its_source(tmp_path: Path) -> None:
