@@ -36,7 +36,7 @@ QUICK_S = 0.2
 """A worker that answers within this is given tasks ahead; longer ones would end with one worker alone."""
 MOST_AHEAD_BYTES = 16384
 """Of a task that waits at a worker: all of them fit into the pipe, so that sending one waits for nobody."""
-PRELOADED = ["longfat.simulate"]
+PRELOADED: dict[str, None] = {"longfat.simulate": None}
 """Imported once by the server that workers are forked from."""
 
 
@@ -75,10 +75,12 @@ def prepare(*modules: str) -> ForkServerContext:
     """Starts what workers are forked from, which takes a second in the background, unless it is there.
 
     Args:
-        modules: that workers will want beside `PRELOADED`; those it has not imported each worker imports.
+        modules: that workers will want, beside those of earlier calls; what is asked for after the server has
+            started each worker imports.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*PRELOADED, *modules])
+    PRELOADED.update(dict.fromkeys(modules))
+    context.set_forkserver_preload(list(PRELOADED))
     forkserver.ensure_running()
     return context
 

@@ -183,7 +183,7 @@ class Store:
         return {key: row(kept) for key, kept in self.texts(keys)}
 
     def texts(self, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """As `get`, each as `row` reads it, in no order."""
+        """(key, text) of those of these runs that are there, in no order; `row` reads a text."""
         wanted: dict[str, set[str]] = {}
         for key in keys:
             if key in self._rows:
@@ -227,7 +227,11 @@ class Store:
         old = sorted(name for name, rows in self._segments.items() if rows < JOINED_ROWS)
         small: list[pa.Table] = []
         for name in old:
-            small.append(_table(self._place.read(f"{self._folder}/{name}")))
+            table = _table(self._place.read(f"{self._folder}/{name}"))
+            # a row that is in another segment too, as after a join that was ended, is kept there
+            own = [self._index.find(key) == name for key in table["key"].to_pylist()]
+            if any(own):
+                small.append(table.filter(pa.array(own, pa.bool_())))
             if sum(table.num_rows for table in small) >= JOINED_ROWS:
                 self._segment(pa.concat_tables(small))
                 small = []

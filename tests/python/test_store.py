@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from longfat import errors, index, plan, store
@@ -75,6 +76,22 @@ def test_many_small_segments_are_joined_without_a_loss(
     with Store(tmp_path, "kind") as kept:
         rows = kept.get(map(str, range(8)))
     assert {key: row["x"] for key, row in rows.items()} == {str(n): n for n in range(8)}
+
+
+def test_a_row_that_a_join_left_in_two_segments_is_in_one_after_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "FEW_SEGMENTS", 4)
+    folder = tmp_path / "segments" / "kind"
+    for number in range(3):
+        with Store(tmp_path, "kind") as kept:
+            kept.add(str(number), {"x": number})
+    for path in list(folder.iterdir()):
+        (folder / f"again-{path.name}").write_bytes(path.read_bytes())
+    with Store(tmp_path, "kind") as kept:
+        assert len(kept) == 3
+    keys = [key for path in folder.iterdir() for key in pq.read_table(path)["key"].to_pylist()]
+    assert sorted(keys) == ["0", "1", "2"]
 
 
 def test_a_second_writer_is_refused_and_told_who_writes(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ fn cases() -> BTreeMap<String, u64> {
             two("sack", |plan| plan["links"][0]["queue"] = queue.clone()),
         );
     }
+    let as_linux = |plan: &mut Value| {
+        for flow in plan["flows"].as_array_mut().into_iter().flatten() {
+            flow["rtt_samples"] = json!("last");
+        }
+    };
+    found.insert("htcp, last".to_owned(), two("htcp", as_linux));
     found
 }
 

@@ -21,7 +21,7 @@ struct Sending {
 pub struct Ages {
     base: u64,
     sent: VecDeque<Sending>,
-    /// Segments from here on have not been acknowledged in any way.
+    /// One past the highest segment that was acknowledged selectively.
     heard: u64,
     looks: u32,
 }
@@ -53,8 +53,8 @@ impl Ages {
     /// of before or was sent twice.
     pub fn heard_of(&mut self, now: Time, end: u64) -> Option<Interval> {
         let last = end.checked_sub(1).filter(|last| *last >= self.heard.max(self.base))?;
-        self.heard = end;
         let sending = self.sent.get((last - self.base) as usize)?;
+        self.heard = end;
         (!sending.again).then(|| now.since(sending.at))
     }
 

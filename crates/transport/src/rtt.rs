@@ -37,8 +37,8 @@ pub struct RttEstimator {
     srtt: Interval,
     rttvar: Interval,
     base: Interval,
-    /// The least is the connection request's until a segment gives one.
-    of_request: bool,
+    /// The least of what algorithms were told, where that is not what was smoothed.
+    told: Interval,
     floor: Interval,
     backoff: u32,
 }
@@ -50,7 +50,7 @@ impl RttEstimator {
             srtt: Interval::ZERO,
             rttvar: Interval::ZERO,
             base: Interval::MAX,
-            of_request: false,
+            told: Interval::MAX,
             floor,
             backoff: 0,
         }
@@ -72,16 +72,10 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    /// The connection request took `rtt`, which is the least only until [`RttEstimator::least`] says otherwise.
-    pub fn request(&mut self, rtt: Interval) {
-        self.sample(rtt);
-        self.of_request = true;
-    }
-
-    /// A segment took `rtt`, which may be the least, but is not to be smoothed.
-    pub fn least(&mut self, rtt: Interval) {
-        self.base = if self.of_request { rtt } else { self.base.min(rtt) };
-        self.of_request = false;
+    /// Algorithms are told of `rtt`, which is not smoothed: from now on the least is that of what they were told.
+    pub fn tell(&mut self, rtt: Interval) {
+        self.told = self.told.min(rtt);
+        self.base = self.told;
     }
 
     /// The smoothed round-trip time; zero before the first sample.
@@ -151,15 +145,15 @@ mod tests {
     }
 
     #[test]
-    fn the_requests_time_is_the_least_until_a_segment_gives_one() {
+    fn once_something_was_told_the_least_is_of_that_alone() {
         let mut r = RttEstimator::new(Interval::ZERO);
-        r.request(ms(100.0));
+        r.sample(ms(100.0));
         assert_eq!((r.srtt(), r.base()), (ms(100.0), ms(100.0)));
-        r.least(ms(104.0));
-        assert_eq!(r.base(), ms(104.0));
-        r.least(ms(103.0));
-        r.least(ms(105.0));
-        assert_eq!((r.srtt(), r.base()), (ms(100.0), ms(103.0)));
+        for (smoothed, told, least) in [(108.0, 104.0, 104.0), (102.0, 106.0, 104.0), (101.0, 103.0, 103.0)] {
+            r.sample(ms(smoothed));
+            r.tell(ms(told));
+            assert_eq!(r.base(), ms(least));
+        }
     }
 
     #[test]

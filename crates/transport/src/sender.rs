@@ -390,11 +390,7 @@ impl Sender {
     fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
-        let rtt = now.since(packet.stamp);
-        match self.config.rtt_samples {
-            RttSamples::Echoed => self.rtt.sample(rtt),
-            RttSamples::Last => self.rtt.request(rtt),
-        }
+        self.rtt.sample(now.since(packet.stamp));
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
         if self.quick_start.is_some() {
@@ -437,7 +433,7 @@ impl Sender {
                         let end = packet.sack().iter().map(|(_, end)| end).max();
                         let selective = end.and_then(|end| ages.heard_of(now, end));
                         let by_clock = (cumulative > 0).then(|| in_ticks(packet.stamp, now));
-                        selective.or(exact).or(by_clock).inspect(|&rtt| self.rtt.least(rtt))
+                        selective.or(exact).or(by_clock).inspect(|&rtt| self.rtt.tell(rtt))
                     }
                 };
             }

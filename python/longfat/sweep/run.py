@@ -241,5 +241,5 @@ def _progress(console: Console) -> Progress:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=console.quiet or not console.is_terminal,
     )

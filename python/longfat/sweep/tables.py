@@ -153,31 +153,25 @@ def _files(
 
 
 class _Rows:
-    """Rows of one file; in turn those that have the same columns, whose names are kept once."""
+    """Rows of one file, column by column."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[tuple[str, ...], list[tuple[Any, ...]]]] = []
+        self._columns: dict[str, list[Any]] = {}
+        self._count = 0
 
     def add(self, row: Mapping[str, Any]) -> None:
         """One more row."""
-        names = tuple(row)
-        if not self._blocks or self._blocks[-1][0] != names:
-            self._blocks.append((names, []))
-        self._blocks[-1][1].append(tuple(row.values()))
+        for name, value in row.items():
+            column = self._columns.setdefault(name, [])
+            column += [None] * (self._count - len(column))
+            column.append(value)
+        self._count += 1
 
     def table(self) -> pa.Table:
         """Columns in the order in which they first come; numbers as floats where any row has one."""
-        columns: dict[str, list[Any]] = {}
-        before = 0
-        for names, rows in self._blocks:
-            for name, values in zip(names, zip(*rows, strict=True), strict=True):
-                column = columns.setdefault(name, [])
-                column += [None] * (before - len(column))
-                column += values
-            before += len(rows)
-        return pa.table(
-            {name: _column(values + [None] * (before - len(values))) for name, values in columns.items()}
-        )
+        for column in self._columns.values():
+            column += [None] * (self._count - len(column))
+        return pa.table({name: _column(values) for name, values in self._columns.items()})
 
 
 def _column(values: list[Any]) -> pa.Array:

@@ -1,6 +1,6 @@
 //! Segments found lost by their age, where the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
 
-use crate::path::{MSS, Path, RTT_MS, at_ms, constant, ms, standard, steady};
+use crate::path::{MSS, Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
 use longfat_transport::cc::registry::Recovery;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
 use longfat_transport::{RttSamples, SenderConfig};
@@ -145,8 +145,10 @@ fn sending_times_of_segments_that_arrived_above_a_hole_give_no_round_trip() {
     }
 }
 
-/// Keeps the round-trip times that it is shown, each with the least so far, ms.
-struct Told(Arc<Mutex<Vec<(f64, f64)>>>);
+/// A round-trip time that an algorithm is told of, the least so far, ms, and the first unacknowledged segment.
+type Telling = (f64, f64, u64);
+
+struct Told(Arc<Mutex<Vec<Telling>>>);
 
 impl CongestionControl for Told {
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
@@ -156,7 +158,7 @@ impl CongestionControl for Told {
     fn on_sample(&mut self, ack: &Ack) {
         let ms = |interval: Interval| interval.as_ns() as f64 / 1e6;
         if let (Some(rtt), Ok(mut told)) = (ack.rtt, self.0.lock()) {
-            told.push((ms(rtt), ms(ack.base_rtt)));
+            told.push((ms(rtt), ms(ack.base_rtt), ack.unacknowledged));
         }
     }
     fn wants_samples(&self) -> bool {
@@ -164,32 +166,53 @@ impl CongestionControl for Told {
     }
 }
 
-/// What an algorithm is told on a path whose data take 10.3 ms longer than the request, and of which one is lost.
-fn told(rtt_samples: RttSamples) -> Vec<(f64, f64)> {
+/// What an algorithm is told on a path whose data take 10.3 ms longer than the request and of which segment 250 is lost,
+/// with acknowledgements of every second segment of a flight in which segments follow each other by a millisecond.
+fn told(rtt_samples: RttSamples) -> Vec<Telling> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let config = SenderConfig { rtt_samples, ..with(Recovery::Sack) };
-    let slower = Interval::from_ns(10_300_000);
+    let longer = |s: &Sent| {
+        Interval::from_ns(10_300_000 + 1_000_000 * if s.packet.seq < 20 { s.packet.seq } else { 0 })
+    };
     let mut path = Path::new(config, Controller::Custom(Box::new(Told(kept.clone()))))
-        .delaying(move |s| if s.packet.kind == Kind::Data { slower } else { Interval::ZERO })
+        .delaying(move |s| if s.packet.kind == Kind::Data { longer(s) } else { Interval::ZERO })
         .losing_once(&[250])
+        .delayed_acks(ms(40))
         .start();
     path.run_to(at_ms(RTT_MS * 40));
-    kept.lock().map(|told| told.clone()).unwrap_or_default()
+    kept.lock().expect("nobody panicked").clone()
+}
+
+/// How often while segment 250 is missing, but for the acknowledgement of the one before it.
+fn above_the_hole(told: &[Telling]) -> usize {
+    told.iter().filter(|told| told.2 == 250).count().saturating_sub(1)
+}
+
+/// From when the first flight, whose segments take longer and longer, is forgotten.
+fn later(told: &[Telling]) -> &[Telling] {
+    &told[20..]
 }
 
 #[test]
-fn as_linux_an_algorithm_is_not_told_of_the_request_and_of_a_retransmission_in_whole_milliseconds() {
+fn as_linux_an_algorithm_is_told_of_the_last_segment_and_of_selective_acknowledgements_and_not_of_the_request()
+ {
     let all = told(RttSamples::Last);
-    let clean = all.iter().position(|told| told.0 != 110.3).expect("a retransmission");
-    assert!(clean > 200 && all[..clean].iter().all(|&told| told == (110.3, 110.3)), "{:?}", &all[..3]);
-    assert!([110.0, 111.0].contains(&all[clean].0), "{:?}", all[clean]);
-    assert_eq!(all.iter().filter(|told| told.0 != 110.3).count(), 1);
+    let clean: Vec<_> = later(&all).iter().filter(|told| told.0.fract() != 0.0).collect();
+    // where the window is odd the last one of a flight waits alone
+    assert!(clean.len() > 150 && clean.iter().all(|told| [110.3, 150.3].contains(&told.0)), "{clean:?}");
+    // the segments above the hole, one by one, before the retransmission by the clock of timestamps
+    let repaired = all.iter().rposition(|told| told.0.fract() == 0.0).expect("a retransmission");
+    assert!([110.0, 111.0].contains(&all[repaired].0), "{:?}", all[repaired]);
+    assert!(all[..repaired].iter().all(|told| told.1 >= 110.3), "the request took 100 ms");
+    assert!(above_the_hole(&all) > 5, "selective acknowledgements tell nothing");
 }
 
 #[test]
-fn by_timestamps_the_request_gives_the_least_round_trip_time() {
+fn by_timestamps_the_request_gives_the_least_and_a_delayed_acknowledgement_a_longer_one() {
     let all = told(RttSamples::Echoed);
-    assert!(all.iter().all(|&told| told == (110.3, 100.0)), "{:?}", &all[..3]);
+    assert!(later(&all).len() > 150 && all.iter().all(|told| told.1 == 100.0), "{:?}", &all[..40]);
+    assert!(later(&all).iter().any(|told| told.0 > 110.5), "{:?}", later(&all));
+    assert_eq!(above_the_hole(&all), 0);
 }
 
 #[test]
