@@ -164,8 +164,8 @@ class Left:
             "a namespace that something in the kernel holds" for each in self.handles if each.is_there()
         ]
 
-    def in_a_while(self, seconds: float = 2.0) -> list[str]:
-        """What is left when the kernel has had a moment to clean up."""
+    def in_a_while(self, seconds: float = 10.0) -> list[str]:
+        """What is left when the kernel has had a moment to clean up: some 2 s, to let go of algorithms and connections."""
         end = time.monotonic() + seconds
         while (left := self()) and time.monotonic() < end:
             time.sleep(0.05)
