@@ -165,7 +165,7 @@ class Left:
         ]
 
     def in_a_while(self, seconds: float = 10.0) -> list[str]:
-        """What is left when the kernel has had a moment to clean up: some 2 s, to let go of algorithms and connections."""
+        """What is left when the kernel has cleaned up: it takes some 2 s to let go of algorithms."""
         end = time.monotonic() + seconds
         while (left := self()) and time.monotonic() < end:
             time.sleep(0.05)
