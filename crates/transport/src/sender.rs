@@ -1,6 +1,7 @@
 //! The sending end of a TCP connection: what to send, when, and what acknowledgements and timeouts mean. One machine
 //! for every algorithm; the algorithm only moves the window.
 
+mod config;
 mod explicit;
 mod quick_start;
 mod recovery;
@@ -8,11 +9,12 @@ mod recovery;
 use crate::ages::Ages;
 use crate::cc::registry::Recovery;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
-use crate::reduction::{Episode, Reduction};
+use crate::reduction::Episode;
 use crate::rtt::in_ticks;
 use crate::{RttEstimator, RttSamples, Scoreboard};
+pub use config::SenderConfig;
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
+use longfat_wire::{Ecn, Kind, SimPacket};
 use quick_start::QuickStart;
 pub use quick_start::QuickStartRequest;
 
@@ -21,46 +23,6 @@ const SYN_BYTES: u32 = 60;
 const MOST_CWND: f64 = 1e9;
 /// Most segments that one acknowledgement may count in slow-start: RFC 3465, section 2.2, L = 2, and 1 after a timeout.
 const SLOW_START_LIMIT: f64 = 2.0;
-
-/// How a sender behaves.
-#[derive(Clone, Debug)]
-pub struct SenderConfig {
-    /// The flow it sends.
-    pub flow: FlowId,
-    /// Payload of a full segment, bytes.
-    pub mss_bytes: u32,
-    /// IP and TCP headers of a data packet, bytes.
-    pub header_bytes: u32,
-    /// Payload to send, bytes; `None` never ends.
-    pub bytes: Option<u64>,
-    /// Initial window, segments.
-    pub initial_window: f64,
-    /// Initial slow-start threshold, segments; infinite unless set.
-    pub initial_ssthresh: f64,
-    /// The receiver's window, segments; infinite unless set.
-    pub max_window: f64,
-    /// `max_ssthresh` of limited slow-start (RFC 3742), segments; infinite for the standard one.
-    pub max_ssthresh: f64,
-    /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
-    pub byte_counting: bool,
-    /// How losses are found and repaired.
-    pub recovery: Recovery,
-    /// How the window shrinks in SACK recovery.
-    pub reduction: Reduction,
-    /// Paced segments leave only at multiples of this (host timer granularity); zero for at once. That a host takes
-    /// acknowledgements at its ticks only is the driver's matter: it calls [`Sender::on_packet`] then.
-    pub host_tick: Interval,
-    /// Where in the tick this host's multiples lie.
-    pub tick_phase: Interval,
-    /// Which round-trip times algorithms are told.
-    pub rtt_samples: RttSamples,
-    /// Floor of the retransmission timeout's margin.
-    pub rto_min: Interval,
-    /// Negotiate ECN (RFC 3168).
-    pub ecn: bool,
-    /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
-    pub quick_start: Option<QuickStartRequest>,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
