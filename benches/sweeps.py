@@ -13,14 +13,18 @@ import resource
 import tempfile
 import time
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from longfat import simulate, sweep
+from longfat.sweep import tables
 from longfat.sweep.reduction import reduce_run
 
 PAIRS = 3
 """Of measurements, interleaved; the least time of each counts."""
 SCALE_RATE = "50 Mbit/s"
+MIB = 1 << 20
 
 
 def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
@@ -46,6 +50,24 @@ def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float, str]:
     first, tables = (document["performance"][key] for key in ("first_s", "tables_s"))
     runs = wall - first - tables
     return wall, own, f"{first:.2f} s to the first result, {runs:.2f} s on, {tables:.2f} s for tables"
+
+
+def drive(runs: int, seconds: float) -> None:
+    """The driver's CPU time a run, its memory when the last run has come in, and its peak with tables."""
+    resident: list[float] = []
+    write = tables.write
+
+    def watched(*given: Any) -> None:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        resident.append(pages * resource.getpagesize() / MIB)
+        write(*given)
+
+    with mock.patch.object(tables, "write", watched):
+        wall_s, own_s, _ = run(asked(runs, seconds, "1 Mbit/s"), None)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB
+    each_ms = 1e3 * own_s / runs
+    print(f"{runs} runs in {wall_s:.1f} s, driver {each_ms:.2f} ms each")
+    print(f"  {resident[0]:.0f} MiB when the last run was in, peak {peak:.0f} MiB")
 
 
 def bare(runs: int, seconds: float, first: int, stride: int, begin: Barrier, end: Barrier) -> None:
@@ -104,13 +126,7 @@ def main() -> None:
     parser.add_argument("runs", type=int)
     parser.add_argument("seconds", type=float, nargs="?", default=0.1)
     given = parser.parse_args()
-    if given.what == "drive":
-        wall_s, own_s, _ = run(asked(given.runs, given.seconds, "1 Mbit/s"), None)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        each_ms = 1e3 * own_s / given.runs
-        print(f"{given.runs} runs in {wall_s:.1f} s, driver {each_ms:.2f} ms each, peak {peak:.0f} MiB")
-        return
-    scale(given.runs, given.seconds)
+    {"drive": drive, "scale": scale}[given.what](given.runs, given.seconds)
 
 
 if __name__ == "__main__":

@@ -57,5 +57,5 @@ def shortest_paths(
 def version() -> str:
     """The core's version."""
 
-def results_version() -> int:
-    """Counts up with every version that gives other bytes for the same plan."""
+def results_version(plan: str | None = None) -> int:
+    """Of the bytes that this plan (JSON) gives, or any: counts up with each version that gives others."""

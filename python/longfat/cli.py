@@ -152,7 +152,7 @@ def _simulate(
         if backend == "live":
             from longfat.live import run as live
 
-            seeded = [scenario.with_values({"seed": scenario.seed + i}) for i in range(repeats)]
+            seeded = [scenario.repeat(i) for i in range(repeats)]
             results = [live.run(each, source, traffic) for each in seeded]
         elif repeats == 1:
             results = [simulate.run(scenario)]
@@ -178,7 +178,8 @@ def _named(file: str) -> str:
 def _scenario(
     file: str, changes: tuple[str, ...], seed: int | None, warmup: str | None, window: str | None
 ) -> Scenario:
-    from longfat.scenario import Scenario, parse_override
+    from longfat.override import parse_override
+    from longfat.scenario import Scenario
 
     overrides: dict[str, Any] = dict(map(parse_override, changes))
     if seed is not None:

@@ -40,6 +40,7 @@ BUFFER_BDPS = 10_000
 WINDOWS_SEGMENTS = (1.0, 1e9)
 MOST_FLOWS = 100_000
 MOST_SESSIONS = 100_000
+SEEDS = (0, 2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _whole(least: int, greatest: int) -> PlainValidator:
     return PlainValidator(lambda value: whole_number(value, (least, greatest)))
 
 
-Seed = Annotated[int, _whole(0, 2**63 - 1), Accepts("a whole number")]
+Seed = Annotated[int, _whole(*SEEDS), Accepts("a whole number")]
 FlowCount = Annotated[int, _whole(1, MOST_FLOWS), Accepts("a whole number")]
 Sessions = Annotated[int, _whole(1, MOST_SESSIONS), Accepts("a whole number")]
 WebSessions = Annotated[int, _whole(0, MOST_SESSIONS), Accepts("a whole number")]

@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,14 +22,22 @@ MAKERS = ("longfat.metrics", "longfat.result")
 
 
 def run_key(scenario: Scenario) -> str:
-    """Of what a run gives: its plan (seed included), the version of results, and users' own algorithms.
+    """Of what a run gives: its plan (seed included), the version of such results, and users' own algorithms.
 
     Two scenarios with the same key give the same bytes. A title is not part of it, nor is a version of
-    Longfat that left results as they were (`_core.results_version`).
+    Longfat that left results of such a plan as they were (`_core.results_version`).
     """
+    return next(run_keys(scenario, [scenario.seed]))
+
+
+def run_keys(scenario: Scenario, seeds: Iterable[int]) -> Iterator[str]:
+    """As `run_key`, of the scenario with each of these seeds."""
     parts = plan.flow_parts(scenario)
     own = {name: _own(part.algorithm) for name, part in parts.items() if part.algorithm.custom}
-    return digest([_core.results_version(), plan.build(scenario), own])
+    planned = plan.build(scenario)
+    version = _core.results_version(json.dumps(planned))
+    for seed in seeds:
+        yield digest([version, planned | {"seed": seed}, own])
 
 
 def reduction_key(function: Callable[..., Any]) -> str:

@@ -253,6 +253,12 @@ def as_written(scenario: Scenario, place: str) -> str:
     return f"{owner}.{rest}" if rest else owner
 
 
+def refusal(scenario: Scenario, said: str) -> str:
+    """What is said of the scenario's plan, with the scenario's own key before it."""
+    place, colon, what = said.partition(": ")
+    return f"{as_written(scenario, place)}{colon}{what}"
+
+
 def flow_parts(scenario: Scenario) -> dict[str, Flow]:
     """The part of the scenario behind each flow of the plan."""
     parts = [flow for flow in scenario.flow for _ in range(flow.count)]

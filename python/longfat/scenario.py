@@ -29,6 +29,7 @@ from longfat.errors import InputError, ScenarioError
 from longfat.fields import (
     BUFFER_PACKETS,
     MOST_FLOWS,
+    SEEDS,
     Accepts,
     AccessRate,
     BottleneckRate,
@@ -50,8 +51,10 @@ from longfat.fields import (
     Seed,
     Time,
     Transfer,
+    whole_number,
     write_buffer,
 )
+from longfat.override import override
 from longfat.topology import Link, Node, Placed, Topology
 from longfat.topology import Path as Route
 from longfat.transport import Part, Transport
@@ -69,9 +72,6 @@ LINKS = ("bottleneck", "reverse")
 
 MOST_SAMPLES = 20_000_000
 """Of all flows or all links of a run: 1.6 GB of series."""
-
-SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_queue": "kind"}
-"""Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
 
 Window = Annotated[
     tuple[float, float],
@@ -504,6 +504,14 @@ class Scenario(Part):
             override(data, key, value, "scenario")
         return self.from_dict(data)
 
+    def repeat(self, number: int) -> Self:
+        """The same scenario with the seed `number` further on; InputError where there is no such seed."""
+        seed = self.seed + number
+        try:
+            return self.model_copy(update={"seed": whole_number(seed, SEEDS)})
+        except ValueError as error:
+            raise InputError(f"seed = {seed}: {error}") from None
+
     def after_warmup(self, warmup: str) -> Self:
         """The same scenario with figures from `warmup`, a time with its unit, to the end; or ValueError."""
         if not 0.0 <= TIME.parse(warmup) < self.duration:
@@ -553,47 +561,3 @@ class Scenario(Part):
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
         return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides)
-
-
-def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
-    """Sets a dotted key in nested tables; list positions are numbers. Missing tables are made."""
-    *parents, last = key.split(".")
-    here: Any = data
-    passed: list[str] = []
-    for part in parents:
-        place: Any = _position(here, part, passed, key, source) if isinstance(here, list) else part
-        if isinstance(here, dict):
-            here.setdefault(part, {})
-        name = SHORT_FORMS.get(part)
-        if name is not None and not isinstance(here[place], dict | list):
-            here[place] = {name: here[place]}
-        here = here[place]
-        passed.append(part)
-        if not isinstance(here, (dict, list)):
-            raise InputError(f"{source}: {key}: {'.'.join(passed)} is not a table; give it as a whole")
-    if isinstance(here, list):
-        here[_position(here, last, passed, key, source)] = value
-    else:
-        here[last] = value
-
-
-def _position(here: list[Any], part: str, passed: list[str], key: str, source: str) -> int:
-    if not (part.isascii() and part.isdecimal()) or int(part) >= len(here):
-        positions = f"a position from 0 to {len(here) - 1}" if here else "nothing, it is empty"
-        raise InputError(
-            f"{source}: {key}: no {'.'.join([*passed, part])}; accepted after {'.'.join(passed)}: {positions}"
-        )
-    return int(part)
-
-
-def parse_override(text: str) -> tuple[str, Any]:
-    """The key and the value of "key=value"; the value as TOML if it is, else as a text."""
-    key, equals, value = text.partition("=")
-    key, value = key.strip(), value.strip()
-    if not equals or not key or not value:
-        raise InputError(f'--set {text}: accepted: key=value such as "flow.0.rtt=82 ms"')
-    try:
-        parsed = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
-        return key, value
-    return key, parsed["value"] if parsed.keys() == {"value"} else value

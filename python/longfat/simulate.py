@@ -80,9 +80,8 @@ def _run(scenario: Scenario) -> Result:
         flow, details = error.args
         raise AlgorithmError(flow, details) from None
     except ValueError as error:
-        place, colon, what = str(error).partition(": ")
-        key = plan.as_written(scenario, place)
-        raise InputError(f"{scenario.title or 'scenario'}: {key}{colon}{what}") from None
+        said = plan.refusal(scenario, str(error))
+        raise InputError(f"{scenario.title or 'scenario'}: {said}") from None
     return Result(scenario, output, time.perf_counter() - begin)
 
 
@@ -118,5 +117,5 @@ def _reduced(scenario: Scenario, reduce: Callable[[Result], Any] | None) -> Any:
 
 def repeats(scenario: Scenario, number: int, *, jobs: int | None = None) -> list[Result]:
     """The scenario with the seeds seed, seed + 1..., in that order."""
-    seeded = (scenario.with_values({"seed": scenario.seed + i}) for i in range(number))
+    seeded = (scenario.repeat(i) for i in range(number))
     return [result for _, result in sorted(run_many(seeded, jobs=jobs), key=lambda pair: pair[0])]

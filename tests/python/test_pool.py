@@ -186,3 +186,23 @@ def test_tasks_that_wait_at_a_worker_that_dies_are_done_by_another(tmp_path: Pat
     tasks = [(number, str(tmp_path / "mark")) for number in range(20)]
     found = dict(outcomes(die_on_seven_once, tasks, 2, attempts=2, ahead=3))
     assert found == {number: number for number in range(20)}
+
+
+def rest(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+@pytest.mark.parametrize(("seconds", "most"), [(0.0, 2 * (1 + 5)), (0.15, 2)])
+def test_short_tasks_wait_at_workers_and_long_ones_wait_for_a_free_one(seconds: float, most: int) -> None:
+    taken, out = 0, []
+
+    def tasks() -> Iterator[float]:
+        nonlocal taken
+        for taken in range(1, 201 if seconds == 0.0 else 9):
+            yield seconds
+
+    for done, _ in enumerate(outcomes(rest, tasks(), 2, ahead=5)):
+        out.append(taken - done)
+    assert max(out) <= most + 1  # one has just been given in the place of the one that is told
+    assert max(out) > 3 or seconds

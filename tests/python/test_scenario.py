@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from longfat.distributions import Exponential, Uniform
 from longfat.errors import InputError, ScenarioError
 from longfat.fields import GilbertElliott
-from longfat.scenario import Scenario, parse_override
+from longfat.override import parse_override
+from longfat.scenario import Scenario
 from samples import scenario, table
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from longfat import errors, index, plan, store
-from longfat.identity import reduction_key, run_key
+from longfat.identity import digest, reduction_key, run_key
 from longfat.scenario import Scenario
 from longfat.store import Store
 from longfat.suites.reduction import reduce_run
@@ -162,6 +162,17 @@ def test_an_option_that_came_later_is_in_a_runs_plan_only_where_it_is_used() -> 
     told = [run_key(base.with_values({"flow.0.rtt_samples": samples})) for samples in ("echoed", "last")]
     assert told[0] == run_key(base) != told[1]
     assert "rtt_samples" not in json.dumps(plan.build(base))
+
+
+@pytest.mark.parametrize(
+    ("change", "version"),
+    [({}, 1), ({"flow.0.algorithm": "westwood+"}, 2), ({"flow.0.algorithm": "westwoodplus"}, 2)],
+)
+def test_a_change_of_results_gives_other_names_to_runs_that_it_concerns_alone(
+    change: dict[str, str], version: int
+) -> None:
+    scenario = Scenario.from_dict(TINY).with_values(change)
+    assert run_key(scenario) == digest([version, plan.build(scenario), {}])
 
 
 def test_a_users_own_algorithm_is_part_of_a_run_with_its_source(tmp_path: Path) -> None:

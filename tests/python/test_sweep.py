@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from longfat import errors, sweep
+from longfat import errors, plan, sweep
+from longfat.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, words
 from longfat.sweep import tables as sweep_tables
 
@@ -488,3 +489,25 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
         sweep.run(grid(axes={"seed": [1]}), tmp_path)
     with pytest.raises(errors.InputError, match="no sweep"):
         sweep.open_sweep(tmp_path)
+
+
+def test_repeats_of_a_point_are_the_runs_that_their_scenarios_say() -> None:
+    asked = grid(axes={"bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"]}, repeats=3)
+    for first in asked.combinations():
+        scenarios = [asked.scenario(first.again(repeat)) for repeat in range(3)]
+        seeds = [scenario.seed for scenario in scenarios]
+        assert seeds == [1, 2, 3]
+        assert list(run_keys(scenarios[0], seeds)) == [run_key(scenario) for scenario in scenarios]
+        assert [plan.build(scenario)["seed"] for scenario in scenarios] == seeds
+
+
+def test_a_repeat_beyond_the_last_seed_is_refused_and_told(tmp_path: Path) -> None:
+    asked = grid(axes={"bottleneck.rate": ["1 Mbit/s"], "seed": [1, 2**63 - 1, "x"]})
+    document = sweep.run(asked, tmp_path / "ran", jobs=1)
+    assert (document["runs"], document["failed"]) == (3, 1)
+    many = sweep.from_dict(
+        {"base": {**BASE, "seed": 2**63 - 2}, "axes": {"bottleneck.rate": ["1 Mbit/s"]}, "repeats": 3}
+    )
+    document = sweep.run(many, tmp_path / "out", jobs=1)
+    assert (document["runs"], document["failed"]) == (3, 3)
+    assert "seed = 9223372036854775808: accepted: a whole number" in document["errors"][0]

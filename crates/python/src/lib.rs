@@ -310,12 +310,15 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// results_version() -> int
+/// results_version(plan=None) -> int
 ///
-/// Counts up with every version that gives other bytes for the same plan.
+/// Of the bytes that this plan (JSON) gives, or any: counts up with every version that gives other bytes.
 #[pyfunction]
-const fn results_version() -> u32 {
-    longfat_sim::RESULTS_VERSION
+#[pyo3(signature = (plan=None))]
+fn results_version(plan: Option<&str>) -> PyResult<u32> {
+    let Some(plan) = plan else { return Ok(longfat_sim::RESULTS_VERSION) };
+    let plan = serde_json::from_str(plan).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    Ok(longfat_sim::results_version(&plan))
 }
 
 #[pymodule]

@@ -10,6 +10,7 @@ mod plan;
 mod routes;
 mod series;
 mod simulation;
+mod version;
 mod windows;
 mod workload;
 
@@ -23,8 +24,5 @@ pub use plan::*;
 pub use routes::{Hop, Routes};
 pub use series::{EventRow, Series};
 pub use simulation::{FLOW_COLUMNS, Outcome, RunError, Simulation, TRANSFER_COLUMNS};
+pub use version::{RESULTS_VERSION, results_version};
 pub use workload::{Session, Workload, sessions};
-
-/// Of the bytes that a plan gives. Counts up with every change that alters them, so that stored results of another
-/// version are not taken for today's; `tests/results.rs` notices.
-pub const RESULTS_VERSION: u32 = 2;

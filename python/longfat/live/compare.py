@@ -52,7 +52,7 @@ def run(
     """Runs both, writes figure, table and page into a folder, and answers what `compare.json` holds."""
     live.check(scenario, source, traffic)
     with output.folder(into, output.COMPARE_FILES, output.COMPARE_FILES) as draft:
-        seeded = [scenario.with_values({"seed": scenario.seed + i}) for i in range(repeats)]
+        seeded = [scenario.repeat(i) for i in range(repeats)]
         results = {
             "sim": [simulate.run(each) for each in seeded],
             "live": [live.run(each, source, traffic) for each in seeded],

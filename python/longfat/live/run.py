@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +62,18 @@ def run(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KI
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
     }
     begin = time.perf_counter()
-    output = ask(request, source)
+    output = ask(request, source, functools.partial(plan.refusal, scenario))
     return Result(scenario, output, time.perf_counter() - begin)
 
 
-def ask(request: dict[str, Any], source: str) -> Any:
-    """What a worker process answers. Whatever ends this call ends the worker."""
+def ask(request: dict[str, Any], source: str, refusal: Callable[[str], str] = str) -> Any:
+    """What a worker process answers; whatever ends this call ends the worker.
+
+    Args:
+        request: what it reads.
+        source: what problems are told of.
+        refusal: words the line that says why it cannot be done.
+    """
     with subprocess.Popen(
         [sys.executable, "-m", worker.__name__, str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -83,7 +91,7 @@ def ask(request: dict[str, Any], source: str) -> Any:
         raise LongfatError(f"{source}: the process of the live run ended early: {last[0]}")
     became, result = pickle.loads(out)
     if became == worker.REFUSED:
-        raise InputError(f"{source}: {result}")
+        raise InputError(f"{source}: {refusal(result)}")
     if became == worker.FAILED:
         raise LongfatError(f"{source}: {result}")
     return result

@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from longfat.errors import InputError
-from longfat.scenario import Scenario, override
+from longfat.override import override
+from longfat.scenario import Scenario
 from longfat.sweep import layout
 from longfat.sweep.where import Filter
 from longfat.units import RATE, SIZE, TIME, Dimension, split
@@ -70,6 +71,10 @@ class Point:
     values: Mapping[str, Any]
     repeat: int
 
+    def again(self, repeat: int) -> Point:
+        """The same values, for the first of their runs, `repeat` runs later."""
+        return Point(self.number + repeat, self.values, repeat)
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -102,8 +107,8 @@ class Sweep:
         """Runs, if the filter leaves none out."""
         return math.prod(axis.size for axis in self.axes) * self.repeats
 
-    def points(self) -> Iterator[Point]:
-        """Every run, in order, as the filter leaves them."""
+    def combinations(self) -> Iterator[Point]:
+        """The first run of each combination of values, in order, as the filter leaves them."""
         number = 0
         for steps in itertools.product(*(axis.steps for axis in self.axes)):
             pairs = [
@@ -112,11 +117,14 @@ class Sweep:
                 for pair in zip(axis.keys, step, strict=True)
             ]
             values = dict(pairs)
-            if not self.where(values):
-                continue
-            for repeat in range(self.repeats):
-                yield Point(number, values, repeat)
-                number += 1
+            if self.where(values):
+                yield Point(number, values, 0)
+                number += self.repeats
+
+    def points(self) -> Iterator[Point]:
+        """Every run, in order."""
+        for first in self.combinations():
+            yield from map(first.again, range(self.repeats))
 
     def count(self) -> int:
         """How many runs the filter leaves."""
@@ -127,8 +135,8 @@ class Sweep:
         data = _copy(self.document)
         for key, value in point.values.items():
             override(data, key, value, self.source)
-        data["seed"] = data.get("seed", Scenario.model_fields["seed"].default) + point.repeat
-        return Scenario.from_dict(data, source=f"{self.source}, run {point.number}", base=self.folder)
+        source = f"{self.source}, run {point.number}"
+        return Scenario.from_dict(data, source=source, base=self.folder).repeat(point.repeat)
 
 
 def load(path: Path) -> Sweep:

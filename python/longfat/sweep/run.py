@@ -24,7 +24,7 @@ from rich.text import Text
 
 from longfat import _core, output, pool, simulate, store
 from longfat.errors import InputError
-from longfat.identity import digest, reduction_key, run_key
+from longfat.identity import digest, reduction_key, run_keys
 from longfat.scenario import Scenario
 from longfat.store import Store
 from longfat.sweep import tables
@@ -36,8 +36,9 @@ FORMAT = 1
 SWEEP_FILE = "sweep.json"
 ATTEMPTS = 2
 """How often a run is given to a worker that ends before it answers: another run may have been the cause."""
-AHEAD = 2
-"""Short runs that wait at each worker while another is on, so that workers do not wait for the driver."""
+AHEAD = 8
+"""Most short runs that wait at a worker while another is on: it does not wait for the driver, which makes several at a
+time, as it is slower when a worker had its processor in between."""
 LINE_EVERY_S = 30.0
 """Between lines of progress where there is no terminal for a bar."""
 ERRORS_SHOWN = 3
@@ -158,22 +159,26 @@ def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Ite
 def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenario, Keep]]:
     """The runs that are not there yet, made as workers come free."""
     position = 0
-    for point in sweep.points():
+    for first in sweep.combinations():
+        points = map(first.again, range(sweep.repeats))
         try:
-            scenario = sweep.scenario(point)
+            scenario = sweep.scenario(first)
+            last = scenario.repeat(sweep.repeats - 1)
         except InputError as error:
-            state.failures.append((point, "; ".join(error.lines())))
-            state.keys.append(None)
+            for point in points:
+                state.failures.append((point, "; ".join(error.lines())))
+                state.keys.append(None)
             continue
-        key = run_key(scenario)
-        state.keys.append(key)
-        if key in kept or key in state.running:
-            state.kept += 1
-            continue
-        state.out[position] = (point, key)
-        state.running.add(key)
-        position += 1
-        yield scenario, sweep.keep
+        keys = run_keys(scenario, range(scenario.seed, last.seed + 1))
+        for point, key in zip(points, keys, strict=True):
+            state.keys.append(key)
+            if key in kept or key in state.running:
+                state.kept += 1
+                continue
+            state.out[position] = (point, key)
+            state.running.add(key)
+            position += 1
+            yield scenario.repeat(point.repeat), sweep.keep
 
 
 def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:

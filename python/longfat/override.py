@@ -1,0 +1,55 @@
+"""Values for dotted keys of a scenario file: `--set`, the axes of a sweep, `with_values`."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from longfat.errors import InputError
+
+SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_queue": "kind"}
+"""Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
+
+
+def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
+    """Sets a dotted key in nested tables; list positions are numbers. Missing tables are made."""
+    *parents, last = key.split(".")
+    here: Any = data
+    passed: list[str] = []
+    for part in parents:
+        place: Any = _position(here, part, passed, key, source) if isinstance(here, list) else part
+        if isinstance(here, dict):
+            here.setdefault(part, {})
+        name = SHORT_FORMS.get(part)
+        if name is not None and not isinstance(here[place], dict | list):
+            here[place] = {name: here[place]}
+        here = here[place]
+        passed.append(part)
+        if not isinstance(here, (dict, list)):
+            raise InputError(f"{source}: {key}: {'.'.join(passed)} is not a table; give it as a whole")
+    if isinstance(here, list):
+        here[_position(here, last, passed, key, source)] = value
+    else:
+        here[last] = value
+
+
+def _position(here: list[Any], part: str, passed: list[str], key: str, source: str) -> int:
+    if not (part.isascii() and part.isdecimal()) or int(part) >= len(here):
+        positions = f"a position from 0 to {len(here) - 1}" if here else "nothing, it is empty"
+        raise InputError(
+            f"{source}: {key}: no {'.'.join([*passed, part])}; accepted after {'.'.join(passed)}: {positions}"
+        )
+    return int(part)
+
+
+def parse_override(text: str) -> tuple[str, Any]:
+    """The key and the value of "key=value"; the value as TOML if it is, else as a text."""
+    key, equals, value = text.partition("=")
+    key, value = key.strip(), value.strip()
+    if not equals or not key or not value:
+        raise InputError(f'--set {text}: accepted: key=value such as "flow.0.rtt=82 ms"')
+    try:
+        parsed = tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return key, value
+    return key, parsed["value"] if parsed.keys() == {"value"} else value
