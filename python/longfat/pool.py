@@ -83,7 +83,7 @@ class _Worker:
         self.took_s, self.since = max(now - self.since, FORGOTTEN * self.took_s), now
 
     def wanted(self, most: int) -> int:
-        """Tasks to be out at it besides those that are, `most` of them ahead: several at a time, or none yet."""
+        """Tasks to give it now, so that up to `most` wait there: several at a time, or none yet."""
         ahead = min(most, int(AHEAD_S / self.took_s))
         return 1 + ahead - len(self.tasks) if len(self.tasks) <= (1 + ahead) // 2 else 0
 

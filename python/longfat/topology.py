@@ -95,7 +95,7 @@ class Link(Part):
     ack_loss: Loss = RandomLoss(0.0)
     """Of ACKs that enter its way back; of a link of one way those that enter itself."""
     layer: Literal[2, 3] = 3
-    """2: its queue stands in a switch, which leaves the time-to-live of IP as it is."""
+    """2: its queue stands in a switch, which leaves the time-to-live of IP as it is; it has no router."""
     duplex: bool = True
 
     @model_validator(mode="after")
@@ -103,6 +103,8 @@ class Link(Part):
         if self.origin == self.to:
             raise ValueError(f'from and to are both "{self.to}"; accepted: two nodes that differ')
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
+        if self.layer == 2 and self.router is not None:
+            raise ValueError("a router at a switch, layer = 2; accepted with a router: layer = 3")
         return self
 
     def names(self) -> tuple[str, ...]:

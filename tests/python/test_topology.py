@@ -193,6 +193,10 @@ def test_the_series_of_links_have_the_capacity_at_each_sample() -> None:
         ({"node": [{"name": "A"}, {"name": "A"}]}, 'two nodes are called "A"'),
         ({"link": links({"to": "B"})}, 'link.0.from is missing; accepted: a name such as "R1"'),
         ({"link": links({"from": "A", "to": "B", "layer": 4})}, "link.0.layer = 4: accepted: 2 or 3"),
+        (
+            {"link": links({"from": "A", "to": "B", "layer": 2, "router": "xcp-i"})},
+            "link.0: a router at a switch, layer = 2; accepted with a router: layer = 3",
+        ),
         ({"link": links({"from": "A", "to": "B", "colour": 4})}, "link.0.colour: unknown key"),
         ({"link": links({"from": "A", "to": "B", "delay": 4})}, "link.0.delay = 4: "),
         ({"link": links({"from": "A", "to": "B", "router": "xpc"})}, "link.0.router"),

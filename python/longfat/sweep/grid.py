@@ -128,7 +128,7 @@ class Sweep:
 
     def count(self) -> int:
         """How many runs the filter leaves."""
-        return sum(1 for _ in self.points()) if self.where.text else self.most
+        return self.repeats * sum(1 for _ in self.combinations()) if self.where.text else self.most
 
     def scenario(self, point: Point) -> Scenario:
         """The scenario of a point; ScenarioError if it is refused."""

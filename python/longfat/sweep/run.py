@@ -37,8 +37,8 @@ SWEEP_FILE = "sweep.json"
 ATTEMPTS = 2
 """How often a run is given to a worker that ends before it answers: another run may have been the cause."""
 AHEAD = 8
-"""Most short runs that wait at a worker while another is on: it does not wait for the driver, which makes several at a
-time, as it is slower when a worker had its processor in between."""
+"""Most short runs that wait at a worker while another is on. It need not wait for the driver then, which
+makes several at a time: after a worker has had its processor it is slow at first."""
 LINE_EVERY_S = 30.0
 """Between lines of progress where there is no terminal for a bar."""
 ERRORS_SHOWN = 3
