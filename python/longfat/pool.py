@@ -32,12 +32,10 @@ Value = TypeVar("Value")
 ENDED = "a worker process ended before its run did (out of memory, or killed)"
 MOST_LOST = 8
 """Tasks that may end their workers one after the other."""
-AHEAD_S = 0.1
-"""What may wait at a worker takes about this long: more would have one worker end alone."""
-FORGOTTEN = 0.8
-"""Of what a long task took, with each shorter one after it: where they mix, the next may be long again."""
-MOST_AHEAD_BYTES = 49152
-"""Of all tasks that wait at a worker: they fit into the pipe, so that sending one waits for nobody."""
+QUICK_S = 0.2
+"""A worker that answers within this is given tasks ahead; longer ones would end with one worker alone."""
+MOST_AHEAD_BYTES = 16384
+"""Of a task that waits at a worker: all of them fit into the pipe, so that sending one waits for nobody."""
 PRELOADED: dict[str, None] = {"longfat.simulate": None}
 """Imported once by the server that workers are forked from."""
 
@@ -65,31 +63,12 @@ class _Task:
 
 @dataclass
 class _Worker:
-    """A process, the tasks that are out at it in the order of its answers, and when it last answered.
-
-    Attributes:
-        took_s: what its last answers took, the longest above all.
-    """
+    """A process, the tasks that are out at it in the order of its answers, and when it last answered."""
 
     process: BaseProcess
     tasks: deque[_Task] = field(default_factory=deque)
     since: float = field(default_factory=time.monotonic)
-    took_s: float = AHEAD_S
-
-    def answered(self) -> None:
-        """The first task is done."""
-        now = time.monotonic()
-        self.tasks.popleft()
-        self.took_s, self.since = max(now - self.since, FORGOTTEN * self.took_s), now
-
-    def wanted(self, most: int) -> int:
-        """Tasks to give it now, so that up to `most` wait there: several at a time, or none yet."""
-        ahead = min(most, int(AHEAD_S / self.took_s))
-        return 1 + ahead - len(self.tasks) if len(self.tasks) <= (1 + ahead) // 2 else 0
-
-    def has_room(self, task: _Task) -> bool:
-        """Whether the task can wait at it."""
-        return not self.tasks or sum(len(t.packed) for t in (*self.tasks, task)) <= MOST_AHEAD_BYTES
+    quick: bool = False
 
 
 def prepare(*modules: str) -> ForkServerContext:
@@ -147,7 +126,7 @@ def outcomes(
         jobs: number of workers; all processors if None.
         attempts: how often a task is given to a worker that ends before it answers.
         memory_bytes: what a worker may allocate; a task that wants more fails.
-        ahead: most tasks that may wait at a worker that answers quickly, so that it need not.
+        ahead: tasks that may wait at a worker that has just answered quickly, so that it need not.
 
     Raises:
         WorkerError: workers end one after the other and none has answered: it is not the tasks.
@@ -178,11 +157,11 @@ def outcomes(
 
     def fill(connection: Connection[Any, Any]) -> None:
         worker = workers[connection]
-        for _ in range(worker.wanted(ahead)):
+        while len(worker.tasks) <= (ahead if worker.quick else 0):
             task = following()
             if task is None:
                 return
-            if not worker.has_room(task):
+            if worker.tasks and len(task.packed) > MOST_AHEAD_BYTES:
                 again.appendleft(task)
                 return
             give(connection, task)
@@ -220,8 +199,9 @@ def outcomes(
                     continue
                 lost_in_a_row = 0
                 done.append((position, value if error is None else Failure(error)))
-                worker = workers[connection]
-                worker.answered()
+                worker, now = workers[connection], time.monotonic()
+                worker.tasks.popleft()
+                worker.quick, worker.since = now - worker.since < QUICK_S, now
                 fill(connection)
                 if not worker.tasks:
                     _send(connection, ForkingPickler.dumps(None))

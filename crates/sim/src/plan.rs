@@ -442,6 +442,9 @@ impl Plan {
             link.ack_loss.check(&format!("{at}.ack_loss"))?;
             link.capacity(&format!("{at}.capacity"), rate)?;
             link.element::<SimPacket>(&at, i, self.seed)?;
+            if link.layer2 && link.router.is_some() {
+                return bad(format!("{at}.router"), "a switch, layer2, has no router");
+            }
         }
         let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
         names.sort_unstable();

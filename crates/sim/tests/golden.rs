@@ -4,35 +4,15 @@
 
 mod common;
 
-use common::{column, dumbbell, flow, run, with};
+use common::{column, dumbbell, flow, run, variants, with};
 use longfat_net::router;
-use longfat_transport::cc::{Kind, Parameter, algorithms};
-use longfat_transport::udp::{self, protocols};
+use longfat_transport::udp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
-}
-
-/// Every algorithm with its defaults, and once with each word of its choices that is not a default.
-fn variants() -> Vec<(String, &'static str, Value)> {
-    let mut all = Vec::new();
-    let mut add = |name: &'static str, parameters: &[Parameter]| {
-        all.push((name.to_owned(), name, json!({})));
-        for parameter in parameters {
-            if let Kind::Choice(words) = parameter.kind {
-                for word in &words[1..] {
-                    let variant = format!("{name}-{}-{word}", parameter.name);
-                    all.push((variant, name, json!({parameter.name: word})));
-                }
-            }
-        }
-    };
-    algorithms().for_each(|row| add(row.name, row.parameters));
-    protocols().for_each(|row| add(row.name, row.parameters));
-    all
 }
 
 /// 20 Mbit/s, 40 ms, a buffer of half the BDP: full queues make most losses, and every 5000th packet is lost besides,

@@ -5,48 +5,10 @@
 
 mod common;
 
-use common::{bits, column, flow, link, run, with};
+use common::clouds::{Flows, figure_4_1, net};
+use common::{bits, column, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
-
-const DELAY_S: f64 = 0.01;
-
-/// A duplex link between two nodes, in Mbit/s, and the router before it.
-type Hop<'a> = ((u32, u32), f64, Option<&'a str>);
-
-/// Flows by their path over the links, and when they start.
-type Flows<'a> = &'a [(&'a [usize], f64)];
-
-/// Links of 10 ms with buffers of 100 ms; the way back of each is drop-tail and follows all the ways there.
-fn net(hops: &[Hop], duration_s: f64, flows: Flows) -> Value {
-    let count = hops.len();
-    let make = |i: usize, back: bool| {
-        let ((from, to), mbps, router) = hops[i];
-        let mut link = link(
-            &format!("{}{i}", if back { "back " } else { "" }),
-            mbps * 1e6,
-            (mbps * 1e6 * 0.1 / 12_000.0) as u64,
-        );
-        link["delay_s"] = json!(DELAY_S);
-        link["nodes"] = if back { json!([to, from]) } else { json!([from, to]) };
-        if let Some(kind) = router.filter(|_| !back) {
-            link["router"] = json!({"kind": kind});
-        }
-        link
-    };
-    let links: Vec<Value> =
-        (0..count).map(|i| make(i, false)).chain((0..count).map(|i| make(i, true))).collect();
-    let flows = flows.iter().enumerate().map(|(i, (path, start_s))| {
-        let reverse: Vec<usize> = path.iter().rev().map(|&l| count + l).collect();
-        let rtt_s = 2.0 * DELAY_S * path.len() as f64 + 0.004;
-        let changes = json!({"forward": path, "reverse": reverse, "rtt_s": rtt_s, "start_s": start_s,
-            "mss_bytes": 1428, "header_bytes": 72});
-        with(flow(&i.to_string(), "xcp"), changes)
-    });
-    json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s], "links": links,
-        "flows": flows.collect::<Vec<_>>(), "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1},
-        "events": false, "fast": true})
-}
 
 fn window(mut plan: Value, from_s: f64, to_s: f64) -> Outcome {
     plan["window_s"] = json!([from_s, to_s]);
@@ -79,12 +41,6 @@ fn timeouts(outcome: &Outcome) -> u64 {
 /// Megabytes of payload that a flow brought to its receiver in the whole run.
 fn megabytes(outcome: &Outcome, flow: &str) -> f64 {
     column(&outcome.flows, flow, "delivered_bytes").last().copied().unwrap_or(f64::NAN) / 1e6
-}
-
-/// Figure 4.1: 80 Mbit/s but for 30 in the middle; routers there are of these kinds.
-fn figure_4_1(outer: Option<&str>, middle: Option<&str>) -> Value {
-    let hops = [((0, 1), 80.0, outer), ((1, 2), 30.0, middle), ((2, 3), 80.0, outer)];
-    net(&hops, 30.0, &[(&[0, 1, 2], 0.0)])
 }
 
 /// Figure 4.7: two clouds, the first of them with the bottleneck, between three routers of this kind.

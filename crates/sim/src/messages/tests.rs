@@ -247,11 +247,13 @@ fn the_time_to_live_falls_at_each_router_but_not_at_the_first_link_nor_in_a_swit
     };
     assert_eq!(ttls(&plan), [64, 63, 62, 61].map(|ttl| Seen::Data { ttl }));
     plan["links"][2]["layer2"] = json!(true);
+    plan["links"][2]["router"] = Value::Null;
+    plan["links"][2]["queue"]["kind"] = json!("codel"); // an element, as drop-tail alone is none in the fast form
     assert_eq!(ttls(&plan), [64, 63, 63, 62].map(|ttl| Seen::Data { ttl }));
 }
 
 #[test]
-fn a_plan_whose_links_do_not_meet_is_refused_at_its_place() {
+fn a_plan_whose_links_do_not_meet_or_have_a_router_at_a_switch_is_refused_at_its_place() {
     let refused = |at: &str, change: &dyn Fn(&mut Value)| {
         let mut plan = chain(1.0);
         change(&mut plan);
@@ -259,6 +261,7 @@ fn a_plan_whose_links_do_not_meet_is_refused_at_its_place() {
         assert_eq!(error.at, at, "{error}");
     };
     refused("flows[0].forward", &|plan| plan["flows"][0]["forward"] = json!([0, 2]));
+    refused("links[2].router", &|plan| plan["links"][2]["layer2"] = json!(true));
     refused("flows[0].reverse", &|plan| plan["flows"][0]["reverse"] = json!([4, 6]));
     refused("links[1].nodes", &|plan| plan["links"][1]["nodes"] = json!([1, 1]));
     refused("links[3].nodes", &|plan| plan["links"][3]["nodes"] = json!(null));

@@ -2,9 +2,12 @@
 #![allow(dead_code, reason = "each test uses its part")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+pub mod clouds;
 pub mod explicit;
 
 use longfat_sim::{Outcome, Plan, Series, Simulation};
+use longfat_transport::cc::{Kind, Parameter, algorithms};
+use longfat_transport::udp::protocols;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -75,6 +78,27 @@ pub fn onoff(name: &str, sources: u64) -> Value {
     connection["algorithm"] = json!("onoff");
     connection["parameters"] = json!({"rate": 0.1, "on": 0.5, "off": 0.5, "periods": "exponential"});
     json!({"name": name, "kind": "onoff", "sources": sources, "start_s": 0.0, "flow": connection})
+}
+
+/// Every word of their choices that is not a default, with its parameter.
+pub fn choices(parameters: &[Parameter]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    parameters.iter().flat_map(|parameter| match parameter.kind {
+        Kind::Choice(words) => words[1..].iter().map(|word| (parameter.name, *word)).collect(),
+        _ => Vec::new(),
+    })
+}
+
+/// Every algorithm with its defaults, and once with each word of its choices that is not a default.
+pub fn variants() -> Vec<(String, &'static str, Value)> {
+    let tcp = algorithms().map(|row| (row.name, row.parameters));
+    let rows = tcp.chain(protocols().map(|row| (row.name, row.parameters)));
+    let each = |(name, parameters): (&'static str, &'static [Parameter])| {
+        let others = choices(parameters).map(move |(parameter, word)| {
+            (format!("{name}-{parameter}-{word}"), name, json!({parameter: word}))
+        });
+        [(name.to_owned(), name, json!({}))].into_iter().chain(others)
+    };
+    rows.flat_map(each).collect()
 }
 
 /// The same with these keys changed.
