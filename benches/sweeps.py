@@ -24,11 +24,12 @@ from longfat.sweep.reduction import reduce_run
 PAIRS = 3
 """Of measurements, interleaved; the least time of each counts."""
 SCALE_RATE = "50 Mbit/s"
+REPEATS = 10
 MIB = 1 << 20
 
 
 def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
-    """Two flows over ten buffers and ten round-trip times, as often as makes so many runs."""
+    """Ten repeats of two flows over ten buffers, ten round-trip times and as many starts as are needed."""
     base: dict[str, Any] = {
         "duration": f"{seconds} s",
         "bottleneck": {"rate": rate, "buffer": "20 packets"},
@@ -37,8 +38,9 @@ def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
     axes = {
         "bottleneck.buffer": [f"{n} packets" for n in range(11, 21)],
         "flow.0.rtt": [f"{n} ms" for n in range(1, 11)],
+        "flow.0.start": [f"{n} us" for n in range(max(1, runs // 1000))],
     }
-    return sweep.from_dict({"base": base, "axes": axes, "repeats": runs // 100, "keep": "summary"})
+    return sweep.from_dict({"base": base, "axes": axes, "repeats": REPEATS, "keep": "summary"})
 
 
 def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float, str]:
@@ -123,7 +125,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["drive", "scale"])
-    parser.add_argument("runs", type=int)
+    parser.add_argument("runs", type=int, help="a multiple of 1000")
     parser.add_argument("seconds", type=float, nargs="?", default=0.1)
     given = parser.parse_args()
     {"drive": drive, "scale": scale}[given.what](given.runs, given.seconds)

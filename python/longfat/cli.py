@@ -479,7 +479,7 @@ def _console(*, stderr: bool = False) -> Console:
 def end_code() -> int:
     """Does what the command line says; every error becomes a line and an exit code here."""
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)  # of `Exit`, which click raises no further
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return Interrupted.exit_code
@@ -492,8 +492,6 @@ def end_code() -> int:
     except click.ClickException as error:
         click.echo(f"error: {error.format_message()}", err=True)
         return InputError.exit_code
-    except click.exceptions.Exit as error:
-        return error.exit_code
     except LongfatError as error:
         for line in error.lines():
             click.echo(f"error: {line}", err=True)
@@ -506,4 +504,4 @@ def end_code() -> int:
     except OSError as error:
         click.echo(f"error: {error}", err=True)
         return LongfatError.exit_code
-    return 0
+    return code if isinstance(code, int) else 0

@@ -12,7 +12,11 @@ SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_
 
 
 def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
-    """Sets a dotted key in nested tables; list positions are numbers. Missing tables are made."""
+    """Sets a dotted key in nested tables; list positions are numbers. Missing tables are made.
+
+    Raises:
+        InputError: the key goes through what is no table, or names a position that a list does not have.
+    """
     *parents, last = key.split(".")
     here: Any = data
     passed: list[str] = []

@@ -6,6 +6,7 @@ itself when its parent is killed. Here each worker has a pipe of its own, whose 
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import resource
@@ -34,6 +35,8 @@ MOST_LOST = 8
 """Tasks that may end their workers one after the other."""
 QUICK_S = 0.2
 """A worker that answers within this is given tasks ahead; longer ones would end with one worker alone."""
+MADE_AT_ONCE = 8
+"""Tasks, where some may wait: what makes them is slow at first when a worker has had its processor."""
 MOST_AHEAD_BYTES = 16384
 """Of a task that waits at a worker: all of them fit into the pipe, so that sending one waits for nobody."""
 PRELOADED: dict[str, None] = {"longfat.simulate": None}
@@ -135,7 +138,7 @@ def outcomes(
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
     context = prepare()
-    waiting = (_Task(position, ForkingPickler.dumps((position, task))) for position, task in enumerate(tasks))
+    waiting = _packed(tasks, MADE_AT_ONCE if ahead else 1)
     again: deque[_Task] = deque()
     workers: dict[Connection[Any, Any], _Worker] = {}
     lost_in_a_row = 0
@@ -212,6 +215,15 @@ def outcomes(
             worker.process.terminate()
         for connection in list(workers):
             dismiss(connection)
+
+
+def _packed(tasks: Iterable[Any], at_once: int) -> Iterator[_Task]:
+    numbered = enumerate(tasks)
+    while several := [
+        _Task(position, ForkingPickler.dumps((position, task)))
+        for position, task in itertools.islice(numbered, at_once)
+    ]:
+        yield from several
 
 
 def _send(connection: Connection[Any, Any], packed: Any) -> None:

@@ -504,13 +504,13 @@ class Scenario(Part):
             override(data, key, value, "scenario")
         return self.from_dict(data)
 
-    def repeat(self, number: int) -> Self:
-        """The same scenario with the seed `number` further on; InputError where there is no such seed."""
+    def repeat(self, number: int, source: str = "scenario") -> Self:
+        """The same scenario with the seed `number` further on; ScenarioError where there is no such seed."""
         seed = self.seed + number
         try:
             return self.model_copy(update={"seed": whole_number(seed, SEEDS)})
         except ValueError as error:
-            raise InputError(f"seed = {seed}: {error}") from None
+            raise ScenarioError([f"{source}: seed = {seed}: {error}"]) from None
 
     def after_warmup(self, warmup: str) -> Self:
         """The same scenario with figures from `warmup`, a time with its unit, to the end; or ValueError."""

@@ -501,13 +501,30 @@ def test_repeats_of_a_point_are_the_runs_that_their_scenarios_say() -> None:
         assert [plan.build(scenario)["seed"] for scenario in scenarios] == seeds
 
 
-def test_a_repeat_beyond_the_last_seed_is_refused_and_told(tmp_path: Path) -> None:
+def test_a_seed_that_is_none_fails_its_point_alone(tmp_path: Path) -> None:
     asked = grid(axes={"bottleneck.rate": ["1 Mbit/s"], "seed": [1, 2**63 - 1, "x"]})
-    document = sweep.run(asked, tmp_path / "ran", jobs=1)
+    document = sweep.run(asked, tmp_path, jobs=1)
     assert (document["runs"], document["failed"]) == (3, 1)
-    many = sweep.from_dict(
-        {"base": {**BASE, "seed": 2**63 - 2}, "axes": {"bottleneck.rate": ["1 Mbit/s"]}, "repeats": 3}
+    assert document["errors"] == ['sweep: seed = "x": accepted: a whole number from 0 to 9223372036854775807']
+
+
+def test_repeats_beyond_the_last_seed_are_refused_at_once() -> None:
+    file = {"base": {**BASE, "seed": 2**63 - 2}, "axes": {"bottleneck.rate": ["1 Mbit/s"]}}
+    assert sweep.from_dict({**file, "repeats": 2}).count() == 2
+    with pytest.raises(errors.InputError, match=r"repeats = 3: the base has the seed 9223372036854775806"):
+        sweep.from_dict({**file, "repeats": 3})
+
+
+def test_the_command_of_a_sweep_with_failed_runs_ends_with_1_and_says_each_cause_once(tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text(
+        'repeats = 2\n[base]\nduration = "1 s"\nbottleneck = { rate = "5 Mbit/s" }\n'
+        '[[base.flow]]\nalgorithm = "sack"\n[axes]\n"flow.0.rtt" = ["10 ms", "-2 ms"]\n'
     )
-    document = sweep.run(many, tmp_path / "out", jobs=1)
-    assert (document["runs"], document["failed"]) == (3, 3)
-    assert "seed = 9223372036854775808: accepted: a whole number" in document["errors"][0]
+    command = [sys.executable, "-m", "longfat", "sweep", str(file), "--out", str(tmp_path / "out")]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 1, ended.stderr
+    assert "runs: 4 in all, 2 new" in ended.stdout
+    assert "2 failed" in ended.stdout
+    assert ended.stdout.count("failed: ") == 1
+    assert sweep.open_sweep(tmp_path / "out").failures["run"].to_pylist() == [2, 3]

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from longfat.errors import InputError
+from longfat.fields import SEEDS
 from longfat.override import override
 from longfat.scenario import Scenario
 from longfat.sweep import layout
@@ -72,8 +73,8 @@ class Point:
     repeat: int
 
     def again(self, repeat: int) -> Point:
-        """The same values, for the first of their runs, `repeat` runs later."""
-        return Point(self.number + repeat, self.values, repeat)
+        """The run of the same values with this repeat."""
+        return Point(self.number - self.repeat + repeat, self.values, repeat)
 
 
 @dataclass(frozen=True)
@@ -131,12 +132,12 @@ class Sweep:
         return self.repeats * sum(1 for _ in self.combinations()) if self.where.text else self.most
 
     def scenario(self, point: Point) -> Scenario:
-        """The scenario of a point; ScenarioError if it is refused."""
+        """The scenario of a point; InputError if it is refused."""
         data = _copy(self.document)
         for key, value in point.values.items():
             override(data, key, value, self.source)
-        source = f"{self.source}, run {point.number}"
-        return Scenario.from_dict(data, source=source, base=self.folder).repeat(point.repeat)
+        scenario = Scenario.from_dict(data, source=self.source, base=self.folder)
+        return scenario.repeat(point.repeat, self.source)
 
 
 def load(path: Path) -> Sweep:
@@ -173,6 +174,11 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
         raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
     if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
         raise InputError(f"{source}: repeats beside an axis of seeds; accepted: one of them")
+    seed = document.get("seed", 1)
+    if isinstance(seed, int) and seed <= SEEDS[1] < seed + repeats - 1:
+        raise InputError(
+            f"{source}: repeats = {repeats}: the base has the seed {seed}; accepted: seeds to {SEEDS[1]}"
+        )
     title = data.get("title", document.get("title", ""))
     if not isinstance(title, str):
         raise InputError(f"{source}: title: accepted: a text")

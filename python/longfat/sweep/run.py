@@ -36,9 +36,8 @@ FORMAT = 1
 SWEEP_FILE = "sweep.json"
 ATTEMPTS = 2
 """How often a run is given to a worker that ends before it answers: another run may have been the cause."""
-AHEAD = 8
-"""Most short runs that wait at a worker while another is on. It need not wait for the driver then, which
-makes several at a time: after a worker has had its processor it is slow at first."""
+AHEAD = 2
+"""Short runs that wait at each worker while another is on, so that workers do not wait for the driver."""
 LINE_EVERY_S = 30.0
 """Between lines of progress where there is no terminal for a bar."""
 ERRORS_SHOWN = 3
@@ -163,13 +162,12 @@ def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenari
         points = map(first.again, range(sweep.repeats))
         try:
             scenario = sweep.scenario(first)
-            last = scenario.repeat(sweep.repeats - 1)
         except InputError as error:
             for point in points:
                 state.failures.append((point, "; ".join(error.lines())))
                 state.keys.append(None)
             continue
-        keys = run_keys(scenario, range(scenario.seed, last.seed + 1))
+        keys = run_keys(scenario, range(scenario.seed, scenario.seed + sweep.repeats))
         for point, key in zip(points, keys, strict=True):
             state.keys.append(key)
             if key in kept or key in state.running:
