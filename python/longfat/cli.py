@@ -110,10 +110,12 @@ def run(
             from longfat.live.traffic import refuse_unknown
 
             refuse_unknown(traffic, backend)
+        from longfat.scenario import IDENTICAL
+
         scenario = _scenario(file, changes, seed, warmup, window)
         warnings = scenario.warnings()
         if repeats > 1 and backend == "sim" and not scenario.varies():
-            warnings.append("nothing in this scenario is random: repeats are identical")
+            warnings.append(IDENTICAL)
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
         summary = _simulate(scenario, repeats, out, backend, _named(file), traffic)
@@ -369,6 +371,8 @@ def sweep(
         raise InputError("--out: an empty name; accepted: a folder")
     asked = sweeps.load(file)
     estimate.refuse_large(asked, yes or dry_run)
+    for line in asked.warnings():
+        click.echo(f"warning: {line}", err=True)
     console = _console(stderr=True)
     if dry_run:
         expected = estimate.estimate(asked, jobs)

@@ -70,6 +70,8 @@ LEAST_REVERSE_PACKETS = 1000
 LINKS = ("bottleneck", "reverse")
 """Of a dumbbell, in the plan's order."""
 
+IDENTICAL = "nothing in this scenario is random: repeats are identical"
+
 MOST_SAMPLES = 20_000_000
 """Of all flows or all links of a run: 1.6 GB of series."""
 

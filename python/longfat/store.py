@@ -15,6 +15,7 @@ again.
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import time
 import uuid
@@ -136,7 +137,7 @@ class Store:
             LongfatError: the disk is full or gone; what is there stays.
         """
         if series is not None:
-            self._write(f"{SERIES}/{key}.parquet", _parquet(series))
+            self._write(series_name(key), _parquet(series))
         self._rows[key] = row if isinstance(row, str) else text(row)
         if len(self._rows) >= MOST_ROWS or time.monotonic() - self._since > MOST_WAIT_S:
             self.flush()
@@ -195,12 +196,23 @@ class Store:
         for name, held in wanted.items():
             yield from self._read(name, held)
 
+    def has_series(self, key: str) -> bool:
+        """Whether samples of a run are kept."""
+        return series_name(key).rpartition("/")[2] in self._series
+
+    @functools.cached_property
+    def _series(self) -> set[str]:
+        return set(self._place.names(SERIES))
+
     def series(self, key: str) -> pa.Table | None:
-        """The samples of a run, if they are kept."""
+        """The samples of a run, if they are kept; LongfatError if their file is damaged."""
+        name = series_name(key)
         try:
-            return _table(self._place.read(f"{SERIES}/{key}.parquet"))
+            return _table(self._place.read(name))
         except FileNotFoundError:
             return None
+        except pa.ArrowException:
+            raise LongfatError(f"{self._place}: {name} is damaged; remove it and run again") from None
 
     def _read(self, name: str, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
         """These rows of a segment."""
@@ -240,6 +252,11 @@ class Store:
         for name in old:
             self._place.remove(f"{self._folder}/{name}")
             del self._segments[name]
+
+
+def series_name(key: str) -> str:
+    """Where a store has the samples of a run."""
+    return f"{SERIES}/{key}.parquet"
 
 
 def text(row: Mapping[str, Any]) -> str:

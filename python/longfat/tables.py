@@ -109,21 +109,35 @@ def print_sweep(console: Console, swept: Swept) -> None:
     )
 
 
+MOST_COLUMNS = 15
+"""Of an answer whose rows are printed as lines."""
+FEW_ANSWERS = 4
+"""Rows of one with more columns that are printed side by side."""
 MOST_ANSWERS = 100
 """Rows of an answer that are printed; --json has all."""
 
 
 def print_answer(console: Console, answer: Any) -> None:
-    """The answer to a query, numbers to the right."""
+    """The answer to a query, numbers to the right; its first rows side by side if it has many columns."""
     import pyarrow as pa
 
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for field in answer.schema:
-        is_number = pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
-        table.add_column(field.name, justify="right" if is_number else "left")
-    for row in answer.slice(0, MOST_ANSWERS).to_pylist():
-        cells = [number(v) if isinstance(v, float) else "-" if v is None else str(v) for v in row.values()]
-        table.add_row(*map(Text, cells))
+    wide = answer.num_columns > MOST_COLUMNS
+    most = FEW_ANSWERS if wide else MOST_ANSWERS
+    shown = answer.slice(0, most)
+    table = Table(box=None, header_style="dim", pad_edge=False, show_header=not wide)
+    if wide:
+        for name in shown.column_names:
+            table.add_row(Text(name, "dim"), *(Text(_cell(value)) for value in shown[name].to_pylist()))
+    else:
+        for field in answer.schema:
+            is_number = pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+            table.add_column(field.name, justify="right" if is_number else "left")
+        for row in shown.to_pylist():
+            table.add_row(*(Text(_cell(value)) for value in row.values()))
     console.print(table)
-    if answer.num_rows > MOST_ANSWERS:
-        console.print(f"{answer.num_rows} rows, the first {MOST_ANSWERS} shown; --json has all", style="dim")
+    if answer.num_rows > most:
+        console.print(f"{answer.num_rows} rows, the first {most} shown; --json has all", style="dim")
+
+
+def _cell(value: Any) -> str:
+    return number(value) if isinstance(value, float) else "-" if value is None else str(value)

@@ -12,11 +12,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pandas
+import polars
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from longfat import errors, plan, sweep
+from longfat import errors, plan, simulate, sweep
 from longfat.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, words
 from longfat.sweep import tables as sweep_tables
@@ -130,6 +134,15 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         ({"axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 Mbit/s", "points": 3}}}, "not of a kind"),
         ({"duration": "1 s"}, "is a scenario; accepted: a sweep"),
         ({"axes": {"seed": [1]}, "keep": "all"}, 'accepted: "summary" or "series"'),
+        ({"axes": {"seed": {"from": 1, "to": 3}}}, "axes.seed.points is missing"),
+        ({"axes": {"seed": [1]}, "where": "seed * 2"}, "gives 2, neither true nor false"),
+        (
+            {
+                "axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 s", "points": 100_000}},
+                "repeats": 10_000,
+            },
+            "1000000000 runs; accepted: up to 10000000",
+        ),
         ({"axes": {"seed": [1]}, "axis": 1}, "axis: unknown key"),
         (
             {"axes": {"flow.0.rtt": {"from": "0 ms", "to": "1 ms", "points": 3, "spacing": "log"}}},
@@ -208,7 +221,7 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
     assert swept.runs.num_rows == 8
     assert swept.runs.column_names[:5] == ["run", "repeat", "bottleneck.rate", "flow.0.algorithm", "seed"]
     parts = {path.parent.name for path in (tmp_path / "tables" / "runs").rglob("*.parquet")}
-    assert parts == {"bottleneck.rate=1000000.0", "bottleneck.rate=2000000.0"}
+    assert parts == {"part=1000000.0", "part=2000000.0"}
     answer = swept.sql(
         'SELECT "bottleneck.rate" AS rate, count(*) AS n, max(goodput_bps) <= rate AS below '
         "FROM flows GROUP BY rate ORDER BY rate"
@@ -216,7 +229,74 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
     assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
     with pytest.raises(errors.InputError, match=r'--sql: .*runs has run, repeat, "bottleneck.rate"'):
         swept.sql("SELECT nothing FROM nowhere")
+    with pytest.raises(errors.InputError, match="--sql: no question"):
+        swept.sql("-- nothing")
     assert swept.to_polars("flows").height == 8
+    folder = tmp_path / "tables" / "runs"
+    others = (
+        pandas.read_parquet(folder)["bottleneck.rate"],
+        polars.read_parquet(folder)["bottleneck.rate"],
+        duckdb.sql(f"SELECT * FROM '{folder}/*/*.parquet'").to_arrow_table()["bottleneck.rate"].to_pandas(),
+    )
+    assert [sorted(set(column)) for column in others] == [[1e6, 2e6]] * 3
+
+
+def test_an_axis_of_quantities_that_cannot_be_compared_is_one_of_texts(tmp_path: Path) -> None:
+    buffers = ["20 % BDP", "50 packets", "10 ms"]
+    sweep.run(grid(axes={"bottleneck.buffer": buffers}), tmp_path)
+    assert sweep.open_sweep(tmp_path).runs["bottleneck.buffer"].to_pylist() == buffers
+
+
+def test_samples_are_made_where_only_summaries_were_kept_and_are_found_by_their_run(tmp_path: Path) -> None:
+    asked = {"seed": [1, 2]}
+    sweep.run(grid(axes=asked, keep="summary"), tmp_path)
+    with pytest.raises(errors.InputError, match='keep = "series"'):
+        sweep.open_sweep(tmp_path).series(0)
+    document = sweep.run(grid(axes=asked, keep="series"), tmp_path)
+    assert document["performance"]["ran"] == 2
+    swept = sweep.open_sweep(tmp_path)
+    ran = simulate.run(BASE, seed=2).flows["received_bytes"].to_pylist()
+    series = swept.series(1)
+    assert series.filter(pc.equal(series["of"], "flow"))["received_bytes"].to_pylist() == ran
+    with pytest.raises(errors.InputError, match="no result of a run 2"):
+        swept.series(2)
+    (tmp_path / swept.runs["series"][0].as_py()).write_bytes(b"PAR1")
+    with pytest.raises(errors.LongfatError, match="damaged or gone; remove it"):
+        swept.series(0)
+
+
+def test_tables_that_are_damaged_are_told_and_made_anew_by_the_next_sweep(tmp_path: Path) -> None:
+    asked = grid(axes={"seed": [1, 2]})
+    sweep.run(asked, tmp_path)
+    file = next((tmp_path / "tables" / "runs").rglob("*.parquet"))
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(errors.LongfatError, match="damaged; `longfat sweep` makes it anew"):
+        _ = sweep.open_sweep(tmp_path).runs
+    sweep.run(asked, tmp_path)
+    assert sweep.open_sweep(tmp_path).runs.num_rows == 2
+
+
+def test_a_sweep_of_a_newer_version_is_not_written_over(tmp_path: Path) -> None:
+    asked = grid(axes={"seed": [1]})
+    sweep.run(asked, tmp_path)
+    file = tmp_path / "sweep.json"
+    document = json.loads(file.read_text())
+    file.write_text(json.dumps(document | {"format": 99}))
+    with pytest.raises(errors.InputError, match="which is newer"):
+        sweep.run(asked, tmp_path)
+    file.write_text("{")
+    assert sweep.run(asked, tmp_path)["performance"]["found"] == 1
+
+
+def test_what_is_probably_not_meant_is_told_before_anything_runs() -> None:
+    same = {**BASE, "bottleneck": {"rate": "5 Mbit/s"}}
+    axes: dict[str, Any] = {"flow.0.rtt": ["10 ms", "20 ms"]}
+    repeated = sweep.from_dict({"base": same, "axes": axes, "repeats": 2})
+    assert repeated.warnings() == ["nothing in this scenario is random: repeats are identical"]
+    lossy = sweep.from_dict({"base": same, "axes": axes | {"bottleneck.loss": [0, 0.1]}, "repeats": 2})
+    assert lossy.warnings() == []
+    (told,) = grid(axes={"flow.0.algorithm": ["sack", "cubix"]}).warnings()
+    assert told.startswith('a point will fail: sweep: flow.0.algorithm = "cubix"')
 
 
 def test_an_axis_of_numbers_and_tables_is_one_of_texts(tmp_path: Path) -> None:
@@ -527,4 +607,16 @@ def test_the_command_of_a_sweep_with_failed_runs_ends_with_1_and_says_each_cause
     assert "runs: 4 in all, 2 new" in ended.stdout
     assert "2 failed" in ended.stdout
     assert ended.stdout.count("failed: ") == 1
+    assert ended.stderr.startswith(f"warning: a point will fail: {file}: flow.0.rtt = ")
+    everything = [
+        sys.executable,
+        "-m",
+        "longfat",
+        "results",
+        str(tmp_path / "out"),
+        "--sql",
+        "SELECT * FROM runs",
+    ]
+    shown = subprocess.run(everything, capture_output=True, text=True, check=True).stdout
+    assert ["flow.0.rtt", "0.01", "0.01"] in [line.split() for line in shown.splitlines()]
     assert sweep.open_sweep(tmp_path / "out").failures["run"].to_pylist() == [2, 3]

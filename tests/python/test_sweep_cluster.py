@@ -141,6 +141,8 @@ def test_nobody_at_the_address_and_no_worker_are_told(
     from longfat.sweep import cluster
 
     monkeypatch.setattr(cluster, "TIMEOUT_S", 1.0)
+    with pytest.raises(errors.InputError, match=r"accepted: one of .*tcp"):
+        cluster.Cluster("http://127.0.0.1:80")
     with pytest.raises(errors.InputError, match="does not answer"):
         cluster.Cluster("tcp://127.0.0.1:9")
     with scheduler(tmp_path) as (file, _), pytest.raises(errors.InputError, match="has no worker"):

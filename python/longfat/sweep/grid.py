@@ -23,7 +23,7 @@ import functools
 import itertools
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -31,7 +31,7 @@ from typing import Any, Literal, get_args
 from longfat.errors import InputError
 from longfat.fields import SEEDS
 from longfat.override import override
-from longfat.scenario import Scenario
+from longfat.scenario import IDENTICAL, Scenario
 from longfat.sweep import layout
 from longfat.sweep.where import Filter
 from longfat.units import RATE, SIZE, TIME, Dimension, split
@@ -46,6 +46,9 @@ SUMMARY_ABOVE = 1000
 """Runs beyond which samples are not kept unless the file asks for them."""
 MOST_REPEATS = 10_000
 MOST_POINTS_OF_AXIS = 100_000
+MOST_RUNS = 10_000_000
+MOST_TRIED = 200
+"""Values of axes that are looked at before anything runs."""
 DIMENSIONS = (TIME, RATE, SIZE)
 COUNTED = ("packets", "packet", "segments", "segment", "% BDP")
 """Units of numbers that are no quantities of their own."""
@@ -131,6 +134,22 @@ class Sweep:
         """How many runs the filter leaves."""
         return self.repeats * sum(1 for _ in self.combinations()) if self.where.text else self.most
 
+    def warnings(self) -> list[str]:
+        """What is probably not meant, but can be run: told by each value beside the first of other axes."""
+        values = [dict(zip(axis.keys, axis.steps[0], strict=True)) for axis in self.axes]
+        first = {key: value for each in values for key, value in each.items()}
+        changed = [dict(zip(axis.keys, step, strict=True)) for axis in self.axes for step in axis.steps]
+        found: dict[str, None] = {}
+        varies = False
+        for each in changed[:MOST_TRIED]:
+            try:
+                varies = self.scenario(Point(0, first | each, 0)).varies() or varies
+            except InputError as error:
+                found |= dict.fromkeys(f"a point will fail: {line}" for line in error.lines())
+        if self.repeats > 1 and not varies and not found and len(changed) <= MOST_TRIED:
+            found[IDENTICAL] = None
+        return list(found)
+
     def scenario(self, point: Point) -> Scenario:
         """The scenario of a point; InputError if it is refused."""
         data = _copy(self.document)
@@ -183,6 +202,8 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
     if not isinstance(title, str):
         raise InputError(f"{source}: title: accepted: a text")
     most = math.prod(axis.size for axis in axes) * repeats
+    if most > MOST_RUNS:
+        raise InputError(f"{source}: {most} runs; accepted: up to {MOST_RUNS}")
     keep = data.get("keep", "summary" if most > SUMMARY_ABOVE else "series")
     if keep not in KEEPS:
         raise InputError(f"{source}: keep = {shown(keep)}: {choice(keep, KEEPS)}")
@@ -276,6 +297,8 @@ def _range(table: Mapping[str, Any], at: str) -> list[Any]:
             known = ", ".join(RANGE_KEYS)
             raise InputError(f"{at}.{key}: unknown key{suggestion(key, RANGE_KEYS)}; accepted: {known}")
     points, spacing = table.get("points"), table.get("spacing", "linear")
+    if points is None:
+        raise InputError(f"{at}.points is missing; accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
     if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= MOST_POINTS_OF_AXIS:
         raise InputError(f"{at}.points = {points}: accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
     if spacing not in SPACINGS:
@@ -329,6 +352,26 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return value
+
+
+def are_numbers(values: Sequence[Any]) -> bool:
+    """Whether values of an axis are numbers of one kind: "20 % BDP" and "50 packets" are not."""
+    first = _kind(values[0])
+    return all(_kind(value) == first for value in values) and all(
+        isinstance(plain(value), (int, float)) for value in values
+    )
+
+
+def in_table(value: Any, number: bool) -> float | str:
+    """A value of an axis as tables have it: a number in SI units, or a text as the file has it."""
+    if number:
+        return float(plain(value))
+    return value if isinstance(value, str) else str(plain(value))
+
+
+def _kind(value: Any) -> Dimension | str | None:
+    found = split(value) if isinstance(value, str) else None
+    return None if found is None else dimension_of(value) or found[1]
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from longfat.claims import LEDGER_FILE, read_ledger
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.store import STORE_FILE
 from longfat.sweep.tables import TABLES
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+FORMAT = 1
+"""Of sweep.json and its tables; counts up when an older version could not read it."""
 SWEEP_FILE = "sweep.json"
 NAMES = ("runs", "flows", "failures", "claims")
 TYPES = {"run": pa.int64(), "repeat": pa.int64()}
@@ -79,10 +82,33 @@ class Swept:
             return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
         import pyarrow.dataset as ds  # with pandas, which no worker of a sweep needs
 
-        schemas = [ds.dataset(file, partitioning=None).schema for file in files]
-        whole = pa.unify_schemas(schemas, promote_options="permissive")
-        table = ds.dataset(files, schema=whole, partitioning=None).to_table()
+        try:
+            schemas = [ds.dataset(file, partitioning=None).schema for file in files]
+            whole = pa.unify_schemas(schemas, promote_options="permissive")
+            table = ds.dataset(files, schema=whole, partitioning=None).to_table()
+        except (pa.ArrowException, OSError):
+            raise LongfatError(f"{folder}: damaged; `longfat sweep` makes it anew from the runs") from None
         return table.sort_by([("run", "ascending")])
+
+    def series(self, run: int) -> pa.Table:
+        """The samples of a run, in long form: of ("flow" or "link"), its name, time and figures.
+
+        Raises:
+            InputError: there is no such run, or its samples were not kept.
+            LongfatError: the file is damaged.
+        """
+        import pyarrow.compute as pc
+
+        runs = self.runs.filter(pc.equal(self.runs["run"], run))
+        if not runs.num_rows:
+            raise InputError(f"{self.folder}: no result of a run {run}")
+        if "series" not in runs.column_names:
+            raise InputError(f'{self.folder}: no samples; accepted: a sweep with keep = "series"')
+        file = self.folder / runs["series"][0].as_py()
+        try:
+            return pq.read_table(file)
+        except (pa.ArrowException, OSError):
+            raise LongfatError(f"{file}: damaged or gone; remove it and run again") from None
 
     def with_flows(self) -> pa.Table:
         """`runs` with each figure of each flow as a column flow_NAME_FIGURE."""
@@ -121,9 +147,14 @@ class Swept:
             for name in NAMES:
                 database.register(name, self.table(name))
             try:
-                answer: pa.Table = database.sql(query).to_arrow_table()
+                asked = database.sql(query)
+                if asked is None:
+                    raise InputError("--sql: no question; accepted: such as SELECT count(*) FROM runs")
+                answer: pa.Table = asked.to_arrow_table()
             except duckdb.Error as error:
-                raise InputError(f"--sql: {' '.join(str(error).split())}; {self._columns()}") from None
+                named = isinstance(error, (duckdb.BinderException, duckdb.CatalogException))
+                known = f"; {self._columns()}" if named else ""
+                raise InputError(f"--sql: {' '.join(str(error).split())}{known}") from None
         return answer
 
     def _columns(self) -> str:
@@ -142,24 +173,46 @@ def open_sweep(folder: Path | str) -> Swept:
     Raises:
         InputError: it holds none, or one of a newer version.
     """
-    from longfat.sweep.run import FORMAT
-
     path = Path(folder) / SWEEP_FILE
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        newer = document["format"] > FORMAT
+        document = _document(path)
     except FileNotFoundError:
-        begun = (Path(folder) / STORE_FILE).exists()
-        why = "one that has not come to its end: run it again" if begun else f"no sweep ({SWEEP_FILE})"
+        if (Path(folder) / "suite.json").exists():
+            why = "a suite, whose ledger `longfat claims` shows"
+        elif (Path(folder) / STORE_FILE).exists():
+            why = "one that has not come to its end: run it again"
+        else:
+            why = f"no sweep ({SWEEP_FILE})"
         raise InputError(f"{folder}: {why}; accepted: what `longfat sweep` wrote") from None
     except (OSError, ValueError, TypeError, KeyError):
         raise InputError(f"{path}: not a stored sweep") from None
-    if newer:
-        made = document["provenance"]["version"]
+    _refuse_newer(path, document)
+    return Swept(Path(folder), document)
+
+
+def refuse_newer(folder: Path | str) -> None:
+    """InputError if the sweep in a folder is of a newer version; what cannot be read is none."""
+    path = Path(folder) / SWEEP_FILE
+    try:
+        document = _document(path)
+    except (OSError, ValueError, TypeError, KeyError):
+        return
+    _refuse_newer(path, document)
+
+
+def _document(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(document["format"], int):
+        raise TypeError
+    return document
+
+
+def _refuse_newer(path: Path, document: Mapping[str, Any]) -> None:
+    if document["format"] > FORMAT:
+        made = document.get("provenance", {}).get("version", "of a later day")
         raise InputError(
             f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
         )
-    return Swept(Path(folder), document)
 
 
 def _quoted(name: str) -> str:

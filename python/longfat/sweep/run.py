@@ -29,11 +29,9 @@ from longfat.scenario import Scenario
 from longfat.store import Store
 from longfat.sweep import tables
 from longfat.sweep.grid import Keep, Point, Sweep
+from longfat.sweep.handle import FORMAT, SWEEP_FILE, refuse_newer
 from longfat.sweep.reduction import reduce_run
 
-FORMAT = 1
-"""Of sweep.json and its tables; counts up when an older version could not read them."""
-SWEEP_FILE = "sweep.json"
 ATTEMPTS = 2
 """How often a run is given to a worker that ends before it answers: another run may have been the cause."""
 AHEAD = 2
@@ -97,6 +95,7 @@ def run(
     began = said = time.perf_counter()
     console = console or Console(quiet=True)
     _refuse_foreign(out)
+    refuse_newer(out)
     distribute = _distribute(jobs, scheduler)
     with Store(out, reduction_key(reduce_run)) as kept:
         if kept.damaged:
@@ -152,6 +151,9 @@ def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Ite
     )
     for error in document["errors"]:
         yield f"failed: {error}"
+    if document["causes"] > len(document["errors"]):
+        others = document["causes"] - len(document["errors"])
+        yield f"failed: {others} more causes; the table failures has all"
     yield f"tables: {out}/tables" if page is None else f"report: {page}"
 
 
@@ -170,7 +172,8 @@ def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenari
         keys = run_keys(scenario, range(scenario.seed, scenario.seed + sweep.repeats))
         for point, key in zip(points, keys, strict=True):
             state.keys.append(key)
-            if key in kept or key in state.running:
+            there = key in kept and (sweep.keep == "summary" or kept.has_series(key))
+            if there or key in state.running:
                 state.kept += 1
                 continue
             state.out[position] = (point, key)
@@ -208,6 +211,7 @@ def _said(error: Exception) -> str:
 
 
 def _document(sweep: Sweep, state: _State, spans: Mapping[str, float | None]) -> dict[str, Any]:
+    causes = list(dict.fromkeys(error for _, error in state.failures))
     return {
         "format": FORMAT,
         "title": sweep.title,
@@ -222,7 +226,8 @@ def _document(sweep: Sweep, state: _State, spans: Mapping[str, float | None]) ->
         "results_version": _core.results_version(),
         "runs": len(state.keys),
         "failed": len(state.failures),
-        "errors": list(dict.fromkeys(error for _, error in state.failures))[:ERRORS_SHOWN],
+        "errors": causes[:ERRORS_SHOWN],
+        "causes": len(causes),
         "performance": {**spans, "ran": state.ran, "found": state.kept},
         "provenance": output.provenance(sys.argv),
     }

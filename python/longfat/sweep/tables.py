@@ -1,8 +1,8 @@
 """The tidy tables of a sweep: `runs` and `failures` (a row a run), `flows` (a row a flow of a run).
 
 They are made from the store alone, in the order of the sweep, so that the same runs give the same bytes.
-`runs` and `flows` are partitioned by the first axis of 2 to 64 values, as Hive does:
-tables/runs/AXIS=VALUE/part-N.parquet.
+`runs` and `flows` are parted by the first axis of 2 to 64 values: tables/runs/part=VALUE/part-N.parquet.
+Readers of Hive's folders see a column `part` beside the axis, which the files have with its type.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, overload
 import pyarrow as pa
 
 from longfat.result import Result
-from longfat.store import row
-from longfat.sweep.grid import Point, Sweep, plain
+from longfat.store import row, series_name
+from longfat.sweep.grid import Keep, Point, Sweep, are_numbers, in_table
 
 if TYPE_CHECKING:
     from longfat.store import Store
@@ -78,7 +78,7 @@ def write(
     split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
     with store.exchange(TABLES) as put:
         for part, chunk in enumerate(_chunks(zip(sweep.points(), keys, strict=True), CHUNK)):
-            for folder, rows in _files(chunk, store, texts, split):
+            for folder, rows in _files(chunk, store, texts, split, sweep.keep):
                 put(f"{folder}part-{part:05d}.parquet", rows.table())
         if failures:
             rows = _Rows()
@@ -99,14 +99,13 @@ def _texts(sweep: Sweep) -> frozenset[str]:
         key
         for axis in sweep.axes
         for place, key in enumerate(axis.keys)
-        if not all(isinstance(plain(step[place]), (int, float)) for step in axis.steps)
+        if not are_numbers([step[place] for step in axis.steps])
     )
 
 
 def _place(point: Point, texts: frozenset[str]) -> dict[str, Any]:
-    values = {key: plain(value) for key, value in point.values.items()}
     return {"run": point.number, "repeat": point.repeat} | {
-        key: str(value) if key in texts else float(value) for key, value in values.items()
+        key: in_table(value, key not in texts) for key, value in point.values.items()
     }
 
 
@@ -129,13 +128,17 @@ def _figures(kept: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _files(
-    chunk: Iterable[tuple[Point, str | None]], store: Store, texts: frozenset[str], split: str | None
+    chunk: Iterable[tuple[Point, str | None]],
+    store: Store,
+    texts: frozenset[str],
+    split: str | None,
+    keep: Keep,
 ) -> Iterable[tuple[str, _Rows]]:
     """What some runs give for `runs` and `flows`, by folders.
 
-    A row of `runs` is run, repeat, axes, seed, then the figures of links with their names before them, and
-    the metrics; one of `flows` is run, repeat, axes, then what the summary says of a flow. They are decoded
-    one at a time: a thousand of them take several times the memory of their columns.
+    A row of `runs` is run, repeat, axes, seed, figures of links with their names before them, metrics, and
+    where samples are if they are kept; one of `flows` is run, repeat, axes, then what the summary says of a
+    flow. They are decoded one at a time: a thousand of them take several times the memory of their columns.
     """
     found = dict(store.texts(key for _, key in chunk if key is not None))
     runs: dict[str, _Rows] = {}
@@ -145,8 +148,9 @@ def _files(
             continue
         kept = row(found[key])
         place = _place(point, texts)
-        own = "" if split is None else f"{split}={urllib.parse.quote(str(place[split]), safe='')}/"
-        runs.setdefault(f"runs/{own}", _Rows()).add(place | _figures(kept))
+        own = "" if split is None else f"part={urllib.parse.quote(str(place[split]), safe='')}/"
+        samples = {"series": series_name(key)} if keep == "series" else {}
+        runs.setdefault(f"runs/{own}", _Rows()).add(place | _figures(kept) | samples)
         for flow in kept["flows"]:
             flows.setdefault(f"flows/{own}", _Rows()).add(place | flow)
     return (runs | flows).items()

@@ -57,9 +57,12 @@ class Filter:
             return True
         names = {name: plain(values[key]) for name, key in self._names.items()}
         try:
-            return bool(_value(self._tree, names))
+            kept = _value(self._tree, names)
         except (TypeError, ZeroDivisionError) as error:
             raise InputError(f"{self._at}: {error}; accepted: {ACCEPTED}") from None
+        if not isinstance(kept, bool):
+            raise InputError(f"{self._at}: gives {kept}, neither true nor false; accepted: {ACCEPTED}")
+        return kept
 
     def _check(self, node: ast.AST) -> None:
         match node:
