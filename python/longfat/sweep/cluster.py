@@ -8,6 +8,7 @@ by the driver alone, so nothing is doubled however often a batch is computed.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +43,16 @@ class Cluster:
             raise InputError(f"--scheduler {address}: accepted: an address such as tcp://host:8786")
         try:
             from distributed import Client
+            from distributed.comm.registry import backends
         except ImportError:
             raise InputError(
                 f"--scheduler {address}: needs dask; accepted: pip install 'longfat[cluster]'"
             ) from None
+        if address.partition("://")[0] not in backends:  # a client would begin, and not end in time
+            known = ", ".join(sorted(backends))
+            raise InputError(f"--scheduler {address}: accepted: one of {known}, such as tcp://host:8786")
+        # its tracebacks when the scheduler goes: that is told in a line
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self.address = address
         try:
             self._client = Client(address, timeout=TIMEOUT_S, set_as_default=False)
