@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from longfat.suites.figure import Panel
@@ -13,11 +14,22 @@ if TYPE_CHECKING:
 COLOURS = "viridis"
 """Of both libraries; told apart with any colour vision, and in grey."""
 DIGITS = 3
-MOST_NUMBERS = 150
-"""Cells beyond which numbers would not be read."""
 DARK = 0.6
 """Of the range: above it numbers are dark on light, since viridis ends in yellow."""
-DIGITS_SIZE = 6
+DIGITS_SIZE = 6.0
+LEAST_SIZE = 4.0
+"""Smaller numbers would not be read."""
+DIGIT_WIDTH = 0.65
+"""Of a number's height."""
+CELL_INCHES = 0.36
+"""Room for a number."""
+MOST_INCHES = 3.5
+"""Of a panel beside others; narrower cells go without numbers."""
+
+
+def inches(panel: Panel) -> float:
+    """How wide a panel is whose cells have room for their numbers, up to a limit."""
+    return min(MOST_INCHES, CELL_INCHES * (1 + len(panel.categories))) if panel.cells else 0.0
 
 
 def bounds(panel: Panel) -> tuple[float, float]:
@@ -40,21 +52,47 @@ def draw_panel(panel: Panel, axis: Axes) -> None:
     axis.set_title(panel.title, loc="left")
     axis.set_xlabel(panel.x_label)
     axis.set_ylabel(panel.y_label)
-    if len(panel.categories) * len(panel.levels) > MOST_NUMBERS:
+
+
+def write_numbers(panel: Panel, axis: Axes) -> None:
+    """Writes each cell's value into it, as small as cells ask for, or none where they are too small."""
+    texts = {
+        (x, y): f"{value:.{DIGITS}g}"
+        for y, row in enumerate(panel.cells)
+        for x, value in enumerate(row)
+        if math.isfinite(value)
+    }
+    if not texts:
         return
-    for y, row in enumerate(panel.cells):
-        for x, value in enumerate(row):
-            if math.isfinite(value):
-                light = high > low and (value - low) / (high - low) > DARK
-                axis.text(
-                    x + 0.5,
-                    y + 0.5,
-                    f"{value:.{DIGITS}g}",
-                    ha="center",
-                    va="center",
-                    fontsize=DIGITS_SIZE,
-                    color="black" if light else "white",
-                )
+    room = axis.get_window_extent()
+    points = 72.0 / axis.figure.dpi
+    width, height = (points * room.width / len(panel.categories), points * room.height / len(panel.levels))
+    size = min(DIGITS_SIZE, height, width / (DIGIT_WIDTH * max(map(len, texts.values()))))
+    if size < LEAST_SIZE:
+        return
+    low, high = bounds(panel)
+    for (x, y), text in texts.items():
+        light = high > low and (panel.cells[y][x] - low) / (high - low) > DARK
+        axis.text(
+            x + 0.5,
+            y + 0.5,
+            text,
+            ha="center",
+            va="center",
+            fontsize=size,
+            color="black" if light else "white",
+        )
+
+
+def plotly_axis(names: Sequence[str]) -> dict[str, Any]:
+    """An axis of a panel's cells, whole where some or all have no value."""
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": list(names),
+        "showgrid": False,
+        "range": [-0.5, len(names) - 0.5],
+    }
 
 
 def plotly_trace(panel: Panel) -> dict[str, Any]:

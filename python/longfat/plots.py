@@ -14,13 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import heat, radar
+from longfat import heat, radar, scales
 from longfat.output import FIGURE_FORMATS
 from longfat.suites.figure import Curve, Figure, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
 COLOURS = {
@@ -122,21 +121,25 @@ LIMIT_STROKE = SPARE_COLOURS.index("#6b7280")
 
 WIDTH_INCHES = 7.0
 """Two columns of a paper."""
+PANEL_WIDTH_INCHES = 1.75
+"""Panels side by side get no narrower; the figure gets wider."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
-LABEL_WIDTH = 28
-"""Letters of an axis beside a panel; a longer label takes two lines."""
 MARKED_COLOUR = "#94a3b8"
 MARKED_OPACITY = 0.18
 """Of the window that figures are of, behind a history; to be seen on a light and on a dark page."""
 MOST_RATE_BINS = 200
 """Of a history of rates; fewer where they would be shorter than a round trip or a sample."""
 LEGEND_COLUMNS = 5
-SHORT_RANGE = 50.0
-"""A logarithmic axis over less than this factor has labels between the powers of ten."""
 PLAIN_TICKS = (0.1, 1000.0)
 """Values of a logarithmic axis that are written as they are, not as powers of ten."""
 DPI = 150
+NO_VALUES = "no values"
+MOST_ON_PAGE = 3
+"""Panels side by side that have room on any page; with more it scrolls, and buttons stand above titles."""
+PAGE_PANEL_PIXELS = 200
+TILTED_GAP = 0.27
+"""Between rows of panels whose categories may be written at an angle."""
 
 STYLE: Any = {
     "font.family": "sans-serif",
@@ -168,36 +171,51 @@ def draw(figure: Figure) -> Drawing:
 
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
+    width = max(WIDTH_INCHES, columns * max(map(_panel_width, figure.panels)) if columns > 1 else 0.0)
     round_ = figure.panels[0].radar
     height = radar.INCHES if round_ else HISTORY_INCHES if _is_history(figure) else PANEL_INCHES
     with mpl.rc_context(STYLE):
-        canvas = Canvas(figsize=(WIDTH_INCHES, height * rows + 0.5), layout="constrained")
+        canvas = Canvas(figsize=(width, height * rows + 0.5), layout="constrained")
         kind: Any = {"projection": "polar"} if round_ else {}
         axes = canvas.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel()
-        for panel, axis in zip(figure.panels, axes, strict=False):
+        for number, (panel, axis) in enumerate(zip(figure.panels, axes, strict=False)):
             _draw_panel(panel, axis)
+            axis.set_title(scales.wrapped(axis.get_title(loc="left"), width / columns), loc="left")
+            if scales.needs_no_labels(figure.panels, number, columns):
+                axis.tick_params(labelleft=False)
         for axis in axes[len(figure.panels) :]:
             axis.set_axis_off()
         _draw_legend(canvas, figure, axes[: len(figure.panels)])
         mirrored = f"{figure.mirrors}: " if figure.mirrors not in ("", figure.name) else ""
         canvas.suptitle(f"{mirrored}{figure.title}", fontsize=9)
+        if any(panel.cells for panel in figure.panels):
+            canvas.draw_without_rendering()  # how wide cells are is not known before
+            for panel, axis in zip(figure.panels, axes, strict=False):
+                heat.write_numbers(panel, axis)
     return canvas
 
 
-def save(figure: Figure, directory: Path, formats: Iterable[str] = FIGURE_FORMATS) -> list[Path]:
+def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FIGURE_FORMATS) -> list[Path]:
     """Draws a figure and writes it as directory/NAME.FORMAT; the same figure always gives the same bytes."""
     import matplotlib as mpl
 
-    directory.mkdir(parents=True, exist_ok=True)
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
     canvas = draw(figure)
     written = []
     with mpl.rc_context(STYLE):
         for kind in formats:
-            path = directory / f"{figure.name}.{kind}"
+            path = folder / f"{figure.name}.{kind}"
             undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
             canvas.savefig(path, format=kind, dpi=DPI, metadata=undated)
             written.append(path)
     return written
+
+
+def least_pixels(figure: Figure) -> int:
+    """How wide a figure is at least on a page; 0 where any width will do."""
+    columns = min(figure.columns, len(figure.panels))
+    return PAGE_PANEL_PIXELS * columns if columns > MOST_ON_PAGE else 0
 
 
 def plotly_figure(figure: Figure) -> dict[str, Any]:
@@ -210,13 +228,13 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
     panel_height = 230 if _is_history(figure) else 330
     layout: dict[str, Any] = {
         "height": panel_height * rows + 90,
-        "margin": {"l": 64, "r": 16, "t": 30, "b": 48},
+        "margin": {"l": 64, "r": 16, "t": 30 if columns <= MOST_ON_PAGE else 48, "b": 48},
         "grid": {
             "rows": rows,
             "columns": columns,
             "pattern": "independent",
             "xgap": 0.14,
-            "ygap": min(0.32, 0.75 * 90 / panel_height),
+            "ygap": TILTED_GAP if figure.panels[0].cells else min(0.32, 0.75 * 90 / panel_height),
         },
         "legend": {"orientation": "h", "x": 0.0, "y": 0.0, "yref": "container", "yanchor": "bottom"},
         "annotations": [],
@@ -226,16 +244,23 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
     shown: set[str] = set()
     for number, panel in enumerate(figure.panels, start=1):
         suffix = "" if number == 1 else str(number)
-        layout[f"xaxis{suffix}"] = _plotly_axis(panel.x_label, panel.x_log, panel.x_range)
+        layout[f"xaxis{suffix}"] = scales.plotly_axis(
+            panel.x_label, panel.x_log, panel.x_range, (x for curve in panel.curves for x in curve.x)
+        )
         if panel.categories and not panel.cells:
             layout[f"xaxis{suffix}"] |= {
                 "tickvals": list(range(len(panel.categories))),
                 "ticktext": list(panel.categories),
                 "range": [-0.5, len(panel.categories) - 0.5],
             }
-        layout[f"yaxis{suffix}"] = _plotly_axis(
-            panel.y_label, panel.y_log, None if panel.cells else panel.y_range
+        layout[f"yaxis{suffix}"] = scales.plotly_axis(
+            panel.y_label,
+            panel.y_log,
+            None if panel.cells else panel.y_range,
+            (y for curve in panel.curves for y in curve.y),
         )
+        if scales.needs_no_labels(figure.panels, number - 1, columns):
+            layout[f"yaxis{suffix}"]["showticklabels"] = False
         if panel.marked:
             layout["shapes"].append(
                 {
@@ -252,22 +277,24 @@ def plotly_figure(figure: Figure) -> dict[str, Any]:
                     "line": {"width": 0},
                 }
             )
+        domain = {"xref": f"x{suffix} domain", "yref": f"y{suffix} domain", "showarrow": False}
         layout["annotations"].append(
             {
-                "text": panel.title,
-                "xref": f"x{suffix} domain",
-                "yref": f"y{suffix} domain",
+                **domain,
+                "text": scales.wrapped_on_page(panel.title, columns),
                 "x": 0.0,
                 "y": 1.0,
                 "xanchor": "left",
                 "yanchor": "bottom",
-                "showarrow": False,
+                "align": "left",
                 "font": {"size": 12},
             }
         )
+        if scales.is_empty(panel):
+            layout["annotations"].append({**domain, "text": NO_VALUES, "x": 0.5, "y": 0.5})
         if panel.cells:
-            layout[f"yaxis{suffix}"] |= {"type": "category"}
-            layout[f"xaxis{suffix}"] = {**layout[f"xaxis{suffix}"], "type": "category"}
+            layout[f"xaxis{suffix}"] |= heat.plotly_axis(panel.categories)
+            layout[f"yaxis{suffix}"] |= heat.plotly_axis(panel.levels)
             traces.append(heat.plotly_trace(panel) | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
         for curve in panel.curves:
             trace = _plotly_trace(curve, panel)
@@ -462,6 +489,7 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
         return
     if panel.cells:
         heat.draw_panel(panel, axis)
+        _say_if_empty(panel, axis)
         return
     if panel.marked:
         axis.axvspan(*panel.marked, color=MARKED_COLOUR, alpha=MARKED_OPACITY, linewidth=0, zorder=0)
@@ -481,37 +509,37 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
                 capsize=2,
                 **style,
             )
-    if panel.x_log:
-        axis.set_xscale("log")
-        if all(PLAIN_TICKS[0] <= x <= PLAIN_TICKS[1] for curve in panel.curves for x in curve.x):
-            axis.xaxis.set_major_formatter("{x:g}")
-        _thin_ticks(axis.xaxis)
-    if panel.y_log and _any_positive(panel):
-        axis.set_yscale("log")
-        _thin_ticks(axis.yaxis)
     if panel.categories:
         axis.set_xticks(range(len(panel.categories)), panel.categories, rotation=60, ha="right")
         axis.set_xlim(-0.5, len(panel.categories) - 0.5)
     elif panel.x_range:
         axis.set_xlim(*panel.x_range)
+    if panel.x_log:
+        axis.set_xscale("log")
+        if all(PLAIN_TICKS[0] <= x <= PLAIN_TICKS[1] for curve in panel.curves for x in curve.x):
+            axis.xaxis.set_major_formatter("{x:g}")
+        scales.thin_ticks(axis.xaxis)
+    if panel.y_log and _any_positive(panel):
+        axis.set_yscale("log")
     if panel.y_range:
         axis.set_ylim(*panel.y_range)
     elif not panel.y_log:
         axis.set_ylim(bottom=0.0)
+    if axis.get_yscale() == "log":
+        scales.thin_ticks(axis.yaxis)
+    _say_if_empty(panel, axis)
     axis.set_title(panel.title, loc="left")
     axis.set_xlabel(panel.x_label)
-    axis.set_ylabel(textwrap.fill(panel.y_label, LABEL_WIDTH))
+    axis.set_ylabel(textwrap.fill(panel.y_label, scales.LABEL_WIDTH))
 
 
-def _thin_ticks(axis: Axis) -> None:
-    """Labels of a logarithmic axis that stay apart: at 1, 2, 5 over a short range, else at powers of ten."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+def _say_if_empty(panel: Panel, axis: Axes) -> None:
+    if scales.is_empty(panel):
+        axis.text(0.5, 0.5, NO_VALUES, transform=axis.transAxes, ha="center", va="center", color="#6b7280")
 
-    low, high = axis.get_view_interval()
-    if low > 0.0 and high < SHORT_RANGE * low:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter("{x:g}")
-    axis.set_minor_formatter(NullFormatter())
+
+def _panel_width(panel: Panel) -> float:
+    return max(PANEL_WIDTH_INCHES, heat.inches(panel), scales.words_inches(panel))
 
 
 def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
@@ -534,22 +562,6 @@ def _bars(curve: Curve) -> list[float] | None:
 
 def _any_positive(panel: Panel) -> bool:
     return any(y > 0.0 for curve in panel.curves for y in curve.y)
-
-
-def _plotly_axis(label: str, log: bool, limits: tuple[float, float] | None) -> dict[str, Any]:
-    axis: dict[str, Any] = {"title": {"text": label, "standoff": 6}, "automargin": True}
-    if log:
-        axis |= {
-            "type": "log",
-            "exponentformat": "power",
-            "dtick": 1,
-            "minor": {"ticks": "outside", "ticklen": 3},
-        }
-    else:
-        axis["rangemode"] = "tozero"
-    if limits:
-        axis["range"] = [math.log10(limit) for limit in limits] if log else list(limits)
-    return axis
 
 
 def _plotly_trace(curve: Curve, panel: Panel) -> dict[str, Any]:

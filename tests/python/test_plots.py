@@ -1,5 +1,7 @@
+import itertools
 import json
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -168,3 +170,64 @@ def test_the_window_of_the_figures_is_marked_unless_it_is_the_whole_run(
         assert [(shape["x0"], shape["x1"]) for shape in shapes] == ([marked] if marked else [])
         shaded = [patch for patch in plots.draw(figure).axes[0].patches if patch.get_alpha()]
         assert len(shaded) == len(shapes)
+
+
+def test_a_figure_is_saved_under_a_folder_that_is_a_text(tmp_path):
+    (path,) = plots.save(sample_figure(), str(tmp_path / "out" / "mine"), ["png"])
+    assert path == tmp_path / "out" / "mine" / "T1.png"
+    assert path.is_file()
+
+
+def heat_map(columns, cells):
+    names = tuple(f"{column} Mbit/s" for column in range(len(cells[0])))
+    panels = [
+        Panel(f"{i} ms, cubic", "rate", "" if i else "buffer", (), categories=names, levels=("a", "b"))
+        for i in range(columns)
+    ]
+    return Figure("H", "", "A map", "", tuple(replace(panel, cells=cells) for panel in panels), columns)
+
+
+def test_maps_side_by_side_have_one_set_of_labels_and_cut_nothing_off():
+    drawn = heat_map(6, ((0.0123, 0.0456, 0.0789), (0.1, 0.2, 0.3)))
+    canvas = plots.draw(drawn)
+    canvas.draw_without_rendering()
+    assert canvas.get_figwidth() > plots.WIDTH_INCHES
+    for axis in canvas.axes:
+        box = axis.get_tightbbox()
+        assert box.x0 >= 0.0
+        assert box.x1 <= canvas.bbox.width
+        boxes = [text.get_window_extent() for text in axis.texts[:3]]
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+    shown = [any(label.get_text() for label in axis.get_yticklabels()) for axis in canvas.axes]
+    assert shown == [True] + [False] * 5
+    layout = plots.plotly_figure(drawn)["layout"]
+    assert [layout[f"yaxis{i or ''}"].get("showticklabels", True) for i in ("", 2, 6)] == [True, False, False]
+
+
+def test_cells_that_are_too_narrow_have_no_numbers():
+    row = tuple(0.01 * i + 0.001 for i in range(60))
+    assert list(plots.draw(heat_map(2, (row, row))).axes[0].texts) == []
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        Panel("", "x", "y", (Curve("a", (1.0, 2.0), (math.nan, math.nan)),)),
+        Panel("", "x", "y", ()),
+        Panel("", "x", "y", (), categories=("a",), levels=("b",), cells=((math.nan,),)),
+    ],
+)
+def test_a_panel_without_a_value_says_so(panel):
+    figure = Figure("T", "", "", "", (panel,))
+    assert [text.get_text() for text in plots.draw(figure).axes[0].texts] == ["no values"]
+    assert "no values" in [note["text"] for note in plots.plotly_figure(figure)["layout"]["annotations"]]
+
+
+def test_a_short_logarithmic_axis_has_labels_between_the_powers_of_ten():
+    panel = Panel("", "x", "y", (Curve("a", (20.0, 400.0), (1.0, 2.0)),), x_log=True)
+    figure = Figure("T", "", "", "", (panel,))
+    ticks = plots.plotly_figure(figure)["layout"]["xaxis"]["ticktext"]
+    assert {"20", "50", "100", "200"} <= set(ticks)
+    axis = plots.draw(figure).axes[0]
+    low, high = axis.get_xlim()
+    assert [x for x in axis.get_xticks() if low < x < high] == [20.0, 50.0, 100.0, 200.0]

@@ -291,6 +291,7 @@ def _entry(figure: Figure, files: list[Path], experiment: Mapping[str, Any]) -> 
         "runs": experiment["runs"],
         "links": links,
         "plot": plots.plotly_figure(figure),
+        "least_pixels": plots.least_pixels(figure),
         "table": figure.table,
     }
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from longfat import metrics
 from longfat.errors import InputError
 from longfat.suites.figure import Figure, Panel, points
 from longfat.sweep import words
-from longfat.sweep.grid import plain
+from longfat.sweep.grid import are_numbers, in_table, plain
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 
@@ -25,12 +26,31 @@ METRICS = ("throughput_ratio", "jain", "bottleneck_utilization", "bottleneck_los
 WRAPPED = 3
 """Panels side by side where there are no rows."""
 LOG_FACTOR = 10.0
-"""An axis that spans more is drawn logarithmically."""
+"""An axis that spans more is drawn logarithmically, and one whose values have equal ratios."""
+RATIO_TOLERANCE = 1e-9
+DRAWN = ("x", "y", "lines", "columns", "rows")
+"""Axes of a layout, in the order in which groups have them."""
+MARGIN = 0.05
+"""Of an axis, beyond its first and its last value."""
 HEADROOM = 1.05
 LOG_ROOM = 1.3
 
 Groups = Mapping[tuple[Any, ...], list[float]]
-"""Values of the runs by those of the axes that are drawn."""
+"""Values of the runs by those of the axes that are drawn; none where no run has one."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a figure is made of: values, how many runs were asked, and how many of them have none."""
+
+    groups: Groups
+    runs: int
+    missing: int
+
+    def levels(self, part: str, *, valued: bool = False) -> set[Any]:
+        """The values of an axis that is drawn, of all runs or of those with a value."""
+        place = DRAWN.index(part)
+        return {key[place] for key, values in self.groups.items() if values or not valued}
 
 
 def page(swept: Swept) -> list[Figure]:
@@ -79,10 +99,12 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
     """The figure of a layout, with `prefix` before its name. InputError as `heat_map` and `lines`."""
     if layout.kind == "lines" and not _is_number(swept, layout.x):
         raise InputError(f"{layout.x}: not an axis of numbers; accepted: one, for lines")
-    groups = _groups(swept, layout)
-    across, down = (_values(swept, layout, key) for key in (layout.columns, layout.rows))
+    found = _found(swept, layout)
+    if not found.groups:
+        layout = replace(layout, lines=None, columns=None, rows=None)  # one panel says it for all
+    across, down = (_levels(swept, layout, found, part) for part in ("columns", "rows"))
     panels = []
-    for (i, row), (j, column) in itertools.product(enumerate(down), enumerate(across)):
+    for row, column in itertools.product(down, across):
         title = ", ".join(
             words.named(_name(swept, key), step)
             for key, step in ((layout.columns, column), (layout.rows, row))
@@ -90,9 +112,8 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
         )
         at = (_stored(swept, layout.columns, column), _stored(swept, layout.rows, row))
         make = _heat if layout.kind == "heat" else _lines
-        panels.append(make(swept, layout, groups, at, title))
-        if layout.rows is not None:  # inner panels need no names of axes
-            panels[-1] = _trimmed(panels[-1], bottom=i == len(down) - 1, left=j == 0)
+        panels.append(make(swept, layout, found, at, title))
+    columns = len(across) if layout.rows is not None else min(len(across), WRAPPED)
     name, _, _ = words.figure(layout.parts)
     title = layout.title or f"{name} {'over' if layout.kind == 'heat' else 'along'} " + _and(
         [_name(swept, key) for key in (layout.x, layout.y) if key]
@@ -102,54 +123,52 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
         f"{prefix}{slug}-{'map' if layout.kind == 'heat' else 'lines'}",
         "",
         title[:1].upper() + title[1:],
-        _caption(swept, layout),
-        tuple(_ranged(panels, layout)),
-        columns=len(across) if layout.rows is not None else min(len(across), WRAPPED),
+        _caption(swept, layout, found),
+        tuple(_trimmed(_ranged(panels, layout), columns)),
+        columns=columns,
     )
 
 
-def _lines(swept: Swept, layout: Layout, groups: Groups, at: tuple[Any, Any], title: str) -> Panel:
+def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title: str) -> Panel:
     _, _, factor = words.figure(layout.parts)
     steps = _values(swept, layout, layout.x)
     unit, scale = words.unit_of(steps)
     curves = []
     met: dict[str, int] = {}
-    for number, level in enumerate(_values(swept, layout, layout.lines)):
+    valued = found.levels("lines", valued=True)
+    for number, level in enumerate(_levels(swept, layout, found, "lines")):
         samples = []
         for step in steps:
             key = (_stored(swept, layout.x, step), None, _stored(swept, layout.lines, level), *at)
-            found = [factor * value for value in groups.get(key, ())]
-            if found:
-                mean = metrics.mean_stderr(found) if len(found) > 1 else (found[0], math.nan)
-                samples.append((scale * float(plain(step)), mean))
+            values = [factor * value for value in found.groups.get(key, ())]
+            samples.append((scale * float(plain(step)), _mean_stderr(values)))
         algorithm = _algorithm(layout.lines, level)
         met[algorithm or ""] = met.get(algorithm or "", -1) + 1
         label = (
             words.named(_name(swept, layout.lines), level) if layout.lines else words.figure(layout.parts)[0]
         )
+        if layout.lines and _stored(swept, layout.lines, level) not in valued:
+            label = f"{label} (no values)"
         curves.append(points(label, samples, algorithm, met[algorithm] if algorithm else number))
-    xs = [point for curve in curves for point in curve.x]
-    log = bool(xs) and min(xs) > 0.0 and max(xs) > LOG_FACTOR * min(xs)
+    log, x_range = _x_scale([scale * float(plain(step)) for step in steps])
     return Panel(
         title,
         words.labelled(_name(swept, layout.x), unit),
         words.labelled(*words.figure(layout.parts)[:2]),
         tuple(curves),
         x_log=log,
+        x_range=x_range,
         y_log=layout.y_scale == "log",
     )
 
 
-def _heat(swept: Swept, layout: Layout, groups: Groups, at: tuple[Any, Any], title: str) -> Panel:
+def _heat(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title: str) -> Panel:
     name, unit, factor = words.figure(layout.parts)
     xs, ys = (_values(swept, layout, key) for key in (layout.x, layout.y))
-    cells = tuple(
-        tuple(
-            factor * _mean(groups.get((_stored(swept, layout.x, a), _stored(swept, layout.y, b), None, *at)))
-            for a in xs
-        )
-        for b in ys
+    across, up = (
+        [_stored(swept, key, step) for step in steps] for key, steps in ((layout.x, xs), (layout.y, ys))
     )
+    cells = tuple(tuple(factor * _mean(found.groups.get((x, y, None, *at))) for x in across) for y in up)
     return Panel(
         title or words.labelled(name, unit),
         _name(swept, layout.x),
@@ -159,6 +178,29 @@ def _heat(swept: Swept, layout: Layout, groups: Groups, at: tuple[Any, Any], tit
         levels=tuple(map(words.value, ys)),
         cells=cells,
     )
+
+
+def _mean_stderr(values: Sequence[float]) -> tuple[float, float]:
+    """Both as far as there are values: a point without any is a gap in its curve."""
+    if len(values) > 1:
+        return metrics.mean_stderr(values)
+    return (values[0] if values else math.nan), math.nan
+
+
+def _x_scale(values: Sequence[float]) -> tuple[bool, tuple[float, float]]:
+    """Whether an axis is logarithmic, and its ends: of all its values, whichever a panel has."""
+    low, high = min(values), max(values)
+    if low > 0.0 and (high > LOG_FACTOR * low or _is_geometric(values)):
+        room = (high / low) ** MARGIN
+        return True, (low / room, high * room)
+    margin = MARGIN * (high - low) or abs(high) or 1.0
+    return False, (low - margin, high + margin)
+
+
+def _is_geometric(values: Sequence[float]) -> bool:
+    ordered = sorted(values)
+    ratios = [after / before for before, after in itertools.pairwise(ordered)]
+    return len(ratios) > 1 and max(ratios) - min(ratios) <= RATIO_TOLERANCE * max(ratios)
 
 
 def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
@@ -179,33 +221,39 @@ def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
         scale = (min(0.0, *known), HEADROOM * max(known)) if known and max(known) > 0.0 else None
     else:
         scale = (min(known), max(known)) if known else None
-    return [_with(panel, y_range=scale) for panel in panels]
+    return [replace(panel, y_range=scale) for panel in panels]
 
 
-def _trimmed(panel: Panel, *, bottom: bool, left: bool) -> Panel:
-    return _with(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
+def _trimmed(panels: Sequence[Panel], columns: int) -> Iterator[Panel]:
+    """Panels with names of axes at the left and at the bottom alone."""
+    for number, panel in enumerate(panels):
+        bottom, left = number + columns >= len(panels), number % columns == 0
+        yield replace(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
 
 
-def _with(panel: Panel, **changes: Any) -> Panel:
-    return Panel(**{**vars(panel), **changes})
-
-
-def _groups(swept: Swept, layout: Layout) -> Groups:
-    """Values by (x, y, line, column, row), of the runs that `where` leaves."""
+def _found(swept: Swept, layout: Layout) -> Found:
+    """The values of the runs that `where` leaves."""
     table = swept.with_flows() if any(_of_flow(swept, part) for part in layout.parts) else swept.runs
     for key in (*layout.parts, *layout.axes, *layout.where):
         if key not in table.column_names:
             known = ", ".join(table.column_names)
             raise InputError(f"{key}: no such column of the sweep; accepted: {known}")
     kept = {key: {_stored(swept, key, value) for value in values} for key, values in layout.where.items()}
-    drawn = (layout.x, layout.y, layout.lines, layout.columns, layout.rows)
-    found: dict[tuple[Any, ...], list[float]] = {}
+    drawn = [getattr(layout, part) for part in DRAWN]
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    runs = missing = 0
     wanted = dict.fromkeys([*layout.parts, *layout.axes, *layout.where])
     for row in table.select(list(wanted)).to_pylist():
+        if not all(row[key] in values for key, values in kept.items()):
+            continue
+        runs += 1
+        values = groups.setdefault(tuple(row[key] if key else None for key in drawn), [])
         value = _quotient([row[part] for part in layout.parts])
-        if value is not None and all(row[key] in values for key, values in kept.items()):
-            found.setdefault(tuple(row[key] if key else None for key in drawn), []).append(value)
-    return found
+        if value is None:
+            missing += 1
+        else:
+            values.append(value)
+    return Found(groups, runs, missing)
 
 
 def _of_flow(swept: Swept, column: str) -> bool:
@@ -278,11 +326,19 @@ def _values(swept: Swept, layout: Layout, key: str | None) -> list[Any]:
     ]
 
 
+def _levels(swept: Swept, layout: Layout, found: Found, part: str) -> list[Any]:
+    """The values of an axis that are drawn, without those of which no run gave a result."""
+    key = getattr(layout, part)
+    there = found.levels(part)
+    values = _values(swept, layout, key)
+    return values if key is None else [value for value in values if _stored(swept, key, value) in there]
+
+
 def _stored(swept: Swept, key: str | None, value: Any) -> Any:
     """A value as the tables have it."""
     if key is None:
         return None
-    return float(plain(value)) if _is_number(swept, key) else str(plain(value))
+    return in_table(value, _is_number(swept, key))
 
 
 def _axis_keys(swept: Swept, key: str) -> list[str]:
@@ -297,7 +353,7 @@ def _name(swept: Swept, key: str | None) -> str:
 
 
 def _is_number(swept: Swept, key: str) -> bool:
-    return all(isinstance(plain(value), (int, float)) for value in _all_values(swept, key))
+    return are_numbers(_all_values(swept, key))
 
 
 def _varies(swept: Swept, metric: str) -> bool:
@@ -312,8 +368,8 @@ def _algorithm(key: str | None, level: Any) -> str | None:
     return str(level["name"] if isinstance(level, Mapping) and "name" in level else level)
 
 
-def _caption(swept: Swept, layout: Layout) -> str:
-    """What a panel, a bar and a point stand for."""
+def _caption(swept: Swept, layout: Layout, found: Found) -> str:
+    """What a panel, a bar and a point stand for, and what is missing."""
     told = []
     for key, what in ((layout.columns, "columns"), (layout.rows, "rows")):
         if key and layout.rows:
@@ -335,8 +391,25 @@ def _caption(swept: Swept, layout: Layout) -> str:
             *([f"Panels: {', '.join(told)}."] if told else []),
             *([f"Only {_and(only)}."] if only else []),
             text,
+            *_lacking(swept, layout, found, means=bool(over)),
         ]
     )
+
+
+def _lacking(swept: Swept, layout: Layout, found: Found, *, means: bool) -> Iterator[str]:
+    if 0 < found.missing < found.runs:
+        others = "; means are over the others" if means else ""
+        yield f"No value in {found.missing:,} of {found.runs:,} runs{others}."
+    elif found.runs == found.missing:
+        yield f"No value in any of {found.runs:,} runs." if found.runs else "No run gave a result."
+    without = [
+        words.named(_name(swept, getattr(layout, part)), level)
+        for part in ("lines", "columns", "rows")
+        for level in _values(swept, layout, getattr(layout, part))
+        if level not in _levels(swept, layout, found, part)
+    ]
+    if without:
+        yield f"Without a result: {_and(without)}."
 
 
 def _and(names: Sequence[str]) -> str:

@@ -185,12 +185,12 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
 
 
 def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> None:
-    from longfat.sweep.grid import plain
+    from longfat.sweep.grid import are_numbers
 
     def number(key: str | None) -> int:
         return 1 if key is None else len({repr(value) for value in layout.where.get(key, values[key])})
 
-    if layout.kind == "lines" and not all(isinstance(plain(v), (int, float)) for v in values[layout.x]):
+    if layout.kind == "lines" and not are_numbers(values[layout.x]):
         raise InputError(f"{at}.x = {layout.x}: not an axis of numbers; accepted: one, for lines")
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:
