@@ -12,15 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pandas
-import polars
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from longfat import errors, plan, simulate, sweep
+from longfat import errors, plan, sweep
 from longfat.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, words
 from longfat.sweep import tables as sweep_tables
@@ -212,70 +207,6 @@ def test_an_algorithm_that_fails_is_one_failure_among_the_runs(tmp_path: Path) -
     assert "no" in sweep.open_sweep(tmp_path / "out").failures["error"][0].as_py()
 
 
-def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
-    asked = grid(
-        axes={"bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"], "flow.0.algorithm": ["sack", "cubic"]}, repeats=2
-    )
-    sweep.run(asked, tmp_path)
-    swept = sweep.open_sweep(tmp_path)
-    assert swept.runs.num_rows == 8
-    assert swept.runs.column_names[:5] == ["run", "repeat", "bottleneck.rate", "flow.0.algorithm", "seed"]
-    parts = {path.parent.name for path in (tmp_path / "tables" / "runs").rglob("*.parquet")}
-    assert parts == {"part=1000000.0", "part=2000000.0"}
-    answer = swept.sql(
-        'SELECT "bottleneck.rate" AS rate, count(*) AS n, max(goodput_bps) <= rate AS below '
-        "FROM flows GROUP BY rate ORDER BY rate"
-    ).to_pylist()
-    assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
-    with pytest.raises(errors.InputError, match=r'--sql: .*runs has run, repeat, "bottleneck.rate"'):
-        swept.sql("SELECT nothing FROM nowhere")
-    with pytest.raises(errors.InputError, match="--sql: no question"):
-        swept.sql("-- nothing")
-    assert swept.to_polars("flows").height == 8
-    folder = tmp_path / "tables" / "runs"
-    others = (
-        pandas.read_parquet(folder)["bottleneck.rate"],
-        polars.read_parquet(folder)["bottleneck.rate"],
-        duckdb.sql(f"SELECT * FROM '{folder}/*/*.parquet'").to_arrow_table()["bottleneck.rate"].to_pandas(),
-    )
-    assert [sorted(set(column)) for column in others] == [[1e6, 2e6]] * 3
-
-
-def test_an_axis_of_quantities_that_cannot_be_compared_is_one_of_texts(tmp_path: Path) -> None:
-    buffers = ["20 % BDP", "50 packets", "10 ms"]
-    sweep.run(grid(axes={"bottleneck.buffer": buffers}), tmp_path)
-    assert sweep.open_sweep(tmp_path).runs["bottleneck.buffer"].to_pylist() == buffers
-
-
-def test_samples_are_made_where_only_summaries_were_kept_and_are_found_by_their_run(tmp_path: Path) -> None:
-    asked = {"seed": [1, 2]}
-    sweep.run(grid(axes=asked, keep="summary"), tmp_path)
-    with pytest.raises(errors.InputError, match='keep = "series"'):
-        sweep.open_sweep(tmp_path).series(0)
-    document = sweep.run(grid(axes=asked, keep="series"), tmp_path)
-    assert document["performance"]["ran"] == 2
-    swept = sweep.open_sweep(tmp_path)
-    ran = simulate.run(BASE, seed=2).flows["received_bytes"].to_pylist()
-    series = swept.series(1)
-    assert series.filter(pc.equal(series["of"], "flow"))["received_bytes"].to_pylist() == ran
-    with pytest.raises(errors.InputError, match="no result of a run 2"):
-        swept.series(2)
-    (tmp_path / swept.runs["series"][0].as_py()).write_bytes(b"PAR1")
-    with pytest.raises(errors.LongfatError, match="damaged or gone; remove it"):
-        swept.series(0)
-
-
-def test_tables_that_are_damaged_are_told_and_made_anew_by_the_next_sweep(tmp_path: Path) -> None:
-    asked = grid(axes={"seed": [1, 2]})
-    sweep.run(asked, tmp_path)
-    file = next((tmp_path / "tables" / "runs").rglob("*.parquet"))
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(errors.LongfatError, match="damaged; `longfat sweep` makes it anew"):
-        _ = sweep.open_sweep(tmp_path).runs
-    sweep.run(asked, tmp_path)
-    assert sweep.open_sweep(tmp_path).runs.num_rows == 2
-
-
 def test_a_sweep_of_a_newer_version_is_not_written_over(tmp_path: Path) -> None:
     asked = grid(axes={"seed": [1]})
     sweep.run(asked, tmp_path)
@@ -297,11 +228,6 @@ def test_what_is_probably_not_meant_is_told_before_anything_runs() -> None:
     assert lossy.warnings() == []
     (told,) = grid(axes={"flow.0.algorithm": ["sack", "cubix"]}).warnings()
     assert told.startswith('a point will fail: sweep: flow.0.algorithm = "cubix"')
-
-
-def test_an_axis_of_numbers_and_tables_is_one_of_texts(tmp_path: Path) -> None:
-    sweep.run(grid(axes={"bottleneck.loss": [0, 0.1, {"every": 100}]}), tmp_path)
-    assert sweep.open_sweep(tmp_path).runs["bottleneck.loss"].to_pylist() == ["0", "0.1", "every 100"]
 
 
 def test_rows_that_differ_make_one_table_with_columns_in_the_order_in_which_they_come() -> None:
@@ -330,20 +256,6 @@ def test_tables_without_rows_have_their_columns(tmp_path: Path) -> None:
     swept = sweep.open_sweep(tmp_path)
     assert swept.sql('SELECT run, "flow.0.rtt", error FROM failures').num_rows == 0
     assert swept.sql("SELECT id, verdict FROM claims").num_rows == 0
-
-
-def test_a_sweep_without_a_result_has_tables_without_rows(tmp_path: Path) -> None:
-    document = sweep.run(grid(axes={"bottleneck.buffer": ["1 B"]}), tmp_path)
-    assert (document["failed"], document["performance"]["first_s"]) == (1, None)
-    swept = sweep.open_sweep(tmp_path)
-    assert (swept.runs.num_rows, swept.flows.num_rows, swept.failures.num_rows) == (0, 0, 1)
-
-
-def test_samples_are_kept_where_the_sweep_asks_for_them(tmp_path: Path) -> None:
-    sweep.run(grid(axes={"seed": [1, 2]}, keep="series"), tmp_path)
-    files = list((tmp_path / "series").iterdir())
-    assert len(files) == 2
-    assert {"time_s", "name", "of", "cwnd", "queue_packets"} <= set(pq.read_schema(files[0]).names)
 
 
 def test_figures_say_what_is_in_the_tables(tmp_path: Path) -> None:
