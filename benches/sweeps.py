@@ -25,11 +25,13 @@ PAIRS = 3
 """Of measurements, interleaved; the least time of each counts."""
 SCALE_RATE = "50 Mbit/s"
 REPEATS = 10
+POINTS = 100
+"""Of buffers and round-trip times."""
 MIB = 1 << 20
 
 
-def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
-    """Ten repeats of two flows over ten buffers, ten round-trip times and as many starts as are needed."""
+def asked(runs: int, seconds: float, rate: str, repeats: int) -> sweep.Sweep:
+    """Two flows over ten buffers, ten round-trip times and as many starts as make so many runs."""
     base: dict[str, Any] = {
         "duration": f"{seconds} s",
         "bottleneck": {"rate": rate, "buffer": "20 packets"},
@@ -38,9 +40,9 @@ def asked(runs: int, seconds: float, rate: str) -> sweep.Sweep:
     axes = {
         "bottleneck.buffer": [f"{n} packets" for n in range(11, 21)],
         "flow.0.rtt": [f"{n} ms" for n in range(1, 11)],
-        "flow.0.start": [f"{n} us" for n in range(max(1, runs // 1000))],
+        "flow.0.start": [f"{n} us" for n in range(runs // (POINTS * repeats))],
     }
-    return sweep.from_dict({"base": base, "axes": axes, "repeats": REPEATS, "keep": "summary"})
+    return sweep.from_dict({"base": base, "axes": axes, "repeats": repeats, "keep": "summary"})
 
 
 def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float, str]:
@@ -54,7 +56,7 @@ def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float, str]:
     return wall, own, f"{first:.2f} s to the first result, {runs:.2f} s on, {tables:.2f} s for tables"
 
 
-def drive(runs: int, seconds: float) -> None:
+def drive(runs: int, seconds: float, repeats: int) -> None:
     """The driver's CPU time a run, its memory when the last run has come in, and its peak with tables."""
     resident: list[float] = []
     write = tables.write
@@ -65,16 +67,18 @@ def drive(runs: int, seconds: float) -> None:
         write(*given)
 
     with mock.patch.object(tables, "write", watched):
-        wall_s, own_s, _ = run(asked(runs, seconds, "1 Mbit/s"), None)
+        wall_s, own_s, _ = run(asked(runs, seconds, "1 Mbit/s", repeats), None)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB
     each_ms = 1e3 * own_s / runs
     print(f"{runs} runs in {wall_s:.1f} s, driver {each_ms:.2f} ms each")
     print(f"  {resident[0]:.0f} MiB when the last run was in, peak {peak:.0f} MiB")
 
 
-def bare(runs: int, seconds: float, first: int, stride: int, begin: Barrier, end: Barrier) -> None:
+def bare(
+    runs: int, seconds: float, repeats: int, first: int, stride: int, begin: Barrier, end: Barrier
+) -> None:
     """Every so many of the runs in this process, between two barriers, with nothing around them."""
-    planned = asked(runs, seconds, SCALE_RATE)
+    planned = asked(runs, seconds, SCALE_RATE, repeats)
     points = list(planned.points())[first::stride]
     begin.wait()
     for point in points:
@@ -82,12 +86,12 @@ def bare(runs: int, seconds: float, first: int, stride: int, begin: Barrier, end
     end.wait()
 
 
-def alone(runs: int, seconds: float, processes: int) -> float:
+def alone(runs: int, seconds: float, repeats: int, processes: int) -> float:
     """Wall seconds of the same runs in bare processes that are ready when the clock starts."""
     context = multiprocessing.get_context("spawn")
     begin, end = context.Barrier(processes + 1), context.Barrier(processes + 1)
     started = [
-        context.Process(target=bare, args=(runs, seconds, first, processes, begin, end))
+        context.Process(target=bare, args=(runs, seconds, repeats, first, processes, begin, end))
         for first in range(processes)
     ]
     for process in started:
@@ -101,15 +105,15 @@ def alone(runs: int, seconds: float, processes: int) -> float:
     return wall
 
 
-def scale(runs: int, seconds: float) -> None:
+def scale(runs: int, seconds: float, repeats: int) -> None:
     """One against two, of the sweep and of the machine, and what the first is of the second."""
     swept: dict[int, tuple[float, float, str]] = {}
     machine: dict[int, float] = {}
     for _ in range(PAIRS):
         for number in (1, 2):
-            taken = alone(runs, seconds, number)
+            taken = alone(runs, seconds, repeats, number)
             machine[number] = min(taken, machine.get(number, taken))
-            whole = run(asked(runs, seconds, SCALE_RATE), number)
+            whole = run(asked(runs, seconds, SCALE_RATE, repeats), number)
             swept[number] = min(whole, swept.get(number, whole))
     of_sweep, of_machine = swept[1][0] / swept[2][0], machine[1] / machine[2]
     print(f"{runs} runs: one worker {swept[1][0]:.1f} s, two {swept[2][0]:.1f} s, ratio {of_sweep:.2f}")
@@ -125,10 +129,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["drive", "scale"])
-    parser.add_argument("runs", type=int, help="a multiple of 1000")
+    parser.add_argument("runs", type=int, help="a multiple of 100 times the repeats")
     parser.add_argument("seconds", type=float, nargs="?", default=0.1)
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="of each point")
     given = parser.parse_args()
-    {"drive": drive, "scale": scale}[given.what](given.runs, given.seconds)
+    if given.repeats < 1 or given.runs < 1 or given.runs % (POINTS * given.repeats):
+        parser.error(f"{given.runs} runs are no multiple of {POINTS} times {given.repeats} repeats")
+    {"drive": drive, "scale": scale}[given.what](given.runs, given.seconds, given.repeats)
 
 
 if __name__ == "__main__":

@@ -194,7 +194,7 @@ def rest(seconds: float) -> float:
     return seconds
 
 
-@pytest.mark.parametrize(("seconds", "tasks", "most"), [(0.0, 200, 2 * (1 + 2)), (0.25, 8, 2)])
+@pytest.mark.parametrize(("seconds", "tasks", "most"), [(0.0, 200, 2 * (1 + 2)), (0.25, 20, 2)])
 def test_few_short_tasks_wait_at_workers_and_long_ones_wait_for_a_free_one(
     seconds: float, tasks: int, most: int
 ) -> None:

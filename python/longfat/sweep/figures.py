@@ -402,12 +402,11 @@ def _lacking(swept: Swept, layout: Layout, found: Found, *, means: bool) -> Iter
         yield f"No value in {found.missing:,} of {found.runs:,} runs{others}."
     elif found.runs == found.missing:
         yield f"No value in any of {found.runs:,} runs." if found.runs else "No run gave a result."
-    without = [
-        words.named(_name(swept, getattr(layout, part)), level)
-        for part in ("lines", "columns", "rows")
-        for level in _values(swept, layout, getattr(layout, part))
-        if level not in _levels(swept, layout, found, part)
-    ]
+    without = []
+    for part in ("lines", "columns", "rows"):
+        key, there = getattr(layout, part), _levels(swept, layout, found, part)
+        absent = [level for level in _values(swept, layout, key) if level not in there]
+        without += [words.named(_name(swept, key), level) for level in absent]
     if without:
         yield f"Without a result: {_and(without)}."
 

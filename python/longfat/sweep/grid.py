@@ -193,7 +193,7 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
         raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
     if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
         raise InputError(f"{source}: repeats beside an axis of seeds; accepted: one of them")
-    seed = document.get("seed", 1)
+    seed = document.get("seed", Scenario.model_fields["seed"].default)
     if isinstance(seed, int) and seed <= SEEDS[1] < seed + repeats - 1:
         raise InputError(
             f"{source}: repeats = {repeats}: the base has the seed {seed}; accepted: seeds to {SEEDS[1]}"
