@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from longfat import _core, plan, pool, simulate
-from longfat.result import Result
-from longfat.scenario import Scenario
+from longfat import _core
+from longfat.runs import plan, pool, simulate
+from longfat.runs.result import Result
+from longfat.scenario.model import Scenario
 
 TINY = {
     "title": "A tiny run",

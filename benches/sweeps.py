@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from longfat import simulate, sweep
+from longfat import sweep
+from longfat.runs import simulate
 from longfat.sweep import tables
 from longfat.sweep.reduction import reduce_run
 

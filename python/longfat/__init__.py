@@ -13,10 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from longfat.api import run, run_many
     from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
-    from longfat.result import Result
-    from longfat.scenario import Scenario
-    from longfat.simulate import run, run_many
+    from longfat.runs.result import Result
+    from longfat.scenario.model import Scenario
 
 __all__ = [
     "AlgorithmError",
@@ -31,9 +31,9 @@ __all__ = [
 
 _PLACES = {
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
-    "Result": "result",
-    "Scenario": "scenario",
-    **dict.fromkeys(("run", "run_many"), "simulate"),
+    "Result": "runs.result",
+    "Scenario": "scenario.model",
+    **dict.fromkeys(("run", "run_many"), "api"),
 }
 
 

@@ -10,7 +10,7 @@ INTERRUPTED = 130
 def main() -> None:
     """The one way in and out."""
     try:
-        from longfat.cli import end_code
+        from longfat.cli.app import end_code
 
         code = end_code()
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ class AlgorithmError(Exception):
     """A user's algorithm raised, or left a cwnd that is no number or below 1; args: (flow name, details)."""
 
 def simulate(plan_json: str, algorithms: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """Runs a plan (see `longfat.plan`) and returns its summary and series.
+    """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
 
     `algorithms` maps the names of flows whose algorithm is "custom" to makers of it. The GIL is released
     meanwhile, and signals are polled. Raises ValueError for a bad plan, AlgorithmError, KeyboardInterrupt.

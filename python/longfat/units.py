@@ -185,3 +185,7 @@ def packets(value: Any) -> Fraction | None:
     """The number in "175 packets", or None if that is not what `value` is."""
     amount, unit = split(value) or (None, "")
     return amount if unit in ("packets", "packet") else None
+
+
+PACKET_BITS = 12_000.0
+"""A packet of 1500 bytes: the unit in which the expected work of a run is counted."""

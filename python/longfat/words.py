@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 LONGEST_VALUE = 60
+
+Mode = Literal["quick", "full"]
+"""How much of a suite or a screen runs: a short list of points, or all of them."""
 
 
 def shown(value: Any) -> str:
@@ -38,3 +41,22 @@ def choice(word: Any, known: Sequence[str], accepted: str | None = None) -> str:
     *first, last = [f'"{item}"' for item in known] or [""]
     listed = " or ".join([", ".join(first), last] if first else [last])
     return f"{suggestion(word, known).removeprefix(', ')} accepted: {accepted or listed}".strip()
+
+
+def natural_order(identifier: str) -> list[tuple[int, int, str]]:
+    """A sort key by which LLS-F3a comes before LLS-F10."""
+    key: list[tuple[int, int, str]] = []
+    digits = text = ""
+    for character in identifier:
+        if character.isdigit():
+            if text:
+                key.append((1, 0, text))
+                text = ""
+            digits += character
+        else:
+            if digits:
+                key.append((0, int(digits), ""))
+                digits = ""
+            text += character
+    key.append((0, int(digits), "") if digits else (1, 0, text))
+    return key

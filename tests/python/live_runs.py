@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import pytest
 
 from longfat.live import doctor, run
-from longfat.scenario import Scenario
+from longfat.scenario.model import Scenario
 from samples import scenario
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from longfat.scenario import Scenario
+from longfat.scenario.model import Scenario
 
 
 def table(**changes: Any) -> dict[str, Any]:

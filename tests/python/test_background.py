@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import longfat
-from longfat import metrics
 from longfat.errors import ScenarioError
-from longfat.plan import build
-from longfat.result import aggregate, unreached_loads
-from longfat.scenario import Scenario
+from longfat.runs import metrics
+from longfat.runs.plan import build
+from longfat.runs.result import aggregate, unreached_loads
+from longfat.scenario.model import Scenario
 from samples import scenario, table
 
 ONE_PERCENT = 1.628

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import longfat
-from longfat.capacity import read_trace
 from longfat.errors import ScenarioError
-from longfat.plan import build
-from longfat.scenario import Scenario
+from longfat.runs.plan import build
+from longfat.scenario.capacity import read_trace
+from longfat.scenario.model import Scenario
 from samples import scenario, table
 
 SINE = {"sine": {"max": "10 Mbit/s", "min": "3 Mbit/s", "period": "4 s"}}

@@ -2,20 +2,10 @@ import json
 
 import pytest
 
-from longfat.claims import (
-    VERDICTS,
-    Check,
-    Claim,
-    Finding,
-    Missing,
-    Setting,
-    judge,
-    load_ledgers,
-    natural_order,
-    tally,
-    verdict,
-)
 from longfat.errors import InputError
+from longfat.store.ledger import VERDICTS, load_ledgers, tally
+from longfat.suites.kit.claims import Check, Claim, Finding, Missing, Setting, judge, verdict
+from longfat.words import natural_order
 
 YES, NO, OPEN = (Check("it holds", passed, "1") for passed in (True, False, None))
 

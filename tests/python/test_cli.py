@@ -13,7 +13,7 @@ import pytest
 import tomli_w
 
 from longfat import __main__
-from longfat.scenario import Scenario
+from longfat.scenario.model import Scenario
 from samples import scenario
 
 UNSOUND = {"kind": "xcp-i", "error_least": 0.3, "error_most": 0.2}
@@ -211,7 +211,7 @@ def test_what_only_the_core_refuses_is_told_by_the_scenario_s_own_key(
 def test_an_output_folder_that_cannot_be_is_refused_before_anything_runs(
     longfat: Any, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("longfat.simulate.run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("longfat.runs.simulate.run", lambda *_: pytest.fail("it ran"))
     assert "is a file" in refused(longfat("run", file, "--out", file))
     assert "Not a directory" in refused(longfat("run", file, "--out", file / "below"))
 

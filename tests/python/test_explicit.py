@@ -8,9 +8,9 @@ import pytest
 
 import longfat
 from longfat.errors import ScenarioError
-from longfat.plan import build
-from longfat.result import Result
-from longfat.scenario import Scenario
+from longfat.runs.plan import build
+from longfat.runs.result import Result
+from longfat.scenario.model import Scenario
 
 
 def scenario(router: Any, **flow: Any) -> Scenario:

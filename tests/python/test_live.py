@@ -13,8 +13,9 @@ import pytest
 
 import longfat
 from live_runs import able, able_to_bring, begun, command, live, started
-from longfat import registry
-from longfat.live import compare, doctor, doubts, run
+from longfat.compare import compare
+from longfat.live import doctor, doubts, run
+from longfat.scenario import registry
 
 __all__ = ["able", "able_to_bring"]
 

@@ -26,7 +26,7 @@ from live_runs import (
 )
 from longfat.errors import InputError
 from longfat.live import run
-from longfat.scenario import Scenario
+from longfat.scenario.model import Scenario
 
 __all__ = ["able", "able_to_bring", "as_root"]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat import metrics, theory
+from longfat.runs import metrics, theory
 
 RATES = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=20)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from longfat import theory
+from longfat.runs import theory
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from longfat import _core
-from longfat.plan import build
-from longfat.scenario import Scenario
+from longfat.runs.plan import build
+from longfat.scenario.model import Scenario
 from samples import scenario
 
 

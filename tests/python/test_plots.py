@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from longfat import plots
-from longfat.suites.figure import Curve, Figure, Panel, points, theory
+from longfat.figure import matplotlib as plots
+from longfat.figure.data import Curve, Figure, Panel, points, theory
 
 
 def sample_figure():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import WorkerError
-from longfat.pool import MADE_AT_ONCE, Failure, map_unordered, outcomes
+from longfat.runs.pool import MADE_AT_ONCE, Failure, map_unordered, outcomes
 
 
 def square(number: int) -> int:
@@ -114,7 +114,7 @@ def test_a_task_that_wants_more_memory_than_a_worker_may_have_is_one_failure() -
 
 LONG = """
 import longfat
-from longfat.pool import map_unordered
+from longfat.runs.pool import map_unordered
 
 def main():
     base = longfat.Scenario.from_dict({

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from longfat import report
+from longfat.cli import report
 from longfat.errors import InputError
-from longfat.suites.figure import Figure, Panel, points
+from longfat.figure.data import Figure, Panel, points
 
 CLAIM = {
     "id": "LLS-F3a",

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.distributions import Exponential, Uniform
 from longfat.errors import InputError, ScenarioError
-from longfat.fields import GilbertElliott
-from longfat.override import parse_override
-from longfat.scenario import Scenario
+from longfat.scenario.distributions import Exponential, Uniform
+from longfat.scenario.fields import GilbertElliott
+from longfat.scenario.model import Scenario
+from longfat.scenario.override import parse_override
 from samples import scenario, table
 
 ROOT = Path(__file__).parents[2]

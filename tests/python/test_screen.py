@@ -8,10 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from longfat import plan, plots, registry, report
-from longfat.cli import end_code
+from longfat.cli import report
+from longfat.cli.app import end_code
 from longfat.errors import InputError
-from longfat.screen import command, estimate, figure
+from longfat.figure import matplotlib as plots
+from longfat.runs import plan
+from longfat.scenario import registry
+from longfat.screen import command, estimate, figure, table
 from longfat.screen.columns import COLUMNS, EXTENTS, TRIALS, Extent
 from longfat.screen.estimate import Estimate, Value
 from longfat.screen.grid import grid, tasks
@@ -109,7 +112,7 @@ def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
     asked = grid(["sack"], repeats=1)
     assert asked.skipped == {"cubic": "this version has no algorithm cubic"}
     assert not any(task.coordinates["trial"] == "cubic" for task in tasks(asked))
-    told = command.notes({"columns": [vars(BY_KEY["share_cubic"])], **command.left_out(asked)})
+    told = table.notes({"columns": [vars(BY_KEY["share_cubic"])], **command.left_out(asked)})
     assert told == ["share / CUBIC: not measured, this version has no algorithm cubic"]
 
 
@@ -185,9 +188,9 @@ def test_flows_that_never_converge_count_as_the_slowest():
 
 
 def test_a_cell_is_written_with_its_error_or_its_bound():
-    assert command.cell({"mean": 0.91342, "stderr": 0.00213, "bound": ""}) == "0.913 ± 0.0021"
-    assert command.cell({"mean": 98.0, "stderr": None, "bound": ">"}) == "> 98"
-    assert command.cell(None) == "-"
+    assert table.cell({"mean": 0.91342, "stderr": 0.00213, "bound": ""}) == "0.913 ± 0.0021"
+    assert table.cell({"mean": 98.0, "stderr": None, "bound": ">"}) == "> 98"
+    assert table.cell(None) == "-"
 
 
 def test_a_users_own_reno_is_screened_as_the_native_one(screened):
@@ -213,7 +216,7 @@ def test_the_page_of_a_screen_has_its_table_and_its_figure_in_each_format(screen
     for text in (
         "my_reno.py:MyReno",
         html.escape(BY_KEY["loss_tolerance"].estimator),
-        command.cell(document["algorithms"][0]["jain"]),
+        table.cell(document["algorithms"][0]["jain"]),
     ):
         assert text in page
     assert {file.suffix for file in (out / "figures").iterdir()} == {".pdf", ".svg", ".png"}
@@ -224,7 +227,7 @@ def test_a_narrow_terminal_gets_a_column_an_algorithm(screened):
     told = {}
     for width in (80, 160):
         console = Console(width=width, file=io.StringIO())
-        command.show(document, console)
+        table.show(document, console)
         told[width] = [line.split()[:1] for line in console.file.getvalue().splitlines()]
     assert ["utilisation"] in told[80]
     assert ["sack"] in told[160]

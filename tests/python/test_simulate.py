@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import longfat
-from longfat import registry
 from longfat.errors import InputError
-from longfat.result import Result, aggregate
-from longfat.scenario import Scenario
+from longfat.runs.result import Result, aggregate
+from longfat.scenario import registry
+from longfat.scenario.model import Scenario
 from samples import scenario, table
 
 ROOT = Path(__file__).parents[2]

@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from longfat import errors, index, plan, store
-from longfat.identity import digest, reduction_key, run_key
-from longfat.scenario import Scenario
-from longfat.store import Store
-from longfat.suites.reduction import reduce_run
+from longfat import errors
+from longfat.runs import plan
+from longfat.scenario.model import Scenario
+from longfat.store import index, store
+from longfat.store.identity import digest, reduction_key, run_key
+from longfat.store.store import Store
+from longfat.suites.kit.reduction import reduce_run
 from longfat.sweep import reduction
 
 TINY: dict[str, Any] = {
@@ -124,7 +126,7 @@ def test_a_store_in_the_memory_of_fsspec_holds_runs_too() -> None:
 
 FULL = """
 import resource, sys
-from longfat.store import Store
+from longfat.store.store import Store
 kept = Store(sys.argv[1], "kind")
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

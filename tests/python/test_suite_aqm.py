@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from longfat import plan, suites
-from longfat.claims import judge
-from longfat.scenario import Scenario
-from longfat.suites.aqm_figures import ellipse
-from longfat.suites.aqm_reduction import effective_flows, reduce_run
-from longfat.suites.suite import Data, Runs
+from longfat import suites
+from longfat.runs import plan
+from longfat.scenario.model import Scenario
+from longfat.suites.aqm.figures import ellipse
+from longfat.suites.aqm.reduction import effective_flows, reduce_run
+from longfat.suites.kit.claims import judge
+from longfat.suites.kit.suite import Data, Runs
 
 SUITE = suites.get("aqm")
 MODES = ("quick", "full")

@@ -8,11 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from longfat import plan, suites
-from longfat.claims import judge
-from longfat.scenario import Scenario
-from longfat.suites.ha2006_reduction import reduce_run
-from longfat.suites.suite import Data, Runs
+from longfat import suites
+from longfat.runs import plan
+from longfat.scenario.model import Scenario
+from longfat.suites.ha2006.reduction import reduce_run
+from longfat.suites.kit.claims import judge
+from longfat.suites.kit.suite import Data, Runs
 
 SUITE = suites.get("ha2006")
 MODES = ("quick", "full")

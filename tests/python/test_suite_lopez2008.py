@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import longfat
-from longfat import plots, suites
-from longfat.claims import judge
-from longfat.scenario import Scenario
-from longfat.suites.lopez2008_reduction import Row, reduce_run
-from longfat.suites.lopez2008_settings import (
+from longfat import suites
+from longfat.figure import matplotlib as plots
+from longfat.scenario.model import Scenario
+from longfat.suites.kit.claims import judge
+from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.lopez2008.reduction import Row, reduce_run
+from longfat.suites.lopez2008.settings import (
     ACKS_LEFT_MBPS,
     STAIRS_MBPS,
     THREE_LEFT_MBPS,
@@ -21,7 +23,6 @@ from longfat.suites.lopez2008_settings import (
     datagrams,
     stairs,
 )
-from longfat.suites.suite import Data, Runs
 
 SUITE = suites.get("lopez2008")
 MODES = ("quick", "full")

@@ -10,12 +10,12 @@ import pytest
 from rich.console import Console
 
 from longfat import suites
-from longfat.claims import Check, Claim, Finding, Setting
 from longfat.errors import InputError
-from longfat.suites import runner
-from longfat.suites.figure import Figure, Panel, points
-from longfat.suites.reduction import reduce_run
-from longfat.suites.suite import Experiment, Run, Suite
+from longfat.figure.data import Figure, Panel, points
+from longfat.suites.kit import runner
+from longfat.suites.kit.claims import Check, Claim, Finding, Setting
+from longfat.suites.kit.reduction import reduce_run
+from longfat.suites.kit.suite import Experiment, Run, Suite
 
 PAPER = "a small paper"
 
@@ -187,7 +187,7 @@ def test_interrupting_leaves_finished_experiments_readable_and_the_others_not_me
         "A": "interrupted",
         "B": "complete",
     }
-    from longfat import report
+    from longfat.cli import report
 
     assert "interrupted" in report.build(tmp_path).read_text()
 
@@ -211,7 +211,7 @@ def test_interrupting_a_part_leaves_what_it_did_not_make_as_it_was(tmp_path, mon
     stored = json.loads((tmp_path / "suite.json").read_text())
     assert stored["status"] == "interrupted"
     assert stored["experiments"] == {"A": "complete", "B": "complete"}
-    from longfat import report
+    from longfat.cli import report
 
     page = report.build(tmp_path).read_text()
     assert "as an earlier run left it" in page

@@ -4,14 +4,21 @@ import math
 
 import pytest
 
-from longfat import registry, report, suites, theory
-from longfat.claims import judge
-from longfat.scenario import Scenario
-from longfat.simulate import run
-from longfat.suites import theory_experiments, theory_requirements, theory_rules, theory_settings
-from longfat.suites.figure import Figure, Panel, Table, points
-from longfat.suites.suite import Data, Runs
-from longfat.suites.theory_reduction import reduce
+from longfat import suites
+from longfat.figure import matplotlib as plots
+from longfat.figure.data import Figure, Panel, Table, points
+from longfat.report.page import entry, render
+from longfat.runs import theory
+from longfat.runs.simulate import run
+from longfat.scenario import registry
+from longfat.scenario.model import Scenario
+from longfat.suites.kit.claims import judge
+from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.theory import experiments as theory_experiments
+from longfat.suites.theory import requirements as theory_requirements
+from longfat.suites.theory import rules as theory_rules
+from longfat.suites.theory import settings as theory_settings
+from longfat.suites.theory.reduction import reduce
 
 SUITE = suites.get("theory")
 CLAIMS = {claim.id: claim for claim in SUITE.claims}
@@ -256,20 +263,20 @@ def test_every_figure_can_be_drawn_from_its_data(item):
 def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
     panel = Panel("", "", "y", (points("a", [(0.0, (0.5, 0.1))], "sack"),), categories=("sack", "hstcp"))
     figure = Figure("T", "T", "title", "caption", (panel,), table=Table(("one", "two"), (("x", "<b>"),)))
-    drawn = report.plots.draw(figure)
+    drawn = plots.draw(figure)
     assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == ["sack", "hstcp"]
-    axis = report.plots.plotly_figure(figure)["layout"]["xaxis"]
+    axis = plots.plotly_figure(figure)["layout"]["xaxis"]
     assert axis["ticktext"] == ["sack", "hstcp"]
-    entry = report._entry(figure, [], {"runs": 1})
-    page = report._render(
+    page = render(
         tmp_path,
-        "screen.html.j2",
+        "longfat.screen",
+        "page.html.j2",
         title="t",
         headings=[],
         rows=[],
         used="",
         notes=[],
-        figures=[entry],
+        figures=[entry(tmp_path, figure, {"runs": 1})],
         screen={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
         provenance={},
     ).read_text()

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from longfat import plan, suites
-from longfat.claims import judge
-from longfat.scenario import Scenario
-from longfat.suites.suite import Data, Runs
-from longfat.suites.yeah2007_reduction import EFFICIENCY_S, reduce_run
+from longfat import suites
+from longfat.runs import plan
+from longfat.scenario.model import Scenario
+from longfat.suites.kit.claims import judge
+from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.yeah2007.reduction import EFFICIENCY_S, reduce_run
 
 SUITE = suites.get("yeah2007")
 IDS = ["F1", "F3", "T1", "F4", "F5", "F6", "F7", "FR", "F8a", "F8b"]

@@ -6,9 +6,9 @@ import pytest
 
 import longfat
 from longfat.errors import ScenarioError
-from longfat.plan import build
-from longfat.scenario import Scenario
-from longfat.surge import Habits
+from longfat.runs.plan import build
+from longfat.scenario.model import Scenario
+from longfat.scenario.surge import Habits
 from samples import scenario, table
 
 PRINTED = Habits(largest_bytes=math.inf)

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from longfat import errors, plan, sweep
-from longfat.identity import run_key, run_keys
+from longfat import errors, sweep
+from longfat.runs import plan
+from longfat.store.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, words
 from longfat.sweep import tables as sweep_tables
 

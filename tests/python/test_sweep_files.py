@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from longfat import plots, sweep
+from longfat import sweep
+from longfat.figure import matplotlib as plots
 from longfat.sweep import figures
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import Layout

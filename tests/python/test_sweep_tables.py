@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from longfat import errors, simulate, sweep
+from longfat import errors, sweep
+from longfat.runs import simulate
 from test_sweep import BASE, grid
 
 

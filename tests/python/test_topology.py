@@ -6,8 +6,8 @@ import pytest
 
 import longfat
 from longfat.errors import ScenarioError
-from longfat.plan import build
-from longfat.scenario import Scenario
+from longfat.runs.plan import build
+from longfat.scenario.model import Scenario
 
 
 def links(*given: dict[str, Any]) -> list[dict[str, Any]]:

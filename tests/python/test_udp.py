@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import longfat
-from longfat import registry
 from longfat.errors import ScenarioError
-from longfat.scenario import Scenario
+from longfat.scenario import registry
+from longfat.scenario.model import Scenario
 
 
 def scenario(algorithm: Any, **options: Any) -> dict[str, Any]:

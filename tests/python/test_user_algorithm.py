@@ -7,7 +7,7 @@ import pytest
 
 import longfat
 from longfat.errors import AlgorithmError, InputError
-from longfat.result import Result
+from longfat.runs.result import Result
 from samples import scenario
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_reno.py"

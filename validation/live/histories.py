@@ -16,8 +16,8 @@ import numpy as np
 
 import longfat
 from cases import as_linux, flow
-from longfat import plots
-from longfat.suites.figure import Curve, Figure, Panel
+from longfat.figure import matplotlib as plots
+from longfat.figure.data import Curve, Figure, Panel
 from runs import Kept, measure
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 
 from cases import ALGORITHMS, NETWORKS, Case, Network, cases
-from longfat import metrics
+from longfat.runs import metrics
 from runs import Kept, Run, measure, simulated
 
 HERE = Path(__file__).resolve().parent

@@ -16,9 +16,9 @@ import numpy as np
 
 import longfat
 from cases import Planned, as_linux
+from longfat.compare import compare
 from longfat.errors import LongfatError
-from longfat.live import compare
-from longfat.result import Result
+from longfat.runs.result import Result
 
 ATTEMPTS = 4
 """Live runs that are not valid are made again, so often in all."""

@@ -22,7 +22,7 @@ from rich.table import Table
 
 import longfat
 from figures import Figures, Trace, figures, of_kernel, of_longfat
-from longfat import registry
+from longfat.scenario import registry
 from machine import HERE, MachineError, parts, run_all
 
 ROOT = HERE.parent.parent

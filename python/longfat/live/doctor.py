@@ -8,9 +8,10 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import _core, registry
+from longfat import _core
 from longfat.errors import LongfatError
 from longfat.live import run, traffic
+from longfat.scenario import registry
 
 if TYPE_CHECKING:
     from rich.console import Console

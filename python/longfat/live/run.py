@@ -13,13 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from longfat import plan, registry
 from longfat.errors import InputError, LongfatError
 from longfat.live import traffic as traffics
 from longfat.live import worker
-from longfat.result import Result
-from longfat.scenario import Scenario
-from longfat.transport import Transport
+from longfat.runs import plan
+from longfat.runs.result import Result
+from longfat.scenario import registry
+from longfat.scenario.model import Scenario
+from longfat.scenario.transport import Transport
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 OBJECTS = Path(__file__).resolve().parents[3] / "bpf" / "out"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 
-from longfat import registry
 from longfat.errors import InputError
-from longfat.scenario import Scenario
+from longfat.scenario import registry
+from longfat.scenario.model import Scenario
 
 KINDS = ("longfat", "iperf3")
 INSTALL = "apt-get install -y iperf3"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from longfat.suites.suite import Mode
+from longfat.words import Mode
 
 RENO, CUBIC = "sack", "cubic"
 """Rows of the registry that a new algorithm has to live beside: standard TCP, and what most hosts run."""

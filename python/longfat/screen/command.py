@@ -5,35 +5,28 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from longfat import columns, output
-from longfat.identity import reduction_key, run_key
-from longfat.screen import estimate
+from longfat.report.progress import progress_bar
+from longfat.runs.simulate import run_many
+from longfat.screen import estimate, page
 from longfat.screen.columns import COLUMNS
 from longfat.screen.figure import figure
 from longfat.screen.grid import Grid, Task, tasks
 from longfat.screen.measure import figures
-from longfat.simulate import run_many
-from longfat.store import Store
-from longfat.suites.runner import progress_bar
-from longfat.units import RATE, TIME
+from longfat.screen.table import SCREEN_FILE
+from longfat.store import output
+from longfat.store.identity import reduction_key, run_key
+from longfat.store.store import Store
 
-SCREEN_FILE = "screen.json"
 RUNS_FILE = "runs.parquet"
 FORMAT = 1
-NARROW = 130
-"""A terminal with fewer columns gets a column an algorithm instead of a line."""
-DIGITS = 3
-ERROR_DIGITS = 2
 
 
 def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None = None) -> dict[str, Any]:
@@ -57,10 +50,8 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
         names = dict.fromkeys(key for row in rows for key in row)
         table = pa.table({name: pa.array([row[name] for row in rows]) for name in names})
         pq.write_table(table, draft / RUNS_FILE, compression="zstd")
-        from longfat import report
-
         with console.status("drawing"):
-            report.build(draft)
+            page.build(draft)
     return document
 
 
@@ -148,66 +139,3 @@ def left_out(grid: Grid) -> dict[str, Any]:
             if column.trial.name in grid.skipped
         }
     }
-
-
-def cell(value: Mapping[str, Any] | None, between: str = " ") -> str:
-    """An estimate as text: "0.913 ± 0.002", "> 98", or a dash."""
-    if value is None or value["mean"] is None:
-        return "-"
-    bound = f"{value['bound']} " if value["bound"] else ""
-    text = bound + columns.number(value["mean"], DIGITS)
-    if value["stderr"] is None:
-        return text
-    return f"{text}{between}± {columns.number(value['stderr'], ERROR_DIGITS)}"
-
-
-def cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the table of a stored screen; `between` stands before each error."""
-    keys = [column["key"] for column in document["columns"]]
-    headings = ["algorithm", *(column["heading"] for column in document["columns"])]
-    return headings, [
-        [entry["name"], *(cell(entry[key], between) for key in keys)] for entry in document["algorithms"]
-    ]
-
-
-def used(document: Mapping[str, Any]) -> str:
-    """The grid in a line."""
-    grid = document["grid"]
-    parts = [
-        ", ".join(map(RATE.write, grid["rates_bps"])),
-        ", ".join(map(TIME.write, grid["rtts_s"])),
-        "buffers " + ", ".join(grid["buffers"]),
-        f"{grid['repeats']} repeat{'' if grid['repeats'] == 1 else 's'} of {TIME.write(grid['duration_s'])}",
-    ]
-    return "; ".join(parts)
-
-
-def notes(document: Mapping[str, Any]) -> list[str]:
-    """What a reader of the table has to know."""
-    headings = {column["key"]: column["heading"] for column in document["columns"]}
-    return [f"{headings[key]}: not measured, {reason}" for key, reason in document["skipped"].items()]
-
-
-def show(document: Mapping[str, Any], console: Console) -> None:
-    """The table in the terminal."""
-    headings, rows = cells(document, between="\n")
-    if console.width < NARROW:
-        headings, *rows = (list(line) for line in zip(*[headings, *rows], strict=True))
-    table = Table(header_style="dim", box=None, pad_edge=False, leading=1)
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == headings[0] else "right")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
-    console.print()
-    console.print(
-        f"Over {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
-    )
-    for note in notes(document):
-        console.print(note, style="dim", markup=False)
-    performance = document["performance"]
-    console.print(
-        f"{performance['runs']} runs, {performance['packets'] / 1e6:.0f} M packets in "
-        f"{performance['wall_s']:.0f} s",
-        style="dim",
-    )

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from longfat import metrics
+from longfat.numbers import finite
+from longfat.runs import metrics
 from longfat.screen.columns import COLUMNS, Column
 
 Row = Mapping[str, Any]
@@ -40,8 +41,8 @@ class Estimate:
     def to_json(self, scale: float) -> dict[str, Any]:
         """The estimate in the column's unit, None for what is not a number."""
         return {
-            "mean": _finite(self.mean * scale),
-            "stderr": _finite(self.stderr * scale),
+            "mean": finite(self.mean * scale),
+            "stderr": finite(self.stderr * scale),
             "bound": self.bound,
         }
 
@@ -177,7 +178,3 @@ def _bound(values: Iterable[Value]) -> str:
 
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from longfat import metrics
-from longfat.plots import LIMIT_STROKE
+from longfat.figure.data import Curve, Figure, Panel, points
+from longfat.figure.matplotlib import LIMIT_STROKE
+from longfat.runs import metrics
 from longfat.screen import estimate
 from longfat.screen.columns import COLLAPSE, COLUMNS, HALF, LOSSY, SMALL, Column, Trial
 from longfat.screen.estimate import Row
 from longfat.screen.grid import Grid
-from longfat.suites.figure import Curve, Figure, Panel, points
 
 BDP_AXIS = "BDP, packets"
 LOGARITHMIC = frozenset(

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from longfat import problems, registry
 from longfat.errors import InputError
-from longfat.fields import AlgorithmSpec, write_buffer
-from longfat.scenario import Bottleneck, Flow, Scenario
+from longfat.scenario import problems, registry
+from longfat.scenario.fields import AlgorithmSpec, write_buffer
+from longfat.scenario.model import Bottleneck, Flow, Scenario
+from longfat.scenario.transport import Transport
 from longfat.screen.columns import (
     EXTENTS,
     FAR,
@@ -24,9 +25,8 @@ from longfat.screen.columns import (
     Extent,
     Trial,
 )
-from longfat.suites.suite import PACKET_BITS, Mode
-from longfat.transport import Transport
-from longfat.units import RATE, TIME
+from longfat.units import PACKET_BITS, RATE, TIME
+from longfat.words import Mode
 
 Part = TypeVar("Part", bound=BaseModel)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from longfat import metrics
+from longfat.runs import metrics
+from longfat.store.identity import kept_as
 
 
+@kept_as("longfat.screen.measure.figures", "baae36e8969882e3")
 def figures(result: Any) -> dict[str, Any]:
     """Figures over the scenario's window: shares, ratios, seconds; None what was never reached."""
     summary = result.summary

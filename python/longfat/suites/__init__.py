@@ -12,7 +12,7 @@ from longfat.errors import InputError
 from longfat.words import suggestion
 
 if TYPE_CHECKING:
-    from longfat.suites.suite import Suite
+    from longfat.suites.kit.suite import Suite
 
 NAMES = ("li2007", "yeah2007", "ha2006", "lopez2008", "aqm", "theory")
 """The suites there are; each is a module of this package with a `SUITE`."""
@@ -35,5 +35,5 @@ def get(name: str) -> Suite:
 
 def __getattr__(name: str) -> Any:
     if name in ("run_suite", "SuiteOutcome"):
-        return getattr(import_module("longfat.suites.runner"), name)
+        return getattr(import_module("longfat.suites.kit.runner"), name)
     raise AttributeError(name)

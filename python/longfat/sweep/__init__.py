@@ -1,6 +1,8 @@
 """Sweeps: many runs over a grid, kept by what they are, so that running again does only what is missing."""
 
-from longfat.sweep.grid import Axis, Point, Sweep, from_dict, load
+from longfat.sweep.axes import Axis
+from longfat.sweep.file import from_dict, load
+from longfat.sweep.grid import Point, Sweep
 from longfat.sweep.handle import Swept, open_sweep
 from longfat.sweep.run import report, run, told
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError, WorkerError
-from longfat.pool import ENDED, Failure
+from longfat.runs.pool import ENDED, Failure
 
 if TYPE_CHECKING:
     from distributed import Future

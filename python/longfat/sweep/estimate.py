@@ -11,11 +11,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from longfat import columns, pool, simulate
-from longfat.distributions import least
 from longfat.errors import InputError
-from longfat.identity import run_key
-from longfat.scenario import Scenario
+from longfat.report import columns
+from longfat.runs import pool, simulate
+from longfat.scenario.distributions import least
+from longfat.scenario.model import Scenario
+from longfat.store.identity import run_key
 from longfat.sweep.grid import Sweep
 from longfat.sweep.reduction import reduce_run
 from longfat.units import TIME

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from longfat import metrics
 from longfat.errors import InputError
-from longfat.suites.figure import Figure, Panel, points
+from longfat.figure.data import Figure, Panel, points
+from longfat.runs import metrics
 from longfat.sweep import words
-from longfat.sweep.grid import are_numbers, in_table, plain
+from longfat.sweep.axes import are_numbers, in_table, plain
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 

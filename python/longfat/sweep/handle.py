@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from longfat.claims import LEDGER_FILE, read_ledger
 from longfat.errors import InputError, LongfatError
-from longfat.store import STORE_FILE
+from longfat.store.ledger import LEDGER_FILE, read_ledger
+from longfat.store.store import STORE_FILE
 from longfat.sweep.tables import TABLES
 
 if TYPE_CHECKING:

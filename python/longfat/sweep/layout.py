@@ -22,13 +22,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from longfat.errors import InputError, LongfatError
+from longfat.errors import InputError
+from longfat.sweep.axes import Axis, are_numbers, plain
 from longfat.words import suggestion
-
-if TYPE_CHECKING:
-    from longfat.sweep.grid import Axis, Sweep
 
 Kind = Literal["lines", "heat"]
 Scale = Literal["linear", "log"]
@@ -36,8 +34,6 @@ COMMON = ("kind", "title", "x", "y", "rows", "columns", "where")
 KEYS: dict[str, tuple[str, ...]] = {"lines": (*COMMON, "lines", "y_scale"), "heat": (*COMMON, "colour")}
 MOST_PANELS = 24
 MOST_LINES = 12
-TRIED_S = 0.01
-"""Of a run that tells which columns there will be."""
 QUOTIENT = re.compile(r"\s+/\s+")
 
 
@@ -81,34 +77,6 @@ def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
         raise InputError(f"{source}: figure: accepted: a list of tables, [[figure]]")
     values = {key: [step[i] for step in axis.steps] for axis in axes for i, key in enumerate(axis.keys)}
     return tuple(_layout(table, values, f"{source}: figure.{number}") for number, table in enumerate(data))
-
-
-def check_columns(sweep: Sweep) -> None:
-    """InputError if a figure asks for a column that the sweep will not have; a run of a moment tells."""
-    if not sweep.figures:
-        return
-    known = _columns(sweep)
-    for number, layout in enumerate(sweep.figures):
-        for part in layout.parts:
-            if known and part not in known:
-                key = "y" if layout.kind == "lines" else "colour"
-                raise InputError(
-                    f'{sweep.source}: figure.{number}.{key}: no column "{part}"'
-                    f"{suggestion(part, known)}; accepted: {', '.join(known)}, or one / another"
-                )
-
-
-def _columns(sweep: Sweep) -> list[str]:
-    from longfat import simulate
-    from longfat.sweep import tables
-    from longfat.sweep.reduction import reduce_run
-
-    try:
-        scenario = sweep.scenario(next(sweep.points()))
-        short = scenario.model_copy(update={"duration": min(scenario.duration, TRIED_S), "window": None})
-        return tables.columns(reduce_run(simulate.run(short)))
-    except LongfatError:
-        return []  # the first run is going to tell
 
 
 def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) -> Layout:
@@ -166,8 +134,6 @@ def _axis(key: str, values: Mapping[str, Any], at: str) -> str:
 
 
 def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, list[Any]]:
-    from longfat.sweep.grid import plain
-
     if not isinstance(table, dict):
         raise InputError(f'{at}: accepted: a table such as {{ "flow.0.algorithm" = "sack" }}')
     kept = {}
@@ -185,8 +151,6 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
 
 
 def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> None:
-    from longfat.sweep.grid import are_numbers
-
     def number(key: str | None) -> int:
         return 1 if key is None else len({repr(value) for value in layout.where.get(key, values[key])})
 

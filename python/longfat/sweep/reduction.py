@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from longfat.result import Result
+from longfat.runs.result import Result
+from longfat.store.identity import kept_as
 
 MACHINES = ("performance", "version")
 """Of a summary: what is not the run's own."""
 
 
+@kept_as("longfat.sweep.reduction.reduce_run", "8bf9878df5e932cd")
 def reduce_run(result: Result) -> dict[str, Any]:
     """The summary but for what the machine took for it, and the packets that came to the first link."""
     summary = {key: value for key, value in result.summary.items() if key not in MACHINES}

@@ -22,12 +22,14 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from longfat import _core, output, pool, simulate, store
+from longfat import _core
 from longfat.errors import InputError
-from longfat.identity import digest, reduction_key, run_keys
-from longfat.scenario import Scenario
-from longfat.store import Store
-from longfat.sweep import tables
+from longfat.runs import pool, simulate
+from longfat.scenario.model import Scenario
+from longfat.store import output, store
+from longfat.store.identity import digest, reduction_key, run_keys
+from longfat.store.store import Store
+from longfat.sweep import page, tables
 from longfat.sweep.grid import Keep, Point, Sweep
 from longfat.sweep.handle import FORMAT, SWEEP_FILE, refuse_newer
 from longfat.sweep.reduction import reduce_run
@@ -134,11 +136,9 @@ def report(out: Path | str, console: Console | None = None) -> Path | None:
     """The page of a sweep, with a line on the console before it; none where it does not lie in a folder."""
     if isinstance(out, str) and "://" in out:
         return None
-    from longfat import report
-
     if console is not None:
         console.print(f"drawing the page of {out}", markup=False, soft_wrap=True)
-    return report.build(out)
+    return page.build(Path(out))
 
 
 def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Iterator[str]:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
-from longfat.result import Result
-from longfat.store import row, series_name
-from longfat.sweep.grid import Keep, Point, Sweep, are_numbers, in_table
+from longfat.runs.result import Result
+from longfat.store.store import row, series_name
+from longfat.sweep.axes import are_numbers, in_table
+from longfat.sweep.grid import Keep, Point, Sweep
 
 if TYPE_CHECKING:
-    from longfat.store import Store
+    from longfat.store.store import Store
 
 TABLES = "tables"
 MOST_PARTITIONS = 64

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from longfat.errors import InputError
+from longfat.sweep.axes import plain
 from longfat.words import suggestion
 
 OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {
@@ -51,8 +52,6 @@ class Filter:
 
     def __call__(self, values: Mapping[str, Any]) -> bool:
         """Whether the point with these values stays; InputError if its values cannot be compared so."""
-        from longfat.sweep.grid import plain
-
         if self._tree is None:
             return True
         names = {name: plain(values[key]) for name, key in self._names.items()}

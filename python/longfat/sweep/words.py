@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longfat.sweep.grid import dimension_of, plain
+from longfat.sweep.axes import dimension_of, plain
 
 LISTS = ("flow", "background", "link", "node")
 WORDS = {"rtt": "RTT", "jain": "Jain's index", "cov": "coefficient of variation", "srtt": "sRTT"}

@@ -1,0 +1,1 @@
+"""The `longfat` command: one file a command."""

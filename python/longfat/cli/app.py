@@ -1,0 +1,79 @@
+"""`longfat`: the commands, and how each error becomes a line and an exit code.
+
+Exit codes: 0 done, 1 a run or a check failed, 2 bad input, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from longfat.cli import claims, compare, doctor, registry, report, results, run, screen, suite, sweep
+from longfat.errors import InputError, Interrupted, LongfatError
+
+
+class _App(click.Group):
+    """Keeps Ctrl-C from click, which would print an empty line for it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+
+
+@click.group(cls=_App, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="longfat", prog_name="longfat")
+def app() -> None:
+    """A laboratory for congestion control on long fat networks."""
+
+
+for command in (
+    run.run,
+    compare.compare,
+    doctor.doctor,
+    suite.suite,
+    screen.screen,
+    sweep.sweep,
+    results.results,
+    claims.claims,
+    registry.algorithms,
+    registry.queues,
+    registry.routers,
+    report.report,
+):
+    app.add_command(command)
+
+
+def end_code() -> int:
+    """Does what the command line says; every error becomes a line and an exit code here."""
+    try:
+        code = app(standalone_mode=False)  # of `Exit`, which click raises no further
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return Interrupted.exit_code
+    except Interrupted as ended:
+        click.echo(str(ended), err=True)
+        return ended.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return InputError.exit_code
+    except click.ClickException as error:
+        click.echo(f"error: {error.format_message()}", err=True)
+        return InputError.exit_code
+    except LongfatError as error:
+        for line in error.lines():
+            click.echo(f"error: {line}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # so that the flush at exit has somewhere to go
+        return LongfatError.exit_code
+    except OSError as error:
+        click.echo(f"error: {error}", err=True)
+        return LongfatError.exit_code
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,30 @@
+"""`longfat claims`: the ledger of stored suites."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from longfat.cli.options import (
+    Folder,
+    as_json,
+    make_console,
+)
+
+
+@click.command()
+@click.argument("folder", type=Folder(), default=Path("out"), metavar="[DIR]")
+@as_json
+def claims(folder: Path, as_json: bool) -> None:
+    """The ledger of claims from stored results under DIR, out by default."""
+    from longfat.store import ledger
+
+    rows = ledger.load_ledgers(folder)
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    from longfat.suites.kit.runner import claims_table
+
+    make_console().print(claims_table(rows))

@@ -1,0 +1,61 @@
+"""`longfat compare`: one scenario in the simulator and live."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from longfat.cli.options import (
+    Folder,
+    as_changed,
+    as_json,
+    as_seeded,
+    from_warmup,
+    in_window,
+    load_scenario,
+    make_console,
+    of_flows,
+    on_ctrl_c,
+    source_name,
+    warn_of_doubts,
+)
+
+
+@click.command()
+@click.argument("file")
+@as_changed
+@as_seeded
+@click.option("--repeats", type=click.IntRange(1, 1000), default=1, help="Runs of each, seeds counting up.")
+@of_flows
+@from_warmup
+@in_window
+@click.option("--out", type=Folder(), metavar="DIR", help="Table, figure and page; out/compare by default.")
+@as_json
+def compare(
+    file: str,
+    changes: tuple[str, ...],
+    seed: int | None,
+    repeats: int,
+    traffic: str,
+    warmup: str | None,
+    window: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario FILE in the simulator and live, and lay one over the other."""
+    with on_ctrl_c(lambda: "nothing was written"):
+        from longfat.compare import compare as comparison
+
+        scenario = load_scenario(file, changes, seed, warmup, window)
+        folder = out or Path("out") / "compare"
+        document = comparison.run(scenario, repeats, folder, sys.argv, source_name(file), traffic)
+        warn_of_doubts(document["live"])
+    if as_json:
+        click.echo(json.dumps(document))
+        return
+    console = make_console()
+    comparison.show(document, console)
+    console.print(f"report: {folder / 'index.html'}", soft_wrap=True, markup=False)

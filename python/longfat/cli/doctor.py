@@ -1,0 +1,28 @@
+"""`longfat doctor`: what this machine can run live."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from longfat.cli.options import (
+    as_json,
+    make_console,
+)
+
+
+@click.command()
+@as_json
+def doctor(as_json: bool) -> None:
+    """What this machine can run live, and what to do about the rest."""
+    from longfat.live import doctor
+
+    items = doctor.examine()
+    if as_json:
+        click.echo(json.dumps(items))
+    else:
+        doctor.show(items, make_console())
+    if doctor.lacking(items):
+        sys.exit(1)

@@ -1,0 +1,111 @@
+"""What several commands share: options, the console, Ctrl-C, and reading a scenario with its changes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from longfat.errors import InputError, Interrupted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from longfat.scenario.model import Scenario
+
+
+class Folder(click.Path):
+    """A folder's path, which an empty text is not (Path would take it for the current one)."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; refuses an empty text."""
+        if value == "":
+            self.fail("an empty name; accepted: a folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+@contextmanager
+def on_ctrl_c(became: Callable[[], str]) -> Iterator[None]:
+    """Ctrl-C within the block ends the command, with a line that says what became of the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {became()}") from None
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+as_changed = click.option(
+    "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
+)
+as_seeded = click.option("--seed", type=int, help="Instead of the scenario's.")
+from_warmup = click.option(
+    "--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure."
+)
+in_window = click.option(
+    "--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".'
+)
+of_flows = click.option(
+    "--traffic",
+    type=click.Choice(["longfat", "iperf3"]),
+    default="longfat",
+    show_default=True,
+    help="Of flows over TCP, live.",
+)
+
+
+def source_name(file: str) -> str:
+    """How messages name a scenario file."""
+    return "standard input" if file == "-" else file
+
+
+def load_scenario(
+    file: str, changes: tuple[str, ...], seed: int | None, warmup: str | None, window: str | None
+) -> Scenario:
+    """The scenario of a file or of standard input, with what the options change."""
+    from longfat.scenario.model import Scenario
+    from longfat.scenario.override import parse_override
+
+    overrides: dict[str, Any] = dict(map(parse_override, changes))
+    if seed is not None:
+        overrides["seed"] = seed
+    if window is not None:
+        overrides["window"] = [part.strip() for part in window.split(",")]
+    if file == "-":
+        scenario = Scenario.from_toml(sys.stdin.read(), source=source_name(file), overrides=overrides)
+    else:
+        scenario = Scenario.load(file, overrides=overrides)
+    if warmup is not None:
+        if window is not None:
+            raise InputError("--warmup and --window: accepted: one of them")
+        try:
+            scenario = scenario.after_warmup(warmup)
+        except ValueError as error:
+            raise InputError(f"--warmup {warmup}: {error}") from None
+    return scenario
+
+
+def warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
+    """Prints a line for each reason not to trust a live run."""
+    from longfat.live import doubts
+
+    for line in doubts(summaries):
+        click.echo(f"warning: {line}", err=True)
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """A console for a terminal, a pipe or a file."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = 160  # into a pipe or a file: no reason to break lines at 80
+    return console

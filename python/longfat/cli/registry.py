@@ -1,0 +1,49 @@
+"""`longfat algorithms`, `queues` and `routers`: what there is, with parameters."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.cli.options import (
+    as_json,
+    make_console,
+)
+
+if TYPE_CHECKING:
+    from longfat.scenario.registry import Kind
+
+
+def _rows(kind: Kind, as_json: bool) -> None:
+    from longfat.scenario import registry
+
+    rows = registry.rows(kind)
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    from longfat.cli import tables
+
+    tables.print_rows(make_console(), kind.capitalize(), rows)
+
+
+@click.command()
+@as_json
+def algorithms(as_json: bool) -> None:
+    """The congestion control algorithms and their parameters."""
+    _rows("algorithms", as_json)
+
+
+@click.command()
+@as_json
+def queues(as_json: bool) -> None:
+    """The queueing disciplines and their parameters."""
+    _rows("queues", as_json)
+
+
+@click.command()
+@as_json
+def routers(as_json: bool) -> None:
+    """The explicit-rate routers and their parameters."""
+    _rows("routers", as_json)

@@ -1,0 +1,44 @@
+"""`longfat report`: builds the page of a folder again."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from longfat.cli.options import Folder
+from longfat.errors import InputError
+
+PAGES = {
+    "suite.json": "longfat.suites.kit.page",
+    "screen.json": "longfat.screen.page",
+    "compare.json": "longfat.compare.page",
+    "sweep.json": "longfat.sweep.page",
+    "summary.json": "longfat.report.run",
+}
+"""The file that tells what a folder holds, and the module that builds its page."""
+
+
+def build(directory: Path | str) -> Path:
+    """Writes index.html and figures/ into a folder of stored results; returns the page's path.
+
+    Raises:
+        InputError: the folder holds no stored results, or they cannot be read.
+    """
+    root = Path(directory)
+    for file, module in PAGES.items():
+        if (root / file).is_file():
+            page: Path = import_module(module).build(root)
+            return page
+    raise InputError(
+        f"{root}: no stored results; accepted: a directory written by `longfat suite`, `longfat screen`, "
+        "`longfat sweep` or `longfat run --out`"
+    )
+
+
+@click.command()
+@click.argument("folder", type=Folder(), metavar="DIR")
+def report(folder: Path) -> None:
+    """Build index.html and figures again from the results in DIR."""
+    click.echo(build(folder))

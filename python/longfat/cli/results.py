@@ -1,0 +1,34 @@
+"""`longfat results`: questions to a sweep."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from longfat.cli.options import (
+    Folder,
+    as_json,
+    make_console,
+)
+
+
+@click.command()
+@click.argument("folder", type=Folder(), metavar="DIR")
+@click.option("--sql", "query", help="Over the tables runs, flows, failures and claims.")
+@as_json
+def results(folder: Path, query: str | None, as_json: bool) -> None:
+    """What a sweep in DIR holds, or the answer to a question about it."""
+    from longfat import sweep as sweeps
+    from longfat.cli import tables
+
+    swept = sweeps.open_sweep(folder)
+    if query is None and not as_json:
+        tables.print_sweep(make_console(), swept)
+        return
+    answer = swept.sql("SELECT * FROM runs" if query is None else query)
+    if as_json:
+        click.echo(json.dumps(answer.to_pylist(), default=str))
+    else:
+        tables.print_answer(make_console(), answer)

@@ -1,0 +1,115 @@
+"""`longfat run`: one scenario, in the simulator or live."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from longfat.cli.options import (
+    Folder,
+    as_changed,
+    as_json,
+    as_seeded,
+    from_warmup,
+    in_window,
+    load_scenario,
+    make_console,
+    of_flows,
+    on_ctrl_c,
+    source_name,
+    warn_of_doubts,
+)
+
+if TYPE_CHECKING:
+    from longfat.scenario.model import Scenario
+
+
+@click.command()
+@click.argument("file")
+@as_changed
+@as_seeded
+@click.option("--repeats", type=click.IntRange(1, 10_000), default=1, help="Runs, with seeds counting up.")
+@click.option("--backend", type=click.Choice(["sim", "live"]), default="sim", show_default=True)
+@of_flows
+@from_warmup
+@in_window
+@click.option("--out", type=Folder(), metavar="DIR", help="Write summary, series and provenance.")
+@as_json
+def run(
+    file: str,
+    changes: tuple[str, ...],
+    seed: int | None,
+    repeats: int,
+    backend: str,
+    traffic: str,
+    warmup: str | None,
+    window: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario FILE; - is standard input."""
+    with on_ctrl_c(lambda: "nothing was written"):
+        from longfat.cli import tables
+
+        if traffic != "longfat":
+            from longfat.live.traffic import refuse_unknown
+
+            refuse_unknown(traffic, backend)
+        from longfat.scenario.model import IDENTICAL
+
+        scenario = load_scenario(file, changes, seed, warmup, window)
+        warnings = scenario.warnings()
+        if repeats > 1 and backend == "sim" and not scenario.varies():
+            warnings.append(IDENTICAL)
+        for line in warnings:
+            click.echo(f"warning: {line}", err=True)
+        summary = _simulate(scenario, repeats, out, backend, source_name(file), traffic)
+        from longfat.runs.result import unreached_loads
+
+        shown = summary if repeats == 1 else summary["mean"]
+        for line in unreached_loads(shown["background"]):
+            click.echo(f"warning: {line}", err=True)
+        if backend == "live":
+            warn_of_doubts(summary.get("runs", [summary]))
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    console = make_console()
+    tables.print_summary(console, scenario, shown)
+    if repeats > 1:
+        console.print(f"Means over {repeats} runs; --json has each, and standard errors.", style="dim")
+    if out is not None:
+        console.print(f"Written to {out}", markup=False)
+
+
+def _simulate(
+    scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
+) -> dict[str, Any]:
+    """The summary of a run, or of repeats with their mean and standard error; written to `out`."""
+    from longfat.runs import result, simulate
+    from longfat.store import output
+
+    def once() -> tuple[list[result.Result], dict[str, Any]]:
+        if backend == "live":
+            from longfat.live import run as live
+
+            seeded = [scenario.repeat(i) for i in range(repeats)]
+            results = [live.run(each, source, traffic) for each in seeded]
+        elif repeats == 1:
+            results = [simulate.run(scenario)]
+        else:
+            results = simulate.repeats(scenario, repeats)
+        if repeats == 1:
+            return results, results[0].summary
+        return results, result.aggregate([each.summary for each in results])
+
+    if out is None:
+        return once()[1]
+    with output.folder(out) as draft:
+        results, summary = once()
+        output.write(results, summary, sys.argv, draft)
+    return summary

@@ -1,0 +1,52 @@
+"""`longfat screen`: congestion controls side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from longfat.cli.options import (
+    Folder,
+    as_json,
+    make_console,
+    on_ctrl_c,
+)
+
+
+@click.command()
+@click.argument("algorithms", nargs=-1, required=True, metavar="ALGORITHM...")
+@click.option("--rates", metavar="LIST", help='Of the bottleneck, with commas: "10 Mbit/s, 100 Mbit/s".')
+@click.option("--rtts", metavar="LIST", help='Propagation: "20 ms, 80 ms".')
+@click.option("--buffers", metavar="LIST", help='Of the bottleneck: "20 % BDP, 100 % BDP".')
+@click.option("--repeats", type=click.IntRange(1, 1000), help="Runs of each kind, with other draws.")
+@click.option("--quick/--full", default=True, help="Defaults of the lists, repeats and lengths of runs.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
+@click.option("--out", type=Folder(), metavar="DIR", help="Table, runs and page; out/screen by default.")
+@as_json
+def screen(
+    algorithms: tuple[str, ...],
+    rates: str | None,
+    rtts: str | None,
+    buffers: str | None,
+    repeats: int | None,
+    quick: bool,
+    jobs: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare congestion controls on one page: names, or file.py:Class, or { name = ..., ... }."""
+    folder = out or Path("out") / "screen"
+    with on_ctrl_c(lambda: f"runs that have finished are kept in {folder}"):
+        from longfat.screen import command, table
+        from longfat.screen.grid import grid
+
+        asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full")
+        document = command.run(asked, folder, jobs, make_console(stderr=True))
+    if as_json:
+        click.echo(json.dumps(document))
+        return
+    console = make_console()
+    table.show(document, console)
+    console.print(f"report: {folder / 'index.html'}", soft_wrap=True, markup=False)

@@ -1,0 +1,143 @@
+"""Results and registry rows as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from longfat.report.columns import RUN_TABLES, Column, metrics, number, rows
+from longfat.scenario.model import Scenario
+from longfat.scenario.registry import Row
+from longfat.scenario.transport import Transport
+from longfat.units import RATE, TIME
+
+if TYPE_CHECKING:
+    from longfat.sweep import Swept
+
+
+def _table(title: str, columns: Sequence[Column], entries: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", header_style="dim", box=None, pad_edge=False
+    )
+    for column in columns:
+        table.add_column(column.heading, justify="right" if column.is_number else "left")
+    for cells in rows(columns, entries):
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, Any]) -> None:
+    """Flows, links, metrics and the defaults that were used; `summary` is one run's or a mean."""
+    if scenario.title:
+        console.print(scenario.title, style="bold", markup=False)
+    shown = [_table(title, columns, summary[key]) for title, key, columns in RUN_TABLES if summary.get(key)]
+    figures = Table(
+        title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
+    )
+    figures.add_column()
+    figures.add_column(justify="right")
+    for cells in metrics(summary["metrics"]):
+        figures.add_row(*cells)
+    for table in (*shown, figures):
+        console.print()
+        console.print(table)
+    console.print()
+    for note in scenario.notes():
+        console.print(f"Note: {note}.", markup=False, highlight=False)
+    console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
+
+
+def _used(scenario: Scenario) -> list[str]:
+    """The values behind the figures that a scenario may have left to defaults."""
+    full = scenario.filled()
+    begin, end = full.figures_window_s()
+    parts: list[Transport] = [*full.flow, *full.background]
+    packets = sorted({(part.mss, part.header_bytes) for part in parts})
+    initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
+    return [
+        f"seed {full.seed}",
+        f"figures from {TIME.write(begin)} to {TIME.write(end)}",
+        f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
+        *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
+        f"access {RATE.write(full.access_bps())}",
+        *([f"reverse path {RATE.write(full.bottleneck.reverse_rate or 0.0)}"] if not full.link else []),
+    ]
+
+
+def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
+    """Registry rows with their parameters."""
+    if not registered:
+        console.print(f"{title}: none in this version.")
+        return
+    for row in registered:
+        also = f" (also {', '.join(row['aliases'])})" if row["aliases"] else ""
+        console.print(f"{row['name']}{also}", style="bold", markup=False, highlight=False)
+        details = [row["citation"]]
+        if row["linux_module"]:
+            details.append(f"Linux: {row['linux_module']}")
+        console.print(f"  {'; '.join(details)}", style="dim", markup=False, highlight=False)
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
+        for parameter in row["parameters"]:
+            choices = f" ({', '.join(parameter['choices'])})" if parameter["choices"] else ""
+            value = parameter["default"]
+            default = f"{value:g} {parameter['unit']}" if isinstance(value, (int, float)) else f'"{value}"'
+            table.add_row("   ", parameter["name"], default.strip(), parameter["meaning"] + choices)
+        if row["parameters"]:
+            console.print(table, markup=False)
+
+
+def print_sweep(console: Console, swept: Swept) -> None:
+    """What a sweep holds: axes, runs, columns, and how to ask."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("axis")
+    table.add_column("values")
+    for axis in swept.document["axes"]:
+        values = [" & ".join(map(str, step)) for step in axis["values"]]
+        table.add_row(Text(" & ".join(axis["keys"])), Text(", ".join(values)))
+    console.print(table)
+    console.print(f"\n{swept.runs.num_rows} runs, {swept.failures.num_rows} failures", markup=False)
+    for name in ("runs", "flows"):
+        names = [column for column in swept.table(name).column_names if column not in swept.keys]
+        console.print(f"{name}: {', '.join(names)}", style="dim", markup=False)
+    first = swept.keys[0]
+    console.print(
+        f"longfat results {swept.folder} --sql 'SELECT \"{first}\", avg(jain) FROM runs GROUP BY ALL'"
+    )
+
+
+MOST_COLUMNS = 15
+"""Of an answer whose rows are printed as lines."""
+FEW_ANSWERS = 4
+"""Rows of one with more columns that are printed side by side."""
+MOST_ANSWERS = 100
+"""Rows of an answer that are printed; --json has all."""
+
+
+def print_answer(console: Console, answer: Any) -> None:
+    """The answer to a query, numbers to the right; its first rows side by side if it has many columns."""
+    import pyarrow as pa
+
+    wide = answer.num_columns > MOST_COLUMNS
+    most = FEW_ANSWERS if wide else MOST_ANSWERS
+    shown = answer.slice(0, most)
+    table = Table(box=None, header_style="dim", pad_edge=False, show_header=not wide)
+    if wide:
+        for name in shown.column_names:
+            table.add_row(Text(name, "dim"), *(Text(_cell(value)) for value in shown[name].to_pylist()))
+    else:
+        for field in answer.schema:
+            is_number = pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+            table.add_column(field.name, justify="right" if is_number else "left")
+        for row in shown.to_pylist():
+            table.add_row(*(Text(_cell(value)) for value in row.values()))
+    console.print(table)
+    if answer.num_rows > most:
+        console.print(f"{answer.num_rows} rows, the first {most} shown; --json has all", style="dim")
+
+
+def _cell(value: Any) -> str:
+    return number(value) if isinstance(value, float) else "-" if value is None else str(value)

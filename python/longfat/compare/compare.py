@@ -1,0 +1,209 @@
+"""`longfat compare`: one scenario in the simulator and live, with one figure and one table of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from longfat.compare import page
+from longfat.figure.data import Curve, Figure, Panel, Table
+from longfat.live import run as live
+from longfat.live.traffic import KINDS
+from longfat.report.columns import number
+from longfat.runs import metrics, simulate
+from longfat.runs.result import Array, Result
+from longfat.scenario.model import Scenario
+from longfat.store import output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+BACKENDS = ("sim", "live")
+MOST_POINTS = 4000
+RATE_SPAN_S = 1.0
+"""Rates in the figure are means over this long."""
+
+LEAST_CUT = 0.1
+"""Of cwnd, for a fall to be a cut."""
+
+QUANTITIES = (
+    ("throughput, Mbit/s", "throughput_bps", 1e-6),
+    ("mean cwnd, packets", "cwnd_mean", 1.0),
+    ("mean sRTT, ms", "srtt_mean_s", 1e3),
+    ("loss ratio", "loss_ratio", 1.0),
+)
+LINK_QUANTITIES = (
+    ("utilization", "utilization", 1.0),
+    ("mean queue, packets", "queue_mean_packets", 1.0),
+    ("packets dropped", "packets_dropped", 1.0),
+)
+
+
+def run(
+    scenario: Scenario,
+    repeats: int,
+    into: Path,
+    command: Sequence[str],
+    source: str = "scenario",
+    traffic: str = KINDS[0],
+) -> dict[str, Any]:
+    """Runs both, writes figure, table and page into a folder, and answers what `compare.json` holds."""
+    live.check(scenario, source, traffic)
+    with output.folder(into, output.COMPARE_FILES, output.COMPARE_FILES) as draft:
+        seeded = [scenario.repeat(i) for i in range(repeats)]
+        results = {
+            "sim": [simulate.run(each) for each in seeded],
+            "live": [live.run(each, source, traffic) for each in seeded],
+        }
+        document = {
+            **{name: [each.summary for each in runs] for name, runs in results.items()},
+            "differences": differences(results),
+            "figure": figure(scenario, {name: runs[0] for name, runs in results.items()}, results).to_json(),
+            "scenario": scenario.filled().to_toml(),
+            "provenance": output.provenance(command),
+        }
+        (draft / "compare.json").write_text(json.dumps(document, indent=1) + "\n")
+    page.build(into)
+    return document
+
+
+def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
+    """Rows: of (a flow or link), quantity, mean and standard error of each backend, live over sim less 1."""
+    rows = []
+    for key, quantities in (("flows", QUANTITIES), ("links", LINK_QUANTITIES)):
+        summaries = {name: [each.summary[key] for each in runs] for name, runs in results.items()}
+        for i, entry in enumerate(summaries["sim"][0]):
+            for label, quantity, unit in quantities:
+                found = {
+                    name: [(every[i][quantity] or 0.0) * unit for every in each]
+                    for name, each in summaries.items()
+                }
+                rows.append(_row(f"{key.removesuffix('s')} {entry['name']}", label, found))
+    factors = {name: _factors(runs) for name, runs in results.items()}
+    for flow, simulated in factors["sim"].items():
+        if simulated and factors["live"][flow]:
+            found = {name: each[flow] for name, each in factors.items()}
+            rows.append(_row(f"flow {flow}", "backoff factor", found))
+    return rows
+
+
+def _factors(runs: list[Result]) -> dict[str, list[float]]:
+    names = [flow["name"] for flow in runs[0].summary["flows"]]
+    window = runs[0].scenario.figures_window_s()
+    return {name: [factor for each in runs for factor in backoffs(each.flow(name), window)] for name in names}
+
+
+def backoffs(series: dict[str, Array], window: tuple[float, float] = (0.0, np.inf)) -> list[float]:
+    """The factors by which a flow's window was cut in a window of time.
+
+    A cut is where cwnd falls by more than a tenth; its factor is the slow-start threshold then over the
+    greatest cwnd since it began to grow. Recovery that reduces cwnd step by step is one cut.
+    """
+    within = (series["time_s"] >= window[0]) & (series["time_s"] <= window[1])
+    cwnd, ssthresh = series["cwnd"][within], series["ssthresh"][within]
+    factors: list[float] = []
+    peak, falls = 0.0, False
+    for before, now, threshold in zip(cwnd[:-1], cwnd[1:], ssthresh[1:], strict=True):
+        if falls and now > before:
+            peak, falls = 0.0, False
+        peak = max(peak, before)
+        if not falls and now < (1.0 - LEAST_CUT) * peak:
+            falls = True
+            if np.isfinite(threshold):
+                factors.append(float(threshold / peak))
+    return factors
+
+
+def _row(of: str, quantity: str, found: dict[str, list[float]]) -> dict[str, Any]:
+    row: dict[str, Any] = {"of": of, "quantity": quantity}
+    for name in BACKENDS:
+        mean, error = metrics.mean_stderr(found[name])
+        row[name] = mean
+        row[f"{name}_stderr"] = error if np.isfinite(error) else None
+    row["difference"] = row["live"] / row["sim"] - 1.0 if row["sim"] else None
+    return row
+
+
+def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list[Result]]) -> Figure:
+    """Histories of the first runs: each flow's cwnd and throughput, and the bottleneck's queue."""
+    panels = []
+    span = (0.0, scenario.duration)
+    for flow in first["sim"].summary["flows"]:
+        name, start_s = flow["name"], flow["start_s"]
+        histories = {backend: result.flow(name) for backend, result in first.items()}
+        if not np.isnan(histories["sim"]["cwnd"]).all():
+            curves = tuple(
+                _curve(backend, *_begun(each["time_s"], each["cwnd"], start_s))
+                for backend, each in histories.items()
+            )
+            panels.append(
+                Panel(f"flow {name} ({flow['algorithm']})", "time, s", "cwnd, packets", curves, x_range=span)
+            )
+        rates = tuple(_curve(backend, *_rate(each)) for backend, each in histories.items())
+        panels.append(Panel(f"flow {name}", "time, s", "throughput, Mbit/s", rates, x_range=span))
+    link = first["sim"].summary["links"][0]["name"]
+    queues = tuple(
+        _curve(backend, result.link(link)["time_s"], result.link(link)["queue_packets"])
+        for backend, result in first.items()
+    )
+    panels.append(Panel(link, "time, s", "queue, packets", queues, x_range=span))
+    return Figure(
+        "compare",
+        "compare",
+        scenario.title or "Simulator and live",
+        "The same scenario in the simulator and on this machine's own TCP; histories are of the first runs.",
+        tuple(panels),
+        columns=1,
+        table=table(differences(results)),
+    )
+
+
+def _begun(time: Array, values: Array, start_s: float) -> tuple[Array, Array]:
+    return time, np.where(time >= start_s, values, np.nan)
+
+
+def _rate(series: dict[str, Array]) -> tuple[Array, Array]:
+    edges = np.arange(0.0, series["time_s"][-1] + 1e-9, RATE_SPAN_S)
+    received = np.interp(edges, series["time_s"], series["received_bytes"])
+    return edges[1:], 8e-6 * np.diff(received) / RATE_SPAN_S
+
+
+def _curve(backend: str, time: Array, values: Array) -> Curve:
+    stride = max(1, len(time) // MOST_POINTS)
+    stroke = BACKENDS.index(backend)
+    return Curve(backend, tuple(time[::stride]), tuple(values[::stride]), None, None, "line", stroke)
+
+
+HEADINGS = ("of", "quantity", "sim", "live", "difference")
+
+
+def table(rows: list[dict[str, Any]]) -> Table:
+    """The differences as texts."""
+    return Table(HEADINGS, tuple(tuple(_cells(row)) for row in rows))
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    def with_error(name: str) -> str:
+        error = row[f"{name}_stderr"]
+        return number(row[name]) + (f" ± {number(error, 2)}" if error is not None else "")
+
+    difference = "-" if row["difference"] is None else f"{row['difference']:+.1%}"
+    return [row["of"], row["quantity"], with_error("sim"), with_error("live"), difference]
+
+
+def show(document: dict[str, Any], console: Console) -> None:
+    """The differences as a table, and whether the live runs may be believed."""
+    from rich.table import Table as Shown
+
+    shown = Shown(box=None, pad_edge=False, header_style="dim")
+    for heading in HEADINGS:
+        shown.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
+    for row in document["differences"]:
+        shown.add_row(*_cells(row))
+    console.print(shown)
+    valid = sum(run["validity"]["valid"] for run in document["live"])
+    console.print(f"{valid} of {len(document['live'])} live runs are valid.", style="dim")

@@ -1,0 +1,36 @@
+"""The page of a comparison: both backends in one figure, and what casts doubt on the live runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from longfat.errors import InputError
+from longfat.figure.data import Figure
+from longfat.live import doubts
+from longfat.report.page import entry, read, render
+
+COMPARE_FILE = "compare.json"
+
+
+def build(root: Path) -> Path:
+    """Builds the page of a folder that `longfat compare` wrote; returns its path."""
+    document = read(root / COMPARE_FILE, "live", "figure", "scenario", "provenance")
+    try:
+        figure = Figure.from_json(document["figure"])
+        lines = doubts(document["live"])
+        valid = sum(run["validity"]["valid"] for run in document["live"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{root / COMPARE_FILE}: damaged; accepted: what `longfat compare` wrote") from None
+    runs = len(document["live"])
+    return render(
+        root,
+        __package__,
+        "page.html.j2",
+        title=figure.title,
+        valid=valid,
+        runs=runs,
+        doubts=lines,
+        scenario=document["scenario"],
+        figures=[entry(root, figure, {"name": figure.name, "runs": 2 * runs})],
+        provenance=document["provenance"],
+    )

@@ -1,0 +1,1 @@
+"""Figures: what they show as data, and how they are drawn."""

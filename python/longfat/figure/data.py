@@ -1,0 +1,146 @@
+"""What a figure shows, as data: panels of curves. How it looks is decided in `longfat.plots` alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from longfat.numbers import finite
+
+Kind = Literal["points", "line", "theory"]
+"""Measured points joined by a line with error bars; a plain history; a line that theory draws."""
+
+Range = tuple[float, float] | None
+
+FORMATS = ("pdf", "svg", "png")
+"""Files that a figure is saved as."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve. ``algorithm`` gives its colour, ``stroke`` its dash (flow 1, flow 2, …); NaN leaves a gap.
+
+    ``error`` is the standard error of each y.
+    """
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    error: tuple[float, ...] | None = None
+    algorithm: str | None = None
+    kind: Kind = "points"
+    stroke: int = 0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes. A range of None is chosen from the data.
+
+    With ``categories`` x counts them from 0, and what is measured at them is not joined; with ``radar`` they
+    stand around a circle, y is the distance from its middle, and the curves are closed; a figure with a radar
+    has that panel alone. With ``cells`` it is a heat map: a row of cells for each of ``levels``, from below,
+    with a cell for each of ``categories``. ``marked`` is a part of x that is shaded.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    x_log: bool = False
+    y_log: bool = False
+    x_range: Range = None
+    y_range: Range = None
+    categories: tuple[str, ...] = ()
+    radar: bool = False
+    levels: tuple[str, ...] = ()
+    cells: tuple[tuple[float, ...], ...] = ()
+    marked: Range = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers that belong to a figure, as texts; the page shows them below it."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order.
+
+    What mirrors no figure has the name again, or "".
+    """
+
+    name: str
+    mirrors: str
+    title: str
+    caption: str
+    panels: tuple[Panel, ...]
+    columns: int = 2
+    table: Table | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as JSON values; NaN becomes null, since JSON has none."""
+        document: dict[str, Any] = finite(asdict(self))
+        return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Figure:
+        """The figure of a document that `to_json` wrote."""
+        panels = tuple(_panel(panel) for panel in document["panels"])
+        table = document.get("table")
+        if table is not None:
+            table = Table(tuple(table["headings"]), tuple(map(tuple, table["rows"])))
+        return cls(**{**document, "panels": panels, "table": table})
+
+
+def points(
+    label: str,
+    samples: Iterable[tuple[float, tuple[float, float]]],
+    algorithm: str | None = None,
+    stroke: int = 0,
+) -> Curve:
+    """A measured curve from (x, (mean, standard error)), in the order of x."""
+    ordered = sorted(samples, key=lambda sample: sample[0])
+    return Curve(
+        label,
+        tuple(x for x, _ in ordered),
+        tuple(mean for _, (mean, _) in ordered),
+        tuple(error for _, (_, error) in ordered),
+        algorithm,
+        "points",
+        stroke,
+    )
+
+
+def theory(label: str, x: Sequence[float], y: Sequence[float], algorithm: str | None = None) -> Curve:
+    """A curve that theory draws."""
+    return Curve(label, tuple(x), tuple(y), None, algorithm, "theory")
+
+
+def _panel(document: dict[str, Any]) -> Panel:
+    curves = tuple(_curve(curve) for curve in document["curves"])
+    given = {key: document.get(key) for key in ("x_range", "y_range", "marked")}
+    ranges = {key: None if ends is None else tuple(ends) for key, ends in given.items()}
+    words = {key: tuple(document.get(key, ())) for key in ("categories", "levels")}
+    cells = tuple(_floats(row) for row in document.get("cells", ()))
+    return Panel(**{**document, **ranges, **words, "curves": curves, "cells": cells})
+
+
+def _curve(document: dict[str, Any]) -> Curve:
+    error = document["error"]
+    return Curve(
+        **{
+            **document,
+            "x": _floats(document["x"]),
+            "y": _floats(document["y"]),
+            "error": None if error is None else _floats(error),
+        }
+    )
+
+
+def _floats(values: Iterable[float | None]) -> tuple[float, ...]:
+    return tuple(math.nan if value is None else float(value) for value in values)

@@ -1,0 +1,113 @@
+"""How heat maps look: one hue from light to dark, each cell with its number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from longfat.figure.data import Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = "viridis"
+"""Of both libraries; told apart with any colour vision, and in grey."""
+DIGITS = 3
+DARK = 0.6
+"""Of the range: above it numbers are dark on light, since viridis ends in yellow."""
+DIGITS_SIZE = 6.0
+LEAST_SIZE = 4.0
+"""Smaller numbers would not be read."""
+DIGIT_WIDTH = 0.65
+"""Of a number's height."""
+CELL_INCHES = 0.36
+"""Room for a number."""
+MOST_INCHES = 3.5
+"""Of a panel beside others; narrower cells go without numbers."""
+
+
+def inches(panel: Panel) -> float:
+    """How wide a panel is whose cells have room for their numbers, up to a limit."""
+    return min(MOST_INCHES, CELL_INCHES * (1 + len(panel.categories))) if panel.cells else 0.0
+
+
+def bounds(panel: Panel) -> tuple[float, float]:
+    """The least and the greatest value; the panel's own range if it has one."""
+    known = [value for row in panel.cells for value in row if math.isfinite(value)]
+    if panel.y_range:
+        return panel.y_range
+    return (min(known), max(known)) if known else (0.0, 1.0)
+
+
+def draw_panel(panel: Panel, axis: Axes) -> None:
+    """Draws the cells of a panel with matplotlib."""
+    low, high = bounds(panel)
+    axis.pcolormesh(panel.cells, cmap=COLOURS, vmin=low, vmax=high)
+    axis.set_xticks(
+        [i + 0.5 for i in range(len(panel.categories))], panel.categories, rotation=45, ha="right"
+    )
+    axis.set_yticks([i + 0.5 for i in range(len(panel.levels))], panel.levels)
+    axis.grid(visible=False)
+    axis.set_title(panel.title, loc="left")
+    axis.set_xlabel(panel.x_label)
+    axis.set_ylabel(panel.y_label)
+
+
+def write_numbers(panel: Panel, axis: Axes) -> None:
+    """Writes each cell's value into it, as small as cells ask for, or none where they are too small."""
+    texts = {
+        (x, y): f"{value:.{DIGITS}g}"
+        for y, row in enumerate(panel.cells)
+        for x, value in enumerate(row)
+        if math.isfinite(value)
+    }
+    if not texts:
+        return
+    room = axis.get_window_extent()
+    points = 72.0 / axis.figure.dpi
+    width, height = (points * room.width / len(panel.categories), points * room.height / len(panel.levels))
+    size = min(DIGITS_SIZE, height, width / (DIGIT_WIDTH * max(map(len, texts.values()))))
+    if size < LEAST_SIZE:
+        return
+    low, high = bounds(panel)
+    for (x, y), text in texts.items():
+        light = high > low and (panel.cells[y][x] - low) / (high - low) > DARK
+        axis.text(
+            x + 0.5,
+            y + 0.5,
+            text,
+            ha="center",
+            va="center",
+            fontsize=size,
+            color="black" if light else "white",
+        )
+
+
+def plotly_axis(names: Sequence[str]) -> dict[str, Any]:
+    """An axis of a panel's cells, whole where some or all have no value."""
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": list(names),
+        "showgrid": False,
+        "range": [-0.5, len(names) - 0.5],
+    }
+
+
+def plotly_trace(panel: Panel) -> dict[str, Any]:
+    """The cells of a panel as plotly's data."""
+    low, high = bounds(panel)
+    shown = [[value if math.isfinite(value) else None for value in row] for row in panel.cells]
+    return {
+        "type": "heatmap",
+        "x": list(panel.categories),
+        "y": list(panel.levels),
+        "z": shown,
+        "zmin": low,
+        "zmax": high,
+        "colorscale": COLOURS.capitalize(),
+        "showscale": False,
+        "texttemplate": f"%{{z:.{DIGITS}g}}",
+        "hovertemplate": f"{panel.x_label} %{{x}}<br>{panel.y_label} %{{y}}<br>%{{z:.4g}}<extra></extra>",
+    }

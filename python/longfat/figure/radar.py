@@ -1,0 +1,62 @@
+"""How radars look: categories around a circle, a closed curve for each case; the rounder, the more even."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from longfat.figure.data import Curve, Panel
+
+INCHES = 4.5
+PIXELS = 520
+DASHES = (("-", "solid"), ("--", "dash"), ("-.", "dashdot"), (":", "dot"))
+"""Of matplotlib and of plotly, by a curve's stroke."""
+
+Colour = Callable[[Curve], str]
+
+
+def draw_panel(panel: Panel, axis: Any, colour: Colour) -> None:
+    """Draws a panel on polar axes of matplotlib."""
+    spokes = [2.0 * math.pi * place / len(panel.categories) for place in range(len(panel.categories))]
+    for curve in panel.curves:
+        angles = [spokes[round(x)] for x in curve.x]
+        axis.plot(
+            [*angles, angles[0]],
+            [*curve.y, curve.y[0]],
+            color=colour(curve),
+            marker="o",
+            linestyle=DASHES[curve.stroke % len(DASHES)][0],
+            label=curve.label,
+        )
+    axis.set_xticks(spokes, panel.categories)
+    if panel.y_range:
+        axis.set_rlim(*panel.y_range)
+    axis.set_title(panel.title or panel.y_label, loc="left")
+
+
+def plotly_figure(panel: Panel, colour: Colour) -> dict[str, Any]:
+    """A panel as plotly's data and layout."""
+    names = list(panel.categories)
+    data = [
+        {
+            "type": "scatterpolar",
+            "mode": "lines+markers",
+            "name": curve.label,
+            "theta": [names[round(x)] for x in (*curve.x, curve.x[0])],
+            "r": [value if math.isfinite(value) else None for value in (*curve.y, curve.y[0])],
+            "line": {"color": colour(curve), "dash": DASHES[curve.stroke % len(DASHES)][1]},
+            "hovertemplate": f"{curve.label}<br>%{{theta}}: %{{r:.4g}}<extra></extra>",
+        }
+        for curve in panel.curves
+    ]
+    radius: dict[str, Any] = {"title": {"text": panel.y_label}}
+    if panel.y_range:
+        radius["range"] = list(panel.y_range)
+    layout = {
+        "height": PIXELS,
+        "margin": {"l": 64, "r": 64, "t": 30, "b": 48},
+        "legend": {"orientation": "h"},
+        "polar": {"angularaxis": {"type": "category"}, "radialaxis": radius},
+    }
+    return {"data": data, "layout": layout}

@@ -1,0 +1,109 @@
+"""Pages: one self-contained file each, rendered from a template and values. Nothing here knows a study.
+
+A page works offline: the script that draws its figures is in it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from longfat.errors import InputError
+from longfat.figure import matplotlib as plots
+from longfat.figure.data import Figure
+
+PAGE = "index.html"
+FIGURES = "figures"
+
+
+def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str, Any]:
+    """Saves a figure below `root` and returns what a template shows of it.
+
+    Args:
+        root: the page's folder.
+        figure: what to draw.
+        experiment: `runs`, how many runs it shows, and perhaps the `mode` that they ran in.
+    """
+    files = plots.save(figure, root / FIGURES)
+    links = [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{path.name}"} for path in files]
+    return {
+        "name": figure.name,
+        "mirrors": figure.mirrors,
+        "title": figure.title,
+        "caption": figure.caption,
+        "mode": experiment.get("mode", ""),
+        "runs": experiment["runs"],
+        "links": links,
+        "plot": plots.plotly_figure(figure),
+        "least_pixels": plots.least_pixels(figure),
+        "table": figure.table,
+    }
+
+
+def render(root: Path, package: str, template: str, **values: Any) -> Path:
+    """Writes the page of a folder, whole or not at all, and returns its path.
+
+    Args:
+        root: the folder.
+        package: the package that holds the template.
+        template: its file; it may extend and include those of `longfat.report`.
+        values: what the template shows.
+    """
+    from plotly.offline import get_plotlyjs
+
+    environment = Environment(
+        loader=FunctionLoader(functools.partial(_template, package)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters["number"] = _number
+    text = environment.get_template(template).render(plotlyjs=get_plotlyjs(), **values)
+    path = root / PAGE
+    scratch = root / f".{PAGE}.{os.getpid()}"
+    try:
+        scratch.write_text(text, encoding="utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    return path
+
+
+def _template(package: str, name: str) -> str:
+    own = resources.files(package).joinpath(name)
+    found = own if own.is_file() else resources.files(__package__).joinpath(name)
+    return found.read_text(encoding="utf-8")
+
+
+def _number(value: Any, digits: int = 4) -> str:
+    """A figure for a table: a dash where there is none."""
+    if value is None:
+        return "–"
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:.{digits}g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def read(path: Path, *keys: str) -> dict[str, Any]:
+    """A stored object that has these keys."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError(f"{path}: cannot be read as stored results") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: cannot be read as stored results")
+    lacking = [key for key in keys if key not in document]
+    if lacking:
+        raise InputError(f"{path}: damaged: it has no {lacking[0]}")
+    return document

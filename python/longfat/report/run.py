@@ -1,0 +1,146 @@
+"""The page of a run, built from what `longfat run --out` wrote."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from longfat.errors import InputError
+from longfat.figure import matplotlib as plots
+from longfat.figure.data import Figure
+from longfat.report import columns
+from longfat.report.page import entry, read, render
+
+RUN_FILE = "summary.json"
+ADDED = "received_bytes"
+"""A column that folders of older runs may lack; they go without its figure."""
+MOST_POINTS = 4000
+"""The longest history on the page; finer ones are thinned."""
+
+
+def build(root: Path) -> Path:
+    """Builds the page of a folder that `longfat run --out` wrote; returns its path."""
+    summary = _summary(root / RUN_FILE)
+    provenance = read(root / "provenance.json") if (root / "provenance.json").is_file() else {}
+    scenario = root / "scenario.toml"
+    figures = []
+    for figure in _run_figures(root, summary):
+        figures.append(entry(root, figure, {"name": figure.name, "runs": 1}))
+    return render(
+        root,
+        __package__,
+        "run.html.j2",
+        title=_title(scenario),
+        tables=_tables(summary.get("mean", summary)),
+        repeats=len(summary.get("runs", [])) or 1,
+        scenario=scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
+        figures=figures,
+        provenance=provenance,
+    )
+
+
+def _title(scenario: Path) -> str:
+    """The stored scenario's own, or a word for the lack of one."""
+    try:
+        title = tomllib.loads(scenario.read_text(encoding="utf-8")).get("title")
+    except (OSError, ValueError):
+        title = None
+    return title if isinstance(title, str) and title else "Run without a title"
+
+
+def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tables of the page: heading, columns as (heading, whether numbers), rows of cells."""
+    shown = [
+        {
+            "title": title,
+            "columns": [(column.heading, column.is_number) for column in listed],
+            "rows": columns.rows(listed, summary[key]),
+        }
+        for title, key, listed in columns.RUN_TABLES
+        if summary.get(key)
+    ]
+    metrics = {
+        "title": "Metrics",
+        "columns": [("of the flows together", False), ("", True)],
+        "rows": columns.metrics(summary["metrics"]),
+    }
+    return [*shown, metrics]
+
+
+def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
+    """Draws cwnd and throughput of every flow and queue of every link, of the first seed of several."""
+    first = summary["runs"][0] if "runs" in summary else summary
+    found = []
+    for file, quantity, key, drawn in (
+        ("flows.parquet", "cwnd", "flows", plots.cwnd_figure),
+        ("flows.parquet", "received_bytes", "flows", plots.rate_figure),
+        ("links.parquet", "queue_packets", "links", plots.queue_figure),
+    ):
+        if (root / file).is_file() and not (quantity == ADDED and _lacks(root / file, ADDED)):
+            histories = _long(root / file, quantity)
+            named = [entry for entry in first[key] if entry["name"] in histories]
+            found.append(drawn(named, histories, first["duration_s"], window_s=first.get("window_s")))
+    return [figure for figure in found if any(panel.curves for panel in figure.panels)]
+
+
+def _lacks(path: Path, quantity: str) -> bool:
+    """Whether a table can be read and has no such column."""
+    import pyarrow.parquet as pq
+
+    try:
+        return quantity not in pq.read_schema(path).names
+    except (OSError, ValueError):
+        return False  # told by whoever reads it next
+
+
+def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
+    """A quantity over time by name, out of a long table; thinned for the page."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+        lacking = {"name", "time_s", quantity} - set(table.column_names)
+        if lacking:
+            raise ValueError(f"damaged: no column {min(lacking)}")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from None
+    if "seed" in table.column_names and table.num_rows:
+        table = table.filter(pc.equal(table["seed"], table["seed"][0]))
+    names = table["name"].cast("string")
+    found = {}
+    for name in dict.fromkeys(names.unique().to_pylist()):
+        rows = table.filter(pc.equal(names, name))
+        stride = max(1, math.ceil(rows.num_rows / MOST_POINTS))
+        time, values = (rows[key].to_numpy()[::stride].tolist() for key in ("time_s", quantity))
+        found[name] = (tuple(time), tuple(values))
+    return found
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    """A run's summary, or that of repeats, with all that the page is made of."""
+    summary = read(path)
+    runs = summary.get("runs", [summary])
+    whole = isinstance(runs, list) and bool(runs) and all(map(_is_summary, runs))
+    if not whole or ("runs" in summary and not _is_summary(summary.get("mean"), mean=True)):
+        raise InputError(
+            f"{path}: damaged: not the summary of a run; accepted: what `longfat run --out` wrote"
+        )
+    return summary
+
+
+def _is_summary(value: Any, *, mean: bool = False) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(
+            isinstance(value.get(key), list)
+            and all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in value[key])
+            for key in ("flows", "links", "background")
+        )
+        and all(isinstance(flow.get("algorithm"), str) for flow in value["flows"])
+        and isinstance(value.get("metrics"), dict)
+        and (mean or isinstance(value.get("duration_s"), int | float))
+    )

@@ -1,0 +1,293 @@
+"""What a run gave: the summary that scripts depend on, and series, read in place from the core's bytes."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longfat import _core
+from longfat.numbers import finite
+from longfat.runs import metrics
+from longfat.scenario.background import REACHED
+from longfat.scenario.model import Scenario
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Columns = Mapping[str, bytes]
+
+COV_SPAN_S = 1.0
+"""Rates whose coefficient of variation is taken are means over this long."""
+
+
+class Result:
+    """The result of one run. Pickles as the core's bytes; tables are made when they are asked for.
+
+    Attributes:
+        scenario: what was run; `scenario.filled()` has every default written out.
+        wall_s: seconds that the core took.
+    """
+
+    def __init__(self, scenario: Scenario, output: Mapping[str, Any], wall_s: float) -> None:
+        self.scenario = scenario
+        self.wall_s = wall_s
+        self._output = output
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"scenario": self.scenario, "wall_s": self.wall_s, "_output": self._output}
+
+    def __repr__(self) -> str:
+        flows = self._output["flows"]
+        return f"<Result of {self.scenario.title!r}: {len(flows)} flows, seed {self.scenario.seed}>"
+
+    @functools.cached_property
+    def summary(self) -> dict[str, Any]:
+        """The object that `longfat run --json` prints. Rates in bit/s, times in s; undefined ones None."""
+        core = json.loads(self._output["summary"])
+        summary = {
+            "backend": "sim" if self.validity is None else "live",
+            "version": _core.version(),
+            "seed": self.scenario.seed,
+            "duration_s": self.scenario.duration,
+            "window_s": list(self.scenario.figures_window_s()),
+            "flows": core["flows"],
+            "links": core["links"],
+            "background": [
+                entry | {"load_bps": asked, "load_reached": asked and entry["throughput_bps"] / asked}
+                for entry, asked in zip(core["background"], self._asked_bps(), strict=True)
+            ],
+            "completion_times": self._completion_times(core),
+            "metrics": self._metrics(core),
+            "notes": self.scenario.notes(),
+            "performance": {
+                "wall_s": self.wall_s,
+                "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,
+            },
+        }
+        if self.validity is not None:
+            summary["validity"] = self.validity
+        if "messages" in core:
+            summary["messages"] = core["messages"]
+        named: dict[str, Any] = finite(summary)
+        for flow, part in zip(named["flows"], self._custom_names(), strict=True):
+            flow["algorithm"] = part or flow["algorithm"]
+        return named
+
+    @functools.cached_property
+    def validity(self) -> dict[str, Any] | None:
+        """Of a live run, whether it may be believed: valid, checks, sysctls and more (docs/live.md)."""
+        text = self._output.get("validity")
+        return None if text is None else dict(json.loads(text))
+
+    def _custom_names(self) -> list[str | None]:
+        """For each flow the name of a user's own algorithm, without its folder."""
+        specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
+        return [Path(spec.name).name if spec.custom else None for spec in specs]
+
+    def _asked_bps(self) -> list[float | None]:
+        """The load that was asked for, of each background of the plan; a mean over the window of figures."""
+        scenario = self.scenario
+        begin, end = scenario.figures_window_s()
+        found: list[float | None] = []
+        for i, part in enumerate(scenario.background):
+            asked = part.asked_bps(scenario.rates(f"background.{i}"))
+            until = end if part.stop is None else min(max(part.stop, begin), end)
+            share = (until - begin) / (end - begin)
+            found += [asked * share if asked and share else None] * (2 if part.direction == "both" else 1)
+        return found
+
+    def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """By background and size, of transfers that began in the window of figures."""
+        begin, end = self.scenario.figures_window_s()
+        columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
+        within = (columns["start_s"] >= begin) & (columns["start_s"] <= end)
+        found = []
+        for i, entry in enumerate(core["background"]):
+            own = within & (columns["group"] == i)
+            rows = metrics.completion_times(columns["duration_s"][own], columns["bytes"][own])
+            found += [{"background": entry["name"]} | row for row in rows]
+        return found
+
+    def _metrics(self, core: Mapping[str, Any]) -> dict[str, float | None]:
+        """Figures of the flows together: fairness over all, convergence of the one that starts last."""
+        flows = core["flows"]
+        rates = [flow["throughput_bps"] for flow in flows]
+        convergence_s = convergence_80_s = None
+        if flows:
+            first = min(flows, key=lambda flow: flow["start_s"])
+            last = max(flows, key=lambda flow: flow["start_s"])
+            series = self._seen(last["name"])
+            convergence_s = metrics.convergence_time_s(
+                series["time_s"], series["delivered_bytes"], last["start_s"], last["rtt_s"]
+            )
+            if last["start_s"] > first["start_s"]:
+                convergence_80_s = metrics.convergence_80_s(
+                    series["time_s"],
+                    self._seen(first["name"])["delivered_bytes"],
+                    series["delivered_bytes"],
+                    last["start_s"],
+                    last["rtt_s"],
+                )
+        variations = [self._variation(flow["name"], flow["start_s"]) for flow in flows]
+        link = core["links"][0]
+        if self.scenario.link:  # nobody says which one is the bottleneck
+            link = max(core["links"], key=lambda link: link["utilization"])
+        return {
+            "jain": metrics.jain(rates),
+            "throughput_ratio": metrics.throughput_ratio(rates),
+            "convergence_time_s": convergence_s,
+            "convergence_80_s": convergence_80_s,
+            "cov": float(np.mean(variations)) if variations else None,
+            "inefficiency": metrics.inefficiency(link["rate_bps"], link["utilization"] * link["rate_bps"]),
+        }
+
+    def _seen(self, name: str) -> dict[str, Array]:
+        """The series of a flow up to the end of the window of figures."""
+        series = self.flow(name)
+        seen = np.searchsorted(series["time_s"], self.scenario.figures_window_s()[1], side="right")
+        return {key: column[:seen] for key, column in series.items()}
+
+    def _variation(self, name: str, start_s: float) -> float:
+        """Coefficient of variation of a flow's rate from its start on within the window."""
+        series = self.flow(name)
+        begin, end = self.scenario.figures_window_s()
+        edges = np.arange(max(begin, start_s), end, COV_SPAN_S)
+        return metrics.cov(np.diff(np.interp(edges, series["time_s"], series["delivered_bytes"])))
+
+    def flow(self, name: str | int) -> dict[str, Array]:
+        """The series of a flow: time_s, cwnd and ssthresh (segments), srtt_s, counters since its start."""
+        return _arrays(self._output["flows"], str(name), "flow")
+
+    def link(self, name: str) -> dict[str, Array]:
+        """The series of a link: time_s, queue_packets, queue_bytes, and counters since the run's start."""
+        return _arrays(self._output["links"], name, "link")
+
+    @functools.cached_property
+    def flows(self) -> pyarrow.Table:
+        """The series of all flows in long form: time_s, name, quantities."""
+        return _long(self._output["flows"])
+
+    @functools.cached_property
+    def links(self) -> pyarrow.Table:
+        """The series of all links in long form: time_s, name, quantities."""
+        return _long(self._output["links"])
+
+    @functools.cached_property
+    def transfers(self) -> pyarrow.Table:
+        """Every background connection that completed: name of the background, start_s, duration_s, bytes."""
+        import pyarrow
+
+        columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
+        names = [entry["name"] for entry in self.summary["background"]]
+        index = pyarrow.array(columns.pop("group", np.empty(0)).astype(np.int32))
+        dictionary = pyarrow.array(names, pyarrow.string())
+        return pyarrow.table({"name": pyarrow.DictionaryArray.from_arrays(index, dictionary), **columns})
+
+    @functools.cached_property
+    def events(self) -> pyarrow.Table:
+        """The flows' log, if `sample.events` asked for it: time_s, name, event, cwnd (segments)."""
+        import pyarrow
+
+        columns = zip(*self._output["events"], strict=True) if self._output["events"] else ((), (), (), ())
+        types = (pyarrow.float64(), pyarrow.string(), pyarrow.string(), pyarrow.float64())
+        arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        return pyarrow.table(arrays, names=["time_s", "name", "event", "cwnd"])
+
+    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
+        """`flows`, `links`, `transfers` or `events` as a pandas frame."""
+        frame: pandas.DataFrame = getattr(self, table).to_pandas()
+        return frame
+
+    def to_polars(self, table: str = "flows") -> polars.DataFrame:
+        """`flows`, `links`, `transfers` or `events` as a polars frame."""
+        import polars
+
+        frame = polars.from_arrow(getattr(self, table))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def plot_cwnd(self, **options: Any) -> Figure:
+        """Window over time of every flow; see `longfat.plots.plot_cwnd`."""
+        from longfat.figure import matplotlib as plots
+
+        return plots.plot_cwnd(self, **options)
+
+
+def _arrays(series: Mapping[str, Columns], name: str, one: str) -> dict[str, Array]:
+    if name not in series:
+        raise KeyError(f"no {one} {name!r}; there are: {', '.join(series)}")
+    return {key: np.frombuffer(data, dtype="<f8") for key, data in series[name].items()}
+
+
+def _long(series: Mapping[str, Columns]) -> pyarrow.Table:
+    """One chunk a name, its numbers where the core wrote them."""
+    import pyarrow
+
+    names = pyarrow.array(list(series), pyarrow.string())
+    chunks = []
+    for i, columns in enumerate(series.values()):
+        rows = len(columns["time_s"]) // 8
+        arrays = {
+            key: pyarrow.Array.from_buffers(pyarrow.float64(), rows, [None, pyarrow.py_buffer(data)])
+            for key, data in columns.items()
+        }
+        index = pyarrow.array(np.full(rows, i, dtype=np.int32))
+        name = pyarrow.DictionaryArray.from_arrays(index, names)
+        chunks.append(pyarrow.table({"time_s": arrays.pop("time_s"), "name": name, **arrays}))
+    if not chunks:
+        return pyarrow.table(
+            {"time_s": pyarrow.array([], pyarrow.float64()), "name": names.dictionary_encode()}
+        )
+    return pyarrow.concat_tables(chunks)
+
+
+def unreached_loads(background: list[dict[str, Any]]) -> list[str]:
+    """A line for each load that was asked for and not reached: what was, and what was offered.
+
+    Args:
+        background: of a summary, or of the mean of several.
+    """
+    return [
+        f"{entry['name']}: a load of {_mbps(entry['load_bps'])} was asked for, "
+        f"{_mbps(entry['throughput_bps'])} ({entry['load_reached']:.1%} of it) were reached; "
+        f"{_mbps(entry['offered_bps'])} were offered"
+        for entry in background
+        if entry["load_reached"] is not None and abs(entry["load_reached"] - 1.0) > REACHED
+    ]
+
+
+def _mbps(rate_bps: float) -> str:
+    return f"{rate_bps / 1e6:.4g} Mbit/s"
+
+
+def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    """What `longfat run --repeats N --json` prints: runs, and mean and standard error of every figure.
+
+    A figure that is None in some run (a time that was never reached) has neither.
+    """
+    keys = ("flows", "links", "background", "metrics")
+    picked = [{key: summary[key] for key in keys} for summary in summaries]
+    return {"runs": summaries, "mean": _over(picked, 0), "stderr": _over(picked, 1)}
+
+
+def _over(values: list[Any], which: int) -> Any:
+    first = values[0]
+    if isinstance(first, dict):
+        return {key: _over([value[key] for value in values], which) for key in first}
+    if isinstance(first, list):
+        return [_over([value[i] for value in values], which) for i in range(len(first))]
+    if isinstance(first, str) and all(value == first for value in values):
+        return first
+    if not all(isinstance(value, (int, float)) for value in values):
+        return None
+    return finite(metrics.mean_stderr(values)[which])

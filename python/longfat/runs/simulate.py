@@ -1,0 +1,105 @@
+"""Scenario to Result, one run or many. Imports nothing slow: workers start with this module."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar, overload
+
+from longfat import _core
+from longfat.algorithm import maker
+from longfat.errors import AlgorithmError, InputError
+from longfat.runs import plan, pool
+from longfat.runs.result import Result
+from longfat.scenario.model import Scenario
+
+pool.preload(__name__)
+
+Reduced = TypeVar("Reduced")
+Source = Scenario | str | os.PathLike[str] | Mapping[str, Any]
+
+
+def load(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Scenario:
+    """The scenario of a file, nested tables or a scenario, perhaps with another seed or window of figures."""
+    if isinstance(source, Scenario):
+        scenario = source
+    elif isinstance(source, Mapping):
+        scenario = Scenario.from_dict(source)
+    else:
+        scenario = Scenario.load(os.fspath(source))
+    changes = {"seed": seed, "window": None if window is None else list(window)}
+    given = {key: value for key, value in changes.items() if value is not None}
+    return scenario.with_values(given) if given else scenario
+
+
+def run(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Result:
+    """Runs a scenario in the simulator. The GIL is released meanwhile, and Ctrl-C ends the run.
+
+    Args:
+        source: a Scenario, the path of a scenario file, or nested tables as in one.
+        seed: replaces the scenario's seed.
+        window: times such as ("100 s", "600 s"); every figure is restricted to them.
+
+    Raises:
+        InputError: the scenario is refused.
+        AlgorithmError: a user's own algorithm failed.
+    """
+    return _run(load(source, seed=seed, window=window))
+
+
+def _run(scenario: Scenario) -> Result:
+    custom = {
+        name: maker(name, part.algorithm)
+        for name, part in plan.flow_parts(scenario).items()
+        if part.algorithm.custom
+    }
+    planned = json.dumps(plan.build(scenario))
+    begin = time.perf_counter()
+    try:
+        output = _core.simulate(planned, custom)
+    except _core.AlgorithmError as error:
+        flow, details = error.args
+        raise AlgorithmError(flow, details) from None
+    except ValueError as error:
+        said = plan.refusal(scenario, str(error))
+        raise InputError(f"{scenario.title or 'scenario'}: {said}") from None
+    return Result(scenario, output, time.perf_counter() - begin)
+
+
+@overload
+def run_many(
+    sources: Iterable[Source], *, jobs: int | None = None, reduce: None = None
+) -> Iterator[tuple[int, Result]]: ...
+@overload
+def run_many(
+    sources: Iterable[Source], *, jobs: int | None = None, reduce: Callable[[Result], Reduced]
+) -> Iterator[tuple[int, Reduced]]: ...
+def run_many(
+    sources: Iterable[Source], *, jobs: int | None = None, reduce: Callable[[Result], Any] | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Runs scenarios over worker processes: (position, result) in the order in which they finish.
+
+    Each result is the same whatever the number of jobs. Closing the iterator, or Ctrl-C, ends the workers at
+    once.
+
+    Args:
+        sources: scenarios, paths or tables; consumed as workers come free.
+        jobs: number of processes, all processors if None; 1 runs in this one.
+        reduce: a function at the top level of a module, applied in the worker, so that series need not
+        travel.
+    """
+    return pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)
+
+
+def _reduced(scenario: Scenario, reduce: Callable[[Result], Any] | None) -> Any:
+    result = _run(scenario)
+    return result if reduce is None else reduce(result)
+
+
+def repeats(scenario: Scenario, number: int, *, jobs: int | None = None) -> list[Result]:
+    """The scenario with the seeds seed, seed + 1..., in that order."""
+    seeded = (scenario.repeat(i) for i in range(number))
+    return [result for _, result in sorted(run_many(seeded, jobs=jobs), key=lambda pair: pair[0])]

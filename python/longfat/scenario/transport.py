@@ -1,0 +1,107 @@
+"""What the ends of a connection do, as a scenario says it; flows and background traffic share it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
+from longfat.scenario.fields import (
+    AckTimeout,
+    Algorithm,
+    AlgorithmSpec,
+    Mss,
+    QuickStartRate,
+    RtoFloor,
+    Segments,
+    SegmentsOrInfinite,
+    Tick,
+)
+
+HEADER_BYTES = 52
+"""IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
+
+
+class Part(BaseModel):
+    """A table of a scenario: no unknown keys, no conversions, not to be changed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
+
+
+class Transport(Part):
+    """What the ends of a connection do; flows and background traffic share it."""
+
+    also_accepts: ClassVar[tuple[str, ...]] = ("variant",)
+
+    algorithm: Algorithm = AlgorithmSpec("sack")
+    mss: Mss = 1448.0
+    """Payload of a full segment; with the headers a packet of 1500 bytes of IP."""
+    initial_ssthresh: SegmentsOrInfinite = math.inf
+    initial_window: Segments = 3.0  # RFC 3390 for this segment size
+    max_window: SegmentsOrInfinite = math.inf
+    slow_start: Literal["standard", "limited"] = "standard"
+    max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
+    delayed_ack: bool = True
+    delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
+    byte_counting: bool = True
+    sack: bool | None = None
+    """None: as the algorithm has it in the registry."""
+    recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    rtt_samples: Literal["echoed", "last"] = "echoed"
+    """Which round-trip times algorithms are told: by the timestamp echoed, or as Linux tells them."""
+    host_tick: Tick = 0.0
+    """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
+    rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
+    ecn: bool = False
+    quick_start: QuickStartRate | None = None
+    """The rate that the connection request asks the routers for (RFC 4782); None asks for none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _variant_is_a_parameter(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or "variant" not in data:
+            return data
+        rest = {key: value for key, value in data.items() if key != "variant"}
+        algorithm = rest.get("algorithm", "sack")
+        table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
+        return rest | {"algorithm": {"variant": data["variant"]} | table}
+
+    @model_validator(mode="after")
+    def _options_fit_the_transport(self) -> Self:
+        wrong = sorted(self.algorithm.ignores & self.model_fields_set)
+        if wrong:
+            others = [key for key in TRANSPORT_OPTIONS if key not in self.algorithm.ignores]
+            raise ValueError(
+                f'{wrong[0]} does not go with "{self.algorithm.name}", which is not TCP; '
+                f"accepted beside it: {', '.join(others)}"
+            )
+        if self.quick_start is not None and self.algorithm.explicit:
+            raise ValueError(
+                f'quick_start does not go with "{self.algorithm.name}", whose routers guide it from the start'
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
+
+    @property
+    def header_bytes(self) -> int:
+        """Headers before each segment's payload."""
+        return HEADER_BYTES + self.algorithm.explicit_bytes
+
+    @property
+    def packet_bytes(self) -> float:
+        """A full packet of IP."""
+        return self.mss + self.header_bytes
+
+
+TRANSPORT_OPTIONS = tuple(Transport.model_fields)

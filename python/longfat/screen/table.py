@@ -1,0 +1,82 @@
+"""The table of a stored screen, in words: for the terminal and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from longfat.report import columns
+from longfat.units import RATE, TIME
+
+SCREEN_FILE = "screen.json"
+NARROW = 130
+"""A terminal with fewer columns gets a column an algorithm instead of a line."""
+DIGITS = 3
+ERROR_DIGITS = 2
+
+
+def cell(value: Mapping[str, Any] | None, between: str = " ") -> str:
+    """An estimate as text: "0.913 ± 0.002", "> 98", or a dash."""
+    if value is None or value["mean"] is None:
+        return "-"
+    bound = f"{value['bound']} " if value["bound"] else ""
+    text = bound + columns.number(value["mean"], DIGITS)
+    if value["stderr"] is None:
+        return text
+    return f"{text}{between}± {columns.number(value['stderr'], ERROR_DIGITS)}"
+
+
+def cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of the table of a stored screen; `between` stands before each error."""
+    keys = [column["key"] for column in document["columns"]]
+    headings = ["algorithm", *(column["heading"] for column in document["columns"])]
+    return headings, [
+        [entry["name"], *(cell(entry[key], between) for key in keys)] for entry in document["algorithms"]
+    ]
+
+
+def used(document: Mapping[str, Any]) -> str:
+    """The grid in a line."""
+    grid = document["grid"]
+    parts = [
+        ", ".join(map(RATE.write, grid["rates_bps"])),
+        ", ".join(map(TIME.write, grid["rtts_s"])),
+        "buffers " + ", ".join(grid["buffers"]),
+        f"{grid['repeats']} repeat{'' if grid['repeats'] == 1 else 's'} of {TIME.write(grid['duration_s'])}",
+    ]
+    return "; ".join(parts)
+
+
+def notes(document: Mapping[str, Any]) -> list[str]:
+    """What a reader of the table has to know."""
+    headings = {column["key"]: column["heading"] for column in document["columns"]}
+    return [f"{headings[key]}: not measured, {reason}" for key, reason in document["skipped"].items()]
+
+
+def show(document: Mapping[str, Any], console: Console) -> None:
+    """The table in the terminal."""
+    headings, rows = cells(document, between="\n")
+    if console.width < NARROW:
+        headings, *rows = (list(line) for line in zip(*[headings, *rows], strict=True))
+    table = Table(header_style="dim", box=None, pad_edge=False, leading=1)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == headings[0] else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+    console.print()
+    console.print(
+        f"Over {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
+    )
+    for note in notes(document):
+        console.print(note, style="dim", markup=False)
+    performance = document["performance"]
+    console.print(
+        f"{performance['runs']} runs, {performance['packets'] / 1e6:.0f} M packets in "
+        f"{performance['wall_s']:.0f} s",
+        style="dim",
+    )

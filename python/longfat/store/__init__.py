@@ -1,0 +1,1 @@
+"""Stored results: runs by key, folders that are written whole, and where they can be."""

@@ -1,0 +1,54 @@
+"""The ledger file that a suite leaves, and how to read it: a row a claim, with its verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from longfat.errors import InputError
+from longfat.words import natural_order
+
+Verdict = Literal["reproduced", "partly", "not reproduced", "undecidable", "not measured"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+LEDGER_FILE = "claims.json"
+
+
+def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
+    """Every ledger row stored in a directory or one level of directories below it, in the order of the ids.
+
+    Of two rows with one id the later file's counts. Raises `InputError` when there is no ledger.
+    """
+    root = Path(directory)
+    files = [*root.glob(LEDGER_FILE), *root.glob(f"*/{LEDGER_FILE}")]
+    if not files:
+        raise InputError(
+            f"{root}: no stored claims ({LEDGER_FILE}); accepted: a directory that `longfat suite` wrote"
+        )
+    rows: dict[str, dict[str, Any]] = {}
+    for file in sorted(files, key=lambda path: (path.stat().st_mtime, str(path))):
+        for row in read_ledger(file):
+            rows[str(row["id"])] = row
+    return [rows[key] for key in sorted(rows, key=natural_order)]
+
+
+def read_ledger(file: Path) -> list[dict[str, Any]]:
+    """The rows of one ledger file; `InputError` when it is damaged."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        rows = document["claims"]
+        if not all(isinstance(row, dict) and row.get("verdict") in VERDICTS and "id" in row for row in rows):
+            raise TypeError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{file}: not a claims ledger") from None
+    return list(rows)
+
+
+def tally(rows: Iterable[Mapping[str, Any]]) -> dict[Verdict, int]:
+    """How many rows have each verdict."""
+    counts: dict[Verdict, int] = dict.fromkeys(VERDICTS, 0)
+    for row in rows:
+        counts[row["verdict"]] += 1
+    return counts

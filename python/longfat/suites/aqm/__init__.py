@@ -1,0 +1,23 @@
+"""Queues compared: what Lopez Pacheco's thesis (2.5.1.5) says of them, with the comparisons of RFC 7928.
+
+Goodput against queueing delay, stability under changing load and capacity, fairness among aggressive and
+gentle flows, and the number of flows that SRED estimates. Sections of RFC 7928 are those that ns-3's
+aqm-eval-suite names.
+"""
+
+from __future__ import annotations
+
+from longfat.suites.aqm.claims import CLAIMS
+from longfat.suites.aqm.experiments import EXPERIMENTS
+from longfat.suites.aqm.reduction import reduce_run
+from longfat.suites.aqm.settings import GUIDELINES, THESIS
+from longfat.suites.kit.suite import Suite
+
+SUITE = Suite(
+    name="aqm",
+    title="Active queue management compared",
+    citation=f"{THESIS}; {GUIDELINES}",
+    experiments=EXPERIMENTS,
+    claims=CLAIMS,
+    reduce=reduce_run,
+)

@@ -1,0 +1,194 @@
+"""How each claim about queues is judged: a `Finding` from the data. Their words stand in `aqm_claims`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from longfat.suites.aqm.figures import CHOKE_BOUND
+from longfat.suites.aqm.settings import (
+    ABOVE_BURSTS,
+    AROUND_PIE,
+    CHANGE_S,
+    DROPS,
+    FAST,
+    OF_THE_THESIS,
+    RESPONSIVE,
+    SLOW,
+    TITLES,
+)
+from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
+from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.suite import Data, Runs
+
+Find = Callable[[Data], Finding]
+
+LOW_MS = 20.0
+LOW_DROPS = 0.02
+STEADY = 2.0
+MARGIN = 0.05
+NEAR = 1.25
+CLOSE = 1.1
+
+
+def load_low_and_stable(data: Data) -> Finding:
+    """AQM-1."""
+    return _never_low_and_stable(data["load"].where(signal=DROPS), ("1", "2", "3"))
+
+
+def capacity_low_and_stable(data: Data) -> Finding:
+    """AQM-6."""
+    runs = data["capacity"].where(signal=DROPS)
+    found = _never_low_and_stable(runs.where(change=SLOW), ("high", "low"))
+    fast = runs.where(change=FAST)
+    rows = {name: fast.where(queue=name) for name in TITLES}
+    seen = {name: (at.mean("wait_ms"), at.mean("goodput_share")) for name, at in rows.items()}
+    text = ", ".join(f"{TITLES[name]} {ms:.1f} ms {share:.3f}" for name, (ms, share) in seen.items())
+    kept = {f"{name}, {FAST}": {"wait_ms": ms, "goodput": share} for name, (ms, share) in seen.items()}
+    note = f"Changing every {CHANGE_S[FAST]:g} s, mean wait and goodput / mean capacity: {text}."
+    return Finding(found.checks, found.measured, {**found.values, **kept}, note)
+
+
+def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
+    """Whether each queue of the thesis fails one of the four, over spans whose figures end in these."""
+    checks, texts, kept = [], [], {}
+    for name in TITLES:
+        at = runs.where(queue=name)
+        delays = [at.mean(f"delay_ms_{span}") for span in spans]
+        drops = [at.mean(f"drop_ratio_{span}") for span in spans]
+        short = [
+            text
+            for text, held in (
+                ("queue low", max(delays) <= LOW_MS),
+                ("queue stable", max(delays) <= STEADY * min(delays)),
+                ("drops low", max(drops) <= LOW_DROPS),
+                ("drops stable", max(drops) <= STEADY * min(drops)),
+            )
+            if not held
+        ]
+        seen = ", ".join(f"{ms:.1f} ms {ratio:.2g}" for ms, ratio in zip(delays, drops, strict=True))
+        texts.append(f"{TITLES[name]} not {' / '.join(short) or 'short of anything'}")
+        kept[name] = {"delay_ms": delays, "drop_ratio": drops}
+        if name in OF_THE_THESIS:
+            text = f"{TITLES[name]}: not both low and stable ({', '.join(short) or 'all held'})"
+            checks.append(Check(text, bool(short), seen))
+    return Finding(tuple(checks), "; ".join(texts), kept)
+
+
+def fairness_either_way(data: Data) -> Finding:
+    """AQM-2."""
+    runs = data["fairness"].where(signal=DROPS)
+    gains = {
+        (name, mix): runs.where(queue=name, mix=mix).mean("jain")
+        - runs.where(queue="droptail", mix=mix).mean("jain")
+        for name in TITLES
+        for mix in runs.distinct("mix")
+    }
+    of_thesis = {place: gain for place, gain in gains.items() if place[0] in OF_THE_THESIS}
+    best, worst = max(of_thesis, key=of_thesis.__getitem__), min(of_thesis, key=of_thesis.__getitem__)
+    checks = (
+        at_least(f"{TITLES[best[0]]}, {best[1]}: Jain's index over drop-tail's", gains[best], MARGIN),
+        at_most(f"{TITLES[worst[0]]}, {worst[1]}: Jain's index over drop-tail's", gains[worst], -MARGIN),
+    )
+    text = f"from {gains[worst]:+.3f} ({TITLES[worst[0]]}, {worst[1]}) to {gains[best]:+.3f} "
+    return Finding(
+        checks,
+        f"{text}({TITLES[best[0]]}, {best[1]})",
+        {f"{name}, {mix}": gain for (name, mix), gain in gains.items()},
+    )
+
+
+def choke_holds_back(data: Data) -> Finding:
+    """AQM-3."""
+    few, many = (_shares(data["unresponsive"].where(flows=number)) for number in RESPONSIVE)
+    checks = []
+    for offered, share in many["choke"].items():
+        checks.append(at_most(f"{offered:g} of the capacity: with CHOKe", share, CHOKE_BOUND))
+        checks.append(below(f"{offered:g} of the capacity: CHOKe's below RED's", share, many["red"][offered]))
+    kept = {name: {str(offered): share for offered, share in row.items()} for name, row in many.items()}
+    note = f"Beside {RESPONSIVE[0]} flows: {_three(few)}."
+    return Finding(tuple(checks), f"beside {RESPONSIVE[1]} flows: {_three(many)}", kept, note)
+
+
+def _shares(runs: Runs) -> Mapping[str, Mapping[float, float]]:
+    return {name: _over(runs.where(queue=name), "offered", "last_share") for name in TITLES}
+
+
+def _three(shares: Mapping[str, Mapping[float, float]]) -> str:
+    return ", ".join(
+        f"{TITLES[name]} {' / '.join(f'{share:.3f}' for share in row.values())}"
+        for name, row in shares.items()
+    )
+
+
+def sred_counts(data: Data) -> Finding:
+    """AQM-4."""
+    estimates = _over(data["flows"], "flows", "flows_estimated")
+    checks = tuple(
+        within_factor(f"{number:g} flows: estimated", estimate, float(number), NEAR)
+        for number, estimate in estimates.items()
+    )
+    text = ", ".join(f"{estimate:.3g} of {number:g}" for number, estimate in estimates.items())
+    return Finding(checks, text, {str(number): estimate for number, estimate in estimates.items()})
+
+
+def choke_bound(data: Data) -> Finding:
+    """AQM-7."""
+    near, far = (
+        data["bound"].where(thresholds=f"{least} and {most}") for least, most in (AROUND_PIE, ABOVE_BURSTS)
+    )
+    shares = [_over(runs, "offered", "last_share") for runs in (near, far)]
+    below_min = [_over(runs, "offered", "below_min") for runs in (near, far)]
+    checks = []
+    for offered, share in shares[1].items():
+        text = f"{offered:g} of the capacity, thresholds {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]}: share"
+        checks.append(at_most(text, share, CHOKE_BOUND))
+        checks.append(below(f"{offered:g}: less than with {AROUND_PIE[0]}", share, shares[0][offered]))
+    told = [
+        f"{least} and {most} packets: {_list(share, 3)}, below {least} packets {_list(low, 2)} of the time"
+        for (least, most), share, low in zip((AROUND_PIE, ABOVE_BURSTS), shares, below_min, strict=True)
+    ]
+    kept = {
+        f"{least} and {most}": {str(x): [share[x], low[x]] for x in share}
+        for (least, most), share, low in zip((AROUND_PIE, ABOVE_BURSTS), shares, below_min, strict=True)
+    }
+    return Finding(tuple(checks), "; ".join(told), kept)
+
+
+def _list(values: Mapping[float, float], digits: int) -> str:
+    return " / ".join(f"{value:.{digits}f}" for value in values.values())
+
+
+def sred_sees_shares(data: Data) -> Finding:
+    """AQM-8."""
+    estimates = _over(data["flows"], "flows", "flows_estimated")
+    effective = _over(data["flows"], "flows", "flows_effective")
+    checks = tuple(
+        within_factor(f"{number:g} flows: estimated", estimates[number], effective[number], CLOSE)
+        for number in estimates
+    )
+    text = ", ".join(f"{estimates[n]:.3g} of {effective[n]:.3g} ({n:g} flows)" for n in estimates)
+    return Finding(checks, text, {str(n): [estimates[n], effective[n]] for n in estimates})
+
+
+def tradeoff(data: Data) -> Finding:
+    """AQM-5."""
+    runs = data["tradeoff"]
+    found = {
+        (name, signal): (at.mean("goodput_share"), at.mean("delay_ms"))
+        for signal in runs.distinct("signal")
+        for name in TITLES
+        if runs.has(queue=name, signal=signal)
+        for at in [runs.where(queue=name, signal=signal)]
+    }
+    plain = {name: pair for (name, signal), pair in found.items() if signal == DROPS}
+    text = ", ".join(f"{TITLES[name]} {share:.3f} at {ms:.1f} ms" for name, (share, ms) in plain.items())
+    checks = tuple(
+        above(f"{TITLES[name]}: goodput / capacity over drop-tail's", share, plain["droptail"][0])
+        for name, (share, _) in plain.items()
+        if name != "droptail"
+    )
+    return Finding(checks, text, {f"{name}, {signal}": list(pair) for (name, signal), pair in found.items()})
+
+
+def _over(runs: Runs, coordinate: str, figure: str) -> Mapping[float, float]:
+    return {place: runs.where(**{coordinate: place}).mean(figure) for place in runs.distinct(coordinate)}

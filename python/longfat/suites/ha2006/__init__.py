@@ -1,0 +1,22 @@
+"""Ha, Kim, Le, Rhee, Xu 2006: "A Step toward Realistic Performance Evaluation of High-Speed TCP Variants".
+
+Seven metrics of two high-speed flows, each without and with background traffic, and the backup slides'
+throughput histories.
+"""
+
+from __future__ import annotations
+
+from longfat.suites.ha2006.claims import CLAIMS
+from longfat.suites.ha2006.experiments import EXPERIMENTS
+from longfat.suites.ha2006.reduction import reduce_run
+from longfat.suites.ha2006.settings import PAPER
+from longfat.suites.kit.suite import Suite
+
+SUITE = Suite(
+    name="ha2006",
+    title="A Step toward Realistic Performance Evaluation of High-Speed TCP Variants",
+    citation=PAPER,
+    experiments=EXPERIMENTS,
+    claims=CLAIMS,
+    reduce=reduce_run,
+)

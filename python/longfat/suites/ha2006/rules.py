@@ -1,0 +1,164 @@
+"""How each HA claim is judged: a `Finding` from the data. Each rule's words stand in `ha2006_claims`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from longfat.suites.ha2006.settings import MEASURED, TITLES, WITH, WITHOUT
+from longfat.suites.kit.checks import above, at_least, at_most, below
+from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.suite import Data, Runs
+
+Find = Callable[[Data], Finding]
+
+GOOD = 0.9
+SAME = 0.005
+"""Two utilizations or indices this near are the same."""
+NEW = tuple(name for name in MEASURED if name != "sack")
+LOW = 0.9
+SLOW_S = 200.0
+
+
+def utilization(data: Data) -> Finding:
+    """HA-1."""
+    used = _both(data["utilization"], "utilization")
+    checks = [
+        at_least(f"{TITLES[name]}: with background less without", after - before, -SAME)
+        for name, (before, after) in used.items()
+    ]
+    good = sum(after >= GOOD for _, after in used.values())
+    most = len(used) // 2 + 1
+    checks.append(at_least(f"protocols that use {GOOD:g} with background", float(good), float(most)))
+    return Finding(tuple(checks), _listed(used), {"utilization": _keyed(used)})
+
+
+def stability(data: Data) -> Finding:
+    """HA-2."""
+    covs = _both(data["stability"], "cov")
+    checks = [
+        below(f"{TITLES[name]}: with background", after, before)
+        for name, (before, after) in covs.items()
+        if name != "fast"
+    ]
+    checks.append(above("FAST: with background", covs["fast"][1], covs["fast"][0]))
+    typical = float(np.median([before for name, (before, _) in covs.items() if name != "fast"]))
+    checks.append(at_least("median of the others without background", typical, 0.2))
+    return Finding(tuple(checks), _listed(covs), {"cov": _keyed(covs)})
+
+
+def loss(data: Data) -> Finding:
+    """HA-3."""
+    own, whole = (_both(data["loss"], figure) for figure in ("loss_ratio", "link_loss_ratio"))
+    checks = [
+        above(
+            f"{text} {background} background: STCP's",
+            losses["stcp"][index],
+            max(pair[index] for name, pair in losses.items() if name != "stcp"),
+        )
+        for text, losses in (("the flows,", own), ("all traffic,", whole))
+        for index, background in enumerate((WITHOUT, WITH))
+    ]
+    checks += [
+        at_most(f"{TITLES[name]}: what background adds to the loss of all traffic", after - before, 1e-3)
+        for name, (before, after) in whole.items()
+    ]
+    return Finding(
+        tuple(checks),
+        f"of the flows: {_listed(own)}; of all traffic: {_listed(whole)}",
+        {"loss_ratio": _keyed(own), "link_loss_ratio": _keyed(whole)},
+    )
+
+
+def rtt_fairness(data: Data) -> Finding:
+    """HA-4."""
+    runs = data["rtt"]
+    checks = [
+        at_least(
+            f"FAST without background, {rtt} ms",
+            *_bounded(runs.where(algorithm="fast", background=WITHOUT, rtt_ms=rtt), "ratio", GOOD),
+        )
+        for rtt in runs.distinct("rtt_ms")
+    ]
+    ratios = _both(runs, "ratio")
+    others = min(after for name, (_, after) in ratios.items() if name != "fast")
+    checks.append(below("FAST with background, all others'", ratios["fast"][1], others))
+    return Finding(tuple(checks), "mean ratios: " + _listed(ratios), {"ratio": _keyed(ratios)})
+
+
+def friendliness(data: Data) -> Finding:
+    """HA-5."""
+    jain = _both(data["friendly"], "jain", NEW)
+    checks = [
+        at_most("STCP: with background", after, before + SAME)
+        if name == "stcp"
+        else above(f"{TITLES[name]}: with background", after, before)
+        for name, (before, after) in jain.items()
+    ]
+    return Finding(tuple(checks), _listed(jain), {"jain": _keyed(jain)})
+
+
+def intra(data: Data) -> Finding:
+    """HA-6."""
+    jain = _both(data["intra"], "jain")
+    checks: list[Check] = []
+    for name in ("hstcp", "sack", "stcp"):
+        before, after = jain[name]
+        checks.append(below(f"{TITLES[name]} without background", before, LOW))
+        checks.append(above(f"{TITLES[name]}: with background", after, before))
+    before, after = jain["fast"]
+    checks.append(at_least("FAST: without background less with", before - after, 0.05))
+    return Finding(tuple(checks), _listed(jain), {"jain": _keyed(jain)})
+
+
+def convergence(data: Data) -> Finding:
+    """HA-7."""
+    runs = data["convergence"]
+    times = {
+        name: (_typical(runs, name, WITHOUT), _typical(runs, name, WITH))
+        for name in MEASURED
+        if runs.has(algorithm=name)
+    }
+    (slow, better), (fast, worse) = times["hstcp"], times["fast"]
+    checks = (
+        at_least("HSTCP without background, s", slow, SLOW_S),
+        below("HSTCP: with background, s", better, slow),
+        above("FAST: with background, over twice without, s", worse, 2.0 * fast),
+    )
+    text = ", ".join(f"{TITLES[name]} {_seconds(a)} to {_seconds(b)}" for name, (a, b) in times.items())
+    kept = {name: [None if math.isinf(value) else value for value in pair] for name, pair in times.items()}
+    return Finding(checks, text, {"convergence_80_s": kept})
+
+
+def _both(runs: Runs, figure: str, names: tuple[str, ...] = MEASURED) -> dict[str, tuple[float, float]]:
+    """Of each protocol the mean over RTTs and repeats, without and with background."""
+    return {
+        name: (at.where(background=WITHOUT).mean(figure), at.where(background=WITH).mean(figure))
+        for name in names
+        for at in [runs.where(algorithm=name)]
+    }
+
+
+def _bounded(runs: Runs, figure: str, least: float) -> tuple[float, float, float]:
+    mean, error = runs.mean_stderr(figure)
+    return mean, least, error
+
+
+def _typical(runs: Runs, name: str, background: str) -> float:
+    """Median over RTTs and repeats; a run that never got there counts as infinite."""
+    times = runs.where(algorithm=name, background=background).values("convergence_80_s")
+    return float(np.median(np.where(np.isnan(times), math.inf, times)))
+
+
+def _listed(pairs: Mapping[str, tuple[float, float]]) -> str:
+    return ", ".join(f"{TITLES[name]} {before:.3g} to {after:.3g}" for name, (before, after) in pairs.items())
+
+
+def _keyed(pairs: Mapping[str, tuple[float, float]]) -> dict[str, list[float]]:
+    return {name: list(pair) for name, pair in pairs.items()}
+
+
+def _seconds(value: float) -> str:
+    return "never" if math.isinf(value) else f"{value:.0f} s"

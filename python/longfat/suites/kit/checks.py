@@ -1,0 +1,51 @@
+"""The kinds of check that claims are made of. A value that is not a number can decide none of them."""
+
+from __future__ import annotations
+
+import math
+
+from longfat.suites.kit.claims import Check
+
+
+def at_least(text: str, value: float, least: float, error: float = math.nan) -> Check:
+    """The value is at least the bound; its standard error is shown."""
+    return Check(f"{text} at least {least:g}", _told(value >= least, value), _number(value, error))
+
+
+def at_most(text: str, value: float, most: float) -> Check:
+    """The value is at most the bound."""
+    return Check(f"{text} at most {most:.3g}", _told(value <= most, value), _number(value))
+
+
+def above(text: str, value: float, bound: float) -> Check:
+    """The value is greater than the bound."""
+    return Check(f"{text} above {bound:.3g}", _told(value > bound, value, bound), _number(value))
+
+
+def below(text: str, value: float, bound: float) -> Check:
+    """The value is less than the bound."""
+    return Check(f"{text} below {bound:.3g}", _told(value < bound, value, bound), _number(value))
+
+
+def between(text: str, value: float, least: float, most: float) -> Check:
+    """The value lies between two bounds, or on one."""
+    return Check(
+        f"{text} between {least:g} and {most:g}", _told(least <= value <= most, value), _number(value)
+    )
+
+
+def within_factor(text: str, value: float, reference: float, factor: float) -> Check:
+    """The value is within a factor of the reference, above or below."""
+    held = reference / factor <= value <= reference * factor
+    return Check(
+        f"{text} within a factor {factor:g} of {reference:.3g}", _told(held, value, reference), _number(value)
+    )
+
+
+def _told(held: bool, *values: float) -> bool | None:
+    """Whether a check holds; None when a value that it needs is not a number."""
+    return None if any(math.isnan(value) for value in values) else bool(held)
+
+
+def _number(value: float, error: float = math.nan) -> str:
+    return f"{value:.3g}" if math.isnan(error) else f"{value:.3g} ± {error:.2g}"

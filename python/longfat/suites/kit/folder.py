@@ -1,0 +1,165 @@
+"""What a suite leaves in its directory, and reading it back. Every file appears whole or not at all.
+
+suite.json                  the suite, its experiments' status, and the last command: mode, how it ended
+claims.json                 the ledger
+experiments/NAME.json       title, mode, number of runs, origin and the figure of an experiment, as data
+experiments/NAME.parquet    a row a run: coordinates and figures
+experiments/NAME.series.parquet   histories of cwnd and received bytes, long form, where the experiment keeps
+them
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from longfat.errors import InputError
+from longfat.store.ledger import LEDGER_FILE, read_ledger
+from longfat.store.output import SUITE_FILES, refuse_foreign
+from longfat.suites.kit.suite import Experiment, Runs
+from longfat.words import Mode, natural_order
+
+SUITE_FILE = "suite.json"
+EXPERIMENTS = "experiments"
+
+
+def prepare(out: Path) -> None:
+    """Makes the directory, before anything has run; refuses one that cannot be written or holds others."""
+    try:
+        refuse_foreign(out, SUITE_FILES, SUITE_FILES)
+        (out / EXPERIMENTS).mkdir(parents=True, exist_ok=True)
+        probe = out / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(
+            f"--out {out}: {error.strerror}; accepted: a directory that can be written"
+        ) from None
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Writes JSON under another name first, so that the file is never half there."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    text = json.dumps(document, indent=1, allow_nan=False, default=_plain)
+    scratch.write_text(text + "\n", encoding="utf-8")
+    scratch.replace(path)
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Writes Parquet under another name first."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    pq.write_table(table, scratch, compression="zstd")
+    scratch.replace(path)
+
+
+def write_experiment(
+    out: Path, experiment: Experiment, runs: Runs, mode: Mode, provenance: Mapping[str, Any]
+) -> None:
+    """Stores an experiment's rows, its histories if it keeps them, and its figure and origin as data."""
+    directory = out / EXPERIMENTS
+    write_table(directory / f"{experiment.name}.parquet", rows_table(runs))
+    if experiment.keeps_series:
+        write_table(directory / f"{experiment.name}.series.parquet", series_table(runs))
+    write_json(
+        directory / f"{experiment.name}.json",
+        {
+            "name": experiment.name,
+            "mirrors": experiment.mirrors,
+            "title": experiment.title,
+            "mode": mode,
+            "runs": len(runs),
+            "provenance": dict(provenance),
+            "figure": experiment.figure(runs, mode).to_json(),
+        },
+    )
+
+
+def rows_table(runs: Runs) -> pa.Table:
+    """A row a run, without the histories."""
+    names = dict.fromkeys(key for row in runs for key in row if key != "series")
+    return pa.table({name: pa.array([_plain(row.get(name)) for row in runs]) for name in names})
+
+
+def series_table(runs: Runs) -> pa.Table:
+    """Histories in long form: the run's row number, the flow's name, time_s, cwnd, received_bytes."""
+    pieces: dict[str, list[Any]] = {"run": [], "name": [], "time_s": [], "cwnd": [], "received_bytes": []}
+    for index, row in enumerate(runs):
+        for history in row["series"]:
+            count = len(history["time_s"])
+            pieces["run"].append(np.full(count, index))
+            pieces["name"].append(np.full(count, history["name"], dtype=object))
+            for column in ("time_s", "cwnd", "received_bytes"):
+                pieces[column].append(history[column])
+    return pa.table({name: pa.array(np.concatenate(parts)) for name, parts in pieces.items() if parts})
+
+
+def merge_ledger(
+    out: Path, suite: str, rows: list[dict[str, Any]], renewed: Collection[str]
+) -> list[dict[str, Any]]:
+    """Adds rows to a directory's ledger, so that `--only` renews some and keeps the others; returns all.
+
+    An earlier row outlives one that was not measured, unless an experiment behind it has been renewed since.
+    """
+    path = out / LEDGER_FILE
+    merged = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
+    for row in rows:
+        measured = row["verdict"] != "not measured"
+        if measured or row["id"] not in merged or set(row["experiments"]) & set(renewed):
+            merged[row["id"]] = row
+    ordered = [merged[key] for key in sorted(merged, key=natural_order)]
+    write_json(path, {"suite": suite, "claims": ordered})
+    return ordered
+
+
+def statuses(out: Path, asked: Collection[str]) -> dict[str, str]:
+    """Of each experiment ever asked for: "complete" if results of it are there, else "interrupted"."""
+    earlier = read_suite(out).get("experiments", {}) if (out / SUITE_FILE).exists() else {}
+    met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*asked, *earlier}
+    there = {name for name in met if (out / EXPERIMENTS / f"{name}.json").is_file()}
+    return {name: "complete" if name in there else "interrupted" for name in sorted(met, key=natural_order)}
+
+
+def read_suite(out: Path) -> dict[str, Any]:
+    """What `suite.json` says. Raises `InputError` when there is none, or it is damaged."""
+    path = out / SUITE_FILE
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict):
+            raise TypeError
+    except FileNotFoundError:
+        raise InputError(
+            f"{out}: no stored suite ({SUITE_FILE}); accepted: what `longfat suite` wrote"
+        ) from None
+    except (OSError, ValueError, TypeError):
+        raise InputError(f"{path}: not a stored suite") from None
+    return document
+
+
+def read_experiments(out: Path) -> list[dict[str, Any]]:
+    """The stored experiments, in the order of their names."""
+    found = []
+    for path in (out / EXPERIMENTS).glob("*.json"):
+        if path.name.startswith("."):
+            continue
+        try:
+            found.append(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            raise InputError(f"{path}: not a stored experiment") from None
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value

@@ -1,0 +1,251 @@
+"""Runs a suite: every distinct run once, over all cores, longest first; stores experiments as they finish."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from longfat.report.progress import progress_bar
+from longfat.runs.simulate import run_many
+from longfat.scenario.model import Scenario
+from longfat.store import output
+from longfat.store.identity import reduction_key, run_key
+from longfat.store.ledger import tally
+from longfat.store.store import Store
+from longfat.suites.kit import folder, page
+from longfat.suites.kit.claims import Claim, judge, unmeasured
+from longfat.suites.kit.suite import Data, Experiment, Run, Runs, Suite
+from longfat.words import Mode
+
+VERDICT_STYLES = {
+    "reproduced": "bold green",
+    "partly": "bold yellow",
+    "not reproduced": "bold red",
+    "undecidable": "bold blue",
+    "not measured": "dim",
+}
+
+
+@dataclass(frozen=True)
+class SuiteOutcome:
+    """What a suite left: the rows of the claims asked for, its experiments, and the report."""
+
+    suite: str
+    mode: Mode
+    ledger: list[dict[str, Any]]
+    experiments: list[dict[str, Any]]
+    report_path: Path
+    performance: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `longfat suite --json` prints."""
+        return {
+            "suite": self.suite,
+            "mode": self.mode,
+            "claims": self.ledger,
+            "experiments": self.experiments,
+            "report": str(self.report_path),
+            "performance": dict(self.performance),
+        }
+
+
+@dataclass
+class _Work:
+    """One distinct run and the experiments that wait for it."""
+
+    key: str
+    scenario: Scenario
+    packets: float
+    wanted_by: list[tuple[str, int]]
+
+
+def run_suite(
+    suite: Suite,
+    mode: Mode = "quick",
+    only: Iterable[str] = (),
+    jobs: int | None = None,
+    out: Path | str = Path("out"),
+    console: Console | None = None,
+    runs: Path | str | None = None,
+) -> SuiteOutcome:
+    """Runs the experiments that are asked for, judges their claims, and writes everything below ``out``.
+
+    Runs that are kept from before are not run again, whatever ended the command that ran them.
+
+    Args:
+        suite: what to run.
+        mode: "quick" for a short list of points, "full" for the paper's.
+        only: ids of claims or names of experiments; all if empty.
+        jobs: worker processes; one a core if None.
+        out: directory of the results; made if it is not there. Other experiments stored in it are kept.
+        console: where progress and the table of claims go; nowhere if None.
+        runs: store that the runs are kept in, which other suites may share; in ``out`` if None.
+
+    Raises:
+        InputError: an unknown id, or a directory that cannot be written; before anything runs.
+        KeyboardInterrupt: as it came, after the finished experiments were made readable.
+    """
+    directory = Path(out)
+    console = console or Console(quiet=True)
+    experiments, claims = suite.select(only)
+    folder.prepare(directory)
+    grids = {experiment.name: experiment.runs(mode) for experiment in experiments}
+    works = sorted(_distinct(suite, grids), key=lambda work: -work.packets)
+    provenance = output.provenance(sys.argv)
+    collected = _Collected(directory, mode, experiments, grids, provenance)
+    started = time.perf_counter()
+    packets = 0
+    found = 0
+    status = "interrupted"
+    try:
+        with Store(runs or directory, reduction_key(suite.reduce)) as kept, progress_bar(console) as progress:
+            expected = math.fsum(work.packets for work in works)
+            task = progress.add_task(f"{suite.name} {mode}", total=expected, runs=0, of=len(works), rate=0.0)
+            missing = [work for work in works if work.key not in kept]
+            there = kept.get(work.key for work in works)
+            found = len(there)
+            for work in works:
+                if work.key in there:
+                    collected.add(work, there.pop(work.key))
+                    progress.update(task, advance=work.packets, runs=found)
+            results = run_many([work.scenario for work in missing], jobs=jobs, reduce=suite.reduce)
+            for done, (index, row) in enumerate(results, start=1):
+                packets += row["packets"]
+                rate = packets / (time.perf_counter() - started)
+                kept.add(missing[index].key, row)
+                collected.add(missing[index], row)
+                progress.update(task, advance=missing[index].packets, runs=found + done, rate=rate / 1e6)
+        status = "complete"
+    finally:
+        # Also when it is interrupted: what has finished is judged, and can be read.
+        wall_s = time.perf_counter() - started
+        performance = {
+            "wall_s": wall_s,
+            "packets": packets,
+            "packets_per_s": packets / wall_s,
+            "runs": len(works),
+            "found": found,
+        }
+        ledger = _judge(claims, collected, mode)
+        stored = folder.merge_ledger(directory, suite.name, ledger, collected.finished)
+        summary = [_brief(experiment, grids, collected) for experiment in experiments]
+        folder.write_json(
+            directory / folder.SUITE_FILE,
+            {
+                "suite": suite.name,
+                "title": suite.title,
+                "citation": suite.citation,
+                "mode": mode,
+                "only": list(only),
+                "status": status,
+                "experiments": folder.statuses(directory, list(grids)),
+                "order": [experiment.name for experiment in suite.experiments],
+                "performance": performance,
+                "provenance": provenance,
+            },
+        )
+    with console.status("drawing figures"):
+        path = page.build(directory)
+    wanted = {row["id"] for row in ledger}
+    rows = [row for row in stored if row["id"] in wanted]
+    console.print(claims_table(rows))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(rows).items() if count)
+    were = f", {found} of them kept from before" if found else ""
+    console.print(f"{counts}; {len(works)} runs{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s")
+    console.print(f"report: {path}", soft_wrap=True)
+    return SuiteOutcome(suite.name, mode, rows, summary, path, performance)
+
+
+def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
+    """The ledger for a terminal."""
+    table = Table(title=None, show_lines=True, expand=True)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("the paper", ratio=3)
+    table.add_column("measured", ratio=4)
+    table.add_column("verdict", no_wrap=True)
+    for row in rows:
+        verdict = row["verdict"]
+        mark = " *" if row["indicative"] else ""
+        table.add_row(
+            row["id"],
+            row["published"],
+            row["measured"] or row["note"],
+            f"[{VERDICT_STYLES[verdict]}]{verdict}[/]{mark}",
+        )
+    if any(row["indicative"] for row in rows):
+        table.caption = "* indicative: a short list of points and few repeats"
+    return table
+
+
+class _Collected:
+    """Rows by experiment; an experiment is stored as soon as its last run is there."""
+
+    def __init__(
+        self,
+        out: Path,
+        mode: Mode,
+        experiments: Iterable[Experiment],
+        grids: Mapping[str, list[Run]],
+        provenance: Mapping[str, Any],
+    ) -> None:
+        self.out = out
+        self.provenance = provenance
+        self.mode = mode
+        self.experiments = {experiment.name: experiment for experiment in experiments}
+        self.grids = grids
+        self.rows: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in grids}
+        self.finished: dict[str, Runs] = {}
+
+    def add(self, work: _Work, row: dict[str, Any]) -> None:
+        slim = {key: value for key, value in row.items() if key != "series"}
+        for name, position in work.wanted_by:
+            experiment = self.experiments[name]
+            run = self.grids[name][position]
+            figures = row if experiment.keeps_series else slim
+            self.rows[name][position] = {**run.coordinates, **figures}
+            if len(self.rows[name]) == len(self.grids[name]):
+                ordered = [self.rows[name][index] for index in range(len(self.grids[name]))]
+                self.finished[name] = Runs(name, ordered)
+                folder.write_experiment(self.out, experiment, self.finished[name], self.mode, self.provenance)
+
+
+def _distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[_Work]:
+    """The runs of all grids, one for each distinct plan."""
+    works: dict[str, _Work] = {}
+    for name, runs in grids.items():
+        for position, run in enumerate(runs):
+            scenario = Scenario.from_dict(run.document, source=f"suite {suite.name}, {name}")
+            key = run_key(scenario)
+            work = works.setdefault(key, _Work(key, scenario, run.packets, []))
+            work.wanted_by.append((name, position))
+    return list(works.values())
+
+
+def _judge(claims: Iterable[Claim[Data]], collected: _Collected, mode: Mode) -> list[dict[str, Any]]:
+    data = Data(collected.finished)
+    rows = []
+    for claim in claims:
+        lacking = [name for name in claim.experiments if name not in collected.finished]
+        if lacking:
+            rows.append(unmeasured(claim, mode, f"Experiment {', '.join(lacking)} did not finish."))
+        else:
+            rows.append(judge(claim, data, mode))
+    return rows
+
+
+def _brief(experiment: Experiment, grids: Mapping[str, list[Run]], collected: _Collected) -> dict[str, Any]:
+    return {
+        "name": experiment.name,
+        "mirrors": experiment.mirrors,
+        "title": experiment.title,
+        "runs": len(grids[experiment.name]),
+        "finished": experiment.name in collected.finished,
+    }

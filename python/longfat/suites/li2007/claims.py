@@ -1,0 +1,277 @@
+"""The claims of LLS, as data: written down, with their rules, before anything was measured.
+
+Where the paper gives words and no number, the number in the rule is chosen here and the rule says so. Ratios
+are least over greatest throughput unless a rule says long over short.
+"""
+
+from __future__ import annotations
+
+from longfat.suites.kit.claims import CHOSEN_HERE, Claim, Paper, Setting
+from longfat.suites.kit.suite import Data
+from longfat.suites.li2007 import rules
+from longfat.suites.li2007.settings import (
+    COMMON_SETTINGS,
+    PAPER,
+    QUEUE_OF_LONG_RTT,
+    TWO_FLOWS,
+    WEB_GAP,
+    WEB_PAGE,
+    WEB_SHAPE,
+)
+
+SHARED = "Mean over repeats, from the start of flow 2 to the end of the run."
+CONVERGENCE = (
+    "Short-term average (eq. 2, lambda = delta / (100 RTT), delta 0.1 s) of flow 2 first at 80 % of flow "
+    "1's, counted from its start, looked for over 600 s; mean over the repeats that converge, never if "
+    "most do not."
+)
+
+_claim = Paper[Data]("LLS", PAPER, (*COMMON_SETTINGS, *TWO_FLOWS), SHARED).claim
+
+
+CLAIMS: tuple[Claim[Data], ...] = (
+    _claim(
+        "F1",
+        "1 standard flow, 1 Gbit/s, 100 ms, delayed ACK without byte counting, one loss at a full window",
+        "BDP ~8000 packets; ~8000 RTT (800 s) to refill; the measured path averaged 218 Mbit/s over 1200 s",
+        "Refill within 10 % of 8000 RTT and of 800 s; mean rate from the loss on within 20 % of 218 Mbit/s "
+        "(tolerances chosen here).",
+        ("F1",),
+        rules.refill,
+        estimator=(
+            "One run: refill from the lowest cwnd after the loss to 99 % of the window before it; mean "
+            "rate from the loss to the end of the run, some 870 s."
+        ),
+        settings=(
+            Setting("one loss", "window held at 8333 packets; the 56 millionth packet is lost", CHOSEN_HERE),
+            Setting("queue", "100 % BDP, so that slow-start loses nothing", CHOSEN_HERE),
+            Setting("access link", "10 Gbit/s", CHOSEN_HERE),
+        ),
+        values={"refill_rtts": 8000.0, "refill_s": 800.0, "mean_bps": 218e6},
+        note="218 Mbit/s is one measurement of one path on one afternoon; its losses are not published.",
+    ),
+    _claim(
+        "F3a",
+        "two like flows, same RTT 16..324 ms, 10 and 250 Mbit/s",
+        "standard TCP and H-TCP share to within 5 % at every RTT",
+        "For standard TCP and H-TCP, each RTT and each rate: ratio at least .95.",
+        ("F3",),
+        rules.fair_to_five_percent,
+        values={"least_ratio": 0.95},
+    ),
+    _claim(
+        "F3b",
+        "two like flows, same RTT 16..324 ms, 10 and 250 Mbit/s",
+        "Scalable-TCP and FAST-TCP notably unfair; HS-TCP and BIC-TCP unfair to a lesser degree",
+        "Unfairness = 1 - ratio, averaged over all points. All four above .05, the 5 % of LLS-F3a; each of "
+        "Scalable-TCP and FAST-TCP above each of HS-TCP and BIC-TCP.",
+        ("F3",),
+        rules.degrees_of_unfairness,
+    ),
+    _claim(
+        "F4",
+        "Scalable-TCP x2, 250 Mbit/s, 42 and 162 ms, second flow later",
+        "no convergence to fairness within 10 min",
+        "At each RTT: ratio of the last 60 s below .8 (LLS's own 80 %).",
+        ("F4",),
+        rules.stcp_does_not_converge,
+        estimator="Mean over repeats of the ratio of throughputs over the last 60 s.",
+    ),
+    _claim(
+        "F5a",
+        "FAST-TCP x2, 250 Mbit/s, 42 ms",
+        "rapid cwnd variation: 2 x alpha/2 = 200 packets wanted, the queue is 175",
+        "Both flows back off more often than once in 100 RTT (4.2 s), LLS's averaging time; both cwnds "
+        "vary by a coefficient of at least .1 over the later half (chosen here).",
+        ("F5",),
+        rules.fast_varies_rapidly,
+        estimator="Mean over repeats: run time over congestion events; CoV of cwnd sampled every 0.1 s.",
+        values={"queue_packets": 175.0},
+        note="The printed rule queues alpha = 200 packets a flow, the text says alpha/2; both are shown.",
+    ),
+    _claim(
+        "F5b",
+        "FAST-TCP x2, 250 Mbit/s, 162 ms",
+        "no rapid variation; abrupt cwnd changes from alpha switching, can lock into lasting unfairness",
+        "Neither flow backs off more often than once in 100 RTT (16.2 s); some cwnd changes by over 30 % "
+        "between neighbouring 10 s means; some 100 s have a ratio below .5 in at least one repeat (numbers "
+        "chosen here).",
+        ("F5",),
+        rules.fast_locks_in,
+        estimator=(
+            "Epochs: mean over repeats; abrupt change and lasting unfairness: worst repeat, without the "
+            "first 100 s after flow 2's start for the former."
+        ),
+    ),
+    _claim(
+        "F6",
+        "HS-TCP x2, 250 Mbit/s, 42 / 162 / 324 ms",
+        "converges, the longer the RTT the slower",
+        "Converges at each RTT, and later at 162 than at 42 ms, later at 324 than at 162 ms.",
+        ("F6",),
+        rules.hstcp_converges_slower,
+        estimator=CONVERGENCE,
+    ),
+    _claim(
+        "F7",
+        "HS-TCP x2, 250 Mbit/s, 42 ms, nearest-neighbour table against interpolated table",
+        "lasting unfairness with the table, less when interpolated",
+        "Unfairness (1 - ratio) of the later half: above .05 with the nearest-neighbour table; smaller when "
+        "interpolated (cannot be told if the difference is within one standard error).",
+        ("F7",),
+        rules.table_granularity,
+        estimator="Mean over repeats of the ratio over the later half of the time both flows run.",
+    ),
+    _claim(
+        "F8",
+        "BIC-TCP x2, 250 Mbit/s, 42 / 162 / 324 ms",
+        "slower with RTT; not fair within 10 min at 324 ms",
+        "Converges later (or not) at 162 than at 42 ms and at 324 than at 162 ms; ratio of the last 60 s "
+        "at 324 ms below .8.",
+        ("F8",),
+        rules.bic_slows_down,
+        estimator=CONVERGENCE,
+        note=(
+            "The paper's formula has a slip; measured with the corrected form, shown with the printed one "
+            "too."
+        ),
+    ),
+    _claim(
+        "F9",
+        "H-TCP x2, 250 Mbit/s, 42 / 162 / 324 ms",
+        "equal sharing at all three",
+        "Ratio over the later half at least .95 at each RTT (the 5 % of LLS-F3a).",
+        ("F9",),
+        rules.htcp_shares_equally,
+        estimator="Mean over repeats of the ratio over the later half of the time both flows run.",
+    ),
+    _claim(
+        "F10",
+        "like flows, flow 1 at 162 ms, flow 2 at 16..162 ms, 10 and 250 Mbit/s; queue 20 and 100 % BDP",
+        "lowest long/short throughput ratio: standard .02, H-TCP .2, HS-TCP and FAST-TCP .003, "
+        "Scalable-TCP below that; H-TCP's ratio goes as the RTT ratio, standard TCP's as its square; the "
+        "same at 100 % BDP",
+        "Lowest long/short ratio at 20 % BDP: standard within a factor 2 of .02, H-TCP within 2 of .2, "
+        "HS-TCP and FAST-TCP within 3 of .003, Scalable-TCP below both; exponent of the ratio over that of "
+        "the measured RTTs 1 ± .3 for H-TCP, 2 ± .4 for standard TCP; at 100 % BDP H-TCP highest, standard "
+        "TCP next, the others below (tolerances chosen here).",
+        ("F10", "F10-100"),
+        rules.rtt_unfairness,
+        settings=QUEUE_OF_LONG_RTT,
+        estimator=SHARED
+        + " Lowest over both rates and all RTTs. Exponents: least squares on logarithms, all points "
+        "with flow 2 nearer, against the ratio of mean measured RTTs.",
+        values={"sack": 0.02, "htcp": 0.2, "hstcp": 0.003, "fast": 0.003},
+    ),
+    _claim(
+        "F11",
+        "one standard flow joined by one new flow, same RTT, 10 and 250 Mbit/s",
+        "Scalable-TCP and FAST-TCP are the least fair to standard TCP at both rates; at 10 Mbit/s "
+        "Scalable-TCP through crossing Low_Window",
+        "By the ratio averaged over the RTTs, Scalable-TCP and FAST-TCP are each among the two least fair "
+        "of the five, at each rate; at 10 Mbit/s Scalable-TCP's cwnd passes Low_Window (16) in every run "
+        "with a ratio below .8.",
+        ("F11",),
+        rules.least_compatible,
+    ),
+    _claim(
+        "F12a",
+        "two like flows, 100 Mbit/s, 82 ms (BDP 683 packets), queue 1..100 % BDP",
+        "above 10 % BDP every new protocol beats standard TCP",
+        "At each queue of 10 % BDP and more, each new protocol's throughput is above standard TCP's, or "
+        "both are within .5 % of the capacity (tolerance chosen here: at full use nobody can win).",
+        ("F12",),
+        rules.new_beats_standard,
+    ),
+    _claim(
+        "F12b",
+        "two like flows, 100 Mbit/s, 82 ms (BDP 683 packets), queue 1..100 % BDP",
+        "below ~3 % BDP (FAST-TCP ~8 %) throughput collapses and the loss rate rises ~100-fold",
+        "Collapse = throughput below 80 % of that at 20 % BDP. Largest collapsing queue: 1 to 3 % BDP, "
+        "FAST-TCP above all others and at most 8 %; loss at 1 % at least 30 times that at 20 % BDP, each "
+        "algorithm (numbers chosen here).",
+        ("F12",),
+        rules.small_queues_collapse,
+    ),
+    _claim(
+        "E2",
+        "two flows, same RTT varied 16..324 ms, queue a fixed share of BDP (III-E-ii)",
+        "no figure printed: report throughput and loss against RTT",
+        "Nothing to check: reported.",
+        ("E2",),
+        rules.report_efficiency,
+        reports=True,
+    ),
+    _claim(
+        "C2",
+        "standard TCP at 162 ms against a new protocol at 16..324 ms (III-D)",
+        "no figure printed: report",
+        "Nothing to check: reported.",
+        ("C2",),
+        rules.report_compatibility,
+        settings=QUEUE_OF_LONG_RTT,
+        reports=True,
+    ),
+    _claim(
+        "F13",
+        "one flow, 250 Mbit/s, 162 ms, random loss",
+        "standard TCP, Scalable-TCP and HS-TCP follow their theoretical response functions away from the "
+        "mode switch",
+        "Each point whose theoretical window is below 80 % of the BDP and not within a factor 3 of "
+        "Low_Window: measured within a factor 1.5 of theory (numbers chosen here; the paper says that the "
+        "agreement is fairly good).",
+        ("F13",),
+        rules.follows_theory,
+        estimator=(
+            "Mean over repeats of the throughput without the first 100 s, against window x 1500 bytes / "
+            "162 ms."
+        ),
+        settings=(
+            Setting("losses", "1e-2 to 1e-7, data packets, independent", "III-F; points " + CHOSEN_HERE),
+            Setting("duration", "600 s; standard TCP 20 losses, at most 3600 s", CHOSEN_HERE),
+        ),
+    ),
+    _claim(
+        "F14a",
+        "80 % convergence time after a second flow's start, 250 Mbit/s",
+        "Scalable-TCP, HS-TCP, BIC-TCP over 100 s or never; H-TCP levels off near 30 s; FAST-TCP the "
+        "smallest; standard TCP does not converge at long RTT",
+        "At 324 ms Scalable-TCP, HS-TCP and BIC-TCP need over 100 s or never converge, standard TCP never; "
+        "H-TCP between 15 and 60 s at each RTT from 82 ms on, and at 324 ms at most twice its time at 82 ms; "
+        'FAST-TCP the smallest at more than half of the RTTs (numbers for "levels off" chosen here).',
+        ("F14",),
+        rules.convergence_fast_link,
+        estimator=CONVERGENCE,
+        note="The time by III-A's definition (80 % of the flow's own mean) is in the figure and the values.",
+    ),
+    _claim(
+        "F14b",
+        "80 % convergence time after a second flow's start, 10 Mbit/s",
+        "H-TCP about as standard TCP",
+        "At each RTT H-TCP's time is within a factor 2 of standard TCP's (chosen here).",
+        ("F14",),
+        rules.convergence_slow_link,
+        estimator=CONVERGENCE,
+    ),
+    _claim(
+        "F15",
+        "LLS-F10 at 250 Mbit/s with 0..50 web sessions",
+        "ratios barely change; 50 sessions load ~1.5 % of the link with ~1 s bursts of ~10 %",
+        "Each ratio with web sessions is within a factor 1.5 of the one without; mean load of 50 sessions "
+        "1 to 2 %; greatest load over a second 5 to 20 % (numbers chosen here).",
+        ("F15",),
+        rules.web_changes_little,
+        estimator=SHARED + " Loads: mean over all runs with 50 sessions.",
+        settings=(
+            *QUEUE_OF_LONG_RTT,
+            Setting(
+                "web sessions",
+                f"Pareto pages, shape {WEB_SHAPE}, mean {WEB_PAGE}; exponential gaps, mean {WEB_GAP}; both "
+                "directions",
+                "IV-F; the mean page follows from 50 sessions loading 1.5 % of 250 Mbit/s",
+            ),
+            Setting("RTT of the web sessions", "162 ms", CHOSEN_HERE),
+        ),
+        values={"load_share": 0.015, "burst_share": 0.10},
+    ),
+)

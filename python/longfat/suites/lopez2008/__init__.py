@@ -1,0 +1,23 @@
+"""Lopez Pacheco 2008: thesis on explicit-rate protocols in heterogeneous networks, chapters 3 to 6.
+
+XCP beside TCP where the capacity varies, XCP-i through routers that are not XCP's, XCP-r under losses of
+ACKs,
+XCP's friendliness with TCP; the figures of VCP, JetMax and XCP of chapter 2; and what the thesis did not try.
+"""
+
+from __future__ import annotations
+
+from longfat.suites.kit.suite import Suite
+from longfat.suites.lopez2008.claims import CLAIMS
+from longfat.suites.lopez2008.experiments import EXPERIMENTS
+from longfat.suites.lopez2008.reduction import reduce_run
+from longfat.suites.lopez2008.settings import PAPER
+
+SUITE = Suite(
+    name="lopez2008",
+    title="Explicit-rate protocols in heterogeneous networks",
+    citation=PAPER,
+    experiments=EXPERIMENTS,
+    claims=CLAIMS,
+    reduce=reduce_run,
+)

@@ -1,0 +1,131 @@
+"""What is kept of a run: the flows' rates, windows and losses in time, drops and queues.
+
+Flows of datagrams, and those that only make a cloud known, are not measured. ``bin_s`` is the sampling
+period; lists over time have a value a bin, and begin with the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longfat.runs import metrics
+from longfat.store.identity import kept_as
+from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, SCOUT
+
+UNMEASURED = (DATAGRAMS, SCOUT, CROSS)
+Array = NDArray[np.float64]
+
+
+@kept_as("longfat.suites.lopez2008_reduction.reduce_run", "ea1e09105b62d1f5")
+def reduce_run(result: Any) -> dict[str, Any]:
+    """A Result as one row: of each measured flow and, for drops, of each link.
+
+    `rates_mbps`, `cwnd` and `lost` are lists, by flow, over time; `lost` counts a flow's own packets that
+    the network dropped. `queue` is the first link's, in packets.
+    """
+    summary = result.summary
+    flows = [flow for flow in summary["flows"] if not flow["name"].startswith(UNMEASURED)]
+    columns = [result.flow(flow["name"]) for flow in flows]
+    time = columns[0]["time_s"]
+    links = summary["links"]
+    first = result.link(links[0]["name"])
+    bin_s = float(np.median(np.diff(time)))
+    rates = [8e-6 / bin_s * np.diff(column["received_bytes"]) for column in columns]
+    return {
+        "bin_s": bin_s,
+        "names": [flow["name"] for flow in flows],
+        "starts_s": [float(flow["start_s"]) for flow in flows],
+        "means_mbps": [1e-6 * flow["throughput_bps"] for flow in flows],
+        "megabytes": [1e-6 * float(column["received_bytes"][-1]) for column in columns],
+        "sent": [flow["packets_sent"] for flow in flows],
+        "lost_ratio": metrics.loss_ratio(
+            sum(flow["packets_lost"] for flow in flows), sum(flow["packets_sent"] for flow in flows)
+        ),
+        "timeouts": [flow["timeouts"] for flow in flows],
+        "jain": metrics.jain([flow["throughput_bps"] for flow in flows]),
+        "rates_mbps": [rate.round(3).tolist() for rate in rates],
+        "cwnd": [column["cwnd"][1:].round(2).tolist() for column in columns],
+        "lost": [np.diff(column["packets_lost"]).tolist() for column in columns],
+        "queue": _at(first["time_s"], first["queue_packets"], time[1:]).tolist(),
+        "links": [link["name"] for link in links],
+        "dropped": [float(result.link(link["name"])["packets_dropped"][-1]) for link in links],
+        "utilizations": [link["utilization"] for link in links],
+        "queue_limit": links[0]["queue_limit_packets"],
+        "packets": max(link["packets_in"] for link in links),
+    }
+
+
+def _at(time: Array, values: Array, moments: Array) -> Array:
+    return np.asarray(np.interp(moments, time, values).round(1), dtype=np.float64)
+
+
+class Row:
+    """A reduced run, asked for by flow and time."""
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.row = row
+        self.bin_s = float(row["bin_s"])
+        self.names: list[str] = list(row["names"])
+
+    def among(self, prefix: str = "") -> list[int]:
+        """Position of the flow of that name, or of all whose names begin so."""
+        if prefix in self.names:
+            return [self.names.index(prefix)]
+        return [index for index, name in enumerate(self.names) if name.startswith(prefix)]
+
+    def edges_s(self) -> Array:
+        """Ends of the bins."""
+        count = len(self.row["rates_mbps"][0])
+        return np.asarray(self.bin_s * np.arange(1, count + 1), dtype=np.float64)
+
+    def rate_mbps(self, window_s: tuple[float, float], prefix: str = "") -> float:
+        """Mean rate in a window of all flows whose names begin so, together."""
+        return sum(float(np.mean(self._cut("rates_mbps", index, window_s))) for index in self.among(prefix))
+
+    def rates_mbps(self, window_s: tuple[float, float], prefix: str = "") -> list[float]:
+        """Mean rate in a window of each."""
+        return [float(np.mean(self._cut("rates_mbps", index, window_s))) for index in self.among(prefix)]
+
+    def summed_mbps(self, prefix: str = "") -> Array:
+        """Rate over time of all together."""
+        found = [self.row["rates_mbps"][index] for index in self.among(prefix)]
+        return np.asarray(np.sum(found, axis=0), dtype=np.float64)
+
+    def lost(self, window_s: tuple[float, float], prefix: str = "") -> float:
+        """Packets lost in a window by all flows whose names begin so."""
+        return sum(float(np.sum(self._cut("lost", index, window_s))) for index in self.among(prefix))
+
+    def cwnd(self, window_s: tuple[float, float], prefix: str = "") -> float:
+        """Mean window over a time of the first flow whose name begins so, in segments."""
+        return float(np.mean(self._cut("cwnd", self.among(prefix)[0], window_s)))
+
+    def queue(self, window_s: tuple[float, float]) -> float:
+        """Greatest sample of the first link's queue in a window, packets."""
+        low, high = self._bins(window_s)
+        return float(np.max(self.row["queue"][low:high], initial=0.0))
+
+    def idle_s(self, window_s: tuple[float, float], index: int) -> float:
+        """Longest time in a window in which nothing of a flow arrived."""
+        busy = [0.0, *np.flatnonzero(np.asarray(self._cut("rates_mbps", index, window_s)) > 0.0) + 1.0]
+        length = float(len(self._cut("rates_mbps", index, window_s)))
+        return self.bin_s * float(np.diff([*busy, length + 1.0]).max() - 1.0)
+
+    def dropped(self) -> float:
+        """Packets that all links dropped, whoever's, in the whole run."""
+        return float(sum(self.row["dropped"]))
+
+    def each(self, key: str, prefix: str = "") -> list[float]:
+        """A figure of each flow whose name begins so."""
+        return [float(self.row[key][index]) for index in self.among(prefix)]
+
+    def _cut(self, key: str, index: int, window_s: tuple[float, float]) -> Sequence[float]:
+        low, high = self._bins(window_s)
+        values: Sequence[float] = self.row[key][index][low:high]
+        return values
+
+    def _bins(self, window_s: tuple[float, float]) -> tuple[int, int]:
+        return round(window_s[0] / self.bin_s), round(window_s[1] / self.bin_s)

@@ -1,0 +1,524 @@
+"""How the claims of chapters 2 to 5 are judged: a `Finding` from the data. Words: `lopez2008_claims`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from longfat.runs import metrics
+from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
+from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.lopez2008 import networks
+from longfat.suites.lopez2008.experiments import (
+    BOTTLENECK_S,
+    FORMULA_RTTS_MS,
+    MERGE_S,
+    ONE_MBPS,
+    ONE_RTT_MS,
+    STAGED_EVERY_S,
+    STAGED_FOR_S,
+    STAGED_MBPS,
+    VCP_JOIN_S,
+)
+from longfat.suites.lopez2008.reduction import Row
+from longfat.suites.lopez2008.settings import (
+    ACKS_FALLS_S,
+    ACKS_S,
+    AFTER_FALL_S,
+    HARD_S,
+    HARDER_S,
+    INEFFICIENT_S,
+    OVERSHOOTS_S,
+    SINE_S,
+    THREE_S,
+    TITLES,
+    Variation,
+    available_mbps,
+)
+
+Find = Callable[[Data], Finding]
+
+EFFICIENT = 0.05
+NEAR = 0.1
+FAIR, FULL = 0.95, 0.95
+SETTLE_S = 5.0
+"""After a flow has come or gone."""
+NEVER_MBPS = 500.0
+OVERSHOOT_PACKETS = 1000.0
+SPAN_S = 5.0
+
+
+def rows(runs: Runs, **place: Any) -> list[Row]:
+    """The reduced runs at a place, one a repeat."""
+    return [Row(row) for row in runs.where(**place)]
+
+
+def mean(values: Iterable[float]) -> float:
+    """Mean over repeats."""
+    return float(np.mean(list(values)))
+
+
+def joined_vcp(data: Data) -> Finding:
+    """LOP-2c."""
+    times = [_fair_after(row, VCP_JOIN_S) for row in rows(data["vcp"])]
+    time = float(np.median(times))
+    first = mean(row.rate_mbps((VCP_JOIN_S - 10.0, float(VCP_JOIN_S)), "vcp-1") for row in rows(data["vcp"]))
+    return Finding(
+        (
+            at_least("first flow before, Mbit/s", first, 40.0),
+            between("time to fairness, s", time, 20.0, 150.0),
+        ),
+        f"first flow at {first:.1f} Mbit/s; fair {_seconds(time)} after the second came",
+        {"first_mbps": first, "fair_after_s": time if np.isfinite(time) else None},
+    )
+
+
+def staged(protocol: str) -> Find:
+    """LOP-2d and LOP-2e."""
+
+    def find(data: Data) -> Finding:
+        fair, full, lost = [], [], 0.0
+        for row in rows(data[protocol]):
+            lost = max(lost, row.dropped())
+            for begin, end, active in _stages():
+                rates = row.rates_mbps((begin + SETTLE_S, end))
+                fair.append(metrics.jain([rates[index] for index in active]))
+                full.append(sum(rates) / STAGED_MBPS)
+        return Finding(
+            (
+                at_least("least Jain's index of a stage", min(fair), FAIR),
+                at_least("least share of the link used in a stage", min(full), 0.9),
+                at_most("packets dropped", lost, 0.0),
+            ),
+            f"Jain's index {min(fair):.3f} and more, {min(full):.3f} and more of the link, {lost:.0f} "
+            f"dropped",
+            {"jain": min(fair), "used": min(full), "dropped": lost},
+        )
+
+    return find
+
+
+def sine_near(data: Data) -> Finding:
+    """LOP-3a."""
+    found = {
+        name: _wasted(data["sine-100"], name, "sine", INEFFICIENT_S) for name in ("newreno", "hstcp", "xcp")
+    }
+    lost = _dropped(data["sine-100"].where(protocol="xcp"))
+    return Finding(
+        (
+            between("NewReno's inefficiency", found["newreno"], 0.4 - NEAR, 0.4 + NEAR),
+            below("HSTCP's inefficiency", found["hstcp"], EFFICIENT),
+            below("XCP's inefficiency", found["xcp"], EFFICIENT),
+            at_most("packets dropped of XCP", lost, 0.0),
+        ),
+        f"inefficiency: {_listed(found)}; XCP's drops: {lost:.0f}",
+        {"inefficiency": found, "xcp_dropped": lost},
+    )
+
+
+def sine_far(data: Data) -> Finding:
+    """LOP-3b."""
+    runs = data["sine-200"]
+    found = {name: _wasted(runs, name, "sine", INEFFICIENT_S) for name in ("newreno", "hstcp", "xcp")}
+    most = max(
+        row.rate_mbps((at, at + SPAN_S))
+        for row in rows(runs, protocol="newreno")
+        for at in np.arange(20.0, SINE_S, SPAN_S)
+    )
+    lost = _dropped(runs.where(protocol="xcp"))
+    return Finding(
+        (
+            below("NewReno's greatest rate from 20 s on, over 5 s, Mbit/s", most, NEVER_MBPS),
+            between("HSTCP's inefficiency", found["hstcp"], 0.3 - NEAR, 0.3 + NEAR),
+            below("XCP's inefficiency", found["xcp"], EFFICIENT),
+            at_most("packets dropped of XCP", lost, 0.0),
+        ),
+        f"NewReno up to {most:.0f} Mbit/s; inefficiency: {_listed(found)}; XCP's drops: {lost:.0f}",
+        {"newreno_most_mbps": most, "inefficiency": found, "xcp_dropped": lost},
+    )
+
+
+def steps_near(data: Data) -> Finding:
+    """LOP-3c."""
+    runs = data["steps-100"]
+    found = {name: _wasted(runs, name, "steps", HARD_S) for name in ("hstcp", "xcp")}
+    lost = _dropped(runs.where(protocol="xcp"))
+    return Finding(
+        (
+            below("HSTCP's inefficiency", found["hstcp"], EFFICIENT),
+            at_most("packets dropped of XCP", lost, 0.0),
+        ),
+        f"inefficiency from 120 to 150 s: {_listed(found)}; XCP's drops: {lost:.0f}",
+        {"inefficiency": found, "xcp_dropped": lost},
+    )
+
+
+def steps_far(data: Data) -> Finding:
+    """LOP-3d."""
+    near, far = data["steps-100"], data["steps-200"]
+    found = {name: _wasted(far, name, "steps", HARDER_S) for name in ("hstcp", "xcp")}
+    before = {name: _wasted(near, name, "steps", HARDER_S) for name in ("hstcp", "xcp")}
+    peaks = {
+        at: mean(row.queue((at, at + SPAN_S)) for row in rows(far, protocol="xcp")) for at in OVERSHOOTS_S
+    }
+    added = {name: found[name] - before[name] for name in found}
+    return Finding(
+        (
+            between("HSTCP's inefficiency", found["hstcp"], 0.35 - NEAR, 0.35 + NEAR),
+            *(
+                at_least(f"queue of XCP within 5 s of {at:g} s, packets", peak, OVERSHOOT_PACKETS)
+                for at, peak in peaks.items()
+            ),
+            below("what the longer RTT adds to XCP's inefficiency", added["xcp"], added["hstcp"]),
+        ),
+        f"inefficiency from 120 to 170 s: {_listed(found)} (at 100 ms {_listed(before)}); XCP's queue "
+        f"after the falls: " + ", ".join(f"{peak:.0f}" for peak in peaks.values()),
+        {
+            "inefficiency": found,
+            "inefficiency_100": before,
+            "queues": {f"{at:g}": peak for at, peak in peaks.items()},
+        },
+    )
+
+
+def plain_bottleneck(data: Data) -> Finding:
+    """LOP-4a."""
+    runs = data["bottleneck"]
+    sent = {
+        case: mean(sum(row.each("megabytes")) for row in rows(runs, case=case)) for case in ("a", "b", "c")
+    }
+    loss = runs.where(case="c").mean("lost_ratio")
+    return Finding(
+        (
+            within_factor("TCP, MB", sent["a"], 215.0, 1.05),
+            within_factor("XCP on XCP routers, MB", sent["b"], 223.8, 1.05),
+            within_factor("XCP with a drop-tail bottleneck, MB", sent["c"], 52.4, 1.5),
+            at_least("loss ratio of the third", loss, 0.01),
+        ),
+        f"{sent['a']:.1f} / {sent['b']:.1f} / {sent['c']:.1f} MB; the third loses {loss:.3f} of its packets",
+        {"megabytes": sent, "loss_ratio": loss},
+    )
+
+
+def peering(data: Data) -> Finding:
+    """LOP-4b."""
+    runs = data["peering"]
+    window = (networks.BEGIN_S + 10.0, networks.BEGIN_S + BOTTLENECK_S)
+    rate = {
+        case: mean(row.rate_mbps(window) for row in rows(runs, case=case)) for case in ("clouds", "all XCP")
+    }
+    through = rows(runs, case="clouds")
+    lost, timeouts = max(row.dropped() for row in through), max(sum(row.each("timeouts")) for row in through)
+    return Finding(
+        (
+            between("rate over that without clouds", rate["clouds"] / rate["all XCP"], 0.97, 1.03),
+            at_most("packets dropped", lost, 0.0),
+            at_most("timeouts", timeouts, 0.0),
+        ),
+        f"{rate['clouds']:.2f} Mbit/s through the clouds, {rate['all XCP']:.2f} without; {lost:.0f} dropped, "
+        f"{timeouts:.0f} timeouts",
+        {"mbps": rate, "dropped": lost, "timeouts": timeouts},
+    )
+
+
+def merge(data: Data) -> Finding:
+    """LOP-4c."""
+    rate = _settled(data["merge"], ("i", "j"))
+    lost = max(row.dropped() for row in rows(data["merge"]))
+    return Finding(
+        (
+            between("i, Mbit/s", rate["i"], 0.95 * 280.0, 300.0),
+            between("j, Mbit/s", rate["j"], 95.0, 101.0),
+        ),
+        f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s; {lost:.0f} dropped",
+        {"mbps": rate, "dropped": lost},
+    )
+
+
+def merge_above(data: Data) -> Finding:
+    """LOP-4d."""
+    rate = _settled(data["merge-above"], ("i", "j0", "j1", "k"))
+    return Finding(
+        (
+            between("j0, Mbit/s", rate["j0"], 45.0, 52.0),
+            between("j1, Mbit/s", rate["j1"], 45.0, 52.0),
+            between("k over i", rate["k"] / rate["i"], 1.0, 1.2),
+        ),
+        ", ".join(f"{name} {value:.1f}" for name, value in rate.items()) + " Mbit/s",
+        {"mbps": rate},
+    )
+
+
+def fork(data: Data) -> Finding:
+    """LOP-4e."""
+    rate = _settled(data["fork"], ("i", "j"))
+    return Finding(
+        tuple(between(f"{name}, Mbit/s", value, 237.5, 255.0) for name, value in rate.items()),
+        f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s",
+        {"mbps": rate},
+    )
+
+
+def errors(data: Data) -> Finding:
+    """LOP-4f."""
+    runs = data["errors"]
+    published = {("newreno", "i"): 329.0, ("newreno", "j"): 172.0, ("xcp", "i"): 675.4, ("xcp", "j"): 240.7}
+    sent = {
+        (protocol, name): mean(row.each("megabytes", name)[0] for row in rows(runs, protocol=protocol))
+        for protocol, name in published
+    }
+    begin, end = networks.BEGIN_S, MERGE_S
+    spans = np.arange(begin + 1.0, end - 1.0, 1.0)
+    least = min(row.rate_mbps((at, at + 1.0), "j") for row in rows(runs, protocol="xcp") for at in spans)
+    early, late = (
+        mean(abs(row.rate_mbps(window, "j") - 100.0) for row in rows(runs, protocol="xcp"))
+        for window in ((begin + 1.0, begin + 4.0), (end - 6.0, end))
+    )
+    return Finding(
+        (
+            *(
+                within_factor(f"{TITLES[protocol]}, sender {name}, MB", sent[protocol, name], printed, 1.15)
+                for (protocol, name), printed in published.items()
+            ),
+            at_least("least rate of j over a second, Mbit/s", least, 75.0),
+            below("how far j is from 100 Mbit/s in the last seconds, against the first", late, early),
+        ),
+        f"TCP {sent['newreno', 'i']:.0f} and {sent['newreno', 'j']:.0f} MB, XCP-i {sent['xcp', 'i']:.1f} and "
+        f"{sent['xcp', 'j']:.1f} MB; j at least {least:.0f} Mbit/s, {early:.1f} off at first and "
+        f"{late:.1f} in the end",
+        {
+            "megabytes": {f"{protocol}, {name}": value for (protocol, name), value in sent.items()},
+            "least_mbps": least,
+            "off_mbps": [early, late],
+        },
+    )
+
+
+def no_ack_loss(data: Data) -> Finding:
+    """LOP-5a."""
+    lost, means = _table(data, "xcp", 0.0)
+    return Finding(
+        (*_losses(lost, (107.0, 167.0)), *_spread(means, 83.5, 87.5)),
+        _table_text(lost, means),
+        {"lost": lost, "mbps": means},
+    )
+
+
+def ack_loss(data: Data) -> Finding:
+    """LOP-5b."""
+    lost, means = _table(data, "xcp", 0.1)
+    _, without = _table(data, "xcp", 0.0)
+    found = rows(data["acks"], protocol="xcp", ack_loss=0.1)
+    after = (ACKS_FALLS_S[1], ACKS_FALLS_S[1] + 2.0 * AFTER_FALL_S)
+    most = mean(max(_peak(row, index, after) for index in row.among("xcp")) for row in found)
+    idle = mean(max(row.idle_s(after, index) for index in row.among("xcp")) for row in found)
+    settled = mean(_stable_after(row, ACKS_FALLS_S[1]) for row in found)
+    spread = (means[1] - means[0]) / (without[1] - without[0])
+    return Finding(
+        (
+            *_losses(lost, (204.0, 414.0)),
+            at_least("greatest rate of a flow after 55 s, over a second, Mbit/s", most, 400.0),
+            at_least("longest silence of a flow after 55 s, s", idle, 2.0),
+            between("time until shares are even again after 55 s, s", settled, 7.5, 30.0),
+            above("spread of the mean rates over that without loss", spread, 1.0),
+        ),
+        f"{_table_text(lost, means)}; after 55 s one flow up to {most:.0f} Mbit/s, another idle for "
+        f"{idle:.1f} s, even "
+        f"again after {settled:.1f} s",
+        {"lost": lost, "mbps": means, "most_mbps": most, "idle_s": idle, "even_after_s": settled},
+    )
+
+
+def mirrored(data: Data) -> Finding:
+    """LOP-5c."""
+    lost, means = _table(data, "xcp-r", 0.1)
+    plain, _ = _table(data, "xcp", 0.1)
+    found = rows(data["acks"], protocol="xcp-r", ack_loss=0.1)
+    window = (2.0, float(ACKS_S))
+    idle = mean(max(row.idle_s(window, index) for index in row.among("xcp-r")) for row in found)
+    return Finding(
+        (
+            *_losses(lost, (192.0, 302.0)),
+            *(
+                below(f"lost at {at:g} s, XCP's", lost[number], plain[number])
+                for number, at in enumerate(ACKS_FALLS_S)
+            ),
+            below("longest silence of a flow, s", idle, 1.0),
+            *_spread(means, 82.0, 89.5),
+        ),
+        f"{_table_text(lost, means)}; longest silence {idle:.1f} s",
+        {"lost": lost, "mbps": means, "idle_s": idle},
+    )
+
+
+def three(data: Data) -> Finding:
+    """LOP-5d."""
+    runs = data["three"]
+    counts = {
+        (name, loss): mean(sum(row.each("timeouts")) for row in rows(runs, protocol=name, ack_loss=loss))
+        for name, loss in (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
+    }
+    idle = {
+        name: mean(
+            max(row.idle_s((2.0, float(THREE_S)), index) for index in row.among())
+            for row in rows(runs, protocol=name, ack_loss=0.3)
+        )
+        for name in ("xcp", "xcp-r")
+    }
+    return Finding(
+        (
+            at_least("XCP's timeouts, mean over repeats", counts["xcp", 0.3], 1.0),
+            at_most("XCP-r's timeouts", counts["xcp-r", 0.3], 0.0),
+        ),
+        f"timeouts: XCP {counts['xcp', 0.3]:.1f} (without loss of ACKs {counts['xcp', 0.0]:.1f}), XCP-r "
+        f"{counts['xcp-r', 0.3]:.1f}; longest silence {idle['xcp']:.1f} and {idle['xcp-r']:.1f} s",
+        {"timeouts": {f"{name}, {loss:g}": value for (name, loss), value in counts.items()}, "idle_s": idle},
+    )
+
+
+def one(data: Data) -> Finding:
+    """LOP-5e."""
+    filled = {loss: _filled(rows(data["one"], ack_loss=loss)) for loss in (0.0, 0.3)}
+    lossy, clean = filled[0.3], filled[0.0]
+    return Finding(
+        (
+            between("filled after one RTT", lossy[0], 0.7 - NEAR, 0.7 + NEAR),
+            between("filled after two RTTs", lossy[1], 0.91 - NEAR, 0.91 + NEAR),
+            between(
+                "filled after one RTT, over that without loss", lossy[0] / clean[0], 0.7 - NEAR, 0.7 + NEAR
+            ),
+            at_least("filled after ten RTTs", lossy[9], FULL),
+        ),
+        "filled after 1, 2, 3, 5, 10 RTTs: "
+        + ", ".join(f"{lossy[number - 1]:.2f}" for number in (1, 2, 3, 5, 10))
+        + "; without loss "
+        + ", ".join(f"{clean[number - 1]:.2f}" for number in (1, 2, 3, 5, 10)),
+        {"filled": lossy, "filled_without_loss": clean},
+    )
+
+
+def formula(data: Data) -> Finding:
+    """LOP-5f."""
+    runs = data["formula"]
+    window = (10.0, 30.0)
+    rate = {
+        name: [
+            mean(row.rate_mbps(window, f"{name}-{rtt}") for row in rows(runs, protocol=name))
+            for rtt in FORMULA_RTTS_MS
+        ]
+        for name in ("xcp", "xcp-r", "xcp-r-first")
+    }
+    apart = {
+        name: max(abs(mbps / plain - 1.0) for mbps, plain in zip(rate[name], rate["xcp"], strict=True))
+        for name in ("xcp-r", "xcp-r-first")
+    }
+    lost = _dropped(runs.where(protocol="xcp-r-first"))
+    wrong = max(apart["xcp-r-first"], 1.0 if lost else 0.0)
+    return Finding(
+        (
+            at_most("the mirror's greatest distance from XCP's rates", apart["xcp-r"], 0.05),
+            at_least("the first formula's (1 where packets are dropped)", wrong, 0.2),
+        ),
+        "; ".join(
+            f"{TITLES[name]} " + " / ".join(f"{mbps:.1f}" for mbps in values) + " Mbit/s"
+            for name, values in rate.items()
+        )
+        + f"; the first formula's drops: {lost:.0f}",
+        {"mbps": rate, "first_dropped": lost},
+    )
+
+
+def _stages() -> list[tuple[float, float, list[int]]]:
+    """Times between comings and goings of the four flows, and who runs."""
+    starts = [float(STAGED_EVERY_S * number) for number in range(4)]
+    edges = sorted({*starts, *(start + STAGED_FOR_S for start in starts)})
+    return [
+        (begin, end, [number for number, start in enumerate(starts) if start <= begin < start + STAGED_FOR_S])
+        for begin, end in pairwise(edges)
+    ]
+
+
+def _fair_after(row: Row, joined_s: float) -> float:
+    """Time until both share with Jain's index .95 over 5 s."""
+    end = row.edges_s()[-1]
+    for at in np.arange(joined_s, end - SPAN_S, 1.0):
+        if metrics.jain(row.rates_mbps((at, at + SPAN_S))) >= FAIR:
+            return float(at - joined_s)
+    return float("inf")
+
+
+def _wasted(runs: Runs, protocol: str, variation: Variation, window: tuple[float, float]) -> float:
+    """Thesis (3.5): 1 less what arrived over what was available, mean over repeats."""
+    there = available_mbps(variation, window)
+    return mean(metrics.inefficiency(there, row.rate_mbps(window)) for row in rows(runs, protocol=protocol))
+
+
+def _dropped(runs: Runs) -> float:
+    return max(Row(row).dropped() for row in runs)
+
+
+def _settled(runs: Runs, names: Sequence[str]) -> dict[str, float]:
+    """Mean rates in the second half."""
+    window = (networks.BEGIN_S + 10.0, MERGE_S)
+    return {name: mean(row.rate_mbps(window, name) for row in rows(runs)) for name in names}
+
+
+def _table(data: Data, protocol: str, loss: float) -> tuple[list[float], list[float]]:
+    """Packets lost at both falls, and the least and greatest mean rate of a flow."""
+    found = rows(data["acks"], protocol=protocol, ack_loss=loss)
+    lost = [mean(row.lost((at, at + AFTER_FALL_S)) for row in found) for at in ACKS_FALLS_S]
+    means = [mean(pick(row.each("means_mbps")) for row in found) for pick in (min, max)]
+    return lost, means
+
+
+def _losses(lost: Sequence[float], printed: Sequence[float]) -> Iterable[Check]:
+    for at, value, number in zip(ACKS_FALLS_S, lost, printed, strict=True):
+        yield within_factor(f"packets lost at {at:g} s", value, number, 2.0)
+
+
+def _spread(means: Sequence[float], least: float, most: float) -> Iterable[Check]:
+    yield between("least mean rate of a flow, Mbit/s", means[0], 0.95 * least, 1.05 * most)
+    yield between("greatest mean rate of a flow, Mbit/s", means[1], 0.95 * least, 1.05 * most)
+
+
+def _table_text(lost: Sequence[float], means: Sequence[float]) -> str:
+    return f"lost {lost[0]:.0f} and {lost[1]:.0f}; mean rates {means[0]:.1f} to {means[1]:.1f} Mbit/s"
+
+
+def _peak(row: Row, index: int, window: tuple[float, float]) -> float:
+    """A flow's greatest rate over a second."""
+    return max(row.rates_mbps((at, at + 1.0))[index] for at in np.arange(window[0], window[1] - 1.0, 0.5))
+
+
+def _stable_after(row: Row, fall_s: float) -> float:
+    """Time after a fall until Jain's index of all flows over a second is at least .95 for good (30 s)."""
+    moments = np.arange(fall_s, fall_s + 30.0, 1.0)
+    uneven = [at for at in moments if not metrics.jain(row.rates_mbps((at, at + 1.0))) >= FAIR]
+    return float(uneven[-1] + 1.0 - fall_s) if uneven else 0.0
+
+
+def _filled(found: Sequence[Row]) -> list[float]:
+    """Share of the capacity that arrives in each RTT, from one after the first data's arrival on."""
+    rtt_s = 1e-3 * ONE_RTT_MS
+    shares = []
+    for row in found:
+        first = float(row.edges_s()[np.flatnonzero(row.summed_mbps() > 0.0)[0]])
+        shares.append(
+            [
+                row.rate_mbps((first + number * rtt_s, first + (number + 1) * rtt_s)) / ONE_MBPS
+                for number in range(1, 16)
+            ]
+        )
+    return [float(value) for value in np.mean(shares, axis=0)]
+
+
+def _listed(values: dict[str, float]) -> str:
+    return ", ".join(f"{TITLES[name]} {value:.3f}" for name, value in values.items())
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.0f} s" if np.isfinite(value) else "never"

@@ -1,0 +1,23 @@
+"""What theory says of congestion controls on long fat networks, against what they do here.
+
+Response functions of every algorithm of the registry against their laws, the exponents of RTT unfairness, the
+seven requirements of the thesis' section 2.4.1 filled in by measurement, and the claims of its chapter 2 on
+end-to-end protocols.
+"""
+
+from __future__ import annotations
+
+from longfat.suites.kit.suite import Suite
+from longfat.suites.theory.claims import CLAIMS
+from longfat.suites.theory.experiments import EXPERIMENTS
+from longfat.suites.theory.reduction import reduce
+from longfat.suites.theory.settings import THESIS
+
+SUITE = Suite(
+    name="theory",
+    title="Congestion controls and their theory",
+    citation=THESIS + ", chapter 2; the sources of the laws",
+    experiments=EXPERIMENTS,
+    claims=CLAIMS,
+    reduce=reduce,
+)

@@ -1,0 +1,52 @@
+"""What is kept of a run of the theory suite, computed in the worker."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from longfat.runs import metrics
+from longfat.store.identity import kept_as
+from longfat.suites.kit.reduction import reduce_run
+
+
+@kept_as("longfat.suites.theory_reduction.reduce", "d458dd9df2dbbbd2")
+def reduce(result: Any) -> dict[str, Any]:
+    """Figures of `reduce_run`; of a flow with an end, which measures a response function, its mean window."""
+    if result.scenario.flow[0].bytes is not None:
+        return _response(result)
+    row = reduce_run(result)
+    del row["series"]
+    rates = [flow["throughput_bps"] for flow in result.summary["flows"]]
+    return row | {"run_jain": metrics.jain(rates), "unfairness": _unfairness(row)}
+
+
+def _response(result: Any) -> dict[str, Any]:
+    """Packets received a round-trip time over the later half of them, and the losses of the whole run."""
+    series = result.flow("1")
+    flow = result.summary["flows"][0]
+    time, received = series["time_s"], series["received_bytes"]
+    total = float(received[-1])
+    last = int(np.searchsorted(received, total))
+    middle_s = float(np.interp(0.5 * total, received[: last + 1], time[: last + 1]))
+    seconds = float(time[last]) - middle_s
+    packets = 0.5 * total / result.scenario.packet_bytes
+    return {
+        "window": packets * flow["rtt_s"] / seconds if seconds > 0.0 else math.nan,
+        "losses": flow["packets_lost"],
+        "timeouts": flow["timeouts"],
+        "packets": result.summary["links"][0]["packets_in"],
+    }
+
+
+def _unfairness(row: dict[str, Any]) -> float | None:
+    """The exponent x of (R1 / R2)^x: throughputs over measured round-trip times, flow 1 having the longer."""
+    long_s, short_s = row.get("srtt_1_s"), row.get("srtt_2_s")
+    if not long_s or not short_s or long_s <= short_s:
+        return None
+    long_bps, short_bps = row["late_throughput_1_bps"], row["late_throughput_2_bps"]
+    if not long_bps > 0.0 or not short_bps > 0.0:
+        return None
+    return math.log(short_bps / long_bps) / math.log(long_s / short_s)

@@ -1,0 +1,177 @@
+"""What the theory suite's claims find in its data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from longfat.runs import metrics, theory
+from longfat.suites.kit.checks import above, below, within_factor
+from longfat.suites.kit.claims import Check, Finding, Missing
+from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.theory import requirements
+from longfat.suites.theory.figures import exponent
+from longfat.suites.theory.settings import RTT_S, has
+
+TEN_GIGABIT_WINDOW = 83_333.0
+TEN_GIGABIT_PACKETS = 5e9
+TEN_GIGABIT_LOSS = 2e-10
+HSTCP_D, STCP_D = 0.82, 1.0
+HSTCP_EXPONENT = 5.55
+SLOPE_FROM = 1e-3
+"""Slopes of response functions are fitted from this loss down, away from the high-speed laws' switch."""
+
+D_FACTOR = 1.05
+EXPONENT_FACTOR = 1.25
+TEN_GIGABIT_FACTOR = 1.1
+SCALED_FACTOR = 1.1
+LAW_FACTOR = 1.25
+SWITCH_FACTOR = 3.0
+STRONGLY = 0.5
+
+Find = Callable[[Data], Finding]
+
+
+def ten_gigabit(data: Data) -> Finding:
+    """LOP-2a."""
+    window = 10e9 * RTT_S / 12_000.0
+    loss = theory.standard_loss(window)
+    run = data["scaled"].first()
+    asked_mbps = run["rate_mbps"]
+    reached_mbps = theory.throughput_bps(run["window"], RTT_S) / 1e6
+    periodic = data["response"].where(algorithm="sack", kind="periodic")
+    slope = _slope(periodic)
+    constant = run["window"] ** 2 * run["loss"]
+    checks = (
+        within_factor("window of 10 Gbit/s and 100 ms, packets,", window, TEN_GIGABIT_WINDOW, 1.0001),
+        within_factor("law: loss for that window", loss, TEN_GIGABIT_LOSS, TEN_GIGABIT_FACTOR),
+        within_factor(
+            f"measured: Mbit/s with one loss in {1 / run['loss']:.3g} packets",
+            reached_mbps,
+            asked_mbps,
+            SCALED_FACTOR,
+        ),
+        within_factor(
+            "loss for 10 Gbit/s out of the measured W^2 p",
+            constant / TEN_GIGABIT_WINDOW**2,
+            TEN_GIGABIT_LOSS,
+            1.2,
+        ),
+        within_factor("exponent d of the measured W = c / p^d", slope, 0.5, D_FACTOR),
+    )
+    return Finding(
+        checks,
+        f"law {loss:.3g}, one loss in {1 / loss:.3g} packets; measured {reached_mbps:.3g} Mbit/s at the loss "
+        f"for {asked_mbps:g}, W p^.5 = {math.sqrt(constant):.3g}, d = {slope:.3g}",
+        {"law_loss": loss, "window": window, "reached_mbps": reached_mbps, "constant": constant, "d": slope},
+    )
+
+
+def unfairness_exponents(data: Data) -> Finding:
+    """LOP-2b."""
+    response, pairs = data["response"], data["unfairness"]
+    slopes = {name: _slope(response.where(algorithm=name, kind="periodic")) for name in ("hstcp", "stcp")}
+    found = {name: exponent(pairs, name) for name in ("sack", "hstcp", "stcp")}
+    hstcp, stcp = found["hstcp"][0], found["stcp"][0]
+    checks = (
+        within_factor("HSTCP: d of the measured W = c / p^d", slopes["hstcp"], HSTCP_D, D_FACTOR),
+        within_factor("Scalable TCP: d of the measured W = c / p^d", slopes["stcp"], STCP_D, D_FACTOR),
+        within_factor("HSTCP: measured exponent of unfairness", hstcp, HSTCP_EXPONENT, EXPONENT_FACTOR),
+        above("Scalable TCP: measured exponent of unfairness", stcp, HSTCP_EXPONENT),
+    )
+    return Finding(
+        checks,
+        f"d: HSTCP {slopes['hstcp']:.3g}, Scalable TCP {slopes['stcp']:.3g}; exponents of two flows: HSTCP "
+        f"{_with_error(found['hstcp'])}, Scalable TCP {_with_error(found['stcp'])}, standard TCP "
+        f"{_with_error(found['sack'])} (its law: 2)",
+        {
+            "d": slopes,
+            "from_d": {name: 1.0 / (1.0 - d) if d < 1.0 else None for name, d in slopes.items()},
+            "exponent": {name: value for name, (value, _) in found.items()},
+        },
+    )
+
+
+def udt_degrades(data: Data) -> Finding:
+    """LOP-2f."""
+    if not has("udt"):
+        raise Missing("This version has no algorithm udt.")
+    runs = data["udt"]
+    kept = {}
+    for victim in runs.distinct("algorithm"):
+        at = runs.where(algorithm=victim)
+        kept[victim] = at.where(against="udt").mean("throughput_1_bps") / at.where(against=victim).mean(
+            "throughput_1_bps"
+        )
+    checks = tuple(
+        below(f"{name}: throughput beside UDT over that beside its like", value, STRONGLY)
+        for name, value in kept.items()
+    )
+    return Finding(
+        checks,
+        "kept beside UDT: " + ", ".join(f"{name} {100 * value:.3g} %" for name, value in kept.items()),
+        {"kept": kept},
+    )
+
+
+def seven_requirements(data: Data) -> Finding:
+    """The table of 2.4.1: reported."""
+    runs = data["requirements"]
+    names = dict.fromkeys(row["algorithm"] for row in runs)
+    met, values, checks = {}, {}, []
+    for name in names:
+        found = requirements.measured(runs, name)
+        values[name] = {str(number): value for number, (value, _) in found.items()}
+        holds = {
+            item.number: item.met(found[item.number][0])
+            for item in requirements.REQUIREMENTS
+            if item.number in found
+        }
+        met[name] = sum(holds.values())
+        lacking = [item.name for item in requirements.REQUIREMENTS if not holds.get(item.number, True)]
+        checks.append(
+            Check(
+                f"{name}: all that was measured is met",
+                all(holds.values()),
+                f"not {', '.join(lacking)}" if lacking else f"{met[name]} of {len(holds)}",
+            )
+        )
+    return Finding(
+        tuple(checks),
+        "met of 7: " + ", ".join(f"{name} {count}" for name, count in met.items()),
+        {"met": met, "measured": values},
+    )
+
+
+def follows_law(name: str) -> Find:
+    """The finding of one algorithm's law: what was measured at each loss, against it."""
+
+    def find(data: Data) -> Finding:
+        law = theory.LAWS[name]
+        runs = data["response"].where(algorithm=name, kind="periodic")
+        checks, factors = [], {}
+        for loss in runs.distinct("loss"):
+            expected = law.window(loss, RTT_S)
+            if any(expected / SWITCH_FACTOR < edge < expected * SWITCH_FACTOR for edge in law.switch):
+                continue
+            window = runs.where(loss=loss).mean("window")
+            factors[f"{loss:g}"] = window / expected
+            checks.append(within_factor(f"p = {loss:g}: window", window, expected, LAW_FACTOR))
+        return Finding(
+            tuple(checks),
+            "measured over law: " + ", ".join(f"{loss} {value:.3g}" for loss, value in factors.items()),
+            {"factor": factors, "d": _slope(runs)},
+        )
+
+    return find
+
+
+def _slope(runs: Runs) -> float:
+    """D of W = c / p^d, fitted on logarithms over the rarer losses."""
+    losses = [loss for loss in runs.distinct("loss") if loss < SLOPE_FROM]
+    return -metrics.log_slope(losses, [runs.where(loss=loss).mean("window") for loss in losses])
+
+
+def _with_error(estimate: tuple[float, float]) -> str:
+    value, error = estimate
+    return f"{value:.3g}" if math.isnan(error) else f"{value:.3g} ± {error:.2g}"

@@ -1,0 +1,375 @@
+"""How each YEAH claim is judged: a `Finding` from the data. Each rule's words stand in `yeah2007_claims`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from longfat.numbers import finite
+from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
+from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.yeah2007.figures import TABLE_I, efficiency_lengths_s, fair_to_reno_ratio
+from longfat.suites.yeah2007.settings import ALGORITHMS, HYBRID, JOIN_S, LOSS_BASED, TITLES
+
+Find = Callable[[Data], Finding]
+
+FILLED_UP_TO_MS = 120
+"""The longest RTT at which all fill the link."""
+ALIKE = 1.5
+FULL = 0.95
+STEEP_S = 60.0
+
+
+def joined(data: Data) -> Finding:
+    """YEAH-F1."""
+    runs = data["F1"]
+    like, reno = runs.where(partner="yeah"), runs.where(partner="sack")
+    times = [math.inf if math.isnan(time) else time for time in like.values("convergence_80_s").tolist()]
+    steep = float(np.median(times))
+    left = float(np.mean([_left_by_yielding(row) for row in reno]))
+    factors = [factor for factor in reno.values("late_loss_factor_1").tolist() if not math.isnan(factor)]
+    factor = float(np.mean(factors)) if factors else math.nan
+    ratio = reno.mean("late_ratio")
+    return Finding(
+        (
+            at_most("YeAH joined by YeAH: time to 80 %, s", steep, STEEP_S),
+            at_least("YeAH joined by YeAH: ratio of the later half", like.mean("late_ratio"), 0.8),
+            at_most("joined by Reno: YeAH's least cwnd over that before", left, 0.75),
+            between("joined by Reno: what late losses leave of YeAH's window", factor, 0.4, 0.6),
+            at_least("joined by Reno: ratio of the later half", ratio, 0.5),
+        ),
+        f"joined by YeAH: 80 % after {_seconds(steep)}, later ratio {like.mean('late_ratio'):.2f}; joined "
+        f"by Reno: YeAH goes down to {left:.2f} of its window, backs off to {factor:.2f}, later ratio "
+        f"{ratio:.2f}",
+        {
+            "convergence_80_s": finite(steep),
+            "left": left,
+            "late_loss_factor": finite(factor),
+            "late_ratio": ratio,
+        },
+    )
+
+
+def queues(data: Data) -> Finding:
+    """YEAH-F3."""
+    runs = data["F3"]
+    share = {name: _over(runs.where(algorithm=name), "rtt_ms", "queue_share") for name in ALGORITHMS}
+    used = {name: _over(runs.where(algorithm=name), "rtt_ms", "utilization") for name in ALGORITHMS}
+    covs = {name: _over(runs.where(algorithm=name), "rtt_ms", "queue_cov") for name in ALGORITHMS}
+    rtts = list(share["sack"])
+    filled = [rtt for rtt in rtts if rtt <= FILLED_UP_TO_MS]
+    checks = [
+        below(
+            f"{rtt} ms: YeAH's queue below all others'",
+            share["yeah"][rtt],
+            min(share[name][rtt] for name in ALGORITHMS if name != "yeah"),
+        )
+        for rtt in rtts
+    ]
+    checks += [at_least(f"{rtt} ms: Reno's queue", share["sack"][rtt], 0.25) for rtt in filled]
+    checks += [
+        within_factor(
+            f"{rtt} ms: {TITLES[name]}'s queue, Reno's", share[name][rtt], share["sack"][rtt], ALIKE
+        )
+        for name in HYBRID
+        for rtt in filled
+    ]
+    checks += [
+        above(f"{rtt} ms: {TITLES[name]}'s queue above Reno's", share[name][rtt], share["sack"][rtt])
+        for name in ("hstcp", "cubic")
+        for rtt in filled
+    ]
+    steady = max(share["htcp"].values()) / min(share["htcp"].values())
+    checks.append(at_most("H-TCP's queue, greatest over least", steady, 2.0))
+    checks += [
+        at_least(f"{TITLES[name]}: least utilization up to {FILLED_UP_TO_MS} ms", least, FULL)
+        for name in ALGORITHMS
+        for least in [min(used[name][rtt] for rtt in filled)]
+    ]
+    checks += [
+        Check(
+            f"{TITLES[name]}: queue's deviation over its mean between 1 and 2 at every RTT",
+            all(1.0 <= cov <= 2.0 for cov in covs[name].values()),
+            _span(covs[name]),
+        )
+        for name in ALGORITHMS
+    ]
+    return Finding(
+        tuple(checks),
+        f"{_held(checks)}; queue / buffer: {_spans(share)}; deviation / mean: {_spans(covs)}",
+        {"queue_share": _keyed(share), "utilization": _keyed(used), "queue_cov": _keyed(covs)},
+    )
+
+
+def table_i(data: Data) -> Finding:
+    """YEAH-T1."""
+    runs = data["T1"]
+    measured = {name: _over(runs.where(algorithm=name), "rtt_ms", "overflow_ratio") for name in ALGORITHMS}
+    checks = [
+        at_most(f"{TITLES[name]}, {rtt} ms: loss", measured[name][rtt], 0.0)
+        if printed is None
+        else _loss_within(f"{TITLES[name]}, {rtt} ms: loss", measured[name][rtt], printed)
+        for name, row in TABLE_I.items()
+        for rtt, printed in row.items()
+    ]
+    listed = (
+        f"{TITLES[name]} {' / '.join(f'{value:.2g}' for value in row.values())}"
+        for name, row in measured.items()
+    )
+    return Finding(
+        tuple(checks),
+        f"{_held(checks)}; at {' / '.join(map(str, measured['sack']))} ms: {', '.join(listed)}",
+        {"overflow_ratio": _keyed(measured)},
+    )
+
+
+def lossy_rtts(data: Data) -> Finding:
+    """YEAH-F4."""
+    lossy, clean = data["F4"], data["F3"].where(algorithm="yeah")
+    used = {name: _over(lossy.where(algorithm=name), "rtt_ms", "utilization") for name in ALGORITHMS}
+    reached = _over(clean, "rtt_ms", "utilization")
+    checks = [
+        at_least(f"{rtt} ms: YeAH's utilization", value, FULL * reached[rtt])
+        for rtt, value in used["yeah"].items()
+    ]
+    long = [rtt for rtt in used["sack"] if rtt > FILLED_UP_TO_MS]
+    checks += [
+        below(
+            f"{rtt} ms: {TITLES[name]} below the other new ones",
+            used[name][rtt],
+            min(used[other][rtt] for other in (*LOSS_BASED, "yeah")),
+        )
+        for name in HYBRID
+        for rtt in long
+    ]
+    checks += [
+        below(
+            f"{rtt} ms: Reno below all",
+            used["sack"][rtt],
+            min(used[name][rtt] for name in ALGORITHMS if name != "sack"),
+        )
+        for rtt in long
+    ]
+    return Finding(
+        tuple(checks),
+        f"{_held(checks)}; utilization: {_spans(used)}",
+        {"utilization": _keyed(used), "yeah_without_loss": _plain(reached)},
+    )
+
+
+def over_losses(data: Data) -> Finding:
+    """YEAH-F5."""
+    runs = data["F5"]
+    used = {name: _over(runs.where(algorithm=name), "loss", "utilization") for name in ALGORITHMS}
+    losses = [loss for loss in used["sack"] if loss <= 1e-5]
+    checks = []
+    for loss in losses:
+        values = {name: used[name][loss] for name in ALGORITHMS}
+        checks.append(at_most(f"loss {loss:g}: Reno", values["sack"], 1.01 * min(values.values())))
+        checks.append(at_least(f"loss {loss:g}: YeAH", values["yeah"], 0.99 * max(values.values())))
+    high, low = max(used["yeah"]), min(used["yeah"])
+    checks.append(at_most(f"YeAH at {high:g} against {low:g}", used["yeah"][high], 0.5 * used["yeah"][low]))
+    return Finding(
+        tuple(checks), f"{_held(checks)}; utilization: {_spans(used)}", {"utilization": _keyed(used)}
+    )
+
+
+def over_queues(data: Data) -> Finding:
+    """YEAH-F6."""
+    runs = data["F6"]
+    share = {name: _over(runs.where(algorithm=name), "queue_percent", "queue_share") for name in ALGORITHMS}
+    used = {name: _over(runs.where(algorithm=name), "queue_percent", "utilization") for name in ALGORITHMS}
+    percents = list(share["yeah"])
+    least, most = percents[0], percents[-1]
+    checks = [
+        at_least(f"{percent} %: YeAH's utilization", used["yeah"][percent], FULL * used["yeah"][most])
+        for percent in percents[:-1]
+    ]
+    checks += [
+        below(
+            f"YeAH's queue / buffer at {large} % below that at {small} %",
+            share["yeah"][large],
+            share["yeah"][small],
+        )
+        for small, large in pairwise(percents)
+    ]
+    checks += [
+        above(f"{TITLES[name]}'s queue / buffer at {most} % above that at {least} %", row[most], row[least])
+        for name, row in share.items()
+        if name != "yeah"
+    ]
+    checks += [
+        at_most(
+            f"{TITLES[name]}: utilization at {least} against {most} %",
+            used[name][least],
+            0.9 * used[name][most],
+        )
+        for name in ("sack", *LOSS_BASED)
+    ]
+    checks += [
+        at_most(f"{percent} %: Reno's utilization", used["sack"][percent], 0.98) for percent in percents[:-1]
+    ]
+    return Finding(
+        tuple(checks),
+        f"{_held(checks)}; utilization at {least} %: {_listed({n: row[least] for n, row in used.items()})}; "
+        f"YeAH's queue / buffer: {', '.join(f'{value:.3f}' for value in share['yeah'].values())}",
+        {"queue_share": _keyed(share), "utilization": _keyed(used)},
+    )
+
+
+def over_ratios(data: Data) -> Finding:
+    """YEAH-F7."""
+    runs = data["F7"]
+    index = {name: _over(runs.where(algorithm=name), "rtt_ratio", "jain") for name in ALGORITHMS}
+    ratios = [ratio for ratio in index["yeah"] if ratio > 1]
+    greatest = ratios[-1]
+    others = {name: row[1] for name, row in index.items() if name != "cubic"}
+    checks = [at_least(f"{TITLES[name]} at ratio 1", value, 0.95) for name, value in others.items()]
+    checks.append(below("CUBIC at ratio 1 below all others", index["cubic"][1], min(others.values())))
+    checks += [
+        at_least(f"{TITLES[name]} at ratio {ratio}", index[name][ratio], 0.9)
+        for name in ("htcp", "yeah")
+        for ratio in ratios
+    ]
+    checks += [
+        below(f"{TITLES[name]} at ratio {greatest}", row[greatest], 0.9)
+        for name, row in index.items()
+        if name not in ("htcp", "yeah")
+    ]
+    return Finding(
+        tuple(checks),
+        f"{_held(checks)}; Jain's index at ratio 1: {_listed({n: row[1] for n, row in index.items()}, 3)}; "
+        f"at {greatest}: {_listed({n: row[greatest] for n, row in index.items()})}",
+        {"jain": _keyed(index)},
+    )
+
+
+def fair_to_reno(data: Data) -> Finding:
+    """YEAH-FR."""
+    runs = data["FR"]
+    numbers = runs.distinct("reno_flows")
+    ratio = {
+        name: {n: fair_to_reno_ratio(runs, name, n) for n in numbers} for name in ALGORITHMS if name != "sack"
+    }
+    most = numbers[-1]
+    checks = [between(f"{TITLES[name]}, n = 1", ratio[name][1], 4.0, 8.4) for name in LOSS_BASED]
+    checks += [
+        Check(
+            f"{TITLES[name]}: nearer to 1 at n = {most} than at n = 1, and at most 2",
+            abs(ratio[name][most] - 1.0) < abs(ratio[name][1] - 1.0) and ratio[name][most] <= 2.0,
+            f"{ratio[name][1]:.2f}, then {ratio[name][most]:.2f}",
+        )
+        for name in LOSS_BASED
+    ]
+    checks += [
+        between(f"{TITLES[name]}, n = {n}", ratio[name][n], 0.7, 1.4)
+        for name in (*HYBRID, "yeah")
+        for n in numbers
+    ]
+    listed = (
+        f"{TITLES[name]} {' / '.join(f'{value:.2f}' for value in row.values())}"
+        for name, row in ratio.items()
+    )
+    return Finding(
+        tuple(checks),
+        f"{_held(checks)}; at n = {' / '.join(map(str, numbers))}: {', '.join(listed)}",
+        {"fair_to_reno": _keyed(ratio)},
+    )
+
+
+def slow_start_alone(data: Data) -> Finding:
+    """YEAH-F8a."""
+    used = _efficiencies(data["F8a"])
+    checks = []
+    for seconds in used["sack"]:
+        values = {name: used[name][seconds] for name in used if name != "htcp" or seconds <= 1200}
+        apart = max(values.values()) - min(values.values())
+        checks.append(at_most(f"{seconds} s: greatest less least efficiency", apart, 0.02))
+    first, last = (float(np.mean([row.get(s, math.nan) for row in used.values()])) for s in (100, 1800))
+    checks.append(between("100 s: mean efficiency", first, 0.15, 0.25))
+    checks.append(between("1800 s: mean efficiency", last, 0.85, 0.9))
+    return Finding(
+        tuple(checks),
+        f"{_held(checks)}; efficiency: " + ", ".join(_at(used, s) for s in used["sack"]),
+        {"efficiency": _keyed(used)},
+    )
+
+
+def without_slow_start(data: Data) -> Finding:
+    """YEAH-F8b."""
+    used = _efficiencies(data["F8b"])
+    longest = max(used["sack"])
+    values = {name: row[longest] for name, row in used.items()}
+    others = [value for name, value in values.items() if name != "sack"]
+    checks = (
+        at_least(
+            f"{longest} s: greatest less least efficiency", max(values.values()) - min(values.values()), 0.2
+        ),
+        below(f"{longest} s: Reno's efficiency below all others'", values["sack"], min(others)),
+    )
+    return Finding(checks, f"efficiency at {longest} s: {_listed(values)}", {"efficiency": _keyed(used)})
+
+
+def _left_by_yielding(row: Mapping[str, Any]) -> float:
+    """YeAH's least cwnd after another flow has joined, over its mean in the half minute before."""
+    history = row["series"][0]
+    time, cwnd = np.asarray(history["time_s"]), np.asarray(history["cwnd"])
+    before = cwnd[(time >= JOIN_S - 30.0) & (time < JOIN_S)]
+    return float(cwnd[time >= JOIN_S].min() / before.mean())
+
+
+def _loss_within(text: str, measured: float, printed: float) -> Check:
+    """Within a factor 3; nothing lost is further off than that."""
+    if measured <= 0.0:
+        return Check(f"{text} within a factor 3 of {printed:.3g}", False, "none")
+    return within_factor(text, measured, printed, 3.0)
+
+
+def _efficiencies(runs: Runs) -> dict[str, dict[int, float]]:
+    lengths = efficiency_lengths_s(runs)
+    return {
+        name: {s: runs.where(algorithm=name).mean(f"efficiency_{s}") for s in lengths} for name in ALGORITHMS
+    }
+
+
+def _over(runs: Runs, x: str, figure: str) -> dict[Any, float]:
+    return {place: runs.where(**{x: place}).mean(figure) for place in runs.distinct(x)}
+
+
+def _held(checks: Iterable[Check]) -> str:
+    told = list(checks)
+    return f"{sum(check.passed is True for check in told)} of {len(told)} checks hold"
+
+
+def _span(row: Mapping[Any, float]) -> str:
+    return f"{min(row.values()):.2f}..{max(row.values()):.2f}"
+
+
+def _spans(rows: Mapping[str, Mapping[Any, float]]) -> str:
+    return ", ".join(f"{TITLES[name]} {_span(row)}" for name, row in rows.items())
+
+
+def _listed(values: Mapping[str, float], digits: int = 2) -> str:
+    return ", ".join(f"{TITLES[name]} {value:.{digits}f}" for name, value in values.items())
+
+
+def _at(used: Mapping[str, Mapping[int, float]], seconds: int) -> str:
+    values = [row[seconds] for row in used.values()]
+    return f"{seconds} s {min(values):.2f}..{max(values):.2f}"
+
+
+def _seconds(value: float) -> str:
+    return "never" if math.isinf(value) else f"{value:.3g} s"
+
+
+def _plain(row: Mapping[Any, float]) -> dict[str, float]:
+    return {f"{place:g}": value for place, value in row.items()}
+
+
+def _keyed(rows: Mapping[str, Mapping[Any, float]]) -> dict[str, dict[str, float]]:
+    return {name: _plain(row) for name, row in rows.items()}

@@ -1,0 +1,172 @@
+"""Settings of Baiocchi, Castellani, Vacirca 2007, each with its source, and the scenarios they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from longfat.suites.kit.claims import CHOSEN_HERE, Setting
+from longfat.suites.kit.suite import Coordinate, Run
+from longfat.units import PACKET_BITS
+from longfat.words import Mode
+
+PAPER = "Baiocchi, Castellani, Vacirca: YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007"
+
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "sack": {"name": "sack"},
+    "yeah": {"name": "yeah", "variant": "paper"},
+    "ctcp": {"name": "ctcp", "variant": "paper"},
+    "htcp": {"name": "htcp", "variant": "linux"},
+    "africa": {"name": "africa"},
+    "cubic": {"name": "cubic", "variant": "2005"},
+    "hstcp": {"name": "hstcp", "table": "nearest"},
+}
+"""The seven protocols, in the order of Table I. The paper's Reno runs with SACK: "sack"."""
+
+TITLES = {
+    "sack": "Reno",
+    "yeah": "YeAH",
+    "ctcp": "Compound",
+    "htcp": "H-TCP",
+    "africa": "Africa",
+    "cubic": "CUBIC",
+    "hstcp": "HSTCP",
+}
+LOSS_BASED = ("hstcp", "cubic", "htcp")
+"""The new ones that take losses alone for congestion."""
+HYBRID = ("africa", "ctcp")
+"""Those that mix losses and delay, as YeAH does."""
+
+RATE_MBPS = 500
+RTTS_MS: dict[Mode, tuple[int, ...]] = {"quick": (15, 60, 240), "full": (15, 30, 60, 120, 240, 480)}
+TABLE_RTTS_MS = (15, 60, 240)
+LOSS = 5e-7
+LOSSY_RTTS_MS: dict[Mode, tuple[int, ...]] = {"quick": (60, 240), "full": RTTS_MS["full"]}
+LOSSES: dict[Mode, tuple[float, ...]] = {
+    "quick": (1e-7, 1e-6, 1e-5, 1e-4),
+    "full": (1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4),
+}
+LOSSES_RTT_MS = 200
+QUEUES_PERCENT: dict[Mode, tuple[int, ...]] = {
+    "quick": (5, 20, 100),
+    "full": (2, 5, 10, 20, 30, 50, 75, 100),
+}
+QUEUES_RTT_MS = 80
+FIRST_RTT_MS = 25
+RTT_RATIOS: dict[Mode, tuple[int, ...]] = {"quick": (1, 4), "full": (1, 2, 3, 4, 6, 8)}
+RENO_FLOWS: dict[Mode, tuple[int, ...]] = {"quick": (1, 4), "full": (1, 2, 4, 8, 16)}
+FRIENDLY_RTT_MS = 80
+JOINED_RTT_MS = 80
+JOIN_S = 100.0
+JOINED_S = 600.0
+"""IV, where nothing else is said; in quick mode too, since epochs of Reno's kind last two minutes here."""
+LONG_RTT_MS = 480
+LONGEST_S: dict[Mode, float] = {"quick": 600.0, "full": 1800.0}
+
+DURATION_S: dict[Mode, float] = {"quick": 150.0, "full": 600.0}
+REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
+
+START = {"uniform": ["0 s", "1 s"]}
+QUEUE_SAMPLE = "10 ms"
+WEB_LOAD = "4 Mbit/s"
+
+STACK: dict[str, Any] = {
+    "sack": True,
+    "delayed_ack": True,
+    "byte_counting": True,
+    "recovery": "rate-halving",
+    "slow_start": "limited",
+}
+
+COMMON_SETTINGS = (
+    Setting("topology", "two senders, one receiver, one bottleneck of 500 Mbit/s", "IV, Fig. 2"),
+    Setting("access links", "1 Gbit/s", "IV"),
+    Setting("packets", "1500 bytes", "IV; payload of 1448 with timestamps"),
+    Setting("queue", "drop-tail, share of rate x least RTT, 100 % unless said", "IV, V"),
+    Setting(
+        "flows", "two of one algorithm, one a sender", "IV, V-A; that both run in each test " + CHOSEN_HERE
+    ),
+    Setting("slow-start", "limited, max_ssthresh 100, ssthresh unlimited", "IV; 100 from RFC 3742"),
+    Setting(
+        "web traffic",
+        f"SURGE, {WEB_LOAD} of IP, from the receiver's side to its clients, so beside the ACKs",
+        "IV (the receiver is the web server); RTT as the first flow's " + CHOSEN_HERE,
+    ),
+    Setting("stack", "SACK, delayed ACK, byte counting, rate halving; no host ticks", CHOSEN_HERE),
+    Setting("Reno", "standard TCP with SACK", "IV: Linux 2.6.16; " + CHOSEN_HERE),
+    Setting("YeAH", "variant paper, with its own defaults for what is not printed", "III"),
+    Setting("Compound, Africa", "the papers' rules", "IV: implemented after [8] and [7]"),
+    Setting("H-TCP", "variant linux", "IV: Linux 2.6.16.2 had a module"),
+    Setting("CUBIC", "variant 2005: reduces by 0.2", "V-B prints 0.2; [5] is the paper of 2005"),
+    Setting("HSTCP", "RFC 3649, as a table", "[2]; the table as in Linux " + CHOSEN_HERE),
+    Setting("duration", "600 s", "IV"),
+    Setting(
+        "repeats", "3, over seeds: starts within 1 s, web traffic, random losses", "IV; starts " + CHOSEN_HERE
+    ),
+)
+
+Flows = Sequence[tuple[str, int]]
+"""Of each flow its algorithm and its RTT in ms."""
+
+
+def scenario(
+    title: str,
+    flows: Flows,
+    *,
+    duration_s: float,
+    repeat: int,
+    queue_percent: int = 100,
+    loss: float = 0.0,
+    ssthresh: float | None = None,
+    starts: Sequence[Any] | None = None,
+    sample: str | None = None,
+    events: bool = False,
+) -> dict[str, Any]:
+    """A scenario of the paper's testbed."""
+    bottleneck: dict[str, Any] = {
+        "rate": f"{RATE_MBPS} Mbit/s",
+        "buffer": f"{queue_percent} % BDP",
+        "queue": "droptail",
+        "access_rate": "1 Gbit/s",
+    }
+    if loss:
+        bottleneck["loss"] = loss
+    transport = STACK if ssthresh is None else {**STACK, "initial_ssthresh": ssthresh}
+    document: dict[str, Any] = {
+        "title": title,
+        "duration": f"{duration_s:g} s",
+        "seed": repeat + 1,
+        "bottleneck": bottleneck,
+        "flow": [
+            {**transport, "algorithm": dict(ALGORITHMS[name]), "rtt": f"{rtt_ms} ms", "start": start}
+            for (name, rtt_ms), start in zip(flows, starts or [START] * len(flows), strict=True)
+        ],
+        # the name says the direction, as that of traffic in both does
+        "background": [{"kind": "surge", "name": "web-reverse", "load": WEB_LOAD, "direction": "reverse"}],
+    }
+    if sample is not None:
+        document["sample"] = {"queue": sample}
+    if events:
+        document["sample"] = {"events": True}
+    return document
+
+
+def run(
+    coordinates: dict[str, Coordinate],
+    flows: Flows,
+    *,
+    duration_s: float,
+    repeat: int,
+    share: float = 1.0,
+    **options: Any,
+) -> Run:
+    """One run at its place; ``share`` is what it may use of the link, for the estimate of its work."""
+    title = " and ".join(f"{name} at {rtt} ms" for name, rtt in flows[:2])
+    document = scenario(title, flows, duration_s=duration_s, repeat=repeat, **options)
+    packets = share * RATE_MBPS * 1e6 * duration_s / PACKET_BITS
+    return Run({**coordinates, "repeat": repeat}, document, packets)
+
+
+def bdp_packets(rtt_ms: float) -> float:
+    """Bandwidth-delay product in packets of 1500 bytes: 20 000 at 480 ms."""
+    return RATE_MBPS * 1e3 * rtt_ms / PACKET_BITS

@@ -1,0 +1,263 @@
+"""A sweep file: a base scenario, axes, what moves together, and which points to leave out.
+
+    base = "two-flows.toml"        # or a table [base], a scenario as a file would have it
+    repeats = 5                    # seeds seed, seed + 1, ...
+    keep = "summary"               # or "series"
+    where = "bottleneck_rate * flow_0_rtt < 1e8 and flow_0_algorithm != 'fast'"
+    [axes]
+    "bottleneck.rate" = ["10 Mbit/s", "100 Mbit/s"]
+    "flow.0.rtt" = { from = "10 ms", to = "160 ms", points = 5, spacing = "log" }
+    [[zip]]                        # axes that move together: as many values each
+    "flow.0.algorithm" = ["sack", "hstcp"]
+    "flow.1.algorithm" = ["sack", "hstcp"]
+
+and [[figure]] tables for its page, as `layout` has them.
+
+The points are all combinations of the axes, in the order of the file, the last one fastest, the repeat
+fastest of all.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from longfat.errors import InputError, LongfatError
+from longfat.runs import simulate
+from longfat.scenario.fields import SEEDS
+from longfat.scenario.model import Scenario
+from longfat.sweep import layout, tables
+from longfat.sweep.axes import Axis, dimension_of
+from longfat.sweep.grid import Keep, Sweep
+from longfat.sweep.reduction import reduce_run
+from longfat.sweep.where import Filter
+from longfat.units import split
+from longfat.words import choice, shown, suggestion
+
+KEYS = ("base", "title", "repeats", "keep", "where", "axes", "zip", "figure")
+KEEPS = get_args(Keep)
+SPACINGS = ("linear", "log")
+RANGE_KEYS = ("from", "to", "points", "spacing")
+SUMMARY_ABOVE = 1000
+"""Runs beyond which samples are not kept unless the file asks for them."""
+MOST_REPEATS = 10_000
+MOST_POINTS_OF_AXIS = 100_000
+MOST_RUNS = 10_000_000
+TRIED_S = 0.01
+"""Of a run that tells which columns there will be."""
+
+
+def load(path: Path) -> Sweep:
+    """Reads a sweep file.
+
+    Raises:
+        InputError: one line with file, key, and what would be accepted.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise InputError(f"{path}: {reason}; accepted: a sweep file (TOML)") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    return from_dict(data, source=str(path), folder=path.parent)
+
+
+def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | None = None) -> Sweep:
+    """A sweep from nested tables as in a file; InputError as `load`."""
+    folder = folder or Path()
+    if "duration" in data and "axes" not in data:
+        raise InputError(f"{source}: is a scenario; accepted: a sweep, which names one as its base")
+    for key in data:
+        if key not in KEYS:
+            raise InputError(
+                f"{source}: {key}: unknown key{suggestion(key, list(KEYS))}; accepted: {', '.join(KEYS)}"
+            )
+    document, base_folder = _base(data.get("base"), source, folder)
+    axes = _axes(data, source)
+    where = Filter(data.get("where", ""), [key for axis in axes for key in axis.keys], source)
+    repeats = data.get("repeats", 1)
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
+    if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
+        raise InputError(f"{source}: repeats beside an axis of seeds; accepted: one of them")
+    seed = document.get("seed", Scenario.model_fields["seed"].default)
+    if isinstance(seed, int) and seed <= SEEDS[1] < seed + repeats - 1:
+        raise InputError(
+            f"{source}: repeats = {repeats}: the base has the seed {seed}; accepted: seeds to {SEEDS[1]}"
+        )
+    title = data.get("title", document.get("title", ""))
+    if not isinstance(title, str):
+        raise InputError(f"{source}: title: accepted: a text")
+    most = math.prod(axis.size for axis in axes) * repeats
+    if most > MOST_RUNS:
+        raise InputError(f"{source}: {most} runs; accepted: up to {MOST_RUNS}")
+    keep = data.get("keep", "summary" if most > SUMMARY_ABOVE else "series")
+    if keep not in KEEPS:
+        raise InputError(f"{source}: keep = {shown(keep)}: {choice(keep, KEEPS)}")
+    figures = layout.read(data.get("figure", []), axes, source)
+    sweep = Sweep(source, title, document, base_folder, axes, repeats, keep, where, figures)
+    _check_keys(sweep)
+    _check_columns(sweep)
+    return sweep
+
+
+def _check_columns(sweep: Sweep) -> None:
+    """InputError if a figure asks for a column that the sweep will not have; a run of a moment tells."""
+    if not sweep.figures:
+        return
+    known = _columns(sweep)
+    for number, asked in enumerate(sweep.figures):
+        for part in asked.parts:
+            if known and part not in known:
+                key = "y" if asked.kind == "lines" else "colour"
+                raise InputError(
+                    f'{sweep.source}: figure.{number}.{key}: no column "{part}"'
+                    f"{suggestion(part, known)}; accepted: {', '.join(known)}, or one / another"
+                )
+
+
+def _columns(sweep: Sweep) -> list[str]:
+    try:
+        scenario = sweep.scenario(next(sweep.points()))
+        short = scenario.model_copy(update={"duration": min(scenario.duration, TRIED_S), "window": None})
+        return tables.columns(reduce_run(simulate.run(short)))
+    except LongfatError:
+        return []  # the first run is going to tell
+
+
+def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
+    if isinstance(value, dict):
+        return value, folder
+    if not isinstance(value, str) or not value:
+        raise InputError(
+            f'{source}: base: accepted: the path of a scenario file, base = "two-flows.toml", or a table'
+        )
+    path = folder / value
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")), path.parent
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise InputError(f"{source}: base = {path}: {reason}; accepted: a scenario file (TOML)") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+
+
+def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
+    tables, zipped = data.get("axes", {}), data.get("zip", [])
+    if not isinstance(tables, dict):
+        raise InputError(f"{source}: axes: accepted: a table, [axes]")
+    if not isinstance(zipped, list) or not all(isinstance(table, dict) for table in zipped):
+        raise InputError(f"{source}: zip: accepted: a list of tables, [[zip]]")
+    axes = []
+    for key, value in _dotted(tables):
+        axes.append(Axis((key,), tuple((step,) for step in _values(key, value, f"{source}: axes"))))
+    for i, table in enumerate(zipped):
+        at = f"{source}: zip.{i}"
+        columns = {key: _values(key, value, at) for key, value in _dotted(table)}
+        if not columns:
+            raise InputError(f"{at}: no axis; accepted: keys with as many values each")
+        sizes = {key: len(values) for key, values in columns.items()}
+        if len(set(sizes.values())) > 1:
+            told = ", ".join(f"{key} has {size}" for key, size in sizes.items())
+            raise InputError(f"{at}: {told}; accepted: as many values each")
+        axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+    if not axes:
+        raise InputError(
+            f'{source}: no axes; accepted: [axes] with keys such as "bottleneck.rate" = ["10 Mbit/s"]'
+        )
+    keys = [key for axis in axes for key in axis.keys]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"{source}: {key} is an axis twice; accepted: once")
+        within = next((other for other in keys if key.startswith(f"{other}.")), None)
+        if within is not None:
+            raise InputError(
+                f"{source}: {key} is part of the axis {within}; accepted: axes apart from each other"
+            )
+    return tuple(axes)
+
+
+def _dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Keys with dots, whether they were quoted or are nested tables."""
+    for key, value in table.items():
+        if isinstance(value, dict) and not (value.keys() & set(RANGE_KEYS)):
+            yield from _dotted(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _values(key: str, value: Any, at: str) -> list[Any]:
+    if isinstance(value, dict):
+        value = _range(value, f"{at}.{key}")
+    if not isinstance(value, list):
+        raise InputError(f"{at}.{key}: accepted: a list of values, or {{ from, to, points, spacing }}")
+    if not value:
+        raise InputError(f"{at}.{key}: no value; accepted: one or more")
+    seen = set()
+    for item in value:
+        if repr(item) in seen:
+            raise InputError(f"{at}.{key}: {item} is there twice; accepted: values that differ")
+        seen.add(repr(item))
+    return value
+
+
+def _range(table: Mapping[str, Any], at: str) -> list[Any]:
+    """Values from one to another with equal differences, or equal ratios; in the unit of the first."""
+    for key in table:
+        if key not in RANGE_KEYS:
+            known = ", ".join(RANGE_KEYS)
+            raise InputError(f"{at}.{key}: unknown key{suggestion(key, RANGE_KEYS)}; accepted: {known}")
+    points, spacing = table.get("points"), table.get("spacing", "linear")
+    if points is None:
+        raise InputError(f"{at}.points is missing; accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
+    if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= MOST_POINTS_OF_AXIS:
+        raise InputError(f"{at}.points = {points}: accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
+    if spacing not in SPACINGS:
+        raise InputError(f"{at}.spacing = {shown(spacing)}: {choice(spacing, SPACINGS)}")
+    (low, write), (high, _) = (_amount(table.get(key), f"{at}.{key}") for key in ("from", "to"))
+    if type(table["from"]) is not type(table["to"]) and isinstance(table["from"], str) != isinstance(
+        table["to"], str
+    ):
+        raise InputError(f"{at}: from and to are not of a kind; accepted: both with a unit, or both without")
+    if dimension_of(table["from"]) is not dimension_of(table["to"]):
+        raise InputError(f"{at}: from and to are not of a kind; accepted: the same kind of quantity")
+    if spacing == "log" and not (low > 0.0 and high > 0.0):
+        raise InputError(f"{at}: {low:g} to {high:g}: accepted for logarithmic spacing: values above 0")
+    last = points - 1
+    if spacing == "log":
+        amounts = [low * (high / low) ** (i / last) for i in range(points)]
+    else:  # in this order whole numbers stay whole
+        amounts = [(low * (last - i) + high * i) / last for i in range(points)]
+    amounts[0], amounts[-1] = low, high
+    return [write(amount) for amount in amounts]
+
+
+def _amount(value: Any, at: str) -> tuple[float, Any]:
+    """The number of a value, and how to write others like it."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        whole = isinstance(value, int)
+        return float(value), (lambda x: int(x) if whole and x == int(x) else x)
+    dimension = dimension_of(value)
+    if dimension is not None:
+        return dimension.parse(value), lambda x: dimension.write(float(f"{x:.12g}"))
+    amount, unit = split(value) or (None, "")
+    if amount is None:
+        raise InputError(f'{at} = {value}: accepted: a number, or one with a unit such as "42 ms"')
+    return float(amount), lambda x: f"{x:.12g} {unit}"
+
+
+def _check_keys(sweep: Sweep) -> None:
+    """Axes have to name keys of the scenario, which the first point tells."""
+    first = next(sweep.points(), None)
+    if first is None:
+        raise InputError(f"{sweep.source}: where leaves no run; accepted: a condition that some run meets")
+    try:
+        sweep.scenario(first)
+    except InputError as error:
+        for line in error.lines():
+            if "unknown key" in line or " is not a table" in line or ": no " in line:
+                raise InputError(f"{sweep.source}: an axis names no key of the scenario: {line}") from None
