@@ -13,6 +13,7 @@ from longfat.suites.aqm.settings import (
     BOUND_OFFERED,
     BUFFER_PACKETS,
     CHANGE_S,
+    CHOKE_BOUND,
     DROPS,
     FAR_MS,
     FAST,
@@ -38,8 +39,6 @@ SIGNALS = {DROPS: "Drops", MARKS: "Marks (ECN)"}
 DELAY_AXIS = "queueing delay, ms"
 PHASES = (f"{FEW} flows", f"{FEW + MORE} flows", f"{FEW} again")
 SETTING = f"{RATE_MBPS} Mbit/s, buffer of {BUFFER_PACKETS} packets, {RTT_MS} ms unless said."
-CHOKE_BOUND = 1.0 / (1.0 + math.e)
-"""Most that CHOKe leaves datagrams of the capacity (Tang, Wang, Low, IEEE/ACM ToN 12(4), 2004)."""
 CORNERS = 48
 
 

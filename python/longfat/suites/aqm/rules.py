@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from longfat.suites.aqm.figures import CHOKE_BOUND
 from longfat.suites.aqm.settings import (
     ABOVE_BURSTS,
     AROUND_PIE,
     CHANGE_S,
+    CHOKE_BOUND,
     DROPS,
     FAST,
     OF_THE_THESIS,

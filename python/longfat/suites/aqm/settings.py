@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from longfat.suites.kit import citations
 from longfat.suites.kit.claims import CHOSEN_HERE, Setting
 from longfat.suites.kit.suite import Coordinate, Run
-from longfat.suites.lopez2008 import settings as lopez2008_settings
 from longfat.units import PACKET_BITS
 from longfat.words import Mode
 
-THESIS = f"{lopez2008_settings.PAPER}, section 2.5.1.5"
+THESIS = f"{citations.LOPEZ2008}, section 2.5.1.5"
 GUIDELINES = "Kuhn, Natarajan, Khademi, Ros: Characterization Guidelines for AQM, RFC 7928, 2016"
 
 THRESHOLDS = {"min": "31 packets", "max": "94 packets"}
@@ -72,6 +73,8 @@ SLOW, FAST = "slow", "fast"
 CHANGE_S = {SLOW: 20.0, FAST: 0.1}
 """How long a capacity lasts: experiments 1 and 2 of RFC 7928, section 8.2.6."""
 
+CHOKE_BOUND = 1.0 / (1.0 + math.e)
+"""Most that CHOKe leaves datagrams of the capacity (Tang, Wang, Low, IEEE/ACM ToN 12(4), 2004)."""
 AROUND_PIE, ABOVE_BURSTS = (31, 94), (100, 300)
 """Thresholds of CHOKe, packets: those of the other experiments, and longer ones."""
 LONG_BUFFER_PACKETS = 1000

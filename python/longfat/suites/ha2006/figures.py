@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, points
-from longfat.runs import metrics
 from longfat.suites.ha2006.settings import (
     BACKGROUNDS,
     HISTORIES,
@@ -138,7 +137,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
         "with it; FAST much slower with it.",
         runs,
         "time, s",
-        lambda at: metrics.mean_stderr_reached(at.values("convergence_80_s")),
+        lambda at: at.mean_stderr_reached("convergence_80_s"),
     )
 
 

@@ -147,6 +147,10 @@ class Runs:
         """Mean and standard error of a figure over repeats."""
         return metrics.mean_stderr(self.values(figure))
 
+    def mean_stderr_reached(self, figure: str) -> tuple[float, float]:
+        """Mean and standard error over the repeats that reached a figure; NaN if most did not."""
+        return metrics.mean_stderr_reached(self.values(figure))
+
     def first(self) -> dict[str, Any]:
         """The row of the first repeat."""
         return min(self.rows, key=lambda row: row.get("repeat", 0))

@@ -10,14 +10,25 @@ from longfat.suites.kit.suite import Experiment, Run
 from longfat.suites.li2007 import figures
 from longfat.suites.li2007.settings import (
     ALGORITHMS,
+    FINE_SAMPLE,
     FIRST_START,
+    HIGH_MBPS,
     LONG_RTT_MS,
     LOSSES,
+    LOW_MBPS,
     NEW,
+    QUEUE_TEST_MBPS,
+    QUEUE_TEST_RTT_MS,
     QUEUES_PERCENT,
     QUICK_LOSSES,
     QUICK_QUEUES_PERCENT,
+    REFILL_DURATION_S,
+    REFILL_LOSS_EVERY,
+    REFILL_MBPS,
+    REFILL_RTT_MS,
+    REFILL_WINDOW,
     REPEATS_FULL,
+    RESPONSE_RTT_MS,
     RTTS_MS,
     SESSIONS,
     SHORT_RTTS_MS,
@@ -29,23 +40,6 @@ from longfat.suites.li2007.settings import (
 )
 from longfat.units import PACKET_BITS
 from longfat.words import Mode
-
-LOW_MBPS, HIGH_MBPS = 10, 250
-"""The "low and high-speed network conditions" of section V."""
-
-QUEUE_TEST_MBPS, QUEUE_TEST_RTT_MS = 100, 82
-RESPONSE_RTT_MS = 162
-
-FINE_SAMPLE = "20 ms"
-"""Half an RTT of Fig. 7: its backoffs come every second and are read off the samples."""
-
-REFILL_MBPS = 1000
-REFILL_RTT_MS = 100
-REFILL_WINDOW = 8333
-"""BDP of LLS Fig. 1 in packets: the window is held there, so that the one loss meets a full pipe."""
-REFILL_LOSS_EVERY = 56_000_000
-"""The packet that is lost. The refill sends fewer than this many, so no second loss comes before the end."""
-REFILL_DURATION_S = 1540.0
 
 
 def like_flows(

@@ -368,11 +368,6 @@ def refill(runs: Runs, mode: Mode) -> Figure:
     )
 
 
-def convergence_mean(runs: Runs, figure: str) -> tuple[float, float]:
-    """Mean and standard error of a convergence time over the repeats that converge; NaN if most do not."""
-    return metrics.mean_stderr_reached(runs.values(figure))
-
-
 def _standard_panels(runs: Runs, x_label: str) -> tuple[Panel, ...]:
     return tuple(
         Panel(
@@ -429,7 +424,7 @@ def _samples(
 ) -> Iterable[tuple[float, tuple[float, float]]]:
     for place in runs.distinct(x):
         at = runs.where(**{x: place})
-        mean, error = convergence_mean(at, y) if reached else at.mean_stderr(y)
+        mean, error = at.mean_stderr_reached(y) if reached else at.mean_stderr(y)
         if least is not None:
             mean = max(mean, least)
         yield float(place), (mean * scale, error * scale)

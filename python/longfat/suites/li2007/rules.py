@@ -13,9 +13,17 @@ from longfat.runs import metrics, theory
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
 from longfat.suites.kit.claims import Check, Finding, Missing
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.li2007.experiments import HIGH_MBPS, LOW_MBPS, REFILL_RTT_MS, RESPONSE_RTT_MS
-from longfat.suites.li2007.figures import convergence_mean
-from longfat.suites.li2007.settings import ALGORITHMS, LONG_RTT_MS, NEW, TITLES, bdp_packets
+from longfat.suites.li2007.settings import (
+    ALGORITHMS,
+    HIGH_MBPS,
+    LONG_RTT_MS,
+    LOW_MBPS,
+    NEW,
+    REFILL_RTT_MS,
+    RESPONSE_RTT_MS,
+    TITLES,
+    bdp_packets,
+)
 
 Find = Callable[[Data], Finding]
 
@@ -553,7 +561,7 @@ def _history_times(runs: Runs, variant: str = "as measured") -> dict[int, float]
 def _times_by_rtt(runs: Runs, figure: str = "convergence_80_s") -> dict[int, float]:
     times = {}
     for rtt in runs.distinct("rtt_ms"):
-        mean, _ = convergence_mean(runs.where(rtt_ms=rtt), figure)
+        mean, _ = runs.where(rtt_ms=rtt).mean_stderr_reached(figure)
         times[rtt] = NEVER if math.isnan(mean) else mean
     return times
 

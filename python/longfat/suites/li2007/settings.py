@@ -62,6 +62,23 @@ RTTS_MS = (16, 42, 82, 162, 324)
 LONG_RTT_MS = 162
 """LLS Fig. 10: the round-trip time of flow 1."""
 
+LOW_MBPS, HIGH_MBPS = 10, 250
+"""The "low and high-speed network conditions" of section V."""
+
+QUEUE_TEST_MBPS, QUEUE_TEST_RTT_MS = 100, 82
+RESPONSE_RTT_MS = 162
+
+FINE_SAMPLE = "20 ms"
+"""Half an RTT of Fig. 7: its backoffs come every second and are read off the samples."""
+
+REFILL_MBPS = 1000
+REFILL_RTT_MS = 100
+REFILL_WINDOW = 8333
+"""BDP of LLS Fig. 1 in packets: the window is held there, so that the one loss meets a full pipe."""
+REFILL_LOSS_EVERY = 56_000_000
+"""The packet that is lost. The refill sends fewer than this many, so no second loss comes before the end."""
+REFILL_DURATION_S = 1540.0
+
 SHORT_RTTS_MS = (16, 22, 42, 82, 122, 162)
 QUEUES_PERCENT = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 70, 100)
 QUICK_QUEUES_PERCENT = (1, 2, 3, 5, 8, 10, 20, 50, 100)

@@ -8,33 +8,53 @@ from typing import Any
 from longfat.suites.kit.suite import Coordinate, Experiment, Run
 from longfat.suites.lopez2008 import figures, networks
 from longfat.suites.lopez2008 import friendly_figures as beside
-from longfat.suites.lopez2008.beyond import BEYOND
+from longfat.suites.lopez2008.beyond_experiments import BEYOND
 from longfat.suites.lopez2008.settings import (
+    ACK_CASES,
     ACKS_FLOWS,
     ACKS_LEFT_MBPS,
     ACKS_MBPS,
     ACKS_RTT_MS,
     ACKS_S,
+    BOTTLENECK_S,
+    FORMULA_MBPS,
+    FORMULA_RTTS_MS,
+    FORMULA_S,
     FRIENDLY_BUFFER,
     FRIENDLY_MBPS,
     FRIENDLY_RTTS_MS,
     FRIENDLY_S,
+    FRIENDLY_UPDATES,
     JOIN_EVERY_S,
     JOIN_S,
     LEAVE_S,
+    ONE_MBPS,
+    ONE_RTT_MS,
+    ONE_S,
     REPEATS,
     SINE_MBPS,
     SINE_PERIOD_S,
     SINE_S,
+    STAGED_EVERY_S,
+    STAGED_FOR_S,
+    STAGED_MBPS,
+    STAGED_RTT_MS,
     STAIRS_MBPS,
     STAIRS_S,
     STARVED_S,
+    THREE_CASES,
     THREE_LEFT_MBPS,
     THREE_MBPS,
     THREE_RTT_MS,
     THREE_S,
     TUNED,
     VBE_BUFFER,
+    VCP_JOIN_S,
+    VCP_MBPS,
+    VCP_RTTS_MS,
+    VCP_S,
+    ZOOM_S,
+    ZOOM_SAMPLE_S,
     datagrams,
     dumbbell,
     flow,
@@ -43,18 +63,6 @@ from longfat.suites.lopez2008.settings import (
     stairs,
 )
 from longfat.words import Mode
-
-STAGED_MBPS, STAGED_RTT_MS, STAGED_EVERY_S, STAGED_FOR_S = 100, 80, 15, 75
-VCP_MBPS, VCP_RTTS_MS, VCP_JOIN_S, VCP_S = 45, (40, 50), 50, 250
-ZOOM_S = 56
-ZOOM_SAMPLE_S = 0.02
-BOTTLENECK_S = 60
-MERGE_S = networks.BEGIN_S + 20.0
-ONE_RTT_MS, ONE_MBPS, ONE_S = 100, 1000, 3
-FORMULA_RTTS_MS, FORMULA_MBPS, FORMULA_S = (40, 160), 100, 30
-ACK_CASES = (("xcp", 0.0), ("xcp", 0.1), ("xcp-r", 0.1))
-THREE_CASES = (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
-FRIENDLY_UPDATES = ("packet", "interval")
 
 
 def repeats(mode: Mode) -> range:
@@ -487,7 +495,7 @@ def _clouds(
                         for name in senders
                     ),
                 ],
-                duration_s=MERGE_S,
+                duration_s=networks.MERGE_S,
                 repeat=repeat,
             ),
             mbps,

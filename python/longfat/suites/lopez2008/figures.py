@@ -22,6 +22,8 @@ from longfat.suites.lopez2008.settings import (
     SINE_PERIOD_S,
     SINE_S,
     STAIRS_S,
+    TABLE_5_1,
+    THREE_CASES,
     THREE_S,
     TITLES,
     VBE_BUFFER,
@@ -36,7 +38,6 @@ GREY, RED = 6, 1
 """Strokes of lines that stand beside measured ones."""
 MOST_BINS = 500
 """Of a history in a figure; more are averaged."""
-TABLE_5_1 = {("xcp", 0.0): (107, 167), ("xcp", 0.1): (204, 414), ("xcp-r", 0.1): (192, 302)}
 
 Draw = Callable[[Runs, Mode], Figure]
 
@@ -385,7 +386,7 @@ def radar(runs: Runs, mode: Mode) -> Figure:
 def three(runs: Runs, mode: Mode) -> Figure:
     """Figs. 5.8 to 5.10."""
     panels = []
-    for name, loss in (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3)):
+    for name, loss in THREE_CASES:
         row = first(runs, protocol=name, ack_loss=loss)
         text = f"{TITLES[name]}, {loss:.0%} of the ACKs lost: {sum(row.each('timeouts')):.0f} timeouts"
         panels.append(_each_flow(text, row, "three", THREE_S))

@@ -9,8 +9,7 @@ import numpy as np
 from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.lopez2008.reduction import Row
-from longfat.suites.lopez2008.rules import mean, rows
+from longfat.suites.lopez2008.reduction import Row, mean, rows
 from longfat.suites.lopez2008.settings import (
     FRIENDLY_MBPS,
     FRIENDLY_RTTS_MS,

@@ -18,7 +18,8 @@ ONE_WAY_MS = 50.0
 RTT_S = 2e-3 * ONE_WAY_MS
 BEGIN_S = 2.0
 """Flows start so late; before that a short flow on each way has made the virtual routers exist (4.6)."""
-CLOUD_SECONDS, ERROR_SECONDS = 20.0, 20.0
+MERGE_S = BEGIN_S + 20.0
+"""How long runs through merging and forking clouds last."""
 CLOUD_BUFFERS = {100: 1200, 300: 3500}
 """4.6.2: packets."""
 FAST_MBPS = 1000

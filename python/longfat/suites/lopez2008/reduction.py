@@ -6,7 +6,7 @@ period; lists over time have a value a bin, and begin with the run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from longfat.runs import metrics
 from longfat.store.identity import kept_as
+from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, SCOUT
 
 UNMEASURED = (DATAGRAMS, SCOUT, CROSS)
@@ -129,3 +130,13 @@ class Row:
 
     def _bins(self, window_s: tuple[float, float]) -> tuple[int, int]:
         return round(window_s[0] / self.bin_s), round(window_s[1] / self.bin_s)
+
+
+def rows(runs: Runs, **place: Any) -> list[Row]:
+    """The reduced runs at a place, one a repeat."""
+    return [Row(row) for row in runs.where(**place)]
+
+
+def mean(values: Iterable[float]) -> float:
+    """Mean over repeats."""
+    return float(np.mean(list(values)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -13,29 +12,27 @@ from longfat.suites.kit.checks import above, at_least, at_most, below, between, 
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.lopez2008 import networks
-from longfat.suites.lopez2008.experiments import (
-    BOTTLENECK_S,
-    FORMULA_RTTS_MS,
-    MERGE_S,
-    ONE_MBPS,
-    ONE_RTT_MS,
-    STAGED_EVERY_S,
-    STAGED_FOR_S,
-    STAGED_MBPS,
-    VCP_JOIN_S,
-)
-from longfat.suites.lopez2008.reduction import Row
+from longfat.suites.lopez2008.reduction import Row, mean, rows
 from longfat.suites.lopez2008.settings import (
     ACKS_FALLS_S,
     ACKS_S,
     AFTER_FALL_S,
+    BOTTLENECK_S,
+    FORMULA_RTTS_MS,
     HARD_S,
     HARDER_S,
     INEFFICIENT_S,
+    ONE_MBPS,
+    ONE_RTT_MS,
     OVERSHOOTS_S,
     SINE_S,
+    STAGED_EVERY_S,
+    STAGED_FOR_S,
+    STAGED_MBPS,
+    THREE_CASES,
     THREE_S,
     TITLES,
+    VCP_JOIN_S,
     Variation,
     available_mbps,
 )
@@ -50,16 +47,6 @@ SETTLE_S = 5.0
 NEVER_MBPS = 500.0
 OVERSHOOT_PACKETS = 1000.0
 SPAN_S = 5.0
-
-
-def rows(runs: Runs, **place: Any) -> list[Row]:
-    """The reduced runs at a place, one a repeat."""
-    return [Row(row) for row in runs.where(**place)]
-
-
-def mean(values: Iterable[float]) -> float:
-    """Mean over repeats."""
-    return float(np.mean(list(values)))
 
 
 def joined_vcp(data: Data) -> Finding:
@@ -271,7 +258,7 @@ def errors(data: Data) -> Finding:
         (protocol, name): mean(row.each("megabytes", name)[0] for row in rows(runs, protocol=protocol))
         for protocol, name in published
     }
-    begin, end = networks.BEGIN_S, MERGE_S
+    begin, end = networks.BEGIN_S, networks.MERGE_S
     spans = np.arange(begin + 1.0, end - 1.0, 1.0)
     least = min(row.rate_mbps((at, at + 1.0), "j") for row in rows(runs, protocol="xcp") for at in spans)
     early, late = (
@@ -360,7 +347,7 @@ def three(data: Data) -> Finding:
     runs = data["three"]
     counts = {
         (name, loss): mean(sum(row.each("timeouts")) for row in rows(runs, protocol=name, ack_loss=loss))
-        for name, loss in (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
+        for name, loss in THREE_CASES
     }
     idle = {
         name: mean(
@@ -463,7 +450,7 @@ def _dropped(runs: Runs) -> float:
 
 def _settled(runs: Runs, names: Sequence[str]) -> dict[str, float]:
     """Mean rates in the second half."""
-    window = (networks.BEGIN_S + 10.0, MERGE_S)
+    window = (networks.BEGIN_S + 10.0, networks.MERGE_S)
     return {name: mean(row.rate_mbps(window, name) for row in rows(runs)) for name in names}
 
 

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
+from longfat.suites.kit import citations
 from longfat.suites.kit.claims import CHOSEN_HERE, Setting
 from longfat.suites.kit.suite import Coordinate, Run
 from longfat.words import Mode
 
-PAPER = (
-    "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous "
-    "high speed networks, thesis, ENS Lyon, 2008"
-)
+PAPER = citations.LOPEZ2008
 
 MSS = "1024 B"
 PACKET_BITS = 8.0 * 1076.0
@@ -115,7 +113,21 @@ STARVED_S = 60
 SPAN_S = 10
 """Averages of chapter 6."""
 
+STAGED_MBPS, STAGED_RTT_MS, STAGED_EVERY_S, STAGED_FOR_S = 100, 80, 15, 75
+VCP_MBPS, VCP_RTTS_MS, VCP_JOIN_S, VCP_S = 45, (40, 50), 50, 250
+ZOOM_S = 56
+ZOOM_SAMPLE_S = 0.02
+BOTTLENECK_S = 60
+ONE_RTT_MS, ONE_MBPS, ONE_S = 100, 1000, 3
+FORMULA_RTTS_MS, FORMULA_MBPS, FORMULA_S = (40, 160), 100, 30
+ACK_CASES = (("xcp", 0.0), ("xcp", 0.1), ("xcp-r", 0.1))
+THREE_CASES = (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
+FRIENDLY_UPDATES = ("packet", "interval")
+
 SAMPLE_S = 0.1
+TABLE_5_1 = {("xcp", 0.0): (107, 167), ("xcp", 0.1): (204, 414), ("xcp-r", 0.1): (192, 302)}
+"""Packets lost after the falls at 5 and 55 s, by protocol and loss of ACKs."""
+
 BEYOND_REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
 
 Steps = Sequence[tuple[float, float]]

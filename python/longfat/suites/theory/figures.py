@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from longfat.figure.data import Curve, Figure, Panel, Table, points
 from longfat.figure.data import theory as theory_curve
-from longfat.runs import metrics, theory
+from longfat.runs import theory
 from longfat.suites.kit.suite import Runs
 from longfat.suites.theory import requirements
+from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S
 from longfat.words import Mode
 
@@ -102,7 +103,7 @@ def unfairness(runs: Runs, mode: Mode) -> Figure:
     """The exponent of RTT unfairness of every algorithm, beside that of its law."""
     names = _names(runs)
     laws = [theory.LAWS[name].unfairness if name in theory.LAWS else math.nan for name in names]
-    measured = [exponent(runs, name) for name in names]
+    measured = [rtt_exponent(runs, name) for name in names]
     panel = Panel(
         "exponent x of (R1 / R2)^x",
         "",
@@ -132,11 +133,6 @@ def unfairness(runs: Runs, mode: Mode) -> Figure:
         columns=1,
         table=Table(("algorithm", "law", "measured"), rows),
     )
-
-
-def exponent(runs: Runs, name: str) -> tuple[float, float]:
-    """Mean and standard error of an algorithm's exponent over ratios and repeats."""
-    return metrics.mean_stderr(runs.where(algorithm=name).values("unfairness"))
 
 
 def requirements_figure(runs: Runs, mode: Mode) -> Figure:

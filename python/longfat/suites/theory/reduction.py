@@ -10,6 +10,7 @@ import numpy as np
 from longfat.runs import metrics
 from longfat.store.identity import kept_as
 from longfat.suites.kit.reduction import reduce_run
+from longfat.suites.kit.suite import Runs
 
 
 @kept_as("longfat.suites.theory_reduction.reduce", "d458dd9df2dbbbd2")
@@ -21,6 +22,11 @@ def reduce(result: Any) -> dict[str, Any]:
     del row["series"]
     rates = [flow["throughput_bps"] for flow in result.summary["flows"]]
     return row | {"run_jain": metrics.jain(rates), "unfairness": _unfairness(row)}
+
+
+def rtt_exponent(runs: Runs, name: str) -> tuple[float, float]:
+    """Mean and standard error of an algorithm's exponent over ratios and repeats."""
+    return metrics.mean_stderr(runs.where(algorithm=name).values("unfairness"))
 
 
 def _response(result: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from longfat.suites.kit.checks import above, below, within_factor
 from longfat.suites.kit.claims import Check, Finding, Missing
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.theory import requirements
-from longfat.suites.theory.figures import exponent
+from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S, has
 
 TEN_GIGABIT_WINDOW = 83_333.0
@@ -71,7 +71,7 @@ def unfairness_exponents(data: Data) -> Finding:
     """LOP-2b."""
     response, pairs = data["response"], data["unfairness"]
     slopes = {name: _slope(response.where(algorithm=name, kind="periodic")) for name in ("hstcp", "stcp")}
-    found = {name: exponent(pairs, name) for name in ("sack", "hstcp", "stcp")}
+    found = {name: rtt_exponent(pairs, name) for name in ("sack", "hstcp", "stcp")}
     hstcp, stcp = found["hstcp"][0], found["stcp"][0]
     checks = (
         within_factor("HSTCP: d of the measured W = c / p^d", slopes["hstcp"], HSTCP_D, D_FACTOR),

@@ -7,12 +7,12 @@ from typing import Any
 
 from longfat.runs import theory
 from longfat.scenario import registry
+from longfat.suites.kit import citations
 from longfat.suites.kit.claims import CHOSEN_HERE, Setting
-from longfat.suites.lopez2008 import settings as lopez2008_settings
 from longfat.units import PACKET_BITS
 from longfat.words import Mode
 
-THESIS = lopez2008_settings.PAPER
+THESIS = citations.LOPEZ2008
 
 WITHOUT_CONTROL = frozenset({"cbr", "onoff"})
 """Senders that send as they are told: none of the questions here is about them."""

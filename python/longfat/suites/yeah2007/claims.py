@@ -9,7 +9,6 @@ from __future__ import annotations
 from longfat.suites.kit.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites.kit.suite import Data
 from longfat.suites.yeah2007 import rules
-from longfat.suites.yeah2007.figures import TABLE_I
 from longfat.suites.yeah2007.settings import (
     COMMON_SETTINGS,
     FIRST_RTT_MS,
@@ -21,6 +20,7 @@ from longfat.suites.yeah2007.settings import (
     LOSSES_RTT_MS,
     PAPER,
     QUEUES_RTT_MS,
+    TABLE_I,
 )
 
 WHOLE_RUN = "Mean over repeats, over the whole run, from the later flow's start (within a second)."

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from longfat.figure.data import Curve, Figure, Panel, points
 from longfat.suites.kit.curves import by_algorithm, cwnd_panel, repeats_text
 from longfat.suites.kit.suite import Runs
-from longfat.suites.yeah2007.reduction import EFFICIENCY_S
+from longfat.suites.yeah2007.reduction import efficiency_lengths_s, fair_to_reno_ratio
 from longfat.suites.yeah2007.settings import (
     FIRST_RTT_MS,
     FRIENDLY_RTT_MS,
@@ -17,6 +17,7 @@ from longfat.suites.yeah2007.settings import (
     LOSS,
     LOSSES_RTT_MS,
     QUEUES_RTT_MS,
+    TABLE_I,
     TITLES,
     bdp_packets,
 )
@@ -26,17 +27,6 @@ RTT_AXIS = "propagation RTT, ms"
 QUEUE_AXIS = "mean queue / buffer"
 USE_AXIS = "share of the capacity"
 USE_RANGE = (0.0, 1.05)
-
-TABLE_I: dict[str, dict[int, float | None]] = {
-    "sack": {15: 5.7686e-6, 60: 5.0669e-6, 240: 9.4e-7},
-    "yeah": {15: None, 60: None, 240: None},
-    "ctcp": {15: 4.0134e-6, 60: 1.0827e-6, 240: 7.531e-7},
-    "htcp": {15: 3.75099e-5, 60: 1.41953e-4, 240: 3.35233e-4},
-    "africa": {15: 2.6651e-6, 60: 1.8414e-6, 240: 1.165e-6},
-    "cubic": {15: 2.61158e-5, 60: 1.8499e-5, 240: 2.96627e-5},
-    "hstcp": {15: 6.06129e-5, 60: 2.93257e-5, 240: 4.1152e-6},
-}
-"""Loss probability by RTT in ms, as printed; None is the dash: no packet was lost."""
 
 
 def joined(runs: Runs, mode: Mode) -> Figure:
@@ -237,20 +227,6 @@ def efficiency(name: str) -> Callable[[Runs, Mode], Figure]:
         )
 
     return figure
-
-
-def efficiency_lengths_s(runs: Runs) -> list[int]:
-    """The lengths of Fig. 8 that the runs reach."""
-    return [s for s in EFFICIENCY_S if all(f"efficiency_{s}" in row for row in runs)]
-
-
-def fair_to_reno_ratio(runs: Runs, algorithm: str, reno_flows: int) -> float:
-    """The ratio of the text: mean goodput of the n Reno flows beside Reno over that beside an algorithm."""
-    at = runs.where(reno_flows=reno_flows)
-    beside_reno, beside = (
-        at.where(algorithm=name).mean("others_goodput_bps") for name in ("sack", algorithm)
-    )
-    return beside_reno / beside if beside > 0.0 else math.inf
 
 
 def _curves(runs: Runs, x: str, y: str) -> tuple[Curve, ...]:

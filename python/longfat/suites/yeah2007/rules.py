@@ -13,8 +13,8 @@ from longfat.numbers import finite
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.yeah2007.figures import TABLE_I, efficiency_lengths_s, fair_to_reno_ratio
-from longfat.suites.yeah2007.settings import ALGORITHMS, HYBRID, JOIN_S, LOSS_BASED, TITLES
+from longfat.suites.yeah2007.reduction import efficiency_lengths_s, fair_to_reno_ratio
+from longfat.suites.yeah2007.settings import ALGORITHMS, HYBRID, JOIN_S, LOSS_BASED, TABLE_I, TITLES
 
 Find = Callable[[Data], Finding]
 

@@ -105,6 +105,17 @@ COMMON_SETTINGS = (
     ),
 )
 
+TABLE_I: dict[str, dict[int, float | None]] = {
+    "sack": {15: 5.7686e-6, 60: 5.0669e-6, 240: 9.4e-7},
+    "yeah": {15: None, 60: None, 240: None},
+    "ctcp": {15: 4.0134e-6, 60: 1.0827e-6, 240: 7.531e-7},
+    "htcp": {15: 3.75099e-5, 60: 1.41953e-4, 240: 3.35233e-4},
+    "africa": {15: 2.6651e-6, 60: 1.8414e-6, 240: 1.165e-6},
+    "cubic": {15: 2.61158e-5, 60: 1.8499e-5, 240: 2.96627e-5},
+    "hstcp": {15: 6.06129e-5, 60: 2.93257e-5, 240: 4.1152e-6},
+}
+"""Loss probability by RTT in ms, as printed; None is the dash: no packet was lost."""
+
 Flows = Sequence[tuple[str, int]]
 """Of each flow its algorithm and its RTT in ms."""
 
