@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longfat.suites.aqm import rules
+from longfat.suites.aqm import bounds, rules
 from longfat.suites.aqm.settings import (
     ABOVE_BURSTS,
     AROUND_PIE,
@@ -19,8 +19,14 @@ from longfat.suites.aqm.settings import (
 )
 from longfat.suites.kit.claims import CHOSEN_HERE, VERDICT_RULE, Claim, Setting
 from longfat.suites.kit.suite import Data
+from longfat.suites.kit.text import multiple, short
 
 HALF = f"Numbers chosen here. {VERDICT_RULE}"
+LOW_AND_STABLE = (
+    f"mean delay at most {bounds.LOW_MS:g} ms; greatest delay at most {multiple(bounds.STEADY_FACTOR)} the "
+    f"least; drop ratio at most {short(bounds.LOW_DROPS)}; greatest drop ratio at most "
+    f"{multiple(bounds.STEADY_FACTOR)} the least."
+)
 MEAN = "Mean over repeats, from 10 s on."
 TANG = "Tang, Wang, Low: Understanding CHOKe, IEEE/ACM ToN 12(4), 2004; thesis, section 2.5.1.2"
 OTT = "Ott, Lakshman, Wong: SRED: Stabilized RED, INFOCOM 1999; thesis, section 2.5.1.4"
@@ -60,9 +66,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         THESIS,
         "changing load",
         "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
-        "RED, CHOKe, BLUE and SRED each fail at least one of four, over the thirds of the run: mean delay at "
-        "most 20 ms; greatest delay at most twice the least; drop ratio at most .02; greatest drop ratio at "
-        "most twice the least.",
+        "RED, CHOKe, BLUE and SRED each fail at least one of four, over the thirds of the run: "
+        + LOW_AND_STABLE,
         "load",
         rules.load_low_and_stable,
         settings=(
@@ -74,8 +79,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         THESIS,
         "fairness of mixes of flows, against drop-tail",
         "in some scenarios AQM improves fairness, in others it degrades it seriously",
-        "Of RED, CHOKe, BLUE and SRED in three mixes of TCP flows: at least one Jain's index .05 above "
-        "drop-tail's, and at least one .05 below.",
+        "Of RED, CHOKe, BLUE and SRED in three mixes of TCP flows: at least one Jain's index "
+        f"{short(bounds.MARGIN)} above drop-tail's, and at least one {short(bounds.MARGIN)} below.",
         "fairness",
         rules.fairness_either_way,
         settings=(
@@ -108,7 +113,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         OTT,
         "like flows behind SRED",
         "1 / P estimates the number of active flows",
-        "At each number of flows within a factor 1.25 of it.",
+        f"At each number of flows within a factor {bounds.NEAR_FACTOR:g} of it.",
         "flows",
         rules.sred_counts,
     ),
@@ -128,8 +133,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "changing capacity",
         "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
         "RED, CHOKe, BLUE and SRED each fail at least one of four, over the times at either capacity, "
-        "changing every 20 s: mean delay at most 20 ms; greatest delay at most twice the least; drop ratio "
-        "at most .02; greatest drop ratio at most twice the least.",
+        "changing every 20 s: " + LOW_AND_STABLE,
         "capacity",
         rules.capacity_low_and_stable,
         settings=(
@@ -167,8 +171,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         OTT,
         "flows of TCP behind SRED",
         "1 / P estimates 1 / sum of squared shares (proposition 1)",
-        "At each number of flows within a factor 1.1 of 1 / sum of squared shares, taken over the packets "
-        "that the list remembers.",
+        f"At each number of flows within a factor {bounds.CLOSE_FACTOR:g} of 1 / sum of squared shares, "
+        "taken over the packets that the list remembers.",
         "flows",
         rules.sred_sees_shares,
         settings=(

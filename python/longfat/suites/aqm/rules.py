@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from longfat.suites.aqm import bounds
 from longfat.suites.aqm.settings import (
     ABOVE_BURSTS,
     AROUND_PIE,
@@ -21,13 +22,6 @@ from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
 
 Find = Callable[[Data], Finding]
-
-LOW_MS = 20.0
-LOW_DROPS = 0.02
-STEADY = 2.0
-MARGIN = 0.05
-NEAR = 1.25
-CLOSE = 1.1
 
 
 def load_low_and_stable(data: Data) -> Finding:
@@ -58,10 +52,10 @@ def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
         short = [
             text
             for text, held in (
-                ("queue low", max(delays) <= LOW_MS),
-                ("queue stable", max(delays) <= STEADY * min(delays)),
-                ("drops low", max(drops) <= LOW_DROPS),
-                ("drops stable", max(drops) <= STEADY * min(drops)),
+                ("queue low", max(delays) <= bounds.LOW_MS),
+                ("queue stable", max(delays) <= bounds.STEADY_FACTOR * min(delays)),
+                ("drops low", max(drops) <= bounds.LOW_DROPS),
+                ("drops stable", max(drops) <= bounds.STEADY_FACTOR * min(drops)),
             )
             if not held
         ]
@@ -86,8 +80,10 @@ def fairness_either_way(data: Data) -> Finding:
     of_thesis = {place: gain for place, gain in gains.items() if place[0] in OF_THE_THESIS}
     best, worst = max(of_thesis, key=of_thesis.__getitem__), min(of_thesis, key=of_thesis.__getitem__)
     checks = (
-        at_least(f"{TITLES[best[0]]}, {best[1]}: Jain's index over drop-tail's", gains[best], MARGIN),
-        at_most(f"{TITLES[worst[0]]}, {worst[1]}: Jain's index over drop-tail's", gains[worst], -MARGIN),
+        at_least(f"{TITLES[best[0]]}, {best[1]}: Jain's index over drop-tail's", gains[best], bounds.MARGIN),
+        at_most(
+            f"{TITLES[worst[0]]}, {worst[1]}: Jain's index over drop-tail's", gains[worst], -bounds.MARGIN
+        ),
     )
     text = f"from {gains[worst]:+.3f} ({TITLES[worst[0]]}, {worst[1]}) to {gains[best]:+.3f} "
     return Finding(
@@ -124,7 +120,7 @@ def sred_counts(data: Data) -> Finding:
     """AQM-4."""
     estimates = _over(data["flows"], "flows", "flows_estimated")
     checks = tuple(
-        within_factor(f"{number:g} flows: estimated", estimate, float(number), NEAR)
+        within_factor(f"{number:g} flows: estimated", estimate, float(number), bounds.NEAR_FACTOR)
         for number, estimate in estimates.items()
     )
     text = ", ".join(f"{estimate:.3g} of {number:g}" for number, estimate in estimates.items())
@@ -163,7 +159,9 @@ def sred_sees_shares(data: Data) -> Finding:
     estimates = _over(data["flows"], "flows", "flows_estimated")
     effective = _over(data["flows"], "flows", "flows_effective")
     checks = tuple(
-        within_factor(f"{number:g} flows: estimated", estimates[number], effective[number], CLOSE)
+        within_factor(
+            f"{number:g} flows: estimated", estimates[number], effective[number], bounds.CLOSE_FACTOR
+        )
         for number in estimates
     )
     text = ", ".join(f"{estimates[n]:.3g} of {effective[n]:.3g} ({n:g} flows)" for n in estimates)

@@ -5,10 +5,11 @@ The slides' figures are not at hand and their text has no numbers; the numbers i
 
 from __future__ import annotations
 
-from longfat.suites.ha2006 import rules
+from longfat.suites.ha2006 import bounds, rules
 from longfat.suites.ha2006.settings import COMMON_SETTINGS, MEASURED, PAPER, TITLES
 from longfat.suites.kit.claims import VERDICT_RULE, Claim
 from longfat.suites.kit.suite import Data
+from longfat.suites.kit.text import multiple, part, short
 
 HALF = f"Numbers chosen here. {VERDICT_RULE}"
 MEANS = "Mean over RTTs and repeats, over the time that both flows run, without and with background."
@@ -42,8 +43,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         1,
         "link utilization of two like flows",
         "better with background; most protocols good with it",
-        f"Of {OF}: each at most .005 lower with background than without; more than half of them at least .9 "
-        "with it.",
+        f"Of {OF}: each at most {short(bounds.SAME)} lower with background than without; more than "
+        f"{part(bounds.MOST_SHARE)} of them at least {short(bounds.GOOD)} with it.",
         "utilization",
         rules.utilization,
         MEANS + " All traffic on the bottleneck.",
@@ -53,7 +54,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "stability: CoV of the rates of two like flows",
         "high without background, lower with it, except FAST slightly higher",
         "Each but FAST lower with background, FAST higher; the median of the others without background at "
-        "least .2.",
+        f"least {short(bounds.HIGH_COV)}.",
         "stability",
         rules.stability,
         MEANS + " Of each flow's goodput over seconds.",
@@ -63,7 +64,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "packet loss of two like flows, and of all traffic",
         "STCP highest in both; little more with background",
         "STCP's loss above every other's, of the two flows and of all traffic, without and with background; "
-        "background adds at most .001 to each protocol's loss of all traffic.",
+        f"background adds at most {short(bounds.ADDED_LOSS)} to each protocol's loss of all traffic.",
         "loss",
         rules.loss,
     ),
@@ -71,8 +72,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         4,
         "RTT fairness: a flow at 162 ms, one at 16 to 162 ms",
         "FAST nearly perfect without background, lowest with it",
-        "Least over greatest throughput: FAST's without background at least .9 at each RTT; with background "
-        "FAST's mean over the RTTs below every other's.",
+        f"Least over greatest throughput: FAST's without background at least {short(bounds.NEARLY_PERFECT)} "
+        "at each RTT; with background FAST's mean over the RTTs below every other's.",
         "rtt",
         rules.rtt_fairness,
     ),
@@ -80,7 +81,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         5,
         "TCP friendliness: TCP SACK joined by another (Jain's index)",
         "better with background for all but STCP",
-        "Each but STCP higher with background than without; STCP at most .005 higher.",
+        f"Each but STCP higher with background than without; STCP at most {short(bounds.SAME)} higher.",
         "friendly",
         rules.friendliness,
     ),
@@ -88,8 +89,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         6,
         "intra-protocol fairness: two like flows (Jain's index)",
         "HSTCP, SACK TCP, STCP low without background, better with it; FAST falls significantly with it",
-        "HSTCP, TCP SACK and STCP below .9 without background and higher with it; FAST at least .05 lower "
-        "with it.",
+        f"HSTCP, TCP SACK and STCP below {short(bounds.LOW_INDEX)} without background and higher with it; "
+        f"FAST at least {short(bounds.FALLS_BY)} lower with it.",
         "intra",
         rules.intra,
     ),
@@ -97,8 +98,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         7,
         "convergence: the second flow at 80 % of the first one's rate",
         "HSTCP very slow without background, better with it; FAST much slower with it",
-        "HSTCP: at least 200 s without background, less with it. FAST: with background more than twice as "
-        "long as without.",
+        f"HSTCP: at least {bounds.SLOW_S:g} s without background, less with it. FAST: with background more "
+        f"than {multiple(bounds.MUCH_SLOWER)} as long as without.",
         "convergence",
         rules.convergence,
         "Median over RTTs and repeats, never reached counts as infinite; averages of LLS eq. (2).",

@@ -81,6 +81,12 @@ REFILL_DURATION_S = 1540.0
 
 SHORT_RTTS_MS = (16, 22, 42, 82, 122, 162)
 QUEUES_PERCENT = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 70, 100)
+WELL_PROVISIONED_PERCENT = 10
+"""LLS Fig. 12: the new protocols are compared with standard TCP from this queue on, % BDP."""
+USUAL_PERCENT, SMALLEST_PERCENT = 20, 1
+"""Queues between which the loss of Fig. 12 rises, % BDP."""
+LEVEL_FROM_MS = 82
+"""LLS Fig. 14: H-TCP's convergence time levels off from this RTT on."""
 QUICK_QUEUES_PERCENT = (1, 2, 3, 5, 8, 10, 20, 50, 100)
 LOSSES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7)
 QUICK_LOSSES = (1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7)

@@ -9,6 +9,7 @@ import numpy as np
 from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.lopez2008 import bounds
 from longfat.suites.lopez2008.reduction import Row, mean, rows
 from longfat.suites.lopez2008.settings import (
     FRIENDLY_MBPS,
@@ -20,10 +21,6 @@ from longfat.suites.lopez2008.settings import (
     SPAN_S,
     STARVED_S,
 )
-
-AS_PRINTED = 1.3
-"""A rate read off a figure."""
-SAME_MBPS = 50.0
 
 Window = tuple[float, float]
 
@@ -37,8 +34,8 @@ def starved(data: Data) -> Finding:
     )
     return Finding(
         (
-            at_most("XCP's rate from 15 to 16 s, Mbit/s", fallen, 60.0),
-            at_most("XCP's mean window after 19 s, segments", cwnd, 2.0),
+            at_most("XCP's rate from 15 to 16 s, Mbit/s", fallen, bounds.FALLEN_MBPS),
+            at_most("XCP's mean window after 19 s, segments", cwnd, bounds.LEFT_SEGMENTS),
         ),
         f"XCP at {fallen:.1f} Mbit/s by 15 s, then {left:.2f} Mbit/s with a window of {cwnd:.1f}",
         {
@@ -58,8 +55,14 @@ def one_and_two(data: Data) -> Finding:
     target = FRIENDLY_MBPS / 3.0
     return Finding(
         (
-            at_least("20 ms: least rate of XCP over 10 s, Mbit/s", min(near["xcp"]), 0.5 * target),
-            at_most("20 ms: greatest rate of TCP over 10 s, Mbit/s", max(near["tcp"]), 2.0 * target * 1.1),
+            at_least(
+                "20 ms: least rate of XCP over 10 s, Mbit/s", min(near["xcp"]), bounds.KEPT_SHARE * target
+            ),
+            at_most(
+                "20 ms: greatest rate of TCP over 10 s, Mbit/s",
+                max(near["tcp"]),
+                2.0 * target * bounds.TCP_SHARE,
+            ),
             at_least("100 ms: least rate of XCP over 10 s, Mbit/s", min(far["xcp"]), target),
             below("100 ms: mean rate of TCP, Mbit/s", float(np.mean(far["tcp"])), 2.0 * target),
         ),
@@ -121,7 +124,7 @@ def half(data: Data) -> Finding:
         apart[rtt] = float(np.mean(np.abs(np.subtract(every, second))))
     return Finding(
         tuple(
-            at_most(f"{rtt} ms: TCP's mean distance over 10 s, Mbit/s", value, SAME_MBPS)
+            at_most(f"{rtt} ms: TCP's mean distance over 10 s, Mbit/s", value, bounds.SAME_MBPS)
             for rtt, value in apart.items()
         ),
         "mean distance of TCP's 10 s averages from those with all inspected: "
@@ -161,7 +164,7 @@ def _as_printed(
     for place, found, span, of_few, of_many in printed:
         rates = [mean(row.rate_mbps(span, name) for row in found) for name in (few, many)]
         checks += [
-            within_factor(f"{place}: {label}, Mbit/s", rate, number, AS_PRINTED)
+            within_factor(f"{place}: {label}, Mbit/s", rate, number, bounds.FIGURE_FACTOR)
             for label, rate, number in zip(("the three", "the ten"), rates, (of_few, of_many), strict=True)
         ]
         texts.append(f"{place} {rates[0]:.0f} / {rates[1]:.0f}")

@@ -112,6 +112,10 @@ FRIENDLY_S = 120
 STARVED_S = 60
 SPAN_S = 10
 """Averages of chapter 6."""
+SHORT_SPAN_S = 5.0
+"""Averages of chapters 2 and 3, and how long after a fall an overshoot is looked for."""
+SETTLE_S = 5.0
+"""How long after a flow has come or gone a stage begins (Figs. 2.11 and 2.12)."""
 
 STAGED_MBPS, STAGED_RTT_MS, STAGED_EVERY_S, STAGED_FOR_S = 100, 80, 15, 75
 VCP_MBPS, VCP_RTTS_MS, VCP_JOIN_S, VCP_S = 45, (40, 50), 50, 250

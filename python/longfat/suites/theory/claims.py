@@ -5,7 +5,8 @@ from __future__ import annotations
 from longfat.runs import theory
 from longfat.suites.kit.claims import CHOSEN_HERE, VERDICT_RULE, Claim, Setting
 from longfat.suites.kit.suite import Data
-from longfat.suites.theory import requirements, rules
+from longfat.suites.kit.text import part, percent, short
+from longfat.suites.theory import bounds, requirements, rules
 from longfat.suites.theory.settings import (
     COMMON_SETTINGS,
     RESPONSE_SETTINGS,
@@ -17,9 +18,11 @@ from longfat.suites.theory.settings import (
 )
 
 WINDOW = (
-    "Packets received a round-trip time, over the later half of the packets of a run with one loss every "
-    "1/p packets."
+    "Packets received a round-trip time, over the later half of the packets of a run with one loss every 1/p "
+    "packets."
 )
+
+_D_WITHIN = percent(bounds.D_FACTOR - 1.0)
 
 THESIS_CLAIMS: tuple[Claim[Data], ...] = (
     Claim(
@@ -38,14 +41,21 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
         ),
         estimator=WINDOW + " d: least squares on logarithms over losses below 1e-3.",
         rule=(
-            "The law 3 / (2 W^2) gives 2e-10 within 10 %; one flow with the loss that the law asks for at "
-            "the simulated rate reaches that rate within 10 %; the W^2 p measured there gives 2e-10 at 10 "
-            "Gbit/s within 20 %; the measured response goes as p^-.5, d within 5 % (tolerances chosen here; "
-            f"the RFC that the thesis quotes has the constant 1.2 for our 1.22). {VERDICT_RULE}"
+            f"The law 3 / (2 W^2) gives {bounds.TEN_GIGABIT_LOSS:g} within "
+            f"{percent(bounds.TEN_GIGABIT_FACTOR - 1.0)} %; one flow with the loss that the law asks for at "
+            f"the simulated rate reaches that rate within {percent(bounds.SCALED_FACTOR - 1.0)} %; the W^2 p "
+            f"measured there gives {bounds.TEN_GIGABIT_LOSS:g} at 10 Gbit/s within "
+            f"{percent(bounds.CONSTANT_FACTOR - 1.0)} %; the measured response goes as "
+            f"p^-{short(bounds.STANDARD_D)}, d within {percent(bounds.D_FACTOR - 1.0)} % (tolerances chosen "
+            f"here; the RFC that the thesis quotes has the constant 1.2 for our 1.22). {VERDICT_RULE}"
         ),
         experiments=("scaled", "response"),
         find=rules.ten_gigabit,
-        published_values={"window": 83_333.0, "packets_per_loss": 5e9, "loss": 2e-10},
+        published_values={
+            "window": rules.TEN_GIGABIT_WINDOW,
+            "packets_per_loss": 5e9,
+            "loss": bounds.TEN_GIGABIT_LOSS,
+        },
         note="The thesis rounds: 1 / 5e9 is 2e-10, the law gives 2.16e-10 and one loss in 4.6e9 packets.",
     ),
     Claim(
@@ -63,13 +73,18 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
             "repeats."
         ),
         rule=(
-            "d of HSTCP within 5 % of .82 and of Scalable TCP within 5 % of 1; measured exponent of HSTCP "
-            "within a factor 1.25 of 5.55, that of Scalable TCP above 5.55 (tolerances chosen here; infinity "
-            f"cannot be measured). {VERDICT_RULE}"
+            f"d of HSTCP within {_D_WITHIN} % of {short(bounds.HSTCP_D)} and of Scalable TCP within "
+            f"{_D_WITHIN} % of {short(bounds.STCP_D)}; measured exponent of HSTCP within a factor "
+            f"{bounds.EXPONENT_FACTOR:g} of {bounds.HSTCP_EXPONENT:g}, that of Scalable TCP above "
+            f"{bounds.HSTCP_EXPONENT:g} (tolerances chosen here; infinity cannot be measured). {VERDICT_RULE}"
         ),
         experiments=("response", "unfairness"),
         find=rules.unfairness_exponents,
-        published_values={"hstcp_d": 0.82, "stcp_d": 1.0, "hstcp_exponent": 5.55},
+        published_values={
+            "hstcp_d": bounds.HSTCP_D,
+            "stcp_d": bounds.STCP_D,
+            "hstcp_exponent": bounds.HSTCP_EXPONENT,
+        },
         note="RFC 3649's own d is .835, whose exponent is 6.06; the formula holds for synchronised losses.",
     ),
     Claim(
@@ -82,7 +97,7 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
             "Throughput of the TCP flow from the later start to the end, mean over repeats, over that of the "
             "first of two flows of its kind."
         ),
-        rule=f"Both keep less than half (chosen here for strongly). {VERDICT_RULE}",
+        rule=f"Both keep less than {part(bounds.STRONGLY)} (chosen here for strongly). {VERDICT_RULE}",
         experiments=("udt",) if has("udt") else (),
         find=rules.udt_degrades,
         note="The thesis gives no setting.",
@@ -116,9 +131,9 @@ LAW_CLAIMS: tuple[Claim[Data], ...] = tuple(
         settings=(*COMMON_SETTINGS, *RESPONSE_SETTINGS),
         estimator=WINDOW,
         rule=(
-            f"Each loss at which the law's window is not within a factor {rules.SWITCH_FACTOR:g} of a switch "
-            f"of modes: measured within a factor {rules.LAW_FACTOR} of the law (numbers chosen here; the "
-            f"laws leave out the round trip that a recovery takes). {VERDICT_RULE}"
+            f"Each loss at which the law's window is not within a factor {bounds.SWITCH_FACTOR:g} of a "
+            f"switch of modes: measured within a factor {bounds.LAW_FACTOR} of the law (numbers chosen here; "
+            f"the laws leave out the round trip that a recovery takes). {VERDICT_RULE}"
         ),
         experiments=("response",),
         find=rules.follows_law(name),

@@ -34,6 +34,10 @@ TITLES = {
 }
 LOSS_BASED = ("hstcp", "cubic", "htcp")
 """The new ones that take losses alone for congestion."""
+FILLED_UP_TO_MS = 120
+"""The longest RTT at which all fill the link (Fig. 3)."""
+HTCP_ALIKE_UP_TO_S = 1200
+"""Fig. 8(a): beyond this length H-TCP falls behind (footnote)."""
 HYBRID = ("africa", "ctcp")
 """Those that mix losses and delay, as YeAH does."""
 
@@ -47,6 +51,8 @@ LOSSES: dict[Mode, tuple[float, ...]] = {
     "full": (1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4),
 }
 LOSSES_RTT_MS = 200
+LOW_LOSS = 1e-5
+"""Fig. 5: up to this loss YeAH is the best."""
 QUEUES_PERCENT: dict[Mode, tuple[int, ...]] = {
     "quick": (5, 20, 100),
     "full": (2, 5, 10, 20, 30, 50, 75, 100),
@@ -58,6 +64,8 @@ RENO_FLOWS: dict[Mode, tuple[int, ...]] = {"quick": (1, 4), "full": (1, 2, 4, 8,
 FRIENDLY_RTT_MS = 80
 JOINED_RTT_MS = 80
 JOIN_S = 100.0
+BEFORE_S = 30.0
+"""Fig. 1: how long before the join YeAH's window is averaged."""
 JOINED_S = 600.0
 """IV, where nothing else is said; in quick mode too, since epochs of Reno's kind last two minutes here."""
 LONG_RTT_MS = 480

@@ -1,0 +1,24 @@
+"""Numbers as the rules of claims write them."""
+
+from __future__ import annotations
+
+
+def short(value: float, digits: int | None = None) -> str:
+    """A number without the zero before its point: .95, 1.5, 8000; with ``digits`` decimals where given."""
+    text = f"{value:g}" if digits is None else f"{value:.{digits}f}"
+    return text.removeprefix("0") if text.startswith("0.") else text
+
+
+def percent(share: float) -> str:
+    """A share in percent, without the sign: 5 of 0.05."""
+    return short(round(100.0 * share, 9))
+
+
+def multiple(factor: float) -> str:
+    """A factor in words: twice, 3 times."""
+    return "twice" if factor == 2.0 else f"{factor:g} times"
+
+
+def part(share: float) -> str:
+    """A share in words where there is one: half, .4."""
+    return "half" if share == 0.5 else short(share)
