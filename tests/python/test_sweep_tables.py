@@ -31,7 +31,7 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
     assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
     with pytest.raises(errors.InputError, match=r'--sql: .*runs has run, repeat, "bottleneck.rate"'):
         swept.sql("SELECT nothing FROM nowhere")
-    with pytest.raises(errors.InputError, match="--sql: no question"):
+    with pytest.raises(errors.InputError, match="--sql: the query is empty"):
         swept.sql("-- nothing")
     assert swept.to_polars("flows").height == 8
     folder = tmp_path / "tables" / "runs"
@@ -60,7 +60,7 @@ def test_samples_are_made_where_only_summaries_were_kept_and_are_found_by_their_
     ran = simulate.run(BASE, seed=2).flows["received_bytes"].to_pylist()
     series = swept.series(1)
     assert series.filter(pc.equal(series["of"], "flow"))["received_bytes"].to_pylist() == ran
-    with pytest.raises(errors.InputError, match="no result of a run 2"):
+    with pytest.raises(errors.InputError, match="run 2 has no result"):
         swept.series(2)
     (tmp_path / swept.runs["series"][0].as_py()).write_bytes(b"PAR1")
     with pytest.raises(errors.LongfatError, match="damaged or gone; remove it"):
