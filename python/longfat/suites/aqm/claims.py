@@ -17,11 +17,11 @@ from longfat.suites.aqm.settings import (
     RESPONSIVE,
     THESIS,
 )
-from longfat.suites.kit.claims import CHOSEN_HERE, VERDICT_RULE, Claim, Setting
+from longfat.suites.kit.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites.kit.suite import Data
 from longfat.suites.kit.text import multiple, short
 
-HALF = f"Numbers chosen here. {VERDICT_RULE}"
+NUMBERS = "Numbers chosen here."
 LOW_AND_STABLE = (
     f"mean delay at most {bounds.LOW_MS:g} ms; greatest delay at most {multiple(bounds.STEADY_FACTOR)} the "
     f"least; drop ratio at most {short(bounds.LOW_DROPS)}; greatest drop ratio at most "
@@ -32,56 +32,30 @@ TANG = "Tang, Wang, Low: Understanding CHOKe, IEEE/ACM ToN 12(4), 2004; thesis, 
 OTT = "Ott, Lakshman, Wong: SRED: Stabilized RED, INFOCOM 1999; thesis, section 2.5.1.4"
 
 
-def _claim(
-    number: int,
-    paper: str,
-    setting: str,
-    published: str,
-    rule: str,
-    experiment: str,
-    find: rules.Find,
-    *,
-    settings: tuple[Setting, ...] = (),
-    values: dict[str, float] | None = None,
-    reports: bool = False,
-) -> Claim[Data]:
-    return Claim(
-        id=f"AQM-{number}",
-        paper=paper,
-        setting=setting,
-        published=published,
-        published_values=values or {},
-        settings=(*COMMON_SETTINGS, *settings),
-        estimator=MEAN,
-        rule=rule if reports else f"{rule} {HALF}",
-        experiments=(experiment,),
-        find=find,
-        reports=reports,
-    )
-
+_of_thesis, _of_guidelines, _of_tang, _of_ott = (
+    Paper[Data]("AQM", citation, COMMON_SETTINGS, MEAN).claim for citation in (THESIS, GUIDELINES, TANG, OTT)
+)
 
 CLAIMS: tuple[Claim[Data], ...] = (
-    _claim(
-        1,
-        THESIS,
+    _of_thesis(
+        "1",
         "changing load",
         "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
         "RED, CHOKe, BLUE and SRED each fail at least one of four, over the thirds of the run: "
-        + LOW_AND_STABLE,
-        "load",
+        + f"{LOW_AND_STABLE} {NUMBERS}",
+        ("load",),
         rules.load_low_and_stable,
         settings=(
             Setting("load", f"{FEW} flows, {FEW + MORE} in the second third, {FEW} again", CHOSEN_HERE),
         ),
     ),
-    _claim(
-        2,
-        THESIS,
+    _of_thesis(
+        "2",
         "fairness of mixes of flows, against drop-tail",
         "in some scenarios AQM improves fairness, in others it degrades it seriously",
         "Of RED, CHOKe, BLUE and SRED in three mixes of TCP flows: at least one Jain's index "
-        f"{short(bounds.MARGIN)} above drop-tail's, and at least one {short(bounds.MARGIN)} below.",
-        "fairness",
+        f"{short(bounds.MARGIN)} above drop-tail's, and at least one {short(bounds.MARGIN)} below. {NUMBERS}",
+        ("fairness",),
         rules.fairness_either_way,
         settings=(
             Setting(
@@ -91,13 +65,13 @@ CLAIMS: tuple[Claim[Data], ...] = (
             ),
         ),
     ),
-    _claim(
-        3,
-        TANG,
+    _of_tang(
+        "3",
         "datagrams at a constant rate beside many flows of TCP, behind CHOKe",
         "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
-        f"Beside {RESPONSIVE[1]} flows, at each rate: at most 1 / (1 + e), and less than behind RED.",
-        "unresponsive",
+        f"Beside {RESPONSIVE[1]} flows, at each rate: at most 1 / (1 + e), and less than behind RED. "
+        f"{NUMBERS}",
+        ("unresponsive",),
         rules.choke_holds_back,
         settings=(
             Setting(
@@ -108,33 +82,30 @@ CLAIMS: tuple[Claim[Data], ...] = (
         ),
         values={"greatest_share": 0.269},
     ),
-    _claim(
-        4,
-        OTT,
+    _of_ott(
+        "4",
         "like flows behind SRED",
         "1 / P estimates the number of active flows",
-        f"At each number of flows within a factor {bounds.NEAR_FACTOR:g} of it.",
-        "flows",
+        f"At each number of flows within a factor {bounds.NEAR_FACTOR:g} of it. {NUMBERS}",
+        ("flows",),
         rules.sred_counts,
     ),
-    _claim(
-        5,
-        GUIDELINES,
+    _of_guidelines(
+        "5",
         f"{FLOWS} like flows",
         "no figure printed: report goodput against queueing delay",
         "Reported; the checks compare goodput with drop-tail's.",
-        "tradeoff",
+        ("tradeoff",),
         rules.tradeoff,
         reports=True,
     ),
-    _claim(
-        6,
-        THESIS,
+    _of_thesis(
+        "6",
         "changing capacity",
         "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
         "RED, CHOKe, BLUE and SRED each fail at least one of four, over the times at either capacity, "
-        "changing every 20 s: " + LOW_AND_STABLE,
-        "capacity",
+        "changing every 20 s: " + f"{LOW_AND_STABLE} {NUMBERS}",
+        ("capacity",),
         rules.capacity_low_and_stable,
         settings=(
             Setting(
@@ -145,14 +116,13 @@ CLAIMS: tuple[Claim[Data], ...] = (
             Setting("flows", f"{FLOWS} like flows", CHOSEN_HERE + "; ns-3's suite has 2"),
         ),
     ),
-    _claim(
-        7,
-        TANG,
+    _of_tang(
+        "7",
         "datagrams beside many flows of TCP, behind CHOKe with room above its thresholds",
         "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
         f"Thresholds {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]} packets: at each rate at most 1 / (1 + e), and "
-        f"less than with {AROUND_PIE[0]} and {AROUND_PIE[1]}.",
-        "bound",
+        f"less than with {AROUND_PIE[0]} and {AROUND_PIE[1]}. {NUMBERS}",
+        ("bound",),
         rules.choke_bound,
         settings=(
             Setting("flows of TCP", f"{RESPONSIVE[-1]}", CHOSEN_HERE),
@@ -166,14 +136,13 @@ CLAIMS: tuple[Claim[Data], ...] = (
         ),
         values={"greatest_share": 0.269},
     ),
-    _claim(
-        8,
-        OTT,
+    _of_ott(
+        "8",
         "flows of TCP behind SRED",
         "1 / P estimates 1 / sum of squared shares (proposition 1)",
         f"At each number of flows within a factor {bounds.CLOSE_FACTOR:g} of 1 / sum of squared shares, "
-        "taken over the packets that the list remembers.",
-        "flows",
+        f"taken over the packets that the list remembers. {NUMBERS}",
+        ("flows",),
         rules.sred_sees_shares,
         settings=(
             Setting(

@@ -31,7 +31,7 @@ from longfat.suites.aqm.settings import (
     SLOW,
     TITLES,
 )
-from longfat.suites.kit.curves import repeats_text
+from longfat.suites.kit.curves import repeats
 from longfat.suites.kit.suite import Runs
 from longfat.words import Mode
 
@@ -82,7 +82,7 @@ def load(runs: Runs, mode: Mode) -> Figure:
         f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; no point "
         "in the drops: none. Below: histories with drops, means over half a second, first "
         "repeat. The capacity "
-        "does not change here." + _repeats(runs),
+        "does not change here." + repeats(runs),
         (*_spans(runs, phases), *_histories(runs.where(signal=DROPS))),
     )
 
@@ -115,7 +115,7 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
         "over the capacity of the moment, waits the mean backlog over the rate that was carried. RED's and "
         "CHOKe's thresholds are in packets and do not follow the capacity; Adaptive RED takes the higher one "
         "for it. No point in the drops: none. Last: histories with slow changes and drops, means over half a "
-        "second, first repeat." + _repeats(runs),
+        "second, first repeat." + repeats(runs),
         (*_spans(slow, levels, log=True), *quick, *_histories(slow.where(signal=DROPS))),
     )
 
@@ -158,7 +158,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
         "RFC 7928, 5.2 and 6; thesis 2.5.1.5",
         "Fairness among TCP flows",
         f"Jain's index of the goodputs of {FLOWS} flows: like ones; half at {NEAR_MS} ms and half at "
-        f"{FAR_MS} ms; half standard and half Scalable TCP. {SETTING}" + _repeats(runs),
+        f"{FAR_MS} ms; half standard and half Scalable TCP. {SETTING}" + repeats(runs),
         tuple(
             Panel(
                 SIGNALS[signal],
@@ -189,7 +189,7 @@ def unresponsive(runs: Runs, mode: Mode) -> Figure:
         "Datagrams that do not respond",
         f"One source at a constant rate beside flows of TCP. {SETTING} CHOKe is there to hold "
         f"such sources back; "
-        "its bound is proven for many flows." + _repeats(runs),
+        "its bound is proven for many flows." + repeats(runs),
         tuple(
             Panel(
                 f"Beside {number} flows",
@@ -260,7 +260,7 @@ def bound(runs: Runs, mode: Mode) -> Figure:
         "CHOKe's bound and its thresholds",
         f"One source at a constant rate beside {RESPONSIVE[-1]} flows of TCP, behind CHOKe with two pairs of "
         f"thresholds and {LONG_BUFFER_PACKETS} packets of room. {SETTING} While the average queue is below "
-        "the lower threshold nothing is compared, and the bound's proof does not hold." + _repeats(runs),
+        "the lower threshold nothing is compared, and the bound's proof does not hold." + repeats(runs),
         panels,
     )
 
@@ -276,7 +276,7 @@ def flows(runs: Runs, mode: Mode) -> Figure:
         "The number of flows that SRED estimates",
         f"Like flows of TCP. {SETTING} Mean of 1 / P over the run. The effective number is 1 / sum of "
         "squared shares, of those of 0.1 s with those of the 4000 packets that the list remembers."
-        + _repeats(runs),
+        + repeats(runs),
         (
             Panel(
                 "",
@@ -341,7 +341,3 @@ def _over_queues(
 
 def _names(runs: Runs) -> tuple[str, ...]:
     return tuple(title for name, title in TITLES.items() if runs.has(queue=name))
-
-
-def _repeats(runs: Runs) -> str:
-    return repeats_text({None: len(runs.distinct("repeat"))})

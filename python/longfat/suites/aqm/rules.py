@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from longfat.suites.aqm import bounds
 from longfat.suites.aqm.settings import (
@@ -20,8 +20,6 @@ from longfat.suites.aqm.settings import (
 from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-
-Find = Callable[[Data], Finding]
 
 
 def load_low_and_stable(data: Data) -> Finding:
@@ -106,7 +104,7 @@ def choke_holds_back(data: Data) -> Finding:
 
 
 def _shares(runs: Runs) -> Mapping[str, Mapping[float, float]]:
-    return {name: _over(runs.where(queue=name), "offered", "last_share") for name in TITLES}
+    return {name: runs.where(queue=name).means("offered", "last_share") for name in TITLES}
 
 
 def _three(shares: Mapping[str, Mapping[float, float]]) -> str:
@@ -118,7 +116,7 @@ def _three(shares: Mapping[str, Mapping[float, float]]) -> str:
 
 def sred_counts(data: Data) -> Finding:
     """AQM-4."""
-    estimates = _over(data["flows"], "flows", "flows_estimated")
+    estimates = data["flows"].means("flows", "flows_estimated")
     checks = tuple(
         within_factor(f"{number:g} flows: estimated", estimate, float(number), bounds.NEAR_FACTOR)
         for number, estimate in estimates.items()
@@ -132,8 +130,8 @@ def choke_bound(data: Data) -> Finding:
     near, far = (
         data["bound"].where(thresholds=f"{least} and {most}") for least, most in (AROUND_PIE, ABOVE_BURSTS)
     )
-    shares = [_over(runs, "offered", "last_share") for runs in (near, far)]
-    below_min = [_over(runs, "offered", "below_min") for runs in (near, far)]
+    shares = [runs.means("offered", "last_share") for runs in (near, far)]
+    below_min = [runs.means("offered", "below_min") for runs in (near, far)]
     checks = []
     for offered, share in shares[1].items():
         text = f"{offered:g} of the capacity, thresholds {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]}: share"
@@ -156,8 +154,8 @@ def _list(values: Mapping[float, float], digits: int) -> str:
 
 def sred_sees_shares(data: Data) -> Finding:
     """AQM-8."""
-    estimates = _over(data["flows"], "flows", "flows_estimated")
-    effective = _over(data["flows"], "flows", "flows_effective")
+    estimates = data["flows"].means("flows", "flows_estimated")
+    effective = data["flows"].means("flows", "flows_effective")
     checks = tuple(
         within_factor(
             f"{number:g} flows: estimated", estimates[number], effective[number], bounds.CLOSE_FACTOR
@@ -186,7 +184,3 @@ def tradeoff(data: Data) -> Finding:
         if name != "droptail"
     )
     return Finding(checks, text, {f"{name}, {signal}": list(pair) for (name, signal), pair in found.items()})
-
-
-def _over(runs: Runs, coordinate: str, figure: str) -> Mapping[float, float]:
-    return {place: runs.where(**{coordinate: place}).mean(figure) for place in runs.distinct(coordinate)}

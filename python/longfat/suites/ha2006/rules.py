@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
+from longfat.numbers import finite
 from longfat.suites.ha2006 import bounds
 from longfat.suites.ha2006.settings import MEASURED, TITLES, WITH, WITHOUT
 from longfat.suites.kit.checks import above, at_least, at_most, below
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.kit.text import multiple
-
-Find = Callable[[Data], Finding]
+from longfat.suites.kit.text import multiple, seconds
 
 NEW = tuple(name for name in MEASURED if name != "sack")
 
@@ -134,8 +133,10 @@ def convergence(data: Data) -> Finding:
             bounds.MUCH_SLOWER * fast,
         ),
     )
-    text = ", ".join(f"{TITLES[name]} {_seconds(a)} to {_seconds(b)}" for name, (a, b) in times.items())
-    kept = {name: [None if math.isinf(value) else value for value in pair] for name, pair in times.items()}
+    text = ", ".join(
+        f"{TITLES[name]} {seconds(a, '.0f')} to {seconds(b, '.0f')}" for name, (a, b) in times.items()
+    )
+    kept = {name: finite(list(pair)) for name, pair in times.items()}
     return Finding(checks, text, {"convergence_80_s": kept})
 
 
@@ -165,7 +166,3 @@ def _listed(pairs: Mapping[str, tuple[float, float]]) -> str:
 
 def _keyed(pairs: Mapping[str, tuple[float, float]]) -> dict[str, list[float]]:
     return {name: list(pair) for name, pair in pairs.items()}
-
-
-def _seconds(value: float) -> str:
-    return "never" if math.isinf(value) else f"{value:.0f} s"

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from longfat.suites.kit.claims import Check
+from longfat.suites.kit.text import with_error
 
 
 def at_least(text: str, value: float, least: float, error: float = math.nan) -> Check:
     """The value is at least the bound; its standard error is shown."""
-    return Check(f"{text} at least {least:g}", _told(value >= least, value), _number(value, error))
+    return Check(f"{text} at least {least:g}", _told(value >= least, value), with_error(value, error))
 
 
 def at_most(text: str, value: float, most: float) -> Check:
     """The value is at most the bound."""
-    return Check(f"{text} at most {most:.3g}", _told(value <= most, value), _number(value))
+    return Check(f"{text} at most {most:.3g}", _told(value <= most, value), with_error(value))
 
 
 def above(text: str, value: float, bound: float) -> Check:
     """The value is greater than the bound."""
-    return Check(f"{text} above {bound:.3g}", _told(value > bound, value, bound), _number(value))
+    return Check(f"{text} above {bound:.3g}", _told(value > bound, value, bound), with_error(value))
 
 
 def below(text: str, value: float, bound: float) -> Check:
     """The value is less than the bound."""
-    return Check(f"{text} below {bound:.3g}", _told(value < bound, value, bound), _number(value))
+    return Check(f"{text} below {bound:.3g}", _told(value < bound, value, bound), with_error(value))
 
 
 def between(text: str, value: float, least: float, most: float) -> Check:
     """The value lies between two bounds, or on one."""
     return Check(
-        f"{text} between {least:g} and {most:g}", _told(least <= value <= most, value), _number(value)
+        f"{text} between {least:g} and {most:g}", _told(least <= value <= most, value), with_error(value)
     )
 
 
@@ -38,7 +40,9 @@ def within_factor(text: str, value: float, reference: float, factor: float) -> C
     """The value is within a factor of the reference, above or below."""
     held = reference / factor <= value <= reference * factor
     return Check(
-        f"{text} within a factor {factor:g} of {reference:.3g}", _told(held, value, reference), _number(value)
+        f"{text} within a factor {factor:g} of {reference:.3g}",
+        _told(held, value, reference),
+        with_error(value),
     )
 
 
@@ -47,5 +51,6 @@ def _told(held: bool, *values: float) -> bool | None:
     return None if any(math.isnan(value) for value in values) else bool(held)
 
 
-def _number(value: float, error: float = math.nan) -> str:
-    return f"{value:.3g}" if math.isnan(error) else f"{value:.3g} ± {error:.2g}"
+def held(checks: Iterable[Check]) -> int:
+    """How many of the checks hold."""
+    return sum(check.passed is True for check in checks)

@@ -14,14 +14,46 @@ MOST_SAMPLES = 1500
 
 
 def by_algorithm(
-    runs: Runs, x: str, y: str, titles: Mapping[str, str], *, scale: float = 1.0
+    runs: Runs,
+    x: str,
+    y: str,
+    titles: Mapping[str, str],
+    *,
+    scale: float = 1.0,
+    least: float | None = None,
+    reached: bool = False,
 ) -> tuple[Curve, ...]:
     """A figure over a coordinate, with errors over repeats: a curve for each algorithm of ``titles``."""
     return tuple(
-        points(titles[name], _samples(runs.where(algorithm=name), x, y, scale), name)
+        points(
+            titles[name],
+            samples(runs.where(algorithm=name), x, y, scale=scale, least=least, reached=reached),
+            name,
+        )
         for name in titles
         if runs.has(algorithm=name)
     )
+
+
+def samples(
+    runs: Runs, x: str, y: str, *, scale: float = 1.0, least: float | None = None, reached: bool = False
+) -> Iterable[tuple[float, tuple[float, float]]]:
+    """The points of a curve: at each value of a coordinate the mean of a figure and its standard error.
+
+    Args:
+        runs: the runs of one curve.
+        x: the coordinate.
+        y: the figure.
+        scale: both are multiplied by it.
+        least: means are drawn down to here, before they are scaled.
+        reached: whether repeats that did not reach the figure are left out (`Runs.mean_stderr_reached`).
+    """
+    for value in runs.distinct(x):
+        at = runs.where(**{x: value})
+        mean, error = at.mean_stderr_reached(y) if reached else at.mean_stderr(y)
+        if least is not None:
+            mean = max(mean, least)
+        yield float(value), (mean * scale, error * scale)
 
 
 def cwnd_panel(title: str, run: Mapping[str, Any], labels: Iterable[tuple[str, str]] | None = None) -> Panel:
@@ -50,7 +82,6 @@ def repeats_text(counts: Mapping[Any, int]) -> str:
     return " Runs a point: " + ", ".join(f"{count} at {group}" for group, count in counts.items()) + "."
 
 
-def _samples(runs: Runs, x: str, y: str, scale: float) -> Iterable[tuple[float, tuple[float, float]]]:
-    for place in runs.distinct(x):
-        mean, error = runs.where(**{x: place}).mean_stderr(y)
-        yield float(place), (mean * scale, error * scale)
+def repeats(runs: Runs) -> str:
+    """How many runs a point stands for, in a caption, where it is the same number for all."""
+    return repeats_text({None: len(runs.distinct("repeat"))})

@@ -12,7 +12,7 @@ import numpy as np
 from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.runs import metrics
-from longfat.suites.kit.claims import Claim, Missing
+from longfat.suites.kit.claims import Claim, Finding, Missing
 from longfat.words import Mode, natural_order
 
 Coordinate = str | float | int
@@ -151,6 +151,10 @@ class Runs:
         """Mean and standard error over the repeats that reached a figure; NaN if most did not."""
         return metrics.mean_stderr_reached(self.values(figure))
 
+    def means(self, coordinate: str, figure: str) -> dict[Any, float]:
+        """The mean of a figure at each value of a coordinate, in order."""
+        return {value: self.where(**{coordinate: value}).mean(figure) for value in self.distinct(coordinate)}
+
     def first(self) -> dict[str, Any]:
         """The row of the first repeat."""
         return min(self.rows, key=lambda row: row.get("repeat", 0))
@@ -166,3 +170,7 @@ class Data:
         if name not in self.experiments:
             raise Missing(f"Experiment {name} was not run.")
         return self.experiments[name]
+
+
+Find = Callable[[Data], Finding]
+"""A claim's rule: what the data of its suite says about it."""

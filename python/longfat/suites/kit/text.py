@@ -1,6 +1,9 @@
-"""Numbers as the rules of claims write them."""
+"""Numbers as the texts of claims write them."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Mapping
 
 
 def short(value: float, digits: int | None = None) -> str:
@@ -22,3 +25,18 @@ def multiple(factor: float) -> str:
 def part(share: float) -> str:
     """A share in words where there is one: half, .4."""
     return "half" if share == 0.5 else short(share)
+
+
+def seconds(value: float, spec: str = ".3g") -> str:
+    """A time, or "never" where it was not reached."""
+    return f"{value:{spec}} s" if math.isfinite(value) else "never"
+
+
+def listed(values: Mapping[str, float], titles: Mapping[str, str], digits: int = 2) -> str:
+    """Values by their titles, with commas between."""
+    return ", ".join(f"{titles.get(name, name)} {value:.{digits}f}" for name, value in values.items())
+
+
+def with_error(value: float, error: float = math.nan) -> str:
+    """A value, with its standard error where there is one."""
+    return f"{value:.3g}" if math.isnan(error) else f"{value:.3g} ± {error:.2g}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from longfat.figure.data import Curve, Figure, Panel, points
 from longfat.figure.data import theory as theory_curve
 from longfat.runs import metrics, theory
-from longfat.suites.kit.curves import cwnd_panel, repeats_text, thinned
+from longfat.suites.kit.curves import by_algorithm, cwnd_panel, repeats_text, samples, thinned
 from longfat.suites.kit.suite import Runs
 from longfat.suites.li2007.settings import ALGORITHMS, LONG_RTT_MS, TITLES
 from longfat.words import Mode
@@ -41,7 +41,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
                 f"{rate} Mbit/s",
                 RTT_AXIS,
                 RATIO_AXIS,
-                _by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "ratio"),
+                by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "ratio", TITLES),
                 y_range=(0.0, 1.05),
             )
             for rate in runs.distinct("rate_mbps")
@@ -106,7 +106,7 @@ def rtt_unfairness(name: str, queue_percent: int) -> Callable[[Runs, Mode], Figu
                     RTT_2_AXIS,
                     "flow 1 / flow 2",
                     (
-                        *_by_algorithm(at, "rtt_ms", "first_to_second", least=FINEST_RATIO),
+                        *by_algorithm(at, "rtt_ms", "first_to_second", TITLES, least=FINEST_RATIO),
                         _rtt_theory("(RTT 2 / RTT 1)²", rtts, 2.0, "sack"),
                         _rtt_theory("RTT 2 / RTT 1", rtts, 1.0, "htcp"),
                     ),
@@ -168,7 +168,7 @@ def queue_provisioning(runs: Runs, mode: Mode) -> Figure:
         "queue, % BDP",
         "Mbit/s",
         (
-            *_by_algorithm(runs, "queue_percent", "aggregate_bps", scale=1e-6),
+            *by_algorithm(runs, "queue_percent", "aggregate_bps", TITLES, scale=1e-6),
             theory_curve("Standard TCP, theory", shares, predicted, "sack"),
         ),
         x_log=True,
@@ -178,7 +178,7 @@ def queue_provisioning(runs: Runs, mode: Mode) -> Figure:
         "Packet loss",
         "queue, % BDP",
         "lost / sent",
-        _by_algorithm(runs, "queue_percent", "loss_ratio"),
+        by_algorithm(runs, "queue_percent", "loss_ratio", TITLES),
         x_log=True,
         y_log=True,
     )
@@ -202,7 +202,7 @@ def response(runs: Runs, mode: Mode) -> Figure:
     rtt_s = LONG_RTT_MS / 1000.0
     losses = [float(loss) for loss in runs.distinct("loss")]
     grid = [10.0 ** (0.05 * step) for step in range(round(20 * math.log10(min(losses))), -39)]
-    curves = [*_by_algorithm(runs, "loss", "settled_throughput_1_bps", scale=1e-6)]
+    curves = [*by_algorithm(runs, "loss", "settled_throughput_1_bps", TITLES, scale=1e-6)]
     for name, window in theory.RESPONSE_FUNCTIONS.items():
         rates = [theory.throughput_bps(window(loss), rtt_s) / 1e6 for loss in grid]
         shown = [(loss, rate) for loss, rate in zip(grid, rates, strict=True) if rate <= 250.0]
@@ -242,7 +242,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
                     f"{rate} Mbit/s, {text}",
                     RTT_AXIS,
                     "s",
-                    _by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", figure, reached=True),
+                    by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", figure, TITLES, reached=True),
                     y_log=True,
                 )
             )
@@ -270,8 +270,8 @@ def web(runs: Runs, mode: Mode) -> Figure:
         curves = []
         for stroke, sessions in enumerate(at.distinct("sessions")):
             some = at.where(sessions=sessions)
-            samples = _samples(some, "rtt_ms", "first_to_second", least=FINEST_RATIO)
-            curves.append(points(f"{sessions} sessions", samples, name, stroke))
+            sampled = samples(some, "rtt_ms", "first_to_second", least=FINEST_RATIO)
+            curves.append(points(f"{sessions} sessions", sampled, name, stroke))
         panels.append(
             Panel(
                 TITLES[name],
@@ -304,14 +304,14 @@ def efficiency_rtt(runs: Runs, mode: Mode) -> Figure:
                 f"Throughput of both flows, {rate} Mbit/s",
                 RTT_AXIS,
                 "share of the capacity",
-                _by_algorithm(at, "rtt_ms", "utilization"),
+                by_algorithm(at, "rtt_ms", "utilization", TITLES),
                 y_range=(0.0, 1.05),
             ),
             Panel(
                 f"Packet loss, {rate} Mbit/s",
                 RTT_AXIS,
                 "lost / sent",
-                _by_algorithm(at, "rtt_ms", "loss_ratio"),
+                by_algorithm(at, "rtt_ms", "loss_ratio", TITLES),
                 y_log=True,
             ),
         ]
@@ -374,7 +374,7 @@ def _standard_panels(runs: Runs, x_label: str) -> tuple[Panel, ...]:
             f"{rate} Mbit/s",
             x_label,
             "standard / new",
-            _by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "first_to_second", least=FINEST_RATIO),
+            by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "first_to_second", TITLES, least=FINEST_RATIO),
             y_log=True,
         )
         for rate in runs.distinct("rate_mbps")
@@ -404,30 +404,6 @@ def _aimd_panel(table: str, run: dict[str, Any]) -> Panel:
         tuple(curves),
         y_range=(0.3, 1.0),
     )
-
-
-def _by_algorithm(
-    runs: Runs, x: str, y: str, *, scale: float = 1.0, least: float | None = None, reached: bool = False
-) -> tuple[Curve, ...]:
-    return tuple(
-        points(
-            TITLES[name],
-            _samples(runs.where(algorithm=name), x, y, scale=scale, least=least, reached=reached),
-            name,
-        )
-        for name in _present(runs)
-    )
-
-
-def _samples(
-    runs: Runs, x: str, y: str, *, scale: float = 1.0, least: float | None = None, reached: bool = False
-) -> Iterable[tuple[float, tuple[float, float]]]:
-    for place in runs.distinct(x):
-        at = runs.where(**{x: place})
-        mean, error = at.mean_stderr_reached(y) if reached else at.mean_stderr(y)
-        if least is not None:
-            mean = max(mean, least)
-        yield float(place), (mean * scale, error * scale)
 
 
 def _rtt_theory(label: str, rtts_ms: list[float], exponent: float, algorithm: str) -> Curve:

@@ -11,7 +11,7 @@ from longfat.numbers import finite
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.kit.text import part
+from longfat.suites.kit.text import part, seconds
 from longfat.suites.li2007 import bounds
 from longfat.suites.li2007.settings import (
     ALGORITHMS,
@@ -83,7 +83,7 @@ def hstcp_converges_slower(data: Data) -> Finding:
     """LLS-F6."""
     times = _history_times(data["F6"])
     checks = (
-        *(Check(f"{rtt} ms: converges", value < NEVER, _seconds(value)) for rtt, value in times.items()),
+        *(Check(f"{rtt} ms: converges", value < NEVER, seconds(value)) for rtt, value in times.items()),
         _later(times, 42, 162),
         _later(times, 162, 324),
     )
@@ -129,7 +129,7 @@ def convergence_fast_link(data: Data) -> Finding:
         Check(
             f"{TITLES[name]} at {longest} ms: over {bounds.SLOW_S:g} s or never",
             times[name][longest] > bounds.SLOW_S,
-            _seconds(times[name][longest]),
+            seconds(times[name][longest]),
         )
         for name in ("stcp", "hstcp", "bic")
     ]
@@ -152,7 +152,7 @@ def convergence_fast_link(data: Data) -> Finding:
         Check(
             f"standard TCP at {longest} ms: never",
             times["sack"][longest] == NEVER,
-            _seconds(times["sack"][longest]),
+            seconds(times["sack"][longest]),
         ),
     ]
     own = {name: _times_by_rtt(runs.where(algorithm=name), "convergence_own_s") for name in ALGORITHMS}
@@ -180,7 +180,7 @@ def convergence_slow_link(data: Data) -> Finding:
             else Check(
                 f"{rtt} ms: H-TCP within a factor {bounds.SLOW_LINK_FACTOR:g}",
                 None if value == expected else False,
-                f"{_seconds(value)} against {_seconds(expected)}",
+                f"{seconds(value)} against {seconds(expected)}",
             )
         )
     return Finding(
@@ -194,8 +194,8 @@ def _epochs(runs: Runs) -> list[float]:
     """Mean seconds between the backoffs of flows 1 and 2; infinite if a flow never backed off."""
     found = []
     for number in (1, 2):
-        seconds = runs.values(f"epoch_{number}_s")
-        found.append(float(np.where(np.isnan(seconds), math.inf, seconds).mean()))
+        epochs = runs.values(f"epoch_{number}_s")
+        found.append(float(np.where(np.isnan(epochs), math.inf, epochs).mean()))
     return found
 
 
@@ -236,16 +236,12 @@ def _later(times: dict[int, float], near: int, far: int) -> Check:
     return Check(
         f"later at {far} than at {near} ms",
         None if both_never else times[far] > times[near],
-        f"{_seconds(times[far])} against {_seconds(times[near])}",
+        f"{seconds(times[far])} against {seconds(times[near])}",
     )
 
 
-def _seconds(value: float) -> str:
-    return "never" if math.isinf(value) else f"{value:.3g} s"
-
-
 def _times(times: dict[int, float]) -> str:
-    return ", ".join(f"{rtt} ms {_seconds(value)}" for rtt, value in times.items())
+    return ", ".join(f"{rtt} ms {seconds(value)}" for rtt, value in times.items())
 
 
 def _keyed(values: dict[int, float]) -> dict[str, float | None]:

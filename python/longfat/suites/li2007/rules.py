@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from longfat.numbers import finite
 from longfat.runs import metrics, theory
-from longfat.suites.kit.checks import above, at_least, below, between, within_factor
+from longfat.suites.kit.checks import above, at_least, below, between, held, within_factor
 from longfat.suites.kit.claims import Check, Finding, Missing
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.kit.text import short
+from longfat.suites.kit.text import listed, short
 from longfat.suites.li2007 import bounds
 from longfat.suites.li2007.settings import (
     ALGORITHMS,
@@ -29,8 +29,6 @@ from longfat.suites.li2007.settings import (
     WELL_PROVISIONED_PERCENT,
     bdp_packets,
 )
-
-Find = Callable[[Data], Finding]
 
 
 def refill(data: Data) -> Finding:
@@ -69,10 +67,10 @@ def fair_to_five_percent(data: Data) -> Finding:
                 at_least(f"{TITLES[name]}, {rate} Mbit/s, {rtt} ms: ratio", mean, bounds.FAIR, error)
             )
     worst = {name: _least(runs.where(algorithm=name), "ratio") for name in ("sack", "htcp")}
-    held = sum(check.passed is True for check in checks)
+    holding = held(checks)
     return Finding(
         tuple(checks),
-        f"{held} of {len(checks)} points at {short(bounds.FAIR)} or above; lowest: "
+        f"{holding} of {len(checks)} points at {short(bounds.FAIR)} or above; lowest: "
         + ", ".join(f"{TITLES[name]} {value:.2f}" for name, value in worst.items()),
         {"lowest": worst},
     )
@@ -91,7 +89,7 @@ def degrees_of_unfairness(data: Data) -> Finding:
         for worse in ("stcp", "fast")
         for better in ("hstcp", "bic")
     ]
-    return Finding(tuple(checks), "mean unfairness: " + _listed(unfair), {"unfairness": unfair})
+    return Finding(tuple(checks), "mean unfairness: " + listed(unfair, TITLES), {"unfairness": unfair})
 
 
 def table_granularity(data: Data) -> Finding:
@@ -106,7 +104,7 @@ def table_granularity(data: Data) -> Finding:
         above("unfairness with the nearest-neighbour table", unfair["nearest"], bounds.UNFAIR),
         Check("smaller when interpolated", smaller, f"difference {difference:.3f} ± {error:.3f}"),
     )
-    return Finding(checks, "unfairness of the later half: " + _listed(unfair, {}, 3), {"unfairness": unfair})
+    return Finding(checks, "unfairness of the later half: " + listed(unfair, {}, 3), {"unfairness": unfair})
 
 
 def rtt_unfairness(data: Data) -> Finding:
@@ -130,8 +128,8 @@ def rtt_unfairness(data: Data) -> Finding:
     )
     return Finding(
         checks,
-        f"lowest ratio: {_listed(lowest, digits=4)}; exponent: standard {exponents['sack']:.2f}, H-TCP "
-        f"{exponents['htcp']:.2f}; at 100 % BDP: {_listed(deep, digits=4)}",
+        f"lowest ratio: {listed(lowest, TITLES, 4)}; exponent: standard {exponents['sack']:.2f}, H-TCP "
+        f"{exponents['htcp']:.2f}; at 100 % BDP: {listed(deep, TITLES, 4)}",
         {"lowest": lowest, "exponent": exponents, "lowest_100_percent": deep},
     )
 
@@ -163,7 +161,7 @@ def least_compatible(data: Data) -> Finding:
     checks.append(Check("10 Mbit/s: Scalable-TCP passes Low_Window wherever it is unfair", crossing, seen))
     return Finding(
         tuple(checks),
-        "; ".join(f"mean ratio at {rate} Mbit/s: {_listed(values)}" for rate, values in means.items()),
+        "; ".join(f"mean ratio at {rate} Mbit/s: {listed(values, TITLES)}" for rate, values in means.items()),
         {"mean_ratio": {str(rate): values for rate, values in means.items()}},
     )
 
@@ -185,11 +183,11 @@ def new_beats_standard(data: Data) -> Finding:
                     f"{rate / 1e6:.1f} against {standard / 1e6:.1f} Mbit/s",
                 )
             )
-    held = sum(check.passed is True for check in checks)
+    holding = held(checks)
     losers = sorted({check.text.split(" above")[0] for check in checks if not check.passed})
     return Finding(
         tuple(checks),
-        f"{held} of {len(checks)} points" + (f"; not: {', '.join(losers)}" if losers else ""),
+        f"{holding} of {len(checks)} points" + (f"; not: {', '.join(losers)}" if losers else ""),
     )
 
 
@@ -224,8 +222,8 @@ def small_queues_collapse(data: Data) -> Finding:
     ]
     return Finding(
         tuple(checks),
-        f"largest collapsing queue, % BDP: {_listed(collapse, digits=0)}; loss rises by a factor of "
-        f"{_listed(loss, digits=0)}",
+        f"largest collapsing queue, % BDP: {listed(collapse, TITLES, 0)}; loss rises by a factor of "
+        f"{listed(loss, TITLES, 0)}",
         {"collapse_percent": collapse, "loss_rise": {name: finite(value) for name, value in loss.items()}},
     )
 
@@ -238,8 +236,8 @@ def report_efficiency(data: Data) -> Finding:
         used, lost = {}, {}
         for name in ALGORITHMS:
             at = runs.where(algorithm=name, rate_mbps=rate)
-            used[name] = {str(rtt): at.where(rtt_ms=rtt).mean("utilization") for rtt in at.distinct("rtt_ms")}
-            lost[name] = {str(rtt): at.where(rtt_ms=rtt).mean("loss_ratio") for rtt in at.distinct("rtt_ms")}
+            used[name] = _by_rtt(at, "utilization")
+            lost[name] = _by_rtt(at, "loss_ratio")
         values[f"{rate} Mbit/s"] = {"utilization": used, "loss_ratio": lost}
         spans = (
             f"{TITLES[name]} {min(used[name].values()):.2f}..{max(used[name].values()):.2f}"
@@ -258,9 +256,7 @@ def report_compatibility(data: Data) -> Finding:
         found = {}
         for name in NEW:
             at = runs.where(algorithm=name, rate_mbps=rate)
-            found[name] = {
-                str(rtt): at.where(rtt_ms=rtt).mean("first_to_second") for rtt in at.distinct("rtt_ms")
-            }
+            found[name] = _by_rtt(at, "first_to_second")
         values[f"{rate} Mbit/s"] = found
         spans = (
             f"{TITLES[name]} {min(ratios.values()):.3f}..{max(ratios.values()):.3f}"
@@ -293,11 +289,11 @@ def follows_theory(data: Data) -> Finding:
                     f"{TITLES[name]}, loss {loss:g}: Mbit/s", measured / 1e6, expected / 1e6, factor
                 )
             )
-    held = sum(check.passed is True for check in checks)
+    holding = held(checks)
     spread = f"{min(ratios.values()):.2f}..{max(ratios.values()):.2f}" if ratios else "none"
     return Finding(
         tuple(checks),
-        f"{held} of {len(checks)} points within a factor {factor:g}; measured / theory {spread}",
+        f"{holding} of {len(checks)} points within a factor {factor:g}; measured / theory {spread}",
         {"measured_over_theory": ratios},
     )
 
@@ -317,7 +313,7 @@ def web_changes_little(data: Data) -> Finding:
                 checks.append(within_factor(text, loaded, quiet, bounds.WEB_FACTOR))
     busiest = runs.where(sessions=50)
     load, peak = busiest.mean("background_share"), busiest.mean("background_peak_share")
-    held = sum(check.passed is True for check in checks)
+    holding = held(checks)
     points = len(checks)
     checks += [
         between("mean load of 50 sessions, % of the link", 100 * load, *bounds.LOAD_PERCENT),
@@ -325,10 +321,14 @@ def web_changes_little(data: Data) -> Finding:
     ]
     return Finding(
         tuple(checks),
-        f"{held} of {points} ratios within a factor {bounds.WEB_FACTOR:g}; 50 sessions load "
+        f"{holding} of {points} ratios within a factor {bounds.WEB_FACTOR:g}; 50 sessions load "
         f"{100 * load:.1f} %, bursts {100 * peak:.0f} %",
         {"factor": factors, "load_share": load, "burst_share": peak},
     )
+
+
+def _by_rtt(runs: Runs, figure: str) -> dict[str, float]:
+    return {str(rtt): mean for rtt, mean in runs.means("rtt_ms", figure).items()}
 
 
 def _places(runs: Runs) -> Iterable[tuple[int, int]]:
@@ -348,7 +348,7 @@ def _mean_unfairness(runs: Runs, name: str) -> float:
 
 
 def _mean_over_rtts(runs: Runs, figure: str) -> float:
-    return metrics.mean_stderr([runs.where(rtt_ms=rtt).mean(figure) for rtt in runs.distinct("rtt_ms")])[0]
+    return metrics.mean_stderr(list(runs.means("rtt_ms", figure).values()))[0]
 
 
 def _rtt_exponent(runs: Runs) -> float:
@@ -385,8 +385,3 @@ def _loss_rise(runs: Runs) -> float:
     if usual > 0.0:
         return small / usual
     return math.inf if small > 0.0 else math.nan
-
-
-def _listed(values: dict[str, float], titles: dict[str, str] | None = None, digits: int = 2) -> str:
-    names = TITLES if titles is None else titles
-    return ", ".join(f"{names.get(name, name)} {value:.{digits}f}" for name, value in values.items())

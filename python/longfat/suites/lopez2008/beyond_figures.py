@@ -9,7 +9,7 @@ import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, Table, points
 from longfat.runs import metrics
-from longfat.suites.kit.curves import repeats_text
+from longfat.suites.kit.curves import repeats
 from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.figures import RATE_AXIS, dashed, first, history, rates, shown
 from longfat.suites.lopez2008.networks import BEGIN_S
@@ -50,7 +50,7 @@ def prober(runs: Runs, mode: Mode) -> Figure:
         "XCP-i with real probing and cross traffic",
         f"One flow through a cloud of {CLOUD_MBPS:g} Mbit/s. The oracle knows what is left; igi and ptr "
         f"send trains of "
-        "packets through the cloud." + _repeats(runs),
+        "packets through the cloud." + repeats(runs),
         (
             Panel("Rate from 10 s on", axis, RATE_AXIS, (left, *rate), y_range=(0.0, 1.1 * CLOUD_MBPS)),
             Panel("Packets lost", axis, "% of the flow's", tuple(loss)),
@@ -106,7 +106,7 @@ def ack_losses(runs: Runs, mode: Mode) -> Figure:
         "ack-losses",
         NOT_TRIED,
         "XCP and XCP-r under no to half of the ACKs lost",
-        "Three flows, 200 to 50 Mbit/s left by datagrams, 100 ms, a queue of one BDP." + _repeats(runs),
+        "Three flows, 200 to 50 Mbit/s left by datagrams, 100 ms, a queue of one BDP." + repeats(runs),
         (
             panel("Rate of all", RATE_AXIS, lambda row: row.rate_mbps((2.0, 60.0))),
             panel("Packets lost", "packets", lambda row: row.lost((0.0, 60.0))),
@@ -154,7 +154,7 @@ def hundred(runs: Runs, mode: Mode) -> Figure:
         "hundred",
         NOT_TRIED,
         "A hundred XCP flows on 1 Gbit/s",
-        "Rates from 10 to 30 s, sorted; all begin within 0.1 s." + _repeats(runs),
+        "Rates from 10 to 30 s, sorted; all begin within 0.1 s." + repeats(runs),
         (
             Panel("Rates", "flow, from the slowest", RATE_AXIS, tuple(curves), y_range=(0.0, 20.0)),
             Panel("Queue", "time, s", "packets", tuple(queues)),
@@ -237,7 +237,3 @@ def _over(
         values: Iterable[Any] = (estimate(Row(row)) for row in runs.where(**{coordinate: place}))
         samples.append((scale * float(place), metrics.mean_stderr(list(values))))
     return points(label, samples, None, number)
-
-
-def _repeats(runs: Runs) -> str:
-    return repeats_text({None: len(runs.distinct("repeat"))})

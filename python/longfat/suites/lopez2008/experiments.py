@@ -55,6 +55,7 @@ from longfat.suites.lopez2008.settings import (
     VCP_S,
     ZOOM_S,
     ZOOM_SAMPLE_S,
+    Steps,
     datagrams,
     dumbbell,
     flow,
@@ -262,18 +263,7 @@ def layer_two(mode: Mode) -> list[Run]:
 def acks(mode: Mode) -> list[Run]:
     """Figs. 5.3, 5.4, 5.6 and 5.7, Table 5.1."""
     return [
-        run(
-            {"protocol": name, "ack_loss": loss},
-            dumbbell(
-                f"ten flows of {name}, {loss:.0%} of the ACKs lost",
-                _acks_bottleneck(ACKS_MBPS, loss),
-                [flow(name, f"{name}-{number + 1}", ACKS_RTT_MS) for number in range(ACKS_FLOWS)]
-                + datagrams(ACKS_LEFT_MBPS, ACKS_MBPS, ACKS_S, ACKS_RTT_MS),
-                duration_s=ACKS_S,
-                repeat=repeat,
-            ),
-            ACKS_MBPS,
-        )
+        _losing_acks(name, loss, "ten", ACKS_FLOWS, (ACKS_MBPS, ACKS_LEFT_MBPS), ACKS_S, ACKS_RTT_MS, repeat)
         for name, loss in ACK_CASES
         for repeat in repeats(mode)
     ]
@@ -282,18 +272,7 @@ def acks(mode: Mode) -> list[Run]:
 def three(mode: Mode) -> list[Run]:
     """Figs. 5.8 to 5.10."""
     return [
-        run(
-            {"protocol": name, "ack_loss": loss},
-            dumbbell(
-                f"three flows of {name}, {loss:.0%} of the ACKs lost",
-                _acks_bottleneck(THREE_MBPS, loss),
-                [flow(name, f"{name}-{number + 1}", THREE_RTT_MS) for number in range(3)]
-                + datagrams(THREE_LEFT_MBPS, THREE_MBPS, THREE_S, THREE_RTT_MS),
-                duration_s=THREE_S,
-                repeat=repeat,
-            ),
-            THREE_MBPS,
-        )
+        _losing_acks(name, loss, "three", 3, (THREE_MBPS, THREE_LEFT_MBPS), THREE_S, THREE_RTT_MS, repeat)
         for name, loss in THREE_CASES
         for repeat in repeats(mode)
     ]
@@ -450,6 +429,32 @@ def _stepped(name: str, rtt_ms: int, repeat: int, duration_s: float = STAIRS_S, 
             sample_s=sample_s,
         ),
         1000,
+    )
+
+
+def _losing_acks(
+    protocol: str,
+    loss: float,
+    count: str,
+    number: int,
+    capacity: tuple[int, Steps],
+    duration_s: int,
+    rtt_ms: int,
+    repeat: int,
+) -> Run:
+    """Like flows whose ACKs are lost, on a capacity (Mbit/s, what datagrams leave of it) that falls."""
+    mbps, left = capacity
+    return run(
+        {"protocol": protocol, "ack_loss": loss},
+        dumbbell(
+            f"{count} flows of {protocol}, {loss:.0%} of the ACKs lost",
+            _acks_bottleneck(mbps, loss),
+            [flow(protocol, f"{protocol}-{index + 1}", rtt_ms) for index in range(number)]
+            + datagrams(left, mbps, duration_s, rtt_ms),
+            duration_s=duration_s,
+            repeat=repeat,
+        ),
+        mbps,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, Table, points
 from longfat.runs.theory import sawtooth_under_bps, sine_capacity_bps
-from longfat.suites.kit.curves import repeats_text, thinned
+from longfat.suites.kit.curves import repeats, thinned
 from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.reduction import Row
 from longfat.suites.lopez2008.settings import (
@@ -376,7 +376,7 @@ def radar(runs: Runs, mode: Mode) -> Figure:
         "Fig. 5.7",
         "Average throughput of flows",
         "Mbit/s; the rounder, the fairer."
-        + repeats_text({None: len(runs.distinct("repeat"))})
+        + repeats(runs)
         + " The thesis: 83.5 to 87.5 without losses of ACKs, 81 to 98 with, 82 to 89.5 of XCP-r.",
         (panel,),
         columns=1,

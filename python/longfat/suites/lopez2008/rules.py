@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from longfat.numbers import finite
 from longfat.runs import metrics
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
 from longfat.suites.kit.claims import Check, Finding
-from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.kit.suite import Data, Find, Runs
+from longfat.suites.kit.text import listed, seconds
 from longfat.suites.lopez2008 import bounds, networks
 from longfat.suites.lopez2008.reduction import Row, mean, rows
 from longfat.suites.lopez2008.settings import (
@@ -40,8 +42,6 @@ from longfat.suites.lopez2008.settings import (
     available_mbps,
 )
 
-Find = Callable[[Data], Finding]
-
 
 def joined_vcp(data: Data) -> Finding:
     """LOP-2c."""
@@ -53,8 +53,8 @@ def joined_vcp(data: Data) -> Finding:
             at_least("first flow before, Mbit/s", first, bounds.FIRST_VCP_MBPS),
             between("time to fairness, s", time, *bounds.VCP_FAIR_S),
         ),
-        f"first flow at {first:.1f} Mbit/s; fair {_seconds(time)} after the second came",
-        {"first_mbps": first, "fair_after_s": time if np.isfinite(time) else None},
+        f"first flow at {first:.1f} Mbit/s; fair {seconds(time, '.0f')} after the second came",
+        {"first_mbps": first, "fair_after_s": finite(time)},
     )
 
 
@@ -96,7 +96,7 @@ def sine_near(data: Data) -> Finding:
             below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
             at_most("packets dropped of XCP", lost, 0.0),
         ),
-        f"inefficiency: {_listed(found)}; XCP's drops: {lost:.0f}",
+        f"inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
     )
 
@@ -122,7 +122,7 @@ def sine_far(data: Data) -> Finding:
             below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
             at_most("packets dropped of XCP", lost, 0.0),
         ),
-        f"NewReno up to {most:.0f} Mbit/s; inefficiency: {_listed(found)}; XCP's drops: {lost:.0f}",
+        f"NewReno up to {most:.0f} Mbit/s; inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"newreno_most_mbps": most, "inefficiency": found, "xcp_dropped": lost},
     )
 
@@ -137,7 +137,7 @@ def steps_near(data: Data) -> Finding:
             below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
             at_most("packets dropped of XCP", lost, 0.0),
         ),
-        f"inefficiency from 120 to 150 s: {_listed(found)}; XCP's drops: {lost:.0f}",
+        f"inefficiency from 120 to 150 s: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
     )
 
@@ -165,8 +165,9 @@ def steps_far(data: Data) -> Finding:
             ),
             below("what the longer RTT adds to XCP's inefficiency", added["xcp"], added["hstcp"]),
         ),
-        f"inefficiency from 120 to 170 s: {_listed(found)} (at 100 ms {_listed(before)}); XCP's queue "
-        f"after the falls: " + ", ".join(f"{peak:.0f}" for peak in peaks.values()),
+        f"inefficiency from 120 to 170 s: {listed(found, TITLES, 3)} (at 100 ms "
+        f"{listed(before, TITLES, 3)}); XCP's queue after the falls: "
+        + ", ".join(f"{peak:.0f}" for peak in peaks.values()),
         {
             "inefficiency": found,
             "inefficiency_100": before,
@@ -529,11 +530,3 @@ def _filled(found: Sequence[Row]) -> list[float]:
             ]
         )
     return [float(value) for value in np.mean(shares, axis=0)]
-
-
-def _listed(values: dict[str, float]) -> str:
-    return ", ".join(f"{TITLES[name]} {value:.3f}" for name, value in values.items())
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.0f} s" if np.isfinite(value) else "never"

@@ -9,6 +9,7 @@ from longfat.figure.data import Curve, Figure, Panel, Table, points
 from longfat.figure.data import theory as theory_curve
 from longfat.runs import theory
 from longfat.suites.kit.suite import Runs
+from longfat.suites.kit.text import with_error
 from longfat.suites.theory import requirements
 from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S
@@ -118,7 +119,7 @@ def unfairness(runs: Runs, mode: Mode) -> Figure:
         categories=names,
     )
     rows = tuple(
-        (name, _written(law), f"{value:.3g}" + ("" if math.isnan(error) else f" ± {error:.2g}"))
+        (name, _written(law), with_error(value, error))
         for name, law, (value, error) in zip(names, laws, measured, strict=True)
     )
     return Figure(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from longfat.runs import metrics, theory
 from longfat.suites.kit.checks import above, below, within_factor
 from longfat.suites.kit.claims import Check, Finding, Missing
-from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.kit.suite import Data, Find, Runs
+from longfat.suites.kit.text import with_error
 from longfat.suites.theory import bounds, requirements
 from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S, has
@@ -18,8 +18,6 @@ TEN_GIGABIT_WINDOW = 83_333.0
 ROUNDED = 1.0001
 SLOPE_FROM = 1e-3
 """Slopes of response functions are fitted from this loss down, away from the high-speed laws' switch."""
-
-Find = Callable[[Data], Finding]
 
 
 def ten_gigabit(data: Data) -> Finding:
@@ -78,8 +76,8 @@ def unfairness_exponents(data: Data) -> Finding:
     return Finding(
         checks,
         f"d: HSTCP {slopes['hstcp']:.3g}, Scalable TCP {slopes['stcp']:.3g}; exponents of two flows: HSTCP "
-        f"{_with_error(found['hstcp'])}, Scalable TCP {_with_error(found['stcp'])}, standard TCP "
-        f"{_with_error(found['sack'])} (its law: 2)",
+        f"{with_error(*found['hstcp'])}, Scalable TCP {with_error(*found['stcp'])}, standard TCP "
+        f"{with_error(*found['sack'])} (its law: 2)",
         {
             "d": slopes,
             "from_d": {name: 1.0 / (1.0 - d) if d < 1.0 else None for name, d in slopes.items()},
@@ -169,8 +167,3 @@ def _slope(runs: Runs) -> float:
     """D of W = c / p^d, fitted on logarithms over the rarer losses."""
     losses = [loss for loss in runs.distinct("loss") if loss < SLOPE_FROM]
     return -metrics.log_slope(losses, [runs.where(loss=loss).mean("window") for loss in losses])
-
-
-def _with_error(estimate: tuple[float, float]) -> str:
-    value, error = estimate
-    return f"{value:.3g}" if math.isnan(error) else f"{value:.3g} ± {error:.2g}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from longfat.figure.data import Curve, Figure, Panel, points
-from longfat.suites.kit.curves import by_algorithm, cwnd_panel, repeats_text
+from longfat.suites.kit.curves import by_algorithm, cwnd_panel, repeats
 from longfat.suites.kit.suite import Runs
 from longfat.suites.yeah2007.reduction import efficiency_lengths_s, fair_to_reno_ratio
 from longfat.suites.yeah2007.settings import (
@@ -53,7 +53,7 @@ def queue_over_rtts(runs: Runs, mode: Mode) -> Figure:
         "Fig. 3",
         "Queue at the bottleneck over the RTT",
         "Two like flows, buffer of one BDP, queue sampled at 100 Hz."
-        + _repeats(runs)
+        + repeats(runs)
         + (
             " The paper: YeAH lowest everywhere, Africa and Compound like Reno, HSTCP and CUBIC above it "
             "up to 120 ms, H-TCP nearly constant; all fill the link up to 120 ms (its figure has no "
@@ -86,7 +86,7 @@ def overflow_table(runs: Runs, mode: Mode) -> Figure:
         "Table I",
         "Loss probability at the buffer",
         "Packets that the buffer dropped over those that came to it; no point: none was lost."
-        + _repeats(runs)
+        + repeats(runs)
         + " Right: the paper's table; it has a dash for YeAH.",
         tuple(
             Panel(title, RTT_AXIS, "dropped / arrived", curves, y_log=True)
@@ -102,7 +102,7 @@ def lossy_rtts(runs: Runs, mode: Mode) -> Figure:
         "Fig. 4",
         "Utilization over the RTT under random loss",
         f"Two like flows, buffer of one BDP, a loss probability of {LOSS:g}."
-        + _repeats(runs)
+        + repeats(runs)
         + " The paper: YeAH fills the link at every RTT; Africa and Compound lose more, Reno most.",
         (Panel("", RTT_AXIS, USE_AXIS, _curves(runs, "rtt_ms", "utilization"), y_range=USE_RANGE),),
         columns=1,
@@ -117,7 +117,7 @@ def over_losses(runs: Runs, mode: Mode) -> Figure:
         "Fig. 5",
         "Utilization over the random loss",
         f"Two like flows, {LOSSES_RTT_MS} ms, buffer of one BDP ({bdp_packets(LOSSES_RTT_MS):.0f} packets)."
-        + _repeats(runs)
+        + repeats(runs)
         + " The paper: Reno lowest, YeAH highest until the loss is very high.",
         (Panel("", "loss probability", USE_AXIS, curves, x_log=True, y_range=USE_RANGE),),
         columns=1,
@@ -132,7 +132,7 @@ def over_queues(runs: Runs, mode: Mode) -> Figure:
         "Fig. 6",
         "Size of the buffer",
         f"Two like flows, {QUEUES_RTT_MS} ms (BDP {bdp_packets(QUEUES_RTT_MS):.0f} packets)."
-        + _repeats(runs)
+        + repeats(runs)
         + (
             " The paper: YeAH uses the link whatever the buffer, and its queue is a smaller share of a "
             "larger one; the others' shares grow, and loss-based ones lose goodput at small buffers."
@@ -159,7 +159,7 @@ def over_ratios(runs: Runs, mode: Mode) -> Figure:
         "Fig. 7",
         "Fairness over the ratio of the RTTs",
         f"Two flows of one algorithm, RTT 1 = {FIRST_RTT_MS} ms, buffer one BDP of RTT 1."
-        + _repeats(runs)
+        + repeats(runs)
         + " The paper: at ratio 1 all are fair, CUBIC not perfectly; above, only H-TCP and YeAH.",
         (
             Panel(
@@ -187,7 +187,7 @@ def fair_to_reno(runs: Runs, mode: Mode) -> Figure:
         "Fair to Reno",
         "Goodput of n Reno flows beside one more Reno flow, over their goodput beside one flow of another "
         f"algorithm; {FRIENDLY_RTT_MS} ms, buffer of one BDP."
-        + _repeats(runs)
+        + repeats(runs)
         + " The paper, in words: 5 to 7 for loss-based ones at n = 1, towards 1 as n grows; 1 for Africa, "
         "Compound and YeAH.",
         (Panel("", "Reno flows", "fair-to-Reno ratio", curves, x_log=True),),
@@ -216,7 +216,7 @@ def efficiency(name: str) -> Callable[[Runs, Mode], Figure]:
             "Efficiency over the length of the experiment",
             f"Two like flows, {LONG_RTT_MS} ms, buffer of one BDP ({bdp_packets(LONG_RTT_MS):.0f} "
             f"packets), {beginning}; shorter experiments are the beginnings of the longest."
-            + _repeats(runs)
+            + repeats(runs)
             + (
                 " The paper: all alike, from 0.2 at 100 s to just under 0.9 at 1800 s."
                 if name == "F8a"
@@ -231,7 +231,3 @@ def efficiency(name: str) -> Callable[[Runs, Mode], Figure]:
 
 def _curves(runs: Runs, x: str, y: str) -> tuple[Curve, ...]:
     return by_algorithm(runs, x, y, TITLES)
-
-
-def _repeats(runs: Runs) -> str:
-    return repeats_text({None: len(runs.distinct("repeat"))})

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from longfat.numbers import finite
-from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
+from longfat.suites.kit.checks import above, at_least, at_most, below, between, held, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.kit.text import listed, seconds
 from longfat.suites.yeah2007 import bounds
 from longfat.suites.yeah2007.reduction import efficiency_lengths_s, fair_to_reno_ratio
 from longfat.suites.yeah2007.settings import (
@@ -27,8 +28,6 @@ from longfat.suites.yeah2007.settings import (
     TABLE_I,
     TITLES,
 )
-
-Find = Callable[[Data], Finding]
 
 
 def joined(data: Data) -> Finding:
@@ -51,7 +50,7 @@ def joined(data: Data) -> Finding:
             between("joined by Reno: what late losses leave of YeAH's window", factor, *bounds.RENO_BACKOFF),
             at_least("joined by Reno: ratio of the later half", ratio, bounds.RENO_RATIO),
         ),
-        f"joined by YeAH: 80 % after {_seconds(steep)}, later ratio {like.mean('late_ratio'):.2f}; joined "
+        f"joined by YeAH: 80 % after {seconds(steep)}, later ratio {like.mean('late_ratio'):.2f}; joined "
         f"by Reno: YeAH goes down to {left:.2f} of its window, backs off to {factor:.2f}, later ratio "
         f"{ratio:.2f}",
         {
@@ -66,9 +65,9 @@ def joined(data: Data) -> Finding:
 def queues(data: Data) -> Finding:
     """YEAH-F3."""
     runs = data["F3"]
-    share = {name: _over(runs.where(algorithm=name), "rtt_ms", "queue_share") for name in ALGORITHMS}
-    used = {name: _over(runs.where(algorithm=name), "rtt_ms", "utilization") for name in ALGORITHMS}
-    covs = {name: _over(runs.where(algorithm=name), "rtt_ms", "queue_cov") for name in ALGORITHMS}
+    share = {name: runs.where(algorithm=name).means("rtt_ms", "queue_share") for name in ALGORITHMS}
+    used = {name: runs.where(algorithm=name).means("rtt_ms", "utilization") for name in ALGORITHMS}
+    covs = {name: runs.where(algorithm=name).means("rtt_ms", "queue_cov") for name in ALGORITHMS}
     rtts = list(share["sack"])
     filled = [rtt for rtt in rtts if rtt <= FILLED_UP_TO_MS]
     checks = [
@@ -122,7 +121,7 @@ def queues(data: Data) -> Finding:
 def table_i(data: Data) -> Finding:
     """YEAH-T1."""
     runs = data["T1"]
-    measured = {name: _over(runs.where(algorithm=name), "rtt_ms", "overflow_ratio") for name in ALGORITHMS}
+    measured = {name: runs.where(algorithm=name).means("rtt_ms", "overflow_ratio") for name in ALGORITHMS}
     checks = [
         at_most(f"{TITLES[name]}, {rtt} ms: loss", measured[name][rtt], 0.0)
         if printed is None
@@ -144,8 +143,8 @@ def table_i(data: Data) -> Finding:
 def lossy_rtts(data: Data) -> Finding:
     """YEAH-F4."""
     lossy, clean = data["F4"], data["F3"].where(algorithm="yeah")
-    used = {name: _over(lossy.where(algorithm=name), "rtt_ms", "utilization") for name in ALGORITHMS}
-    reached = _over(clean, "rtt_ms", "utilization")
+    used = {name: lossy.where(algorithm=name).means("rtt_ms", "utilization") for name in ALGORITHMS}
+    reached = clean.means("rtt_ms", "utilization")
     checks = [
         at_least(f"{rtt} ms: YeAH's utilization", value, bounds.FULL * reached[rtt])
         for rtt, value in used["yeah"].items()
@@ -178,7 +177,7 @@ def lossy_rtts(data: Data) -> Finding:
 def over_losses(data: Data) -> Finding:
     """YEAH-F5."""
     runs = data["F5"]
-    used = {name: _over(runs.where(algorithm=name), "loss", "utilization") for name in ALGORITHMS}
+    used = {name: runs.where(algorithm=name).means("loss", "utilization") for name in ALGORITHMS}
     losses = [loss for loss in used["sack"] if loss <= LOW_LOSS]
     checks = []
     for loss in losses:
@@ -209,8 +208,8 @@ def over_losses(data: Data) -> Finding:
 def over_queues(data: Data) -> Finding:
     """YEAH-F6."""
     runs = data["F6"]
-    share = {name: _over(runs.where(algorithm=name), "queue_percent", "queue_share") for name in ALGORITHMS}
-    used = {name: _over(runs.where(algorithm=name), "queue_percent", "utilization") for name in ALGORITHMS}
+    share = {name: runs.where(algorithm=name).means("queue_percent", "queue_share") for name in ALGORITHMS}
+    used = {name: runs.where(algorithm=name).means("queue_percent", "utilization") for name in ALGORITHMS}
     percents = list(share["yeah"])
     least, most = percents[0], percents[-1]
     checks = [
@@ -244,7 +243,7 @@ def over_queues(data: Data) -> Finding:
     ]
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; utilization at {least} %: {_listed({n: row[least] for n, row in used.items()})}; "
+        f"{_held(checks)}; utilization at {least} %: {listed(_column(used, least), TITLES)}; "
         f"YeAH's queue / buffer: {', '.join(f'{value:.3f}' for value in share['yeah'].values())}",
         {"queue_share": _keyed(share), "utilization": _keyed(used)},
     )
@@ -253,7 +252,7 @@ def over_queues(data: Data) -> Finding:
 def over_ratios(data: Data) -> Finding:
     """YEAH-F7."""
     runs = data["F7"]
-    index = {name: _over(runs.where(algorithm=name), "rtt_ratio", "jain") for name in ALGORITHMS}
+    index = {name: runs.where(algorithm=name).means("rtt_ratio", "jain") for name in ALGORITHMS}
     ratios = [ratio for ratio in index["yeah"] if ratio > 1]
     greatest = ratios[-1]
     others = {name: row[1] for name, row in index.items() if name != "cubic"}
@@ -271,8 +270,8 @@ def over_ratios(data: Data) -> Finding:
     ]
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; Jain's index at ratio 1: {_listed({n: row[1] for n, row in index.items()}, 3)}; "
-        f"at {greatest}: {_listed({n: row[greatest] for n, row in index.items()})}",
+        f"{_held(checks)}; Jain's index at ratio 1: {listed(_column(index, 1), TITLES, 3)}; at {greatest}: "
+        f"{listed(_column(index, greatest), TITLES)}",
         {"jain": _keyed(index)},
     )
 
@@ -318,12 +317,10 @@ def slow_start_alone(data: Data) -> Finding:
     """YEAH-F8a."""
     used = _efficiencies(data["F8a"])
     checks = []
-    for seconds in used["sack"]:
-        values = {
-            name: used[name][seconds] for name in used if name != "htcp" or seconds <= HTCP_ALIKE_UP_TO_S
-        }
+    for length in used["sack"]:
+        values = {name: used[name][length] for name in used if name != "htcp" or length <= HTCP_ALIKE_UP_TO_S}
         apart = max(values.values()) - min(values.values())
-        checks.append(at_most(f"{seconds} s: greatest less least efficiency", apart, bounds.ALIKE_EFFICIENCY))
+        checks.append(at_most(f"{length} s: greatest less least efficiency", apart, bounds.ALIKE_EFFICIENCY))
     first, last = (float(np.mean([row.get(s, math.nan) for row in used.values()])) for s in (100, 1800))
     checks.append(between("100 s: mean efficiency", first, *bounds.FIRST_EFFICIENCY))
     checks.append(between("1800 s: mean efficiency", last, *bounds.LAST_EFFICIENCY))
@@ -348,7 +345,9 @@ def without_slow_start(data: Data) -> Finding:
         ),
         below(f"{longest} s: Reno's efficiency below all others'", values["sack"], min(others)),
     )
-    return Finding(checks, f"efficiency at {longest} s: {_listed(values)}", {"efficiency": _keyed(used)})
+    return Finding(
+        checks, f"efficiency at {longest} s: {listed(values, TITLES)}", {"efficiency": _keyed(used)}
+    )
 
 
 def _left_by_yielding(row: Mapping[str, Any]) -> float:
@@ -373,13 +372,8 @@ def _efficiencies(runs: Runs) -> dict[str, dict[int, float]]:
     }
 
 
-def _over(runs: Runs, x: str, figure: str) -> dict[Any, float]:
-    return {place: runs.where(**{x: place}).mean(figure) for place in runs.distinct(x)}
-
-
-def _held(checks: Iterable[Check]) -> str:
-    told = list(checks)
-    return f"{sum(check.passed is True for check in told)} of {len(told)} checks hold"
+def _held(checks: Sequence[Check]) -> str:
+    return f"{held(checks)} of {len(checks)} checks hold"
 
 
 def _span(row: Mapping[Any, float]) -> str:
@@ -390,17 +384,13 @@ def _spans(rows: Mapping[str, Mapping[Any, float]]) -> str:
     return ", ".join(f"{TITLES[name]} {_span(row)}" for name, row in rows.items())
 
 
-def _listed(values: Mapping[str, float], digits: int = 2) -> str:
-    return ", ".join(f"{TITLES[name]} {value:.{digits}f}" for name, value in values.items())
+def _column(rows: Mapping[str, Mapping[Any, float]], at: Any) -> dict[str, float]:
+    return {name: row[at] for name, row in rows.items()}
 
 
 def _at(used: Mapping[str, Mapping[int, float]], seconds: int) -> str:
     values = [row[seconds] for row in used.values()]
     return f"{seconds} s {min(values):.2f}..{max(values):.2f}"
-
-
-def _seconds(value: float) -> str:
-    return "never" if math.isinf(value) else f"{value:.3g} s"
 
 
 def _plain(row: Mapping[Any, float]) -> dict[str, float]:
