@@ -1,4 +1,4 @@
-"""The claims about queues, as data: written down, with their rules, before anything was measured."""
+"""The claims about queues as data, written down with their rules before anything was measured."""
 
 from __future__ import annotations
 

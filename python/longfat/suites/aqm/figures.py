@@ -1,4 +1,4 @@
-"""The comparison of queues as figures: data, captions."""
+"""The figures of the comparison of queues: data and captions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CORNERS = 48
 
 
 def tradeoff(runs: Runs, mode: Mode) -> Figure:
-    """Goodput against queueing delay, with 1-sigma ellipses."""
+    """Draws goodput against queueing delay, with 1-sigma ellipses."""
     return Figure(
         "tradeoff",
         "RFC 7928, 2.7",
@@ -73,7 +73,7 @@ def tradeoff(runs: Runs, mode: Mode) -> Figure:
 
 
 def load(runs: Runs, mode: Mode) -> Figure:
-    """Delay and drops of each third of the run, and the histories of the delay."""
+    """Draws delay and drops in each third of the run, and the histories of the delay."""
     phases = {str(number): phase for number, phase in enumerate(PHASES, start=1)}
     return Figure(
         "load",
@@ -88,7 +88,7 @@ def load(runs: Runs, mode: Mode) -> Figure:
 
 
 def capacity(runs: Runs, mode: Mode) -> Figure:
-    """Delay and drops at either capacity, of slow and of fast changes, and histories of the delay."""
+    """Draws delay and drops at either capacity, for slow and for fast changes, and histories of the delay."""
     slow, fast = runs.where(change=SLOW), runs.where(change=FAST)
     levels = {"high": f"{HIGH_MBPS} Mbit/s", "low": f"{LOW_MBPS} Mbit/s"}
     quick = [
@@ -121,7 +121,7 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
 
 
 def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[Panel]:
-    """Delay and drops of each queue over spans of the run, whose figures end in the spans' keys."""
+    """Draws delay and drops of each queue in spans of the run; the spans' keys end the names of columns."""
     return [
         Panel(
             SIGNALS[signal],
@@ -132,7 +132,7 @@ def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[P
                     text,
                     _over_queues(
                         runs.where(signal=signal),
-                        lambda at, key=f"{figure}_{span}": at.mean_stderr(key),  # type: ignore[misc]
+                        lambda at, key=f"{quantity}_{span}": at.mean_stderr(key),  # type: ignore[misc]
                     ),
                     stroke=number,
                 )
@@ -141,13 +141,16 @@ def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[P
             y_log=y_log,
             categories=_names(runs.where(signal=signal)),
         )
-        for figure, label, y_log in (("delay_ms", DELAY_AXIS, log), ("drop_ratio", "dropped / arrived", True))
+        for quantity, label, y_log in (
+            ("delay_ms", DELAY_AXIS, log),
+            ("drop_ratio", "dropped / arrived", True),
+        )
         for signal in SIGNALS
     ]
 
 
 def fairness(runs: Runs, mode: Mode) -> Figure:
-    """Jain's index of each mix of flows."""
+    """Draws Jain's index for each mix of flows."""
     texts = {
         "like": f"{FLOWS} like flows",
         "RTTs": f"RTTs of {NEAR_MS} and {FAR_MS} ms",
@@ -182,7 +185,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
 
 
 def unresponsive(runs: Runs, mode: Mode) -> Figure:
-    """What datagrams that do not respond get of the capacity."""
+    """Draws the share of the capacity that unresponsive datagrams get."""
     return Figure(
         "unresponsive",
         "RFC 7928, 5.3; thesis 2.5.1.2",
@@ -222,7 +225,7 @@ def _shares(runs: Runs, number: int) -> tuple[Curve, ...]:
 
 
 def bound(runs: Runs, mode: Mode) -> Figure:
-    """What CHOKe leaves datagrams, and how long its queue is too short for it to compare."""
+    """Draws the share that CHOKe leaves datagrams, and how long its queue is too short for comparisons."""
     panels = tuple(
         Panel(
             title,
@@ -266,7 +269,7 @@ def bound(runs: Runs, mode: Mode) -> Figure:
 
 
 def flows(runs: Runs, mode: Mode) -> Figure:
-    """SRED's estimate over the true number of flows."""
+    """Draws SRED's estimate over the true number of flows."""
     true = [float(number) for number in runs.distinct("flows")]
     estimates = [(n, runs.where(flows=n).mean_stderr("flows_estimated")) for n in true]
     effective = [runs.where(flows=n).mean("flows_effective") for n in true]
@@ -298,7 +301,7 @@ def flows(runs: Runs, mode: Mode) -> Figure:
 def ellipse(
     center: tuple[float, float], variances: tuple[float, float], covariance: float
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The contour of one standard deviation of a two-dimensional normal distribution."""
+    """Returns the contour of one standard deviation of a two-dimensional normal distribution."""
     values, vectors = np.linalg.eigh(np.array([[variances[0], covariance], [covariance, variances[1]]]))
     turn = np.linspace(0.0, 2.0 * math.pi, CORNERS + 1)
     circle = np.vstack((np.cos(turn), np.sin(turn)))
@@ -308,7 +311,7 @@ def ellipse(
 
 
 def _cloud(name: str, runs: Runs) -> tuple[Curve, Curve]:
-    """The ellipse over all repeats, whose spans are equally many, and its centre."""
+    """Returns the ellipse over all repeats, which have equally many spans, and its centre."""
     delays, goodputs = runs.values("span_delay_ms"), runs.values("goodput_share")
     center = (float(delays.mean()), float(goodputs.mean()))
     between = np.cov(np.vstack((delays, goodputs)), bias=True)
@@ -336,7 +339,7 @@ def _over_queues(
     runs: Runs, estimate: Callable[[Runs], tuple[float, float]]
 ) -> list[tuple[float, tuple[float, float]]]:
     names = [name for name in TITLES if runs.has(queue=name)]
-    return [(float(place), estimate(runs.where(queue=name))) for place, name in enumerate(names)]
+    return [(float(index), estimate(runs.where(queue=name))) for index, name in enumerate(names)]
 
 
 def _names(runs: Runs) -> tuple[str, ...]:

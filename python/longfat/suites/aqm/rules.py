@@ -1,4 +1,4 @@
-"""How each claim about queues is judged: a `Finding` from the data. Their words stand in `aqm_claims`."""
+"""The rules of the claims about queues. `claims` has their texts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def capacity_low_and_stable(data: Data) -> Finding:
 
 
 def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
-    """Whether each queue of the thesis fails one of the four, over spans whose figures end in these."""
+    """Checks that each queue of the thesis fails one of the four; ``spans`` end the names of columns."""
     checks, texts, kept = [], [], {}
     for name in TITLES:
         at = runs.where(queue=name)
@@ -75,7 +75,7 @@ def fairness_either_way(data: Data) -> Finding:
         for name in TITLES
         for mix in runs.distinct("mix")
     }
-    of_thesis = {place: gain for place, gain in gains.items() if place[0] in OF_THE_THESIS}
+    of_thesis = {pair: gain for pair, gain in gains.items() if pair[0] in OF_THE_THESIS}
     best, worst = max(of_thesis, key=of_thesis.__getitem__), min(of_thesis, key=of_thesis.__getitem__)
     checks = (
         at_least(f"{TITLES[best[0]]}, {best[1]}: Jain's index over drop-tail's", gains[best], bounds.MARGIN),
@@ -176,11 +176,11 @@ def tradeoff(data: Data) -> Finding:
         if runs.has(queue=name, signal=signal)
         for at in [runs.where(queue=name, signal=signal)]
     }
-    plain = {name: pair for (name, signal), pair in found.items() if signal == DROPS}
-    text = ", ".join(f"{TITLES[name]} {share:.3f} at {ms:.1f} ms" for name, (share, ms) in plain.items())
+    dropping = {name: pair for (name, signal), pair in found.items() if signal == DROPS}
+    text = ", ".join(f"{TITLES[name]} {share:.3f} at {ms:.1f} ms" for name, (share, ms) in dropping.items())
     checks = tuple(
-        above(f"{TITLES[name]}: goodput / capacity over drop-tail's", share, plain["droptail"][0])
-        for name, (share, _) in plain.items()
+        above(f"{TITLES[name]}: goodput / capacity over drop-tail's", share, dropping["droptail"][0])
+        for name, (share, _) in dropping.items()
         if name != "droptail"
     )
     return Finding(checks, text, {f"{name}, {signal}": list(pair) for (name, signal), pair in found.items()})

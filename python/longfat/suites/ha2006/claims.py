@@ -1,6 +1,7 @@
-"""The claims of HA, as data: written down, with their rules, before anything was measured.
+"""The claims of HA as data, written down with their rules before anything was measured.
 
-The slides' figures are not at hand and their text has no numbers; the numbers in the rules are chosen here.
+The figures of the slides were not available, and their text has no numbers; the numbers in the rules are
+chosen here.
 """
 
 from __future__ import annotations

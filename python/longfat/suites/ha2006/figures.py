@@ -25,14 +25,14 @@ from longfat.words import Mode
 
 PANELS = {"without": "Without background", "with": "With background"}
 RATE_SPAN_S = 2.0
-"""Rates of the histories are means over this long."""
+"""Rates of the histories are means over this time."""
 
 Estimate = Callable[[Runs], tuple[float, float]]
-"""Mean and standard error of the repeats at a place."""
+"""The mean and standard error over the repeats at one point."""
 
 
 def utilization(runs: Runs, mode: Mode) -> Figure:
-    """Link utilization, of all traffic."""
+    """Draws the link utilization by all traffic."""
     return _metric(
         "utilization",
         "Link Utilization",
@@ -47,7 +47,7 @@ def utilization(runs: Runs, mode: Mode) -> Figure:
 
 
 def stability(runs: Runs, mode: Mode) -> Figure:
-    """Coefficient of variation of the flows' rates."""
+    """Draws the coefficient of variation of the flows' rates."""
     return _metric(
         "stability",
         "Stability",
@@ -61,7 +61,7 @@ def stability(runs: Runs, mode: Mode) -> Figure:
 
 
 def loss(runs: Runs, mode: Mode) -> Figure:
-    """Loss ratios of the flows, and of all traffic."""
+    """Draws the loss ratios of the flows and of all traffic."""
     ours = _panels(runs, "lost / sent", _mean_of("loss_ratio"), of="the two flows", y_log=True)
     both = _panels(runs, "lost / sent", _mean_of("link_loss_ratio"), of="all traffic", y_log=True)
     return Figure(
@@ -75,7 +75,7 @@ def loss(runs: Runs, mode: Mode) -> Figure:
 
 
 def rtt_fairness(runs: Runs, mode: Mode) -> Figure:
-    """Ratio of the throughputs of two flows with unlike RTTs."""
+    """Draws the ratio of the throughputs of two flows with different RTTs."""
     panels = tuple(
         Panel(
             PANELS[background],
@@ -97,7 +97,7 @@ def rtt_fairness(runs: Runs, mode: Mode) -> Figure:
 
 
 def friendliness(runs: Runs, mode: Mode) -> Figure:
-    """Jain's index of a protocol and TCP SACK."""
+    """Draws Jain's index of a protocol and TCP SACK."""
     return _metric(
         "friendly",
         "TCP Friendliness",
@@ -112,7 +112,7 @@ def friendliness(runs: Runs, mode: Mode) -> Figure:
 
 
 def intra(runs: Runs, mode: Mode) -> Figure:
-    """Jain's index of two flows of one protocol."""
+    """Draws Jain's index of two flows of one protocol."""
     return _metric(
         "intra",
         "Intra-Protocol Fairness",
@@ -127,7 +127,7 @@ def intra(runs: Runs, mode: Mode) -> Figure:
 
 
 def convergence(runs: Runs, mode: Mode) -> Figure:
-    """Time until the second flow has 80 % of the first one's rate."""
+    """Draws the time until the second flow has 80 % of the first one's rate."""
     return _metric(
         "convergence",
         "Convergence",
@@ -142,7 +142,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
 
 
 def histories(runs: Runs, mode: Mode) -> Figure:
-    """Throughput of pairs at 82 ms."""
+    """Draws the throughput of pairs at 82 ms."""
     panels = tuple(
         _history(f"{TITLES[name]}, {background} background", run)
         for name in HISTORIES
@@ -182,15 +182,15 @@ def _panels(
     y_range: tuple[float, float] | None = None,
     y_log: bool = False,
 ) -> tuple[Panel, ...]:
-    """A metric without and with background, over the protocols, on axes of one scale."""
+    """Draws a metric over the protocols, without and with background on the same scale."""
     names = [name for name in TITLES if runs.has(algorithm=name)]
     curves = {
         background: tuple(
             points(
                 f"{rtt} ms",
                 [
-                    (float(place), estimate(runs.where(algorithm=name, background=background, rtt_ms=rtt)))
-                    for place, name in enumerate(names)
+                    (float(index), estimate(runs.where(algorithm=name, background=background, rtt_ms=rtt)))
+                    for index, name in enumerate(names)
                 ],
                 stroke=stroke,
             )
@@ -213,7 +213,7 @@ def _panels(
 
 
 def _common(curves: Mapping[str, tuple[Curve, ...]], log: bool) -> tuple[float, float] | None:
-    """One scale for panels that are to be compared."""
+    """Returns one scale for panels that are compared with each other."""
     found = [y for group in curves.values() for curve in group for y in curve.y if math.isfinite(y)]
     shown = [y for y in found if y > 0.0]
     if not shown:
@@ -227,9 +227,9 @@ def _history(title: str, run: Mapping[str, Any]) -> Panel:
         time, received = np.asarray(history["time_s"]), np.asarray(history["received_bytes"])
         edges = np.arange(float(time[0]), float(time[-1]), RATE_SPAN_S)
         rates = np.diff(np.interp(edges, time, received)) * 8e-6 / RATE_SPAN_S
-        places = tuple(float(edge) + 0.5 * RATE_SPAN_S for edge in edges[:-1])
+        middles = tuple(float(edge) + 0.5 * RATE_SPAN_S for edge in edges[:-1])
         values = tuple(round(float(rate), 3) for rate in rates)
-        curves.append(Curve(f"flow {number + 1}", places, values, None, None, "line", number))
+        curves.append(Curve(f"flow {number + 1}", middles, values, None, None, "line", number))
     return Panel(title, "time, s", "Mbit/s", tuple(curves), y_range=(0.0, 420.0))
 
 
@@ -238,8 +238,8 @@ def _background(runs: Runs) -> str:
     return f"{100.0 * shares.min():.0f} to {100.0 * shares.max():.0f} %"
 
 
-def _mean_of(figure: str) -> Estimate:
-    return lambda at: at.mean_stderr(figure)
+def _mean_of(quantity: str) -> Estimate:
+    return lambda at: at.mean_stderr(quantity)
 
 
 def _repeats(runs: Runs) -> str:

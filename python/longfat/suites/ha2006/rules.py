@@ -1,4 +1,4 @@
-"""How each HA claim is judged: a `Finding` from the data. Each rule's words stand in `ha2006_claims`."""
+"""The rules of HA's claims. `claims` has their texts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def stability(data: Data) -> Finding:
 
 def loss(data: Data) -> Finding:
     """HA-3."""
-    own, whole = (_both(data["loss"], figure) for figure in ("loss_ratio", "link_loss_ratio"))
+    own, whole = (_both(data["loss"], quantity) for quantity in ("loss_ratio", "link_loss_ratio"))
     checks = [
         above(
             f"{text} {background} background: STCP's",
@@ -140,22 +140,22 @@ def convergence(data: Data) -> Finding:
     return Finding(checks, text, {"convergence_80_s": kept})
 
 
-def _both(runs: Runs, figure: str, names: tuple[str, ...] = MEASURED) -> dict[str, tuple[float, float]]:
-    """Of each protocol the mean over RTTs and repeats, without and with background."""
+def _both(runs: Runs, quantity: str, names: tuple[str, ...] = MEASURED) -> dict[str, tuple[float, float]]:
+    """Returns each protocol's mean over RTTs and repeats, without and with background."""
     return {
-        name: (at.where(background=WITHOUT).mean(figure), at.where(background=WITH).mean(figure))
+        name: (at.where(background=WITHOUT).mean(quantity), at.where(background=WITH).mean(quantity))
         for name in names
         for at in [runs.where(algorithm=name)]
     }
 
 
-def _bounded(runs: Runs, figure: str, least: float) -> tuple[float, float, float]:
-    mean, error = runs.mean_stderr(figure)
+def _bounded(runs: Runs, quantity: str, least: float) -> tuple[float, float, float]:
+    mean, error = runs.mean_stderr(quantity)
     return mean, least, error
 
 
 def _typical(runs: Runs, name: str, background: str) -> float:
-    """Median over RTTs and repeats; a run that never got there counts as infinite."""
+    """Returns the median over RTTs and repeats; a time that was never reached counts as infinite."""
     times = runs.where(algorithm=name, background=background).values("convergence_80_s")
     return float(np.median(np.where(np.isnan(times), math.inf, times)))
 

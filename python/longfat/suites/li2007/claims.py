@@ -1,7 +1,7 @@
-"""The claims of LLS, as data: written down, with their rules, before anything was measured.
+"""The claims of LLS as data, written down with their rules before anything was measured.
 
-Where the paper gives words and no number, the number in the rule is chosen here and the rule says so. Ratios
-are least over greatest throughput unless a rule says long over short.
+Where the paper gives no number, the number in the rule is chosen here, and the rule says so. Ratios are least
+over greatest throughput unless a rule says long over short.
 """
 
 from __future__ import annotations

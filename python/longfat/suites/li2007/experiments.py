@@ -1,4 +1,4 @@
-"""The runs of LLS's figures: which points, how long, how often. What they show is in `li2007_figures`."""
+"""The runs of LLS's figures: which points, how long, how often. `figures` draws what they show."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def like_flows(
 def histories(
     algorithm: str, rtts_ms: Sequence[int], variants: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Callable[[Mode], list[Run]]:
-    """The runs of Fig. 3 whose histories the paper shows (Figs. 4 to 9), and its ``variants``."""
+    """Returns the runs of Fig. 3 whose histories the paper shows (Figs. 4 to 9), and their ``variants``."""
 
     def runs(mode: Mode) -> list[Run]:
         labelled = {"as measured": {}, **(variants or {})}
@@ -101,7 +101,7 @@ def table_runs(mode: Mode) -> list[Run]:
 
 
 def unlike_rtts(queue_percent: int) -> Callable[[Mode], list[Run]]:
-    """Fig. 10: flow 1 at 162 ms, flow 2 nearer."""
+    """Fig. 10: flow 1 at 162 ms, flow 2 at a shorter RTT."""
 
     def runs(mode: Mode) -> list[Run]:
         quick = (16, 42, 82, 162) if queue_percent == 20 else (16, 82)
@@ -263,7 +263,7 @@ def pair(
     change: Mapping[str, Any] | None = None,
     sample: str | None = None,
 ) -> Run:
-    """Two flows, the second joining the first; ``change`` overrides parameters of their algorithms."""
+    """Two flows, the second joins the first; ``change`` overrides parameters of their algorithms."""
     length = duration_s(
         mode, (first[0], second[0]), rate_mbps * 1e6, max(first[1], second[1]) / 1000.0, queue_percent / 100.0
     )
@@ -283,7 +283,7 @@ def pair(
 
 
 def repeats(mode: Mode, rate_mbps: float) -> int:
-    """Five as in the paper; in a quick run two of the cheap 10 Mbit/s runs and one of the others."""
+    """Returns the number of repeats: five as in the paper; in quick mode two at 10 Mbit/s, else one."""
     if mode == "full":
         return REPEATS_FULL
     return 2 if rate_mbps <= LOW_MBPS else 1

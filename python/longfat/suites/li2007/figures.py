@@ -1,4 +1,4 @@
-"""LLS's figures as data: which curves over which axes, with captions. Looks are `longfat.plots`' business."""
+"""LLS's figures as data: curves, axes and captions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RTT_AXIS = "propagation RTT, ms"
 RTT_2_AXIS = "propagation RTT of flow 2, ms"
 RATIO_AXIS = "throughput ratio"
 FINEST_RATIO = 1e-4
-"""Ratios are drawn down to here, so that a starved flow stays visible on a logarithmic axis."""
+"""Lesser ratios are drawn here, so that a starved flow stays visible on a logarithmic axis."""
 
 GREATEST_RATIO = 10.0
 
@@ -50,7 +50,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
 
 
 def cwnd_histories(name: str, mirrors: str) -> Callable[[Runs, Mode], Figure]:
-    """Figs. 4, 5, 6, 8, 9: cwnd of both flows over time, one panel an RTT."""
+    """Figs. 4, 5, 6, 8, 9: cwnd of both flows over time, one panel for each RTT."""
 
     def figure(runs: Runs, mode: Mode) -> Figure:
         row = runs.first()
@@ -146,7 +146,7 @@ def compatibility(runs: Runs, mode: Mode) -> Figure:
 
 
 def compatibility_unlike(runs: Runs, mode: Mode) -> Figure:
-    """III-D at unlike RTTs: nothing is printed to compare with."""
+    """III-D at different RTTs; the paper prints no figure."""
     return Figure(
         "C2",
         "III-D",
@@ -232,7 +232,7 @@ def response(runs: Runs, mode: Mode) -> Figure:
 def convergence(runs: Runs, mode: Mode) -> Figure:
     """Fig. 14: 80 % convergence time after the second flow's start; by the caption's ratio and by III-A."""
     panels = []
-    for figure, text in (
+    for quantity, text in (
         ("convergence_80_s", "flow 2 at 80 % of flow 1"),
         ("convergence_own_s", "flow 2 at 80 % of its own mean"),
     ):
@@ -242,7 +242,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
                     f"{rate} Mbit/s, {text}",
                     RTT_AXIS,
                     "s",
-                    by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", figure, TITLES, reached=True),
+                    by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", quantity, TITLES, reached=True),
                     y_log=True,
                 )
             )
@@ -263,7 +263,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
 
 
 def web(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 15: Fig. 10 under web sessions, one panel an algorithm."""
+    """Fig. 15: Fig. 10 under web sessions, one panel for each algorithm."""
     panels = []
     for name in _present(runs):
         at = runs.where(algorithm=name)
@@ -295,7 +295,7 @@ def web(runs: Runs, mode: Mode) -> Figure:
 
 
 def efficiency_rtt(runs: Runs, mode: Mode) -> Figure:
-    """III-E-ii: throughput and loss over the RTT; nothing is printed to compare with."""
+    """III-E-ii: throughput and loss over the RTT; the paper prints no figure."""
     panels = []
     for rate in runs.distinct("rate_mbps"):
         at = runs.where(rate_mbps=rate)

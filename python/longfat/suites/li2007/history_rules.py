@@ -1,4 +1,4 @@
-"""How LLS's claims about histories and convergence are judged: Figs. 4 to 6, 8, 9 and 14."""
+"""The rules of LLS's claims about histories and convergence: Figs. 4 to 6, 8, 9 and 14."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def convergence_slow_link(data: Data) -> Finding:
 
 
 def _epochs(runs: Runs) -> list[float]:
-    """Mean seconds between the backoffs of flows 1 and 2; infinite if a flow never backed off."""
+    """Returns the mean seconds between backoffs of flows 1 and 2; infinite if a flow never backed off."""
     found = []
     for number in (1, 2):
         epochs = runs.values(f"epoch_{number}_s")
@@ -200,7 +200,7 @@ def _epochs(runs: Runs) -> list[float]:
 
 
 def _backoffs(epochs: list[float]) -> str:
-    """How often flows 1 and 2 back off, in words."""
+    """Says how often flows 1 and 2 back off."""
     if all(math.isinf(epoch) for epoch in epochs):
         return "no backoff"
     if any(math.isinf(epoch) for epoch in epochs):
@@ -211,22 +211,22 @@ def _backoffs(epochs: list[float]) -> str:
     return "a backoff every " + " and ".join(f"{epoch:.3g} s" for epoch in epochs)
 
 
-def _half_alpha(runs: Runs, text: str, figures: Callable[[Runs], list[str]]) -> str:
-    """What the other reading of FAST's rule gives, for the remark."""
+def _half_alpha(runs: Runs, text: str, texts: Callable[[Runs], list[str]]) -> str:
+    """Returns a note about the other reading of FAST's rule, if it was run."""
     if not runs.has(variant="alpha / 2"):
         return ""
     text = f"{text} " if text else ""
-    return f"With alpha / 2 in the rule: {text}{' and '.join(figures(runs.where(variant='alpha / 2')))}."
+    return f"With alpha / 2 in the rule: {text}{' and '.join(texts(runs.where(variant='alpha / 2')))}."
 
 
 def _history_times(runs: Runs, variant: str = "as measured") -> dict[int, float]:
     return _times_by_rtt(runs.where(variant=variant))
 
 
-def _times_by_rtt(runs: Runs, figure: str = "convergence_80_s") -> dict[int, float]:
+def _times_by_rtt(runs: Runs, quantity: str = "convergence_80_s") -> dict[int, float]:
     times = {}
     for rtt in runs.distinct("rtt_ms"):
-        mean, _ = runs.where(rtt_ms=rtt).mean_stderr_reached(figure)
+        mean, _ = runs.where(rtt_ms=rtt).mean_stderr_reached(quantity)
         times[rtt] = NEVER if math.isnan(mean) else mean
     return times
 

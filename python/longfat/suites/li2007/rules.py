@@ -1,4 +1,4 @@
-"""How each LLS claim is judged: a `Finding` from the data. Each rule's words stand in `li2007_claims`."""
+"""The rules of LLS's claims. `claims` has their texts, `history_rules` the other rules."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fair_to_five_percent(data: Data) -> Finding:
     runs = data["F3"]
     checks = []
     for name in ("sack", "htcp"):
-        for rate, rtt in _places(runs.where(algorithm=name)):
+        for rate, rtt in _points(runs.where(algorithm=name)):
             mean, error = runs.where(algorithm=name, rate_mbps=rate, rtt_ms=rtt).mean_stderr("ratio")
             checks.append(
                 at_least(f"{TITLES[name]}, {rate} Mbit/s, {rtt} ms: ratio", mean, bounds.FAIR, error)
@@ -327,34 +327,34 @@ def web_changes_little(data: Data) -> Finding:
     )
 
 
-def _by_rtt(runs: Runs, figure: str) -> dict[str, float]:
-    return {str(rtt): mean for rtt, mean in runs.means("rtt_ms", figure).items()}
+def _by_rtt(runs: Runs, quantity: str) -> dict[str, float]:
+    return {str(rtt): mean for rtt, mean in runs.means("rtt_ms", quantity).items()}
 
 
-def _places(runs: Runs) -> Iterable[tuple[int, int]]:
+def _points(runs: Runs) -> Iterable[tuple[int, int]]:
     for rate in runs.distinct("rate_mbps"):
         for rtt in runs.where(rate_mbps=rate).distinct("rtt_ms"):
             yield rate, rtt
 
 
-def _least(runs: Runs, figure: str) -> float:
-    return min(runs.where(rate_mbps=rate, rtt_ms=rtt).mean(figure) for rate, rtt in _places(runs))
+def _least(runs: Runs, quantity: str) -> float:
+    return min(runs.where(rate_mbps=rate, rtt_ms=rtt).mean(quantity) for rate, rtt in _points(runs))
 
 
 def _mean_unfairness(runs: Runs, name: str) -> float:
     at = runs.where(algorithm=name)
-    ratios = [at.where(rate_mbps=rate, rtt_ms=rtt).mean("ratio") for rate, rtt in _places(at)]
+    ratios = [at.where(rate_mbps=rate, rtt_ms=rtt).mean("ratio") for rate, rtt in _points(at)]
     return 1.0 - metrics.mean_stderr(ratios)[0]
 
 
-def _mean_over_rtts(runs: Runs, figure: str) -> float:
-    return metrics.mean_stderr(list(runs.means("rtt_ms", figure).values()))[0]
+def _mean_over_rtts(runs: Runs, quantity: str) -> float:
+    return metrics.mean_stderr(list(runs.means("rtt_ms", quantity).values()))[0]
 
 
 def _rtt_exponent(runs: Runs) -> float:
     nearer = Runs(runs.name, [row for row in runs if row["rtt_ms"] < LONG_RTT_MS])
     ratios, measured = [], []
-    for rate, rtt in _places(nearer):
+    for rate, rtt in _points(nearer):
         at = nearer.where(rate_mbps=rate, rtt_ms=rtt)
         ratios.append(at.mean("srtt_2_s") / at.mean("srtt_1_s"))
         measured.append(at.mean("first_to_second"))
@@ -362,13 +362,13 @@ def _rtt_exponent(runs: Runs) -> float:
 
 
 def _around(name: str) -> tuple[float, float]:
-    """Between which bounds the exponent of an algorithm's ratio has to lie."""
+    """Returns the bounds of the exponent of an algorithm's ratio."""
     middle, margin = bounds.EXPONENT[name], bounds.EXPONENT_MARGIN[name]
     return middle - margin, middle + margin
 
 
 def _largest_collapsing_queue(runs: Runs) -> float:
-    """Largest queue (% BDP) at which throughput has collapsed; 0 if none."""
+    """Returns the largest queue (% BDP) at which throughput has collapsed; 0 if none."""
     least = bounds.COLLAPSED * runs.where(queue_percent=USUAL_PERCENT).mean("aggregate_bps")
     collapsed = [
         float(percent)

@@ -20,19 +20,19 @@ from longfat.words import Mode
 NOT_TRIED = "not in the thesis"
 CLOUD_MBPS = 100.0
 SETTLED_S = 30.0
-"""Chapter 6's averages over all begin here."""
+"""Averages over chapter 6's runs begin here."""
 
 
 def prober(runs: Runs, mode: Mode) -> Figure:
-    """XCP-i's estimators over the cross traffic: rate, and packets lost."""
+    """Draws rate and losses of XCP-i's estimators over the cross traffic."""
     rate, loss = [], []
     names = runs.distinct("estimator")
     for number, name in enumerate(names):
         at = runs.where(estimator=name)
         rate.append(_over(name, at, "cross_mbps", _late_rate, number))
         loss.append(_over(name, at, "cross_mbps", lambda row: 100.0 * row.row["lost_ratio"], number))
-    cross = [float(place) for place in runs.distinct("cross_mbps")]
-    left = dashed("what the datagrams leave", cross, [CLOUD_MBPS - place for place in cross])
+    cross = [float(mbps) for mbps in runs.distinct("cross_mbps")]
+    left = dashed("what the datagrams leave", cross, [CLOUD_MBPS - mbps for mbps in cross])
     most = max(cross)
     histories = [
         rates(
@@ -60,7 +60,7 @@ def prober(runs: Runs, mode: Mode) -> Figure:
 
 
 def other_tcps(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.3 with other TCPs."""
+    """Draws Fig. 6.3 with other TCPs."""
     panels, lines = [], []
     for name in (key for key in TITLES if runs.has(protocol=key)):
         for rtt in FRIENDLY_RTTS_MS:
@@ -92,7 +92,7 @@ def other_tcps(runs: Runs, mode: Mode) -> Figure:
 
 
 def ack_losses(runs: Runs, mode: Mode) -> Figure:
-    """XCP and XCP-r over the losses of ACKs."""
+    """Draws XCP and XCP-r over the losses of ACKs."""
     axis = "ACKs lost, %"
 
     def panel(title: str, label: str, estimate: Callable[[Row], float]) -> Panel:
@@ -121,13 +121,13 @@ def ack_losses(runs: Runs, mode: Mode) -> Figure:
 
 
 def hundred(runs: Runs, mode: Mode) -> Figure:
-    """A hundred flows: sorted rates, and what the link does."""
+    """Draws a hundred flows: sorted rates, and the queue."""
     curves, lines = [], []
     for number, name in enumerate(runs.distinct("rtts")):
         at = runs.where(rtts=name)
         late = [sorted(Row(row).rates_mbps((10.0, 30.0))) for row in at]
         means = np.mean(late, axis=0).tolist()
-        samples = [(float(place + 1), (value, float("nan"))) for place, value in enumerate(means)]
+        samples = [(float(index + 1), (value, float("nan"))) for index, value in enumerate(means)]
         curves.append(points(name, samples, None, number))
         lines.append(
             (
@@ -167,7 +167,7 @@ def hundred(runs: Runs, mode: Mode) -> Figure:
 
 
 def rivals(runs: Runs, mode: Mode) -> Figure:
-    """Counters, and half and half."""
+    """Draws ways to count flows, and half and half."""
     panels, lines = [], []
     for name in dict.fromkeys(row["mechanism"] for row in runs):
         at = runs.where(mechanism=name)
@@ -200,10 +200,9 @@ def rivals(runs: Runs, mode: Mode) -> Figure:
 
 
 def generality(runs: Runs, mode: Mode) -> Figure:
-    """-i, -r and friendliness around JetMax."""
+    """Draws -i, -r and friendliness with JetMax."""
     panels = []
-    for place in dict.fromkeys((row["mechanism"], row["case"]) for row in runs):
-        mechanism, case = place
+    for mechanism, case in dict.fromkeys((row["mechanism"], row["case"]) for row in runs):
         row = first(runs, mechanism=mechanism, case=case)
         kinds = dict.fromkeys(name.split("-")[0] for name in row.names)
         curves: list[Curve] = [history(kind, row, kind, number, 0.5) for number, kind in enumerate(kinds)]
@@ -231,9 +230,9 @@ def _late_rate(row: Row) -> float:
 def _over(
     label: str, runs: Runs, coordinate: str, estimate: Callable[[Row], float], number: int, scale: float = 1.0
 ) -> Curve:
-    """An estimate over a coordinate, with errors over repeats."""
+    """Returns the curve of an estimate over a coordinate, with errors over repeats."""
     samples = []
-    for place in runs.distinct(coordinate):
-        values: Iterable[Any] = (estimate(Row(row)) for row in runs.where(**{coordinate: place}))
-        samples.append((scale * float(place), metrics.mean_stderr(list(values))))
+    for value in runs.distinct(coordinate):
+        values: Iterable[Any] = (estimate(Row(row)) for row in runs.where(**{coordinate: value}))
+        samples.append((scale * float(value), metrics.mean_stderr(list(values))))
     return points(label, samples, None, number)

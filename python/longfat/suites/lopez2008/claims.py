@@ -1,7 +1,7 @@
-"""The claims of the thesis, as data: written down, with their rules, before anything was measured.
+"""The claims of the thesis as data, written down with their rules before anything was measured.
 
-Where the thesis gives words, or a number read off a figure, the tolerance is chosen here and the rule says
-so. Its claims 2a, 2b and 2f are in the suite `theory`.
+Where the thesis gives words, or a number was read from a figure, the tolerance is chosen here, and the rule
+says so. The claims 2a, 2b and 2f are in the suite `theory`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from longfat.suites.lopez2008.settings import (
 
 
 def _near(published: float, digits: int | None = 2) -> str:
-    """The bounds around a number of the thesis; a share is at most 1."""
+    """Writes the bounds around a number of the thesis; a share is at most 1."""
     least, most = published - bounds.NEAR, min(published + bounds.NEAR, 1.0)
     return f"{short(least, digits)} to {short(most, digits)}"
 
 
 def _printed(case: tuple[str, float], rates_mbps: tuple[float, float]) -> dict[str, float]:
-    """The numbers of Table 5.1 and the range of the mean rates."""
+    """Returns the numbers of Table 5.1 and the range of the mean rates."""
     names = ("lost_5_s", "lost_55_s", "least_mbps", "greatest_mbps")
     return dict(zip(names, map(float, (*TABLE_5_1[case], *rates_mbps)), strict=True))
 
@@ -161,7 +161,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         f"within a factor {bounds.UNSTABLE_FACTOR:g} of the third; the third loses at least "
         f"{percent(bounds.UNSTABLE_LOSS)} % of its packets (chosen here).",
         ("bottleneck",),
-        rules.plain_bottleneck,
+        rules.unaware_bottleneck,
         settings=NETWORK_SETTINGS[:2],
         values={"tcp_mb": 215.004, "xcp_mb": 223.808, "plain_mb": 52.426},
     ),

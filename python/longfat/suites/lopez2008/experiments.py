@@ -1,4 +1,4 @@
-"""The runs of the thesis's figures: which flows, where, how long. What they show: `lopez2008_figures`."""
+"""The runs of the thesis's figures: which flows, where, how long. `figures` draws what they show."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ from longfat.words import Mode
 
 
 def repeats(mode: Mode) -> range:
-    """Numbers of the repeats."""
+    """Returns the numbers of the repeats."""
     return range(REPEATS[mode])
 
 
@@ -106,7 +106,7 @@ def staged_jetmax(mode: Mode) -> list[Run]:
 
 
 def joined_vcp(mode: Mode) -> list[Run]:
-    """2.5.2: a VCP flow that has the link, and a later one with a longer RTT."""
+    """2.5.2: a VCP flow that fills the link, and a later one with a longer RTT."""
     flows = [
         flow("vcp", "vcp-1", VCP_RTTS_MS[0]),
         flow("vcp", "vcp-2", VCP_RTTS_MS[1], VCP_JOIN_S),
@@ -150,7 +150,7 @@ def sine_far(mode: Mode) -> list[Run]:
 
 
 def model(mode: Mode) -> list[Run]:
-    """Figs. 3.3 and 3.4: the runs of NewReno, which the model stands beside."""
+    """Figs. 3.3 and 3.4: the runs of NewReno, with which the model is compared."""
     return sine(mode, 100, ("newreno",)) + sine(mode, 200, ("newreno",))
 
 
@@ -174,8 +174,8 @@ def zoom(mode: Mode) -> list[Run]:
     return [_stepped(name, 100, 0, ZOOM_S, ZOOM_SAMPLE_S) for name in ("hstcp", "xcp")]
 
 
-def plain_bottleneck(mode: Mode) -> list[Run]:
-    """Fig. 4.2: TCP on drop-tail, XCP on XCP routers, XCP where the bottleneck is none."""
+def unaware_bottleneck(mode: Mode) -> list[Run]:
+    """Fig. 4.2: TCP on drop-tail, XCP on XCP routers, XCP where the bottleneck is no XCP router."""
     cases = {"a": ("newreno", None, None), "b": ("xcp", "xcp", "xcp"), "c": ("xcp", None, "xcp")}
     return [
         run(
@@ -196,7 +196,7 @@ def plain_bottleneck(mode: Mode) -> list[Run]:
 
 
 def peering(mode: Mode) -> list[Run]:
-    """Fig. 4.8: XCP-i across two clouds, and the way of XCP routers alone beside it."""
+    """Fig. 4.8: XCP-i across two clouds, and for comparison a path of XCP routers alone."""
     begin_s = networks.BEGIN_S
     return [
         run(
@@ -235,7 +235,7 @@ def fork(mode: Mode) -> list[Run]:
 
 
 def shared(mode: Mode) -> list[Run]:
-    """Fig. 4.18, of which the thesis shows no result: both at once, and the second 5 s later."""
+    """Fig. 4.18, without results in the thesis: both flows at once, and the second 5 s later."""
     runs = []
     for case, late_s in (("together", 0.0), ("5 s apart", 5.0)):
         runs += _clouds(
@@ -245,7 +245,7 @@ def shared(mode: Mode) -> list[Run]:
 
 
 def errors(mode: Mode) -> list[Run]:
-    """Figs. 4.15 to 4.17: TCP, and XCP-i with estimates that are off by 5 to 20 %."""
+    """Figs. 4.15 to 4.17: TCP, and XCP-i with estimates that are wrong by 5 to 20 %."""
     rooms = networks.CLOUD_BUFFERS
     return _clouds(
         mode, {"protocol": "newreno"}, networks.merge(None, rooms), 4, ("i", "j"), 400, protocol="newreno"
@@ -253,7 +253,7 @@ def errors(mode: Mode) -> list[Run]:
 
 
 def layer_two(mode: Mode) -> list[Run]:
-    """7.3.1: the same bottleneck as a router, which the TTL shows, and as a switch, which it does not."""
+    """7.3.1: the same bottleneck as a router, which the TTL reveals, and as a switch, which it does not."""
     runs = []
     for layer in (3, 2):
         runs += _clouds(mode, {"layer": layer}, networks.single(networks.ORACLE, 30, layer), 4, ("",), 30)
@@ -279,7 +279,7 @@ def three(mode: Mode) -> list[Run]:
 
 
 def one(mode: Mode) -> list[Run]:
-    """5.1.1: how fast one flow fills a constant capacity, without and with losses of ACKs."""
+    """5.1.1: how fast one flow fills a constant capacity, with and without losses of ACKs."""
     return [
         run(
             {"ack_loss": loss},
@@ -299,7 +299,7 @@ def one(mode: Mode) -> list[Run]:
 
 
 def formula(mode: Mode) -> list[Run]:
-    """5.3: both forms of XCP-r, and XCP, with RTTs unlike the router's mean."""
+    """5.3: both forms of XCP-r, and XCP, with RTTs that differ from the router's mean."""
     return [
         run(
             {"protocol": name},
@@ -318,7 +318,7 @@ def formula(mode: Mode) -> list[Run]:
 
 
 def starved(mode: Mode) -> list[Run]:
-    """Fig. 6.2: an XCP router and nothing else; at both RTTs of chapter 6, as the text names none."""
+    """Fig. 6.2: an XCP router without the mechanism, at both RTTs of chapter 6, as the text names none."""
     return [
         friendly(
             {"rtt_ms": rtt_ms},
@@ -334,7 +334,7 @@ def starved(mode: Mode) -> list[Run]:
 
 
 def one_and_two(mode: Mode) -> list[Run]:
-    """Fig. 6.3: the mechanism, its probability updated as the text says, and as the figures need."""
+    """Fig. 6.3: the mechanism, with its probability updated as the text says, and as the figures require."""
     return [
         friendly(
             {"rtt_ms": rtt_ms, "update": update},
@@ -350,17 +350,17 @@ def one_and_two(mode: Mode) -> list[Run]:
 
 
 def ten_tcp(mode: Mode) -> list[Run]:
-    """Fig. 6.4: three XCP flows come to ten of TCP, and leave."""
+    """Fig. 6.4: three XCP flows join ten TCP flows, and leave."""
     return _joined(mode, "newreno", "xcp", 1.0)
 
 
 def ten_xcp(mode: Mode) -> list[Run]:
-    """Fig. 6.5: three of TCP come to ten of XCP, and leave."""
+    """Fig. 6.5: three TCP flows join ten XCP flows, and leave."""
     return _joined(mode, "xcp", "newreno", 1.0)
 
 
 def half(mode: Mode) -> list[Run]:
-    """Fig. 6.6: the same with every second packet inspected, beside all of them."""
+    """Fig. 6.6: the same with half of the packets inspected, and with all of them."""
     return _joined(mode, "xcp", "newreno", 0.5) + _joined(mode, "xcp", "newreno", 1.0)
 
 
@@ -372,15 +372,15 @@ def friendly(
     repeat: int,
     duration_s: float = FRIENDLY_S,
 ) -> Run:
-    """A run of chapter 6."""
+    """Returns a run of chapter 6."""
     bottleneck = {
         "rate": f"{FRIENDLY_MBPS} Mbit/s",
         "buffer": f"{FRIENDLY_BUFFER} packets",
         "router": router,
     }
     title = ", ".join(f"{key} {value}" for key, value in coordinates.items())
-    placed = [{**table, "rtt": f"{rtt_ms:g} ms"} for table in flows]
-    document = dumbbell(title, bottleneck, placed, duration_s=duration_s, repeat=repeat)
+    tables = [{**table, "rtt": f"{rtt_ms:g} ms"} for table in flows]
+    document = dumbbell(title, bottleneck, tables, duration_s=duration_s, repeat=repeat)
     return run(coordinates, document, FRIENDLY_MBPS)
 
 
@@ -409,7 +409,7 @@ def _joined(mode: Mode, first: str, later: str, inspect: float) -> list[Run]:
 
 
 def _ranged(protocol: str, number: int, start_s: float) -> list[dict[str, Any]]:
-    return [flow(protocol, f"{protocol}-{place + 1}", None, start_s) for place in range(number)]
+    return [flow(protocol, f"{protocol}-{index + 1}", None, start_s) for index in range(number)]
 
 
 def _tuned(protocol: str) -> dict[str, Any]:
@@ -442,7 +442,7 @@ def _losing_acks(
     rtt_ms: int,
     repeat: int,
 ) -> Run:
-    """Like flows whose ACKs are lost, on a capacity (Mbit/s, what datagrams leave of it) that falls."""
+    """Returns like flows that lose ACKs; ``capacity`` is the link's rate and what datagrams leave of it."""
     mbps, left = capacity
     return run(
         {"protocol": protocol, "ack_loss": loss},
@@ -474,7 +474,7 @@ def _clouds(
     protocol: str = "xcp",
     later: Mapping[str, float] | None = None,
 ) -> list[Run]:
-    """Flows from S... to R..., when the clouds on their ways are known."""
+    """Returns runs of flows from S... to R..., which start when the clouds on their paths are known."""
     title = ", ".join(str(value) for value in coordinates.values()) or "clouds"
     return [
         run(
@@ -523,7 +523,7 @@ EXPERIMENTS = (
     Experiment("steps-100", "Figs. 3.13, 3.16", "Steps, 100 ms", steps_near, figures.steps("steps-100")),
     Experiment("zoom", "Figs. 3.14, 3.17", "A fall of the capacity", zoom, figures.zoom),
     Experiment("steps-200", "Figs. 3.15, 3.18", "Steps, 200 ms", steps_far, figures.steps("steps-200")),
-    Experiment("bottleneck", "Fig. 4.2", "A bottleneck without XCP", plain_bottleneck, figures.bottleneck),
+    Experiment("bottleneck", "Fig. 4.2", "A bottleneck without XCP", unaware_bottleneck, figures.bottleneck),
     Experiment("peering", "Fig. 4.8", "XCP-i across two clouds", peering, figures.peering),
     Experiment("merge", "Fig. 4.10", "Clouds of 300 and 100 into 400 Mbit/s", merge, figures.clouds("merge")),
     Experiment(

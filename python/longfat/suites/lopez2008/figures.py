@@ -1,4 +1,4 @@
-"""The thesis's figures as data: which curves over which axes, with captions."""
+"""The thesis's figures as data: curves, axes and captions."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from longfat.words import Mode
 RATE_AXIS = "rate, Mbit/s"
 TIME_AXIS = "time, s"
 GREY, RED = 6, 1
-"""Strokes of lines that stand beside measured ones."""
+"""Strokes of lines that are not measured."""
 MOST_BINS = 500
-"""Of a history in a figure; more are averaged."""
+"""Greatest number of points of a history in a figure; longer histories are averaged."""
 
 Draw = Callable[[Runs, Mode], Figure]
 
 
 def history(label: str, row: Row, prefix: str = "", stroke: int = 0, bin_s: float = 0.0) -> Curve:
-    """Rate over time of all flows whose names begin so, averaged over bins if there are too many."""
+    """Returns the rate over time of all flows with this prefix, averaged if there are too many samples."""
     rate = row.summed_mbps(prefix)
     stride = max(1, round(bin_s / row.bin_s), -(-rate.size // MOST_BINS))
     whole = rate.size // stride * stride
@@ -53,12 +53,12 @@ def history(label: str, row: Row, prefix: str = "", stroke: int = 0, bin_s: floa
 
 
 def dashed(label: str, x: Sequence[float], y: Sequence[float], stroke: int = GREY) -> Curve:
-    """A line that nothing measured has drawn."""
+    """Returns a line that is not measured."""
     return Curve(label, tuple(x), tuple(y), None, None, "theory", stroke)
 
 
-def there(variation: Variation, end_s: float) -> Curve:
-    """What is available, drawn as theory is."""
+def available(variation: Variation, end_s: float) -> Curve:
+    """Returns the available capacity as a line."""
     edges = np.arange(0.0, end_s + 0.25, 0.25).tolist()
     spans = list(pairwise(edges))
     values = [available_mbps(variation, span) for span in spans]
@@ -66,18 +66,18 @@ def there(variation: Variation, end_s: float) -> Curve:
 
 
 def rates(title: str, curves: Iterable[Curve], end_s: float, most: float | None = None) -> Panel:
-    """A panel of rates over time."""
+    """Returns a panel of rates over time."""
     limits = None if most is None else (0.0, 1.1 * most)
     return Panel(title, TIME_AXIS, RATE_AXIS, tuple(curves), x_range=(0.0, end_s), y_range=limits)
 
 
-def first(runs: Runs, **place: Any) -> Row:
-    """The first repeat at a place."""
-    return Row(runs.where(**place).first() if place else runs.first())
+def first(runs: Runs, **coordinates: Any) -> Row:
+    """Returns the first repeat at some coordinates."""
+    return Row(runs.where(**coordinates).first() if coordinates else runs.first())
 
 
 def shown(runs: Runs) -> str:
-    """Which repeat a history is of."""
+    """Says in a caption which repeat a history shows."""
     return " First of several repeats." if len(runs.distinct("repeat")) > 1 else ""
 
 
@@ -96,7 +96,7 @@ def joined_vcp(runs: Runs, mode: Mode) -> Figure:
 
 
 def staged(protocol: str) -> Draw:
-    """Figs. 2.11, 2.12: four flows that come and go."""
+    """Figs. 2.11, 2.12: four flows that start and stop."""
 
     def draw(runs: Runs, mode: Mode) -> Figure:
         row = first(runs)
@@ -124,7 +124,7 @@ def steps(name: str) -> Draw:
 
 
 def model(runs: Runs, mode: Mode) -> Figure:
-    """Figs. 3.3, 3.4: the straight lines of (3.4) beside what NewReno did."""
+    """Figs. 3.3, 3.4: the straight lines of (3.4) beside NewReno's rate."""
 
     def capacity(time_s: float) -> float:
         top, bottom = (1e6 * mbps for mbps in SINE_MBPS)
@@ -140,7 +140,7 @@ def model(runs: Runs, mode: Mode) -> Figure:
             rates(
                 f"RTT {rtt_ms} ms",
                 (
-                    there("sine", SINE_S),
+                    available("sine", SINE_S),
                     dashed("model (3.4)", times, modelled, RED),
                     history("simulated", row, "newreno"),
                 ),
@@ -167,7 +167,7 @@ def zoom(runs: Runs, mode: Mode) -> Figure:
                 TITLES[name],
                 TIME_AXIS,
                 RATE_AXIS,
-                (_stretched(there("steps", 56.0), 48.0), _stretched(_fine(row), 48.0)),
+                (_stretched(available("steps", 56.0), 48.0), _stretched(_fine(row), 48.0)),
                 x_range=(48.0, 56.0),
             )
         )
@@ -205,7 +205,7 @@ def bottleneck(runs: Runs, mode: Mode) -> Figure:
                 f"{title}: window",
                 TIME_AXIS,
                 "cwnd, segments",
-                (window(row),),
+                (cwnd_curve(row),),
                 x_range=(0.0, 60.0),
             )
         )
@@ -219,7 +219,7 @@ def bottleneck(runs: Runs, mode: Mode) -> Figure:
 
 
 def peering(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 4.8: through two clouds, and without."""
+    """Fig. 4.8: through two clouds, and without clouds."""
     labels = [(case, first(runs, case=case)) for case in ("clouds", "all XCP")]
     means = [float(np.mean(row.row["cwnd"][0][len(row.row["cwnd"][0]) // 2 :])) for _, row in labels]
     return Figure(
@@ -237,7 +237,7 @@ def peering(runs: Runs, mode: Mode) -> Figure:
                 "Window",
                 TIME_AXIS,
                 "cwnd, segments",
-                tuple(window(row, case, n) for n, (case, row) in enumerate(labels)),
+                tuple(cwnd_curve(row, case, n) for n, (case, row) in enumerate(labels)),
                 x_range=(0.0, 62.0),
             ),
         ),
@@ -290,7 +290,7 @@ def errors(runs: Runs, mode: Mode) -> Figure:
 
 
 def shared(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 4.18: what happens where the thesis leaves it open."""
+    """Fig. 4.18: what the thesis leaves open."""
     panels, lines = [], []
     for case in runs.distinct("case"):
         row = first(runs, case=case)
@@ -338,12 +338,12 @@ def acks(runs: Runs, mode: Mode) -> Figure:
     """Figs. 5.3, 5.4, 5.6 and Table 5.1."""
     panels, lines = [], []
     for (name, loss), printed in TABLE_5_1.items():
-        place = runs.where(protocol=name, ack_loss=loss)
+        at_case = runs.where(protocol=name, ack_loss=loss)
         panels.append(
-            _each_flow(f"{TITLES[name]}, {loss:.0%} of the ACKs lost", first(place), "acks", ACKS_S)
+            _each_flow(f"{TITLES[name]}, {loss:.0%} of the ACKs lost", first(at_case), "acks", ACKS_S)
         )
         for at, number in zip(ACKS_FALLS_S, printed, strict=True):
-            lost = [Row(row).lost((at, at + AFTER_FALL_S)) for row in place]
+            lost = [Row(row).lost((at, at + AFTER_FALL_S)) for row in at_case]
             lines.append((TITLES[name], f"{loss:.0%}", f"{at:g} s", str(number), f"{np.mean(lost):.0f}"))
     return Figure(
         "acks",
@@ -363,8 +363,8 @@ def radar(runs: Runs, mode: Mode) -> Figure:
     """Fig. 5.7: mean rates of the ten flows around a circle."""
     curves = []
     for number, (name, loss) in enumerate(TABLE_5_1):
-        place = runs.where(protocol=name, ack_loss=loss)
-        means = np.mean([Row(row).each("means_mbps") for row in place], axis=0)
+        at_case = runs.where(protocol=name, ack_loss=loss)
+        means = np.mean([Row(row).each("means_mbps") for row in at_case], axis=0)
         samples = [(float(flow), (float(mean), float("nan"))) for flow, mean in enumerate(means)]
         curves.append(points(f"{TITLES[name]}, {loss:.0%} of the ACKs lost", samples, None, number))
     flows = tuple(f"flow {number + 1}" for number in range(len(curves[0].x)))
@@ -447,13 +447,13 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
             row = first(runs, protocol=protocol)
             line = history("rate", row, protocol)
             text = f"{TITLES[protocol]}: {row.dropped():.0f} dropped"
-            panels.append(rates(text, (there(variation, end_s), line), end_s, 1000.0))
+            panels.append(rates(text, (available(variation, end_s), line), end_s, 1000.0))
             panels.append(
                 Panel(
                     f"{TITLES[protocol]}: window and queue",
                     TIME_AXIS,
                     "packets",
-                    (window(row), _queue(row, 1)),
+                    (cwnd_curve(row), _queue(row, 1)),
                     x_range=(0.0, end_s),
                 )
             )
@@ -469,8 +469,8 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
     return draw
 
 
-def window(row: Row, label: str = "cwnd", stroke: int = 0, flow: int = 0) -> Curve:
-    """The window of a flow, by its position."""
+def cwnd_curve(row: Row, label: str = "cwnd", stroke: int = 0, flow: int = 0) -> Curve:
+    """Returns the cwnd history of a flow, which is given by its position."""
     cwnd = thinned(row.edges_s(), row.row["cwnd"][flow], MOST_BINS)
     return Curve(label, *cwnd, None, None, "line", stroke)
 
@@ -484,7 +484,7 @@ def _fine(row: Row) -> Curve:
 
 
 def _stretched(curve: Curve, from_s: float) -> Curve:
-    """The part of a curve after a time."""
+    """Returns the part of a curve after a time."""
     kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x >= from_s]
     return Curve(
         curve.label,
@@ -498,8 +498,8 @@ def _stretched(curve: Curve, from_s: float) -> Curve:
 
 
 def _each_flow(title: str, row: Row, variation: Variation, end_s: float) -> Panel:
-    """Each flow's rate over half seconds, and its even share of what there is."""
-    whole = there(variation, end_s)
+    """Returns a panel with each flow's rate over half seconds, and an even share of what is available."""
+    whole = available(variation, end_s)
     share = dashed("even share of the available", whole.x, [y / len(row.names) for y in whole.y])
     curves = [history(f"flow {number + 1}", row, name, number, 0.5) for number, name in enumerate(row.names)]
     return rates(title, (share, *curves), end_s)

@@ -1,4 +1,4 @@
-"""How the claims of chapter 6 are judged: a `Finding` from the data. Words: `lopez2008_claims`."""
+"""The rules of the claims of chapter 6. `claims` has their texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from longfat.suites.lopez2008.settings import (
     STARVED_S,
 )
 
-Window = tuple[float, float]
+Span = tuple[float, float]
 
 
 def starved(data: Data) -> Finding:
@@ -133,16 +133,16 @@ def half(data: Data) -> Finding:
     )
 
 
-def _rate(window: Window) -> Callable[[Row], float]:
-    return lambda row: row.rate_mbps(window, "xcp")
+def _rate(span: Span) -> Callable[[Row], float]:
+    return lambda row: row.rate_mbps(span, "xcp")
 
 
-def _cwnd(window: Window) -> Callable[[Row], float]:
-    return lambda row: row.cwnd(window, "xcp")
+def _cwnd(span: Span) -> Callable[[Row], float]:
+    return lambda row: row.cwnd(span, "xcp")
 
 
 def _spans(runs: Runs, from_s: float) -> dict[str, list[float]]:
-    """Rates of XCP and of TCP over every 10 s from a time on, means over repeats."""
+    """Returns the rates of XCP and of TCP over every 10 s after a time, means over repeats."""
     spans = [(at, at + SPAN_S) for at in np.arange(from_s, FRIENDLY_S, SPAN_S)]
     found = [Row(row) for row in runs]
     return {
@@ -151,24 +151,24 @@ def _spans(runs: Runs, from_s: float) -> dict[str, list[float]]:
     }
 
 
-def _both_present() -> list[Window]:
-    """Spans of 10 s in which flows of both kinds run."""
+def _both_present() -> list[Span]:
+    """Returns the spans of 10 s in which flows of both kinds run."""
     end = LEAVE_S + 2 * JOIN_EVERY_S
     return [(float(at), float(at + SPAN_S)) for at in range(JOIN_S, end, SPAN_S)]
 
 
 def _as_printed(
-    printed: Iterable[tuple[str, Sequence[Row], Window, float, float]], few: str, many: str
+    printed: Iterable[tuple[str, Sequence[Row], Span, float, float]], few: str, many: str
 ) -> tuple[list[Check], list[str], dict[str, list[float]]]:
     checks, texts, values = [], [], {}
-    for place, found, span, of_few, of_many in printed:
+    for case, found, span, of_few, of_many in printed:
         rates = [mean(row.rate_mbps(span, name) for row in found) for name in (few, many)]
         checks += [
-            within_factor(f"{place}: {label}, Mbit/s", rate, number, bounds.FIGURE_FACTOR)
+            within_factor(f"{case}: {label}, Mbit/s", rate, number, bounds.FIGURE_FACTOR)
             for label, rate, number in zip(("the three", "the ten"), rates, (of_few, of_many), strict=True)
         ]
-        texts.append(f"{place} {rates[0]:.0f} / {rates[1]:.0f}")
-        values[place] = rates
+        texts.append(f"{case} {rates[0]:.0f} / {rates[1]:.0f}")
+        values[case] = rates
     return checks, texts, values
 
 

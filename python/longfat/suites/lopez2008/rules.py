@@ -1,4 +1,4 @@
-"""How the claims of chapters 2 to 5 are judged: a `Finding` from the data. Words: `lopez2008_claims`."""
+"""The rules of the claims of chapters 2 to 5. `claims` has their texts."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def steps_far(data: Data) -> Finding:
     )
 
 
-def plain_bottleneck(data: Data) -> Finding:
+def unaware_bottleneck(data: Data) -> Finding:
     """LOP-4a."""
     runs = data["bottleneck"]
     sent = {
@@ -205,9 +205,9 @@ def plain_bottleneck(data: Data) -> Finding:
 def peering(data: Data) -> Finding:
     """LOP-4b."""
     runs = data["peering"]
-    window = (networks.BEGIN_S + 10.0, networks.BEGIN_S + BOTTLENECK_S)
+    span = (networks.BEGIN_S + 10.0, networks.BEGIN_S + BOTTLENECK_S)
     rate = {
-        case: mean(row.rate_mbps(window) for row in rows(runs, case=case)) for case in ("clouds", "all XCP")
+        case: mean(row.rate_mbps(span) for row in rows(runs, case=case)) for case in ("clouds", "all XCP")
     }
     through = rows(runs, case="clouds")
     lost, timeouts = max(row.dropped() for row in through), max(sum(row.each("timeouts")) for row in through)
@@ -278,8 +278,8 @@ def errors(data: Data) -> Finding:
     spans = np.arange(begin + 1.0, end - 1.0, 1.0)
     least = min(row.rate_mbps((at, at + 1.0), "j") for row in rows(runs, protocol="xcp") for at in spans)
     early, late = (
-        mean(abs(row.rate_mbps(window, "j") - 100.0) for row in rows(runs, protocol="xcp"))
-        for window in ((begin + 1.0, begin + 4.0), (end - 6.0, end))
+        mean(abs(row.rate_mbps(span, "j") - 100.0) for row in rows(runs, protocol="xcp"))
+        for span in ((begin + 1.0, begin + 4.0), (end - 6.0, end))
     )
     return Finding(
         (
@@ -346,15 +346,15 @@ def ack_loss(data: Data) -> Finding:
 def mirrored(data: Data) -> Finding:
     """LOP-5c."""
     lost, means = _table(data, "xcp-r", 0.1)
-    plain, _ = _table(data, "xcp", 0.1)
+    unmirrored, _ = _table(data, "xcp", 0.1)
     found = rows(data["acks"], protocol="xcp-r", ack_loss=0.1)
-    window = (2.0, float(ACKS_S))
-    idle = mean(max(row.idle_s(window, index) for index in row.among("xcp-r")) for row in found)
+    span = (2.0, float(ACKS_S))
+    idle = mean(max(row.idle_s(span, index) for index in row.among("xcp-r")) for row in found)
     return Finding(
         (
             *_losses(lost, TABLE_5_1["xcp-r", 0.1]),
             *(
-                below(f"lost at {at:g} s, XCP's", lost[number], plain[number])
+                below(f"lost at {at:g} s, XCP's", lost[number], unmirrored[number])
                 for number, at in enumerate(ACKS_FALLS_S)
             ),
             below("longest silence of a flow, s", idle, bounds.NOT_SILENT_S),
@@ -414,16 +414,16 @@ def one(data: Data) -> Finding:
 def formula(data: Data) -> Finding:
     """LOP-5f."""
     runs = data["formula"]
-    window = (10.0, 30.0)
+    span = (10.0, 30.0)
     rate = {
         name: [
-            mean(row.rate_mbps(window, f"{name}-{rtt}") for row in rows(runs, protocol=name))
+            mean(row.rate_mbps(span, f"{name}-{rtt}") for row in rows(runs, protocol=name))
             for rtt in FORMULA_RTTS_MS
         ]
         for name in ("xcp", "xcp-r", "xcp-r-first")
     }
     apart = {
-        name: max(abs(mbps / plain - 1.0) for mbps, plain in zip(rate[name], rate["xcp"], strict=True))
+        name: max(abs(mbps / xcp - 1.0) for mbps, xcp in zip(rate[name], rate["xcp"], strict=True))
         for name in ("xcp-r", "xcp-r-first")
     }
     lost = _dropped(runs.where(protocol="xcp-r-first"))
@@ -443,12 +443,12 @@ def formula(data: Data) -> Finding:
 
 
 def _near(published: float) -> tuple[float, float]:
-    """The bounds around a number of the thesis."""
+    """Returns the bounds around a number of the thesis."""
     return published - bounds.NEAR, published + bounds.NEAR
 
 
 def _stages() -> list[tuple[float, float, list[int]]]:
-    """Times between comings and goings of the four flows, and who runs."""
+    """Returns the spans between the starts and stops of the four flows, and which flows run in each."""
     starts = [float(STAGED_EVERY_S * number) for number in range(4)]
     edges = sorted({*starts, *(start + STAGED_FOR_S for start in starts)})
     return [
@@ -458,7 +458,7 @@ def _stages() -> list[tuple[float, float, list[int]]]:
 
 
 def _fair_after(row: Row, joined_s: float) -> float:
-    """Time until both share fairly over `SHORT_SPAN_S`."""
+    """Returns the time until both flows share fairly over `SHORT_SPAN_S`."""
     end = row.edges_s()[-1]
     for at in np.arange(joined_s, end - SHORT_SPAN_S, 1.0):
         if metrics.jain(row.rates_mbps((at, at + SHORT_SPAN_S))) >= bounds.FAIR:
@@ -466,10 +466,10 @@ def _fair_after(row: Row, joined_s: float) -> float:
     return float("inf")
 
 
-def _wasted(runs: Runs, protocol: str, variation: Variation, window: tuple[float, float]) -> float:
-    """Thesis (3.5): 1 less what arrived over what was available, mean over repeats."""
-    there = available_mbps(variation, window)
-    return mean(metrics.inefficiency(there, row.rate_mbps(window)) for row in rows(runs, protocol=protocol))
+def _wasted(runs: Runs, protocol: str, variation: Variation, span: tuple[float, float]) -> float:
+    """Returns the inefficiency (3.5): 1 less what arrived over what was available, mean over repeats."""
+    there = available_mbps(variation, span)
+    return mean(metrics.inefficiency(there, row.rate_mbps(span)) for row in rows(runs, protocol=protocol))
 
 
 def _dropped(runs: Runs) -> float:
@@ -477,13 +477,13 @@ def _dropped(runs: Runs) -> float:
 
 
 def _settled(runs: Runs, names: Sequence[str]) -> dict[str, float]:
-    """Mean rates in the second half."""
-    window = (networks.BEGIN_S + 10.0, networks.MERGE_S)
-    return {name: mean(row.rate_mbps(window, name) for row in rows(runs)) for name in names}
+    """Returns mean rates in the second half."""
+    span = (networks.BEGIN_S + 10.0, networks.MERGE_S)
+    return {name: mean(row.rate_mbps(span, name) for row in rows(runs)) for name in names}
 
 
 def _table(data: Data, protocol: str, loss: float) -> tuple[list[float], list[float]]:
-    """Packets lost at both falls, and the least and greatest mean rate of a flow."""
+    """Returns the packets lost at both falls, and the least and greatest mean rate of a flow."""
     found = rows(data["acks"], protocol=protocol, ack_loss=loss)
     lost = [mean(row.lost((at, at + AFTER_FALL_S)) for row in found) for at in ACKS_FALLS_S]
     means = [mean(pick(row.each("means_mbps")) for row in found) for pick in (min, max)]
@@ -505,20 +505,20 @@ def _table_text(lost: Sequence[float], means: Sequence[float]) -> str:
     return f"lost {lost[0]:.0f} and {lost[1]:.0f}; mean rates {means[0]:.1f} to {means[1]:.1f} Mbit/s"
 
 
-def _peak(row: Row, index: int, window: tuple[float, float]) -> float:
-    """A flow's greatest rate over a second."""
-    return max(row.rates_mbps((at, at + 1.0))[index] for at in np.arange(window[0], window[1] - 1.0, 0.5))
+def _peak(row: Row, index: int, span: tuple[float, float]) -> float:
+    """Returns a flow's greatest rate over a second."""
+    return max(row.rates_mbps((at, at + 1.0))[index] for at in np.arange(span[0], span[1] - 1.0, 0.5))
 
 
 def _stable_after(row: Row, fall_s: float) -> float:
-    """Time after a fall until Jain's index of all flows over a second is fair for good (30 s)."""
+    """Returns the time after a fall until Jain's index over a second stays fair (for 30 s)."""
     moments = np.arange(fall_s, fall_s + 30.0, 1.0)
     uneven = [at for at in moments if not metrics.jain(row.rates_mbps((at, at + 1.0))) >= bounds.FAIR]
     return float(uneven[-1] + 1.0 - fall_s) if uneven else 0.0
 
 
 def _filled(found: Sequence[Row]) -> list[float]:
-    """Share of the capacity that arrives in each RTT, from one after the first data's arrival on."""
+    """Returns the share of the capacity that arrives in each RTT, beginning one RTT after the first data."""
     rtt_s = 1e-3 * ONE_RTT_MS
     shares = []
     for row in found:

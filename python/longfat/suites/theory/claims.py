@@ -1,4 +1,4 @@
-"""The claims of the theory suite, written down with their rules before anything was measured."""
+"""The claims of the theory suite as data, written down with their rules before anything was measured."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ DIGITS = 3
 
 
 def response(runs: Runs, mode: Mode) -> Figure:
-    """Measured windows over the loss: all algorithms together, then each beside its law."""
+    """Draws measured windows over the loss: all algorithms together, then each beside its law."""
     names = _names(runs)
     losses = [float(loss) for loss in runs.distinct("loss")]
     panels = [
@@ -71,7 +71,7 @@ def response(runs: Runs, mode: Mode) -> Figure:
 
 
 def scaled(runs: Runs, mode: Mode) -> Figure:
-    """LOP-2a: the loss that standard TCP needs for a rate, the thesis' point, and what was measured."""
+    """Draws LOP-2a: the loss that standard TCP needs for a rate, the thesis's point, and the measurement."""
     row = runs.first()
     rates = [10.0 ** (exponent / 10.0) for exponent in range(60, 101)]
     needed = [theory.standard_loss(rate * RTT_S / 12_000.0) for rate in rates]
@@ -101,7 +101,7 @@ def scaled(runs: Runs, mode: Mode) -> Figure:
 
 
 def unfairness(runs: Runs, mode: Mode) -> Figure:
-    """The exponent of RTT unfairness of every algorithm, beside that of its law."""
+    """Draws the exponent of RTT unfairness of every algorithm beside that of its law."""
     names = _names(runs)
     laws = [theory.LAWS[name].unfairness if name in theory.LAWS else math.nan for name in names]
     measured = [rtt_exponent(runs, name) for name in names]
@@ -110,10 +110,10 @@ def unfairness(runs: Runs, mode: Mode) -> Figure:
         "",
         "x",
         (
-            Curve("its law, 1/(1 - d)", _places(names), tuple(map(_drawn, laws)), None, None, "points", 6),
+            Curve("its law, 1/(1 - d)", _positions(names), tuple(map(_drawn, laws)), None, None, "points", 6),
             *(
-                points(name, [(place, value)], name)
-                for place, (name, value) in enumerate(zip(names, measured, strict=True))
+                points(name, [(index, value)], name)
+                for index, (name, value) in enumerate(zip(names, measured, strict=True))
             ),
         ),
         categories=names,
@@ -137,7 +137,7 @@ def unfairness(runs: Runs, mode: Mode) -> Figure:
 
 
 def requirements_figure(runs: Runs, mode: Mode) -> Figure:
-    """A panel a requirement with every algorithm, the bound, and the table of all."""
+    """Draws a panel for each requirement, with every algorithm and the bound, and the table of all."""
     names = _names(runs)
     measured = {name: requirements.measured(runs, name) for name in names}
     panels = []
@@ -148,8 +148,8 @@ def requirements_figure(runs: Runs, mode: Mode) -> Figure:
             for bound in requirement.bounds
         ]
         found = [
-            points(name, [(float(place), measured[name][requirement.number])], name)
-            for place, name in enumerate(names)
+            points(name, [(float(index), measured[name][requirement.number])], name)
+            for index, name in enumerate(names)
             if requirement.number in measured[name]
         ]
         panels.append(
@@ -195,15 +195,15 @@ def _requirements_table(measured: dict[str, dict[int, requirements.Estimate]]) -
 
 
 def udt(runs: Runs, mode: Mode) -> Figure:
-    """LOP-2f: throughput of a TCP flow beside its like and beside UDT."""
+    """Draws LOP-2f: the throughput of a TCP flow beside its like and beside UDT."""
     victims = tuple(runs.distinct("algorithm"))
     curves = []
     for stroke, other in enumerate(("its like", "UDT")):
         samples = []
-        for place, victim in enumerate(victims):
+        for index, victim in enumerate(victims):
             at = runs.where(algorithm=victim, against="udt" if other == "UDT" else victim)
             mean, error = at.mean_stderr("throughput_1_bps")
-            samples.append((float(place), (mean / 1e6, error / 1e6)))
+            samples.append((float(index), (mean / 1e6, error / 1e6)))
         curves.append(points(f"beside {other}", samples, None, stroke))
     return Figure(
         "udt",
@@ -230,12 +230,12 @@ def _law(law: theory.Law, losses: list[float]) -> tuple[tuple[float, ...], tuple
 
 
 def _names(runs: Runs) -> tuple[str, ...]:
-    """The algorithms in the order of the registry, which is that of the runs."""
+    """Returns the algorithms in the order of the runs, which is that of the registry."""
     return tuple(dict.fromkeys(row["algorithm"] for row in runs))
 
 
-def _places(names: tuple[str, ...]) -> tuple[float, ...]:
-    return tuple(float(place) for place in range(len(names)))
+def _positions(names: tuple[str, ...]) -> tuple[float, ...]:
+    return tuple(float(index) for index in range(len(names)))
 
 
 def _drawn(value: float) -> float:

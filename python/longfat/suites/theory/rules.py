@@ -1,4 +1,4 @@
-"""What the theory suite's claims find in its data."""
+"""The rules of the theory suite's claims. `claims` has their texts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S, has
 
 TEN_GIGABIT_WINDOW = 83_333.0
-"""LOP-2a: packets of 1500 bytes that 10 Gbit/s carry in 100 ms; the thesis rounds."""
+"""LOP-2a: packets of 1500 bytes that 10 Gbit/s carry in 100 ms, rounded by the thesis."""
 ROUNDED = 1.0001
+"""This only checks arithmetic, so it is not a bound of the claim."""
 SLOPE_FROM = 1e-3
-"""Slopes of response functions are fitted from this loss down, away from the high-speed laws' switch."""
+"""Slopes of response functions are fitted below this loss, away from the high-speed laws' switch."""
 
 
 def ten_gigabit(data: Data) -> Finding:
@@ -109,7 +110,7 @@ def udt_degrades(data: Data) -> Finding:
 
 
 def seven_requirements(data: Data) -> Finding:
-    """The table of 2.4.1: reported."""
+    """Reports the table of 2.4.1."""
     runs = data["requirements"]
     names = dict.fromkeys(row["algorithm"] for row in runs)
     met, values, checks = {}, {}, []
@@ -138,7 +139,7 @@ def seven_requirements(data: Data) -> Finding:
 
 
 def follows_law(name: str) -> Find:
-    """The finding of one algorithm's law: what was measured at each loss, against it."""
+    """Returns the rule of one algorithm's law: compares the measurement at each loss with it."""
 
     def find(data: Data) -> Finding:
         law = theory.LAWS[name]
@@ -164,6 +165,6 @@ def follows_law(name: str) -> Find:
 
 
 def _slope(runs: Runs) -> float:
-    """D of W = c / p^d, fitted on logarithms over the rarer losses."""
+    """Returns d of W = c / p^d, fitted on logarithms over the rarer losses."""
     losses = [loss for loss in runs.distinct("loss") if loss < SLOPE_FROM]
     return -metrics.log_slope(losses, [runs.where(loss=loss).mean("window") for loss in losses])

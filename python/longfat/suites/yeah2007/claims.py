@@ -1,7 +1,7 @@
-"""The claims of the YeAH paper, as data: written down, with their rules, before anything was measured.
+"""The claims of the YeAH paper as data, written down with their rules before anything was measured.
 
-The paper has figures without numbers, and words. Where it gives words and no number, the number in the rule
-is chosen here and the rule says so.
+The paper has figures without numbers, and words. Where it gives no number, the number in the rule is chosen
+here, and the rule says so.
 """
 
 from __future__ import annotations

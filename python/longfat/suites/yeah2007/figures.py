@@ -1,4 +1,4 @@
-"""YeAH's figures as data: which curves over which axes, with captions."""
+"""YeAH's figures as data: curves, axes and captions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def joined(runs: Runs, mode: Mode) -> Figure:
 
 
 def queue_over_rtts(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 3: normalised queue; beside it the utilization, which the paper describes only."""
+    """Fig. 3: normalised queue, and the utilization, which the paper only describes."""
     return Figure(
         "F3",
         "Fig. 3",
@@ -69,7 +69,7 @@ def queue_over_rtts(runs: Runs, mode: Mode) -> Figure:
 
 
 def overflow_table(runs: Runs, mode: Mode) -> Figure:
-    """Table I, as curves: measured, and as printed."""
+    """Table I as curves: measured, and as printed."""
     printed = tuple(
         Curve(
             TITLES[name],

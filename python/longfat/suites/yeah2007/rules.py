@@ -1,4 +1,4 @@
-"""How each YEAH claim is judged: a `Finding` from the data. Each rule's words stand in `yeah2007_claims`."""
+"""The rules of YeAH's claims. `claims` has their texts."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def lossy_rtts(data: Data) -> Finding:
     return Finding(
         tuple(checks),
         f"{_held(checks)}; utilization: {_spans(used)}",
-        {"utilization": _keyed(used), "yeah_without_loss": _plain(reached)},
+        {"utilization": _keyed(used), "yeah_without_loss": _by_point(reached)},
     )
 
 
@@ -351,7 +351,7 @@ def without_slow_start(data: Data) -> Finding:
 
 
 def _left_by_yielding(row: Mapping[str, Any]) -> float:
-    """YeAH's least cwnd after another flow has joined, over its mean in the half minute before."""
+    """Returns YeAH's least cwnd after another flow has joined over its mean in the half minute before."""
     history = row["series"][0]
     time, cwnd = np.asarray(history["time_s"]), np.asarray(history["cwnd"])
     before = cwnd[(time >= JOIN_S - BEFORE_S) & (time < JOIN_S)]
@@ -359,7 +359,7 @@ def _left_by_yielding(row: Mapping[str, Any]) -> float:
 
 
 def _loss_within(text: str, measured: float, printed: float) -> Check:
-    """Within a factor of the printed value; nothing lost is further off than that."""
+    """Checks that a loss is within a factor of the printed one; no loss at all is not."""
     if measured <= 0.0:
         return Check(f"{text} within a factor {bounds.TABLE_FACTOR:g} of {printed:.3g}", False, "none")
     return within_factor(text, measured, printed, bounds.TABLE_FACTOR)
@@ -393,9 +393,9 @@ def _at(used: Mapping[str, Mapping[int, float]], seconds: int) -> str:
     return f"{seconds} s {min(values):.2f}..{max(values):.2f}"
 
 
-def _plain(row: Mapping[Any, float]) -> dict[str, float]:
-    return {f"{place:g}": value for place, value in row.items()}
+def _by_point(row: Mapping[Any, float]) -> dict[str, float]:
+    return {f"{point:g}": value for point, value in row.items()}
 
 
 def _keyed(rows: Mapping[str, Mapping[Any, float]]) -> dict[str, dict[str, float]]:
-    return {name: _plain(row) for name, row in rows.items()}
+    return {name: _by_point(row) for name, row in rows.items()}

@@ -1,4 +1,4 @@
-"""Settings of Baiocchi, Castellani, Vacirca 2007, each with its source, and the scenarios they make."""
+"""Settings of Baiocchi, Castellani, Vacirca 2007, each with its source, and the scenarios made from them."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ TITLES = {
     "hstcp": "HSTCP",
 }
 LOSS_BASED = ("hstcp", "cubic", "htcp")
-"""The new ones that take losses alone for congestion."""
+"""The new protocols that take only losses as congestion."""
 FILLED_UP_TO_MS = 120
 """The longest RTT at which all fill the link (Fig. 3)."""
 HTCP_ALIKE_UP_TO_S = 1200
 """Fig. 8(a): beyond this length H-TCP falls behind (footnote)."""
 HYBRID = ("africa", "ctcp")
-"""Those that mix losses and delay, as YeAH does."""
+"""The protocols that combine losses and delay, as YeAH does."""
 
 RATE_MBPS = 500
 RTTS_MS: dict[Mode, tuple[int, ...]] = {"quick": (15, 60, 240), "full": (15, 30, 60, 120, 240, 480)}
@@ -67,7 +67,7 @@ JOIN_S = 100.0
 BEFORE_S = 30.0
 """Fig. 1: how long before the join YeAH's window is averaged."""
 JOINED_S = 600.0
-"""IV, where nothing else is said; in quick mode too, since epochs of Reno's kind last two minutes here."""
+"""Duration from IV; also in quick mode, because Reno's epochs last two minutes here."""
 LONG_RTT_MS = 480
 LONGEST_S: dict[Mode, float] = {"quick": 600.0, "full": 1800.0}
 
@@ -122,10 +122,10 @@ TABLE_I: dict[str, dict[int, float | None]] = {
     "cubic": {15: 2.61158e-5, 60: 1.8499e-5, 240: 2.96627e-5},
     "hstcp": {15: 6.06129e-5, 60: 2.93257e-5, 240: 4.1152e-6},
 }
-"""Loss probability by RTT in ms, as printed; None is the dash: no packet was lost."""
+"""Loss probability by RTT in ms, as printed; None stands for a dash: no packet was lost."""
 
 Flows = Sequence[tuple[str, int]]
-"""Of each flow its algorithm and its RTT in ms."""
+"""The algorithm and the RTT in ms of each flow."""
 
 
 def scenario(
@@ -141,7 +141,7 @@ def scenario(
     sample: str | None = None,
     events: bool = False,
 ) -> dict[str, Any]:
-    """A scenario of the paper's testbed."""
+    """Returns a scenario of the paper's testbed."""
     bottleneck: dict[str, Any] = {
         "rate": f"{RATE_MBPS} Mbit/s",
         "buffer": f"{queue_percent} % BDP",
@@ -160,7 +160,7 @@ def scenario(
             {**transport, "algorithm": dict(ALGORITHMS[name]), "rtt": f"{rtt_ms} ms", "start": start}
             for (name, rtt_ms), start in zip(flows, starts or [START] * len(flows), strict=True)
         ],
-        # the name says the direction, as that of traffic in both does
+        # the name carries the direction, as the names of two-way traffic do
         "background": [{"kind": "surge", "name": "web-reverse", "load": WEB_LOAD, "direction": "reverse"}],
     }
     if sample is not None:
@@ -179,7 +179,7 @@ def run(
     share: float = 1.0,
     **options: Any,
 ) -> Run:
-    """One run at its place; ``share`` is what it may use of the link, for the estimate of its work."""
+    """Returns one run; ``share`` is the expected use of the link, for the estimate of its work."""
     title = " and ".join(f"{name} at {rtt} ms" for name, rtt in flows[:2])
     document = scenario(title, flows, duration_s=duration_s, repeat=repeat, **options)
     packets = share * RATE_MBPS * 1e6 * duration_s / PACKET_BITS
@@ -187,5 +187,5 @@ def run(
 
 
 def bdp_packets(rtt_ms: float) -> float:
-    """Bandwidth-delay product in packets of 1500 bytes: 20 000 at 480 ms."""
+    """Returns the bandwidth-delay product in packets of 1500 bytes: 20 000 at 480 ms."""
     return RATE_MBPS * 1e3 * rtt_ms / PACKET_BITS
