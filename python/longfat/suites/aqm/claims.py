@@ -53,8 +53,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "2",
         "fairness of mixes of flows, against drop-tail",
         "in some scenarios AQM improves fairness, in others it degrades it seriously",
-        "Of RED, CHOKe, BLUE and SRED in three mixes of TCP flows: at least one Jain's index "
-        f"{short(bounds.MARGIN)} above drop-tail's, and at least one {short(bounds.MARGIN)} below. {NUMBERS}",
+        "Among RED, CHOKe, BLUE and SRED in three mixes of TCP flows, at least one Jain's index is "
+        f"{short(bounds.MARGIN)} above drop-tail's and at least one is {short(bounds.MARGIN)} below. "
+        f"{NUMBERS}",
         ("fairness",),
         rules.fairness_either_way,
         settings=(
@@ -69,15 +70,15 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "3",
         "datagrams at a constant rate beside many flows of TCP, behind CHOKe",
         "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
-        f"Beside {RESPONSIVE[1]} flows, at each rate: at most 1 / (1 + e), and less than behind RED. "
-        f"{NUMBERS}",
+        f"Beside {RESPONSIVE[1]} flows the datagrams get at most 1 / (1 + e) at each rate, and less than "
+        f"behind RED. {NUMBERS}",
         ("unresponsive",),
         rules.choke_holds_back,
         settings=(
             Setting(
                 "flows of TCP",
                 f"{RESPONSIVE[1]}; {RESPONSIVE[0]} for comparison",
-                CHOSEN_HERE + f": a first measurement had {RESPONSIVE[0]} alone, where the proof wants many",
+                CHOSEN_HERE + f": a first measurement had only {RESPONSIVE[0]}, but the proof needs many",
             ),
         ),
         values={"greatest_share": 0.269},
@@ -86,15 +87,15 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "4",
         "like flows behind SRED",
         "1 / P estimates the number of active flows",
-        f"At each number of flows within a factor {bounds.NEAR_FACTOR:g} of it. {NUMBERS}",
+        f"The estimate is within a factor {bounds.NEAR_FACTOR:g} of each number of flows. {NUMBERS}",
         ("flows",),
         rules.sred_counts,
     ),
     _of_guidelines(
         "5",
         f"{FLOWS} like flows",
-        "no figure printed: report goodput against queueing delay",
-        "Reported; the checks compare goodput with drop-tail's.",
+        "prints no value; goodput against queueing delay is reported here",
+        "The values are reported; the checks compare goodput with drop-tail's.",
         ("tradeoff",),
         rules.tradeoff,
         reports=True,
@@ -104,13 +105,13 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "changing capacity",
         "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
         "RED, CHOKe, BLUE and SRED each fail at least one of four, over the times at either capacity, "
-        "changing every 20 s: " + f"{LOW_AND_STABLE} {NUMBERS}",
+        f"which changes every 20 s: {LOW_AND_STABLE} {NUMBERS}",
         ("capacity",),
         rules.capacity_low_and_stable,
         settings=(
             Setting(
                 "capacity",
-                f"{HIGH_MBPS} and {LOW_MBPS} Mbit/s by turns, every 20 s and every 0.1 s",
+                f"{HIGH_MBPS} and {LOW_MBPS} Mbit/s, alternating every 20 s and every 0.1 s",
                 "RFC 7928, section 8.2.6, in the values of ns-3's aqm-eval-suite",
             ),
             Setting("flows", f"{FLOWS} like flows", CHOSEN_HERE + "; ns-3's suite has 2"),
@@ -120,8 +121,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "7",
         "datagrams beside many flows of TCP, behind CHOKe with room above its thresholds",
         "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
-        f"Thresholds {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]} packets: at each rate at most 1 / (1 + e), and "
-        f"less than with {AROUND_PIE[0]} and {AROUND_PIE[1]}. {NUMBERS}",
+        f"With thresholds of {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]} packets the datagrams get at most 1 / "
+        f"(1 + e) at each rate, and less than with {AROUND_PIE[0]} and {AROUND_PIE[1]}. {NUMBERS}",
         ("bound",),
         rules.choke_bound,
         settings=(
@@ -140,14 +141,14 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "8",
         "flows of TCP behind SRED",
         "1 / P estimates 1 / sum of squared shares (proposition 1)",
-        f"At each number of flows within a factor {bounds.CLOSE_FACTOR:g} of 1 / sum of squared shares, "
-        f"taken over the packets that the list remembers. {NUMBERS}",
+        f"The estimate is within a factor {bounds.CLOSE_FACTOR:g} of 1 / sum of squared shares at each "
+        f"number of flows; the shares are taken over the packets that the list remembers. {NUMBERS}",
         ("flows",),
         rules.sred_sees_shares,
         settings=(
             Setting(
                 "shares",
-                "those of 0.1 s with those of the packets before, weighted exp(-age / 4000 packets)",
+                "products of shares in 0.1 s and in the packets before, weighted exp(-age / 4000 packets)",
                 CHOSEN_HERE
                 + ": 1000 zombies, replaced with probability 1/4; written after AQM-4 was found 7 to "
                 "11 % low, to show why",

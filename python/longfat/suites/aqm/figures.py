@@ -38,7 +38,7 @@ from longfat.words import Mode
 SIGNALS = {DROPS: "Drops", MARKS: "Marks (ECN)"}
 DELAY_AXIS = "queueing delay, ms"
 PHASES = (f"{FEW} flows", f"{FEW + MORE} flows", f"{FEW} again")
-SETTING = f"{RATE_MBPS} Mbit/s, buffer of {BUFFER_PACKETS} packets, {RTT_MS} ms unless said."
+SETTING = f"{RATE_MBPS} Mbit/s, buffer of {BUFFER_PACKETS} packets, {RTT_MS} ms unless stated otherwise."
 CORNERS = 48
 
 
@@ -48,11 +48,9 @@ def tradeoff(runs: Runs, mode: Mode) -> Figure:
         "tradeoff",
         "RFC 7928, 2.7",
         "Goodput against queueing delay",
-        f"{FLOWS} like flows. {SETTING} The ellipses hold one standard deviation of the two-dimensional "
-        "normal distribution fitted to means over half a second (ten RTTs), of all repeats; "
-        "points are its centres. "
-        "Upper left is better. "
-        f"Runs a queue: {len(runs.distinct('repeat'))}.",
+        f"{FLOWS} like flows. {SETTING} The ellipses show one standard deviation of the two-dimensional "
+        "normal distribution fitted to means over half a second (ten RTTs), of all repeats; points are their "
+        f"centres. Upper left is better. Runs for each queue: {len(runs.distinct('repeat'))}.",
         tuple(
             Panel(
                 SIGNALS[signal],
@@ -79,9 +77,9 @@ def load(runs: Runs, mode: Mode) -> Figure:
         "load",
         "RFC 7928, 8.2.5; thesis 2.5.1.5",
         "Changing load",
-        f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; no point "
-        "in the drops: none. Below: histories with drops, means over half a second, first "
-        "repeat. The capacity "
+        f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; without "
+        "drops there is no point. Below: histories with drops, means over half a second, first repeat. The "
+        "capacity "
         "does not change here." + repeats(runs),
         (*_spans(runs, phases), *_histories(runs.where(signal=DROPS))),
     )
@@ -110,11 +108,11 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
         "capacity",
         "RFC 7928, 8.2.6; thesis 2.5.1.5",
         "Changing capacity",
-        f"{FLOWS} like flows before {HIGH_MBPS} and {LOW_MBPS} Mbit/s by turns, for {CHANGE_S[SLOW]:g} s "
-        f"each (above) and for {CHANGE_S[FAST]:g} s each (below them). {SETTING} Delays are the backlog "
-        "over the capacity of the moment, waits the mean backlog over the rate that was carried. RED's and "
-        "CHOKe's thresholds are in packets and do not follow the capacity; Adaptive RED takes the higher one "
-        "for it. No point in the drops: none. Last: histories with slow changes and drops, means over half a "
+        f"{FLOWS} like flows before {HIGH_MBPS} and {LOW_MBPS} Mbit/s, alternating every {CHANGE_S[SLOW]:g} "
+        f"s (above) and every {CHANGE_S[FAST]:g} s (below). {SETTING} Delays are the backlog over the "
+        "current capacity, waits the mean backlog over the carried rate. RED's and CHOKe's thresholds are in "
+        "packets and do not follow the capacity; Adaptive RED assumes the higher one. Without drops there is "
+        "no point. Last: histories with slow changes and drops, means over half a "
         "second, first repeat." + repeats(runs),
         (*_spans(slow, levels, log=True), *quick, *_histories(slow.where(signal=DROPS))),
     )
@@ -190,9 +188,8 @@ def unresponsive(runs: Runs, mode: Mode) -> Figure:
         "unresponsive",
         "RFC 7928, 5.3; thesis 2.5.1.2",
         "Datagrams that do not respond",
-        f"One source at a constant rate beside flows of TCP. {SETTING} CHOKe is there to hold "
-        f"such sources back; "
-        "its bound is proven for many flows." + repeats(runs),
+        f"One source at a constant rate beside flows of TCP. {SETTING} CHOKe is meant to "
+        "hold such sources back; its bound is proven for many flows." + repeats(runs),
         tuple(
             Panel(
                 f"Beside {number} flows",
@@ -263,7 +260,7 @@ def bound(runs: Runs, mode: Mode) -> Figure:
         "CHOKe's bound and its thresholds",
         f"One source at a constant rate beside {RESPONSIVE[-1]} flows of TCP, behind CHOKe with two pairs of "
         f"thresholds and {LONG_BUFFER_PACKETS} packets of room. {SETTING} While the average queue is below "
-        "the lower threshold nothing is compared, and the bound's proof does not hold." + repeats(runs),
+        "the lower threshold CHOKe compares nothing, and the bound's proof does not hold." + repeats(runs),
         panels,
     )
 
@@ -278,8 +275,8 @@ def flows(runs: Runs, mode: Mode) -> Figure:
         "thesis 2.5.1.4",
         "The number of flows that SRED estimates",
         f"Like flows of TCP. {SETTING} Mean of 1 / P over the run. The effective number is 1 / sum of "
-        "squared shares, of those of 0.1 s with those of the 4000 packets that the list remembers."
-        + repeats(runs),
+        "squared shares, from products of the shares in 0.1 s and in the 4000 packets that the list "
+        "remembers." + repeats(runs),
         (
             Panel(
                 "",

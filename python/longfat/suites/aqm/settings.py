@@ -83,8 +83,8 @@ BOUND_OFFERED = (0.5, 1.0, 2.0, 4.0)
 
 COMMON_SETTINGS = (
     Setting("bottleneck", f"{RATE_MBPS} Mbit/s, {BUFFER_PACKETS} packets (two BDPs)", CHOSEN_HERE),
-    Setting("capacity", "constant unless said", CHOSEN_HERE),
-    Setting("flows", f"TCP SACK, {RTT_MS} ms unless said, starts within 5 s", CHOSEN_HERE),
+    Setting("capacity", "constant unless stated otherwise", CHOSEN_HERE),
+    Setting("flows", f"TCP SACK, {RTT_MS} ms unless stated otherwise, starts within 5 s", CHOSEN_HERE),
     Setting(
         "RED, CHOKe",
         "thresholds 31 and 94 packets",
@@ -93,7 +93,7 @@ COMMON_SETTINGS = (
     Setting("Adaptive RED", "target 15 ms", CHOSEN_HERE),
     Setting("others", "as in `longfat queues`, with their defaults", CHOSEN_HERE),
     Setting("marks", "ECN (RFC 3168) in the queue and in all flows of TCP", "RFC 7928"),
-    Setting("duration, repeats", f"300 s, figures from {SETTLE_S} s on; 10 repeats over seeds", CHOSEN_HERE),
+    Setting("duration, repeats", f"300 s, measured from {SETTLE_S} s on; 10 repeats over seeds", CHOSEN_HERE),
 )
 
 

@@ -24,30 +24,30 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "1",
         "link utilization of two like flows",
-        "better with background; most protocols good with it",
-        f"Of {OF}: each at most {short(bounds.SAME)} lower with background than without; more than "
-        f"{part(bounds.MOST_SHARE)} of them at least {short(bounds.GOOD)} with it. {NUMBERS}",
+        "better with background; with it most protocols are good",
+        f"Each of {OF} is at most {short(bounds.SAME)} lower with background than without; more than "
+        f"{part(bounds.MOST_SHARE)} of them reach at least {short(bounds.GOOD)} with it. {NUMBERS}",
         ("utilization",),
         rules.utilization,
-        estimator=MEANS + " All traffic on the bottleneck.",
+        estimator=MEANS + " All traffic on the bottleneck counts.",
     ),
     _claim(
         "2",
         "stability: CoV of the rates of two like flows",
         "high without background, lower with it, except FAST slightly higher",
-        "Each but FAST lower with background, FAST higher; the median of the others without background at "
-        f"least {short(bounds.HIGH_COV)}. {NUMBERS}",
+        "With background each protocol but FAST is lower and FAST is higher; without it the median of the "
+        f"others is at least {short(bounds.HIGH_COV)}. {NUMBERS}",
         ("stability",),
         rules.stability,
-        estimator=MEANS + " Of each flow's goodput over seconds.",
+        estimator=MEANS + " The CoV is that of each flow's goodput over seconds.",
     ),
     _claim(
         "3",
         "packet loss of two like flows, and of all traffic",
-        "STCP highest in both; little more with background",
-        "STCP's loss above every other's, of the two flows and of all traffic, without and with background; "
-        f"background adds at most {short(bounds.ADDED_LOSS)} to each protocol's loss of all traffic. "
-        f"{NUMBERS}",
+        "STCP is highest in both; background adds little",
+        "STCP's loss is above every other's, for the two flows and for all traffic, without and with "
+        f"background; background adds at most {short(bounds.ADDED_LOSS)} to each protocol's loss of all "
+        f"traffic. {NUMBERS}",
         ("loss",),
         rules.loss,
     ),
@@ -55,8 +55,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "4",
         "RTT fairness: a flow at 162 ms, one at 16 to 162 ms",
         "FAST nearly perfect without background, lowest with it",
-        f"Least over greatest throughput: FAST's without background at least {short(bounds.NEARLY_PERFECT)} "
-        f"at each RTT; with background FAST's mean over the RTTs below every other's. {NUMBERS}",
+        "Least over greatest throughput: without background FAST has at least "
+        f"{short(bounds.NEARLY_PERFECT)} at each RTT; with background FAST's mean over the RTTs is below "
+        f"every other's. {NUMBERS}",
         ("rtt",),
         rules.rtt_fairness,
     ),
@@ -64,8 +65,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "5",
         "TCP friendliness: TCP SACK joined by another (Jain's index)",
         "better with background for all but STCP",
-        f"Each but STCP higher with background than without; STCP at most {short(bounds.SAME)} higher. "
-        f"{NUMBERS}",
+        "Each protocol but STCP is higher with background than without; STCP is at most "
+        f"{short(bounds.SAME)} higher. {NUMBERS}",
         ("friendly",),
         rules.friendliness,
     ),
@@ -73,8 +74,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "6",
         "intra-protocol fairness: two like flows (Jain's index)",
         "HSTCP, SACK TCP, STCP low without background, better with it; FAST falls significantly with it",
-        f"HSTCP, TCP SACK and STCP below {short(bounds.LOW_INDEX)} without background and higher with it; "
-        f"FAST at least {short(bounds.FALLS_BY)} lower with it. {NUMBERS}",
+        f"HSTCP, TCP SACK and STCP are below {short(bounds.LOW_INDEX)} without background and higher with "
+        f"it; FAST is at least {short(bounds.FALLS_BY)} lower with it. {NUMBERS}",
         ("intra",),
         rules.intra,
     ),
@@ -82,10 +83,13 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "7",
         "convergence: the second flow at 80 % of the first one's rate",
         "HSTCP very slow without background, better with it; FAST much slower with it",
-        f"HSTCP: at least {bounds.SLOW_S:g} s without background, less with it. FAST: with background more "
-        f"than {multiple(bounds.MUCH_SLOWER)} as long as without. {NUMBERS}",
+        f"HSTCP takes at least {bounds.SLOW_S:g} s without background and less with it. FAST takes more than "
+        f"{multiple(bounds.MUCH_SLOWER)} as long with background as without. {NUMBERS}",
         ("convergence",),
         rules.convergence,
-        estimator="Median over RTTs and repeats, never reached counts as infinite; averages of LLS eq. (2).",
+        estimator=(
+            "Median over RTTs and repeats, where a time that is never reached counts as infinite; averages "
+            "by LLS eq. (2)."
+        ),
     ),
 )

@@ -38,7 +38,7 @@ def utilization(runs: Runs, mode: Mode) -> Figure:
         "Link Utilization",
         "Use of the link by all traffic",
         "Share of the capacity that all traffic used while both flows ran, for each RTT of the pair. The "
-        f"background took {_background(runs)} of it. The slides: better with background, good for most.",
+        f"background used {_background(runs)} of it. The slides: better with background, good for most.",
         runs,
         "share of the capacity",
         _mean_of("utilization"),
@@ -68,7 +68,8 @@ def loss(runs: Runs, mode: Mode) -> Figure:
         "loss",
         "Packet loss rate",
         "Losses of the flows and of all traffic",
-        "Packets lost over packets sent while both flows ran; no point: none was lost. The slides: STCP has "
+        "Packets lost over packets sent while both flows ran; a point is missing where none was lost. The "
+        "slides: STCP has "
         "the highest in both; little more with background. " + NO_RATE + _repeats(runs),
         (*ours, *both),
     )
@@ -133,8 +134,8 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
         "Convergence",
         "Time until the second flow has 80 %",
         "Time from its start until the second flow runs at 80 % of the first one's rate, mean of the repeats "
-        "that got there; no point: most did not. The slides: HSTCP very slow without background, better "
-        "with it; FAST much slower with it.",
+        "that reached it; a point is missing where most did not. The slides: HSTCP very slow without "
+        "background, better with it; FAST much slower with it.",
         runs,
         "time, s",
         lambda at: at.mean_stderr_reached("convergence_80_s"),

@@ -113,7 +113,7 @@ COMMON_SETTINGS = (
         "slides, Experimental Plan; within the next second, " + CHOSEN_HERE,
     ),
     Setting("duration", "1200 s", "slides, Experimental Plan"),
-    Setting("RTT", "42, 82 and 162 ms, means over them", "82 and 162 ms: slides; 42 ms " + CHOSEN_HERE),
+    Setting("RTT", "42, 82 and 162 ms; means over them", "82 and 162 ms: slides; 42 ms " + CHOSEN_HERE),
     Setting(
         "short background flows",
         f"lognormal body and Pareto tail of sizes, exponential gaps; {SHORT_LOAD} of the capacity each way",
@@ -128,12 +128,16 @@ COMMON_SETTINGS = (
         "background RTTs", "exponential, mean 100 ms", "backup slides: exponential; the mean " + CHOSEN_HERE
     ),
     Setting("stack", "SACK, delayed ACK, byte counting, rate halving; no host ticks", CHOSEN_HERE),
-    Setting("FAST", "alpha 200 packets, fixed", CHOSEN_HERE + ": what 1 Gbit/s has; half the buffer for two"),
+    Setting(
+        "FAST",
+        "alpha 200 packets, fixed",
+        CHOSEN_HERE + ": the value for 1 Gbit/s; two flows fill half the buffer",
+    ),
     Setting("CUBIC, H-TCP, HSTCP", "variants 2005, linux, table as in Linux", CHOSEN_HERE + ": as of 2006"),
     Setting("others", "as in `longfat algorithms`, with their defaults", CHOSEN_HERE),
     Setting(
         "repeats",
-        "3, over seeds: starts and background differ; 1 of protocols without results on the slides",
+        "3, over seeds: starts and background differ; 1 for protocols without results on the slides",
         CHOSEN_HERE,
     ),
 )

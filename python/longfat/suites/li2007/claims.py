@@ -27,9 +27,8 @@ from longfat.suites.li2007.settings import (
 
 SHARED = "Mean over repeats, from the start of flow 2 to the end of the run."
 CONVERGENCE = (
-    "Short-term average (eq. 2, lambda = delta / (100 RTT), delta 0.1 s) of flow 2 first at 80 % of flow "
-    "1's, counted from its start, looked for over 600 s; mean over the repeats that converge, never if most "
-    "do not."
+    "Time from flow 2's start until its short-term average (eq. 2, lambda = delta / (100 RTT), delta 0.1 s) "
+    "is 80 % of flow 1's, within 600 s; mean over the repeats that converge, or never if most do not."
 )
 
 _LOWEST = {
@@ -52,18 +51,18 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F1",
         "1 standard flow, 1 Gbit/s, 100 ms, delayed ACK without byte counting, one loss at a full window",
         "BDP ~8000 packets; ~8000 RTT (800 s) to refill; the measured path averaged 218 Mbit/s over 1200 s",
-        f"Refill within {percent(bounds.REFILL_FACTOR - 1.0)} % of {bounds.REFILL_RTTS:g} RTT and of "
-        f"{bounds.REFILL_S:g} s; mean rate from the loss on within "
+        f"The refill takes {bounds.REFILL_RTTS:g} RTT and {bounds.REFILL_S:g} s, both within "
+        f"{percent(bounds.REFILL_FACTOR - 1.0)} %; the mean rate after the loss is within "
         f"{percent(bounds.REFILL_MBPS_FACTOR - 1.0)} % of {bounds.REFILL_MBPS:g} Mbit/s (tolerances chosen "
         "here).",
         ("F1",),
         rules.refill,
         estimator=(
-            "One run: refill from the lowest cwnd after the loss to 99 % of the window before it; mean rate "
-            "from the loss to the end of the run, some 870 s."
+            "One run. Refill: from the lowest cwnd after the loss to 99 % of cwnd before it. Mean rate: from "
+            "the loss to the end of the run, about 870 s."
         ),
         settings=(
-            Setting("one loss", "window held at 8333 packets; the 56 millionth packet is lost", CHOSEN_HERE),
+            Setting("one loss", "cwnd held at 8333 packets; the 56 millionth packet is lost", CHOSEN_HERE),
             Setting("queue", "100 % BDP, so that slow-start loses nothing", CHOSEN_HERE),
             Setting("access link", "10 Gbit/s", CHOSEN_HERE),
         ),
@@ -78,7 +77,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F3a",
         "two like flows, same RTT 16..324 ms, 10 and 250 Mbit/s",
         "standard TCP and H-TCP share to within 5 % at every RTT",
-        f"For standard TCP and H-TCP, each RTT and each rate: ratio at least {short(bounds.FAIR)}.",
+        f"Standard TCP and H-TCP have a ratio of at least {short(bounds.FAIR)} at each RTT and each rate.",
         ("F3",),
         rules.fair_to_five_percent,
         values={"least_ratio": bounds.FAIR},
@@ -87,9 +86,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F3b",
         "two like flows, same RTT 16..324 ms, 10 and 250 Mbit/s",
         "Scalable-TCP and FAST-TCP notably unfair; HS-TCP and BIC-TCP unfair to a lesser degree",
-        f"Unfairness = 1 - ratio, averaged over all points. All four above {short(bounds.UNFAIR)}, the "
-        f"{percent(bounds.UNFAIR)} % of LLS-F3a; each of Scalable-TCP and FAST-TCP above each of HS-TCP and "
-        "BIC-TCP.",
+        "Unfairness is 1 - ratio, averaged over all points. All four protocols are above "
+        f"{short(bounds.UNFAIR)}, the {percent(bounds.UNFAIR)} % of LLS-F3a; Scalable-TCP and FAST-TCP are "
+        "each above HS-TCP and BIC-TCP.",
         ("F3",),
         rules.degrees_of_unfairness,
     ),
@@ -97,7 +96,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F4",
         "Scalable-TCP x2, 250 Mbit/s, 42 and 162 ms, second flow later",
         "no convergence to fairness within 10 min",
-        f"At each RTT: ratio of the last 60 s below {short(bounds.CONVERGED)} (LLS's own "
+        f"The ratio of the last 60 s is below {short(bounds.CONVERGED)} at each RTT (LLS's own "
         f"{percent(bounds.CONVERGED)} %).",
         ("F4",),
         history_rules.stcp_does_not_converge,
@@ -106,36 +105,41 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "F5a",
         "FAST-TCP x2, 250 Mbit/s, 42 ms",
-        "rapid cwnd variation: 2 x alpha/2 = 200 packets wanted, the queue is 175",
+        "cwnd varies rapidly: the flows want 2 x alpha/2 = 200 packets in a queue of 175",
         f"Both flows back off more often than once in {bounds.BACKOFF_RTTS} RTT "
-        f"({bounds.BACKOFF_RTTS * 0.042:g} s), LLS's averaging time; both cwnds vary by a coefficient of at "
-        f"least {short(bounds.RAPID_COV)} over the later half (chosen here).",
+        f"({bounds.BACKOFF_RTTS * 0.042:g} s), LLS's averaging time; both cwnds have a coefficient of "
+        f"variation of at least {short(bounds.RAPID_COV)} over the later half (chosen here).",
         ("F5",),
         history_rules.fast_varies_rapidly,
-        estimator="Mean over repeats: run time over congestion events; CoV of cwnd sampled every 0.1 s.",
+        estimator=(
+            "Means over repeats: run time divided by congestion events; CoV of cwnd sampled every 0.1 s."
+        ),
         values={"queue_packets": 175.0},
-        note="The printed rule queues alpha = 200 packets a flow, the text says alpha/2; both are shown.",
+        note=(
+            "The printed rule queues alpha = 200 packets for each flow, the text says alpha/2; both are "
+            "shown."
+        ),
     ),
     _claim(
         "F5b",
         "FAST-TCP x2, 250 Mbit/s, 162 ms",
         "no rapid variation; abrupt cwnd changes from alpha switching, can lock into lasting unfairness",
         f"Neither flow backs off more often than once in {bounds.BACKOFF_RTTS} RTT "
-        f"({bounds.BACKOFF_RTTS * 0.162:g} s); some cwnd changes by over {percent(bounds.ABRUPT_STEP)} % "
-        f"between neighbouring 10 s means; some 100 s have a ratio below {short(bounds.LOCKED_RATIO)} in at "
-        "least one repeat (numbers chosen here).",
+        f"({bounds.BACKOFF_RTTS * 0.162:g} s); a cwnd changes by more than {percent(bounds.ABRUPT_STEP)} % "
+        f"between neighbouring 10 s means; over some 100 s the ratio is below {short(bounds.LOCKED_RATIO)} "
+        "in at least one repeat (numbers chosen here).",
         ("F5",),
         history_rules.fast_locks_in,
         estimator=(
-            "Epochs: mean over repeats; abrupt change and lasting unfairness: worst repeat, without the "
-            "first 100 s after flow 2's start for the former."
+            "Time between backoffs: mean over repeats. Abrupt change and lasting unfairness: worst repeat, "
+            "the former without the first 100 s after flow 2's start."
         ),
     ),
     _claim(
         "F6",
         "HS-TCP x2, 250 Mbit/s, 42 / 162 / 324 ms",
-        "converges, the longer the RTT the slower",
-        "Converges at each RTT, and later at 162 than at 42 ms, later at 324 than at 162 ms.",
+        "converges, more slowly at longer RTTs",
+        "HS-TCP converges at each RTT, later at 162 ms than at 42 ms, and later at 324 ms than at 162 ms.",
         ("F6",),
         history_rules.hstcp_converges_slower,
         estimator=CONVERGENCE,
@@ -144,8 +148,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F7",
         "HS-TCP x2, 250 Mbit/s, 42 ms, nearest-neighbour table against interpolated table",
         "lasting unfairness with the table, less when interpolated",
-        f"Unfairness (1 - ratio) of the later half: above {short(bounds.UNFAIR)} with the nearest-neighbour "
-        "table; smaller when interpolated (cannot be told if the difference is within one standard error).",
+        f"The unfairness (1 - ratio) of the later half is above {short(bounds.UNFAIR)} with the "
+        "nearest-neighbour table and smaller when interpolated (undecided if the difference is within one "
+        "standard error).",
         ("F7",),
         rules.table_granularity,
         estimator="Mean over repeats of the ratio over the later half of the time both flows run.",
@@ -153,22 +158,22 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "F8",
         "BIC-TCP x2, 250 Mbit/s, 42 / 162 / 324 ms",
-        "slower with RTT; not fair within 10 min at 324 ms",
-        "Converges later (or not) at 162 than at 42 ms and at 324 than at 162 ms; ratio of the last 60 s at "
-        f"324 ms below {short(bounds.CONVERGED)}.",
+        "converges more slowly at longer RTTs; not fair within 10 min at 324 ms",
+        "BIC-TCP converges later, or never, at 162 ms than at 42 ms and at 324 ms than at 162 ms; the ratio "
+        f"of the last 60 s at 324 ms is below {short(bounds.CONVERGED)}.",
         ("F8",),
         history_rules.bic_slows_down,
         estimator=CONVERGENCE,
         note=(
-            "The paper's formula has a slip; measured with the corrected form, shown with the printed one "
+            "The formula in the paper has a slip. The corrected form is judged; the printed form is shown "
             "too."
         ),
     ),
     _claim(
         "F9",
         "H-TCP x2, 250 Mbit/s, 42 / 162 / 324 ms",
-        "equal sharing at all three",
-        f"Ratio over the later half at least {short(bounds.FAIR)} at each RTT (the "
+        "the flows share equally at all three RTTs",
+        f"The ratio over the later half is at least {short(bounds.FAIR)} at each RTT (the "
         f"{percent(1.0 - bounds.FAIR)} % of LLS-F3a).",
         ("F9",),
         history_rules.htcp_shares_equally,
@@ -178,25 +183,26 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F10",
         "like flows, flow 1 at 162 ms, flow 2 at 16..162 ms, 10 and 250 Mbit/s; queue 20 and 100 % BDP",
         "lowest long/short throughput ratio: standard .02, H-TCP .2, HS-TCP and FAST-TCP .003, Scalable-TCP "
-        "below that; H-TCP's ratio goes as the RTT ratio, standard TCP's as its square; the same at 100 % "
-        "BDP",
-        f"Lowest long/short ratio at 20 % BDP: standard within a factor {_LOWEST['sack']}, H-TCP within "
-        f"{_LOWEST['htcp']}, {_HSTCP_AND_FAST}, Scalable-TCP below both; exponent of the ratio over that of "
-        f"the measured RTTs {_EXPONENT['htcp']} for H-TCP, {_EXPONENT['sack']} for standard TCP; at 100 % "
-        "BDP H-TCP highest, standard TCP next, the others below (tolerances chosen here).",
+        "below that; H-TCP's ratio is proportional to the RTT ratio, standard TCP's to its square; the same "
+        "holds at 100 % BDP",
+        f"Lowest long/short ratios at 20 % BDP: standard TCP within a factor {_LOWEST['sack']}, H-TCP within "
+        f"{_LOWEST['htcp']}, {_HSTCP_AND_FAST}, Scalable-TCP below both. The ratio is a power of the ratio "
+        f"of measured RTTs, with exponent {_EXPONENT['htcp']} for H-TCP and {_EXPONENT['sack']} for standard "
+        "TCP. At 100 % BDP H-TCP is highest, standard TCP next, and the others are below (tolerances chosen "
+        "here).",
         ("F10", "F10-100"),
         rules.rtt_unfairness,
         settings=QUEUE_OF_LONG_RTT,
         estimator=SHARED
-        + " Lowest over both rates and all RTTs. Exponents: least squares on logarithms, all points "
-        "with flow 2 nearer, against the ratio of mean measured RTTs.",
+        + " Lowest over both rates and all RTTs. Exponents: least squares on logarithms, over all "
+        "points at which flow 2 has the shorter RTT, against the ratio of mean measured RTTs.",
         values=bounds.LOWEST_RATIO,
     ),
     _claim(
         "F11",
         "one standard flow joined by one new flow, same RTT, 10 and 250 Mbit/s",
         "Scalable-TCP and FAST-TCP are the least fair to standard TCP at both rates; at 10 Mbit/s "
-        "Scalable-TCP through crossing Low_Window",
+        "Scalable-TCP because it crosses Low_Window",
         "By the ratio averaged over the RTTs, Scalable-TCP and FAST-TCP are each among the two least fair of "
         "the five, at each rate; at 10 Mbit/s Scalable-TCP's cwnd passes Low_Window "
         f"({ALGORITHMS['stcp']['low_window']}) in every run with a ratio below {short(bounds.CONVERGED)}.",
@@ -217,19 +223,19 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F12b",
         "two like flows, 100 Mbit/s, 82 ms (BDP 683 packets), queue 1..100 % BDP",
         "below ~3 % BDP (FAST-TCP ~8 %) throughput collapses and the loss rate rises ~100-fold",
-        f"Collapse = throughput below {percent(bounds.COLLAPSED)} % of that at {USUAL_PERCENT} % BDP. "
-        f"Largest collapsing queue: {bounds.COLLAPSING_PERCENT[0]:g} to {bounds.COLLAPSING_PERCENT[1]:g} % "
-        f"BDP, FAST-TCP above all others and at most {bounds.FAST_COLLAPSING_PERCENT:g} %; loss at "
-        f"{SMALLEST_PERCENT} % at least {bounds.LOSS_RISE:g} times that at {USUAL_PERCENT} % BDP, each "
-        "algorithm (numbers chosen here).",
+        f"Throughput has collapsed if it is below {percent(bounds.COLLAPSED)} % of that at {USUAL_PERCENT} % "
+        f"BDP. The largest queue with a collapse is {bounds.COLLAPSING_PERCENT[0]:g} to "
+        f"{bounds.COLLAPSING_PERCENT[1]:g} % BDP; for FAST-TCP it is above all others and at most "
+        f"{bounds.FAST_COLLAPSING_PERCENT:g} %. For each algorithm the loss at {SMALLEST_PERCENT} % is at "
+        f"least {bounds.LOSS_RISE:g} times that at {USUAL_PERCENT} % BDP (numbers chosen here).",
         ("F12",),
         rules.small_queues_collapse,
     ),
     _claim(
         "E2",
         "two flows, same RTT varied 16..324 ms, queue a fixed share of BDP (III-E-ii)",
-        "no figure printed: report throughput and loss against RTT",
-        "Nothing to check: reported.",
+        "prints no figure; throughput and loss over the RTT are reported here",
+        "There is nothing to check; the values are reported.",
         ("E2",),
         rules.report_efficiency,
         reports=True,
@@ -237,8 +243,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "C2",
         "standard TCP at 162 ms against a new protocol at 16..324 ms (III-D)",
-        "no figure printed: report",
-        "Nothing to check: reported.",
+        "prints no figure; the ratios are reported here",
+        "There is nothing to check; the values are reported.",
         ("C2",),
         rules.report_compatibility,
         settings=QUEUE_OF_LONG_RTT,
@@ -249,15 +255,15 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "one flow, 250 Mbit/s, 162 ms, random loss",
         "standard TCP, Scalable-TCP and HS-TCP follow their theoretical response functions away from the "
         "mode switch",
-        f"Each point whose theoretical window is below {percent(bounds.FILLED_BELOW)} % of the BDP and not "
-        f"within a factor {bounds.SWITCH_FACTOR:g} of Low_Window: measured within a factor "
-        f"{bounds.THEORY_FACTOR:g} of theory (numbers chosen here; the paper says that the agreement is "
+        f"The measurement is within a factor {bounds.THEORY_FACTOR:g} of theory at each point whose "
+        f"theoretical window is below {percent(bounds.FILLED_BELOW)} % of the BDP and not within a factor "
+        f"{bounds.SWITCH_FACTOR:g} of Low_Window (numbers chosen here; the paper says that the agreement is "
         "fairly good).",
         ("F13",),
         rules.follows_theory,
         estimator=(
-            "Mean over repeats of the throughput without the first 100 s, against window x 1500 bytes / 162 "
-            "ms."
+            "Mean over repeats of the throughput without the first 100 s, compared with window x 1500 bytes "
+            "/ 162 ms."
         ),
         settings=(
             Setting("losses", "1e-2 to 1e-7, data packets, independent", "III-F; points " + CHOSEN_HERE),
@@ -267,12 +273,12 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "F14a",
         "80 % convergence time after a second flow's start, 250 Mbit/s",
-        "Scalable-TCP, HS-TCP, BIC-TCP over 100 s or never; H-TCP levels off near 30 s; FAST-TCP the "
-        "smallest; standard TCP does not converge at long RTT",
+        "Scalable-TCP, HS-TCP, BIC-TCP over 100 s or never; H-TCP levels off near 30 s; FAST-TCP is the "
+        "fastest; standard TCP does not converge at long RTT",
         f"At 324 ms Scalable-TCP, HS-TCP and BIC-TCP need over {bounds.SLOW_S:g} s or never converge, "
-        f"standard TCP never; H-TCP between {bounds.LEVEL_S[0]:g} and {bounds.LEVEL_S[1]:g} s at each RTT "
-        f"from {LEVEL_FROM_MS} ms on, and at 324 ms at most {multiple(bounds.LEVEL_FACTOR)} its time at "
-        f"{LEVEL_FROM_MS} ms; FAST-TCP the smallest at more than {part(bounds.SMALLEST_SHARE)} of the RTTs "
+        f"standard TCP never; H-TCP needs between {bounds.LEVEL_S[0]:g} and {bounds.LEVEL_S[1]:g} s at each "
+        f"RTT from {LEVEL_FROM_MS} ms on, and at 324 ms at most {multiple(bounds.LEVEL_FACTOR)} its time at "
+        f"{LEVEL_FROM_MS} ms; FAST-TCP is the fastest at more than {part(bounds.SMALLEST_SHARE)} of the RTTs "
         '(numbers for "levels off" chosen here).',
         ("F14",),
         history_rules.convergence_fast_link,
@@ -282,7 +288,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "F14b",
         "80 % convergence time after a second flow's start, 10 Mbit/s",
-        "H-TCP about as standard TCP",
+        "H-TCP takes about as long as standard TCP",
         f"At each RTT H-TCP's time is within a factor {bounds.SLOW_LINK_FACTOR:g} of standard TCP's (chosen "
         "here).",
         ("F14",),
@@ -293,9 +299,10 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "F15",
         "LLS-F10 at 250 Mbit/s with 0..50 web sessions",
         "ratios barely change; 50 sessions load ~1.5 % of the link with ~1 s bursts of ~10 %",
-        f"Each ratio with web sessions is within a factor {bounds.WEB_FACTOR:g} of the one without; mean "
-        f"load of 50 sessions {bounds.LOAD_PERCENT[0]:g} to {bounds.LOAD_PERCENT[1]:g} %; greatest load over "
-        f"a second {bounds.BURST_PERCENT[0]:g} to {bounds.BURST_PERCENT[1]:g} % (numbers chosen here).",
+        f"Each ratio with web sessions is within a factor {bounds.WEB_FACTOR:g} of the one without; 50 "
+        f"sessions load {bounds.LOAD_PERCENT[0]:g} to {bounds.LOAD_PERCENT[1]:g} % of the link on average "
+        f"and {bounds.BURST_PERCENT[0]:g} to {bounds.BURST_PERCENT[1]:g} % in the busiest second (numbers "
+        "chosen here).",
         ("F15",),
         rules.web_changes_little,
         estimator=SHARED + " Loads: mean over all runs with 50 sessions.",

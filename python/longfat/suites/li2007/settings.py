@@ -109,7 +109,7 @@ COMMON_SETTINGS = (
     Setting("topology", "dumbbell, one bottleneck", "IV-F, Fig. 2"),
     Setting("packets", "1500 bytes, of which 1448 payload", "V-D (1500); payload with timestamps"),
     Setting("access links", "1 Gbit/s", "IV-F"),
-    Setting("queue", "drop-tail, 20 % BDP unless said", "III, captions"),
+    Setting("queue", "drop-tail, 20 % BDP unless stated otherwise", "III, captions"),
     Setting("stack", "SACK, delayed ACK, byte counting, rate halving", "Appendix I"),
     Setting("host timer tick", "1 ms", "V-D, V-G"),
     Setting("parameters", "Table II", "Table II"),
@@ -129,15 +129,15 @@ COMMON_SETTINGS = (
     Setting(
         "repeats",
         "5, over seeds: start of flow 2, phases of the host ticks, random losses and web sessions differ",
-        "IV-F (5); what differs " + CHOSEN_HERE,
+        "IV-F (5); what differs is " + CHOSEN_HERE,
     ),
 )
 
 TWO_FLOWS = (
     Setting(
-        "window of the figures",
+        "measured span",
         "from the start of flow 2 to the end of the run",
-        CHOSEN_HERE + ": over it both flows run; the paper does not say",
+        CHOSEN_HERE + ": both flows run during all of it; the paper names none",
     ),
 )
 
@@ -145,7 +145,7 @@ QUEUE_OF_LONG_RTT = (
     Setting(
         "RTT in the BDP of the queue",
         "flow 1's, 162 ms",
-        CHOSEN_HERE + ": III-C holds flow 1's constant and the queue a constant share of the BDP",
+        CHOSEN_HERE + ": III-C keeps flow 1's RTT constant, and the queue a constant share of the BDP",
     ),
 )
 

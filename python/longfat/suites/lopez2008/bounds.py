@@ -70,7 +70,7 @@ FULL = 0.95
 """5e: after ten."""
 MIRROR_WITHIN = 0.05
 FIRST_OFF = 0.2
-"""5f: shares of plain XCP's rate."""
+"""5f: shares of XCP's rate."""
 
 FALLEN_MBPS = 60.0
 LEFT_SEGMENTS = 2.0

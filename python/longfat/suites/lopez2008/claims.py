@@ -56,9 +56,9 @@ STAGED_SETTINGS = (
 )
 
 STAGED_RULE = (
-    f"From {SETTLE_S:g} s after each coming and going until the next: Jain's index at least "
-    f"{short(bounds.FAIR)}, the link used to at least {short(bounds.USED)}; no packet dropped in the whole "
-    "run (chosen here)."
+    f"From {SETTLE_S:g} s after each start and stop until the next, Jain's index is at least "
+    f"{short(bounds.FAIR)} and at least {short(bounds.USED)} of the link is used; no packet is dropped in "
+    "the whole run (chosen here)."
 )
 _XCP_FOLLOWS = f"XCP below {short(bounds.EFFICIENT)} and no packet dropped"
 _AROUND = f"({short(bounds.NEAR)} around the number, XCP's {short(bounds.EFFICIENT)}: chosen here)"
@@ -68,9 +68,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "2c",
         "VCP, 40 ms flow at 45 Mbit/s joined by a 50 ms flow",
         "up to 100 s to fairness",
-        f"The first flow has at least {bounds.FIRST_VCP_MBPS:g} Mbit/s before; Jain's index over "
-        f"{SHORT_SPAN_S:g} s first reaches {short(bounds.FAIR)} between {bounds.VCP_FAIR_S[0]:g} and "
-        f"{bounds.VCP_FAIR_S[1]:g} s after the second flow's start, median over repeats (chosen here).",
+        f"The first flow has at least {bounds.FIRST_VCP_MBPS:g} Mbit/s before the second starts; Jain's "
+        f"index over {SHORT_SPAN_S:g} s first reaches {short(bounds.FAIR)} between {bounds.VCP_FAIR_S[0]:g} "
+        f"and {bounds.VCP_FAIR_S[1]:g} s after that start, median over repeats (chosen here).",
         ("vcp",),
         rules.joined_vcp,
         settings=(
@@ -107,8 +107,10 @@ CLAIMS: tuple[Claim[Data], ...] = (
         ("sine-100",),
         rules.sine_near,
         settings=SINE_SETTINGS,
-        estimator="Inefficiency (3.5): 1 less what arrived over the capacity, both over 16 to 48 s; means "
-        "over repeats.",
+        estimator=(
+            "Inefficiency (3.5): 1 minus the ratio of what arrived to the capacity, both over 16 to 48 s; "
+            "means over repeats."
+        ),
         values={"newreno": bounds.NEWRENO_NEAR, "hstcp": bounds.EFFICIENT},
     ),
     _claim(
@@ -127,7 +129,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "3c",
         "step capacity by 50 Mbit/s on-off UDP flows, changes every 10 s, 1 Gbit/s..300 Mbit/s, 100 ms",
         f"HSTCP inefficiency below {short(bounds.EFFICIENT)} (s 120..150); XCP no drop",
-        f"HSTCP below {short(bounds.EFFICIENT)}; no packet dropped in XCP's whole run, the datagrams' "
+        f"HSTCP below {short(bounds.EFFICIENT)}; no packet is dropped in XCP's whole run, datagrams "
         "included.",
         ("steps-100",),
         rules.steps_near,
@@ -157,8 +159,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "drop-tail bottleneck",
         " / ".join(f"{value:.1f}" for value in bounds.MEGABYTES.values())
         + " MB; the third one unstable with heavy loss",
-        f"MB that arrive within {percent(bounds.MEGABYTES_FACTOR - 1.0)} % of the first two numbers, and "
-        f"within a factor {bounds.UNSTABLE_FACTOR:g} of the third; the third loses at least "
+        f"The MB that arrive are within {percent(bounds.MEGABYTES_FACTOR - 1.0)} % of the first two numbers "
+        f"and within a factor {bounds.UNSTABLE_FACTOR:g} of the third; the third case loses at least "
         f"{percent(bounds.UNSTABLE_LOSS)} % of its packets (chosen here).",
         ("bottleneck",),
         rules.unaware_bottleneck,
@@ -168,9 +170,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "4b",
         "XCP-i across two non-XCP clouds",
-        "as the all-XCP path, no loss, no timeout",
-        f"Rate from 10 s on within {percent(bounds.SAME_RATE)} % of that on the all-XCP path; no packet "
-        f"dropped, no timeout in any repeat ({percent(bounds.SAME_RATE)} %: chosen here).",
+        "performs like the all-XCP path, without loss or timeout",
+        f"The rate after 10 s is within {percent(bounds.SAME_RATE)} % of that on the all-XCP path; no repeat "
+        f"has a dropped packet or a timeout ({percent(bounds.SAME_RATE)} %: chosen here).",
         ("peering",),
         rules.peering,
         settings=NETWORK_SETTINGS,
@@ -213,9 +215,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "TCP {:g} and {:g} MB; XCP-i {:g} and {:g} MB; ".format(*bounds.ERRORS_MEGABYTES.values())
         + "underestimate by 20 % wastes 20 of 100 Mbit/s; the error "
         "shrinks with the available bandwidth",
-        f"Each MB within {percent(bounds.ERRORS_FACTOR - 1.0)} %; j never below {bounds.LEAST_J_MBPS:g} "
-        "Mbit/s over a second, from one second after its start; j's distance from 100 Mbit/s less in the "
-        "last 6 s than from 1 to 4 s after its start (chosen here).",
+        f"Each MB is within {percent(bounds.ERRORS_FACTOR - 1.0)} %; j is never below "
+        f"{bounds.LEAST_J_MBPS:g} Mbit/s over a second, from one second after its start; j is nearer to 100 "
+        "Mbit/s in the last 6 s than from 1 to 4 s after its start (chosen here).",
         ("errors",),
         rules.errors,
         settings=(
@@ -236,9 +238,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "packets lost at 5 s / 55 s: {} / {}; mean rates {:g}..{:g} Mbit/s".format(
             *TABLE_5_1["xcp", 0.0], *bounds.RATES_MBPS["xcp", 0.0]
         ),
-        f"Lost within 10 s of each fall: within a factor {bounds.LOST_FACTOR:g} of the number; least and "
-        f"greatest mean rate of a flow within the range, {percent(bounds.WIDER)} % wider on both sides "
-        "(chosen here).",
+        f"The packets lost within 10 s of each fall are within a factor {bounds.LOST_FACTOR:g} of the "
+        "number; the least and the greatest mean rate of a flow are within the range, widened by "
+        f"{percent(bounds.WIDER)} % on both sides (chosen here).",
         ("acks",),
         rules.no_ack_loss,
         settings=ACKS_SETTINGS,
@@ -250,10 +252,10 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "{} / {}; one flow up to 550, others idle up to 8 s; 81..98 Mbit/s; ~15 s to stabilise".format(
             *TABLE_5_1["xcp", 0.1]
         ),
-        f"Lost: within a factor {bounds.LOST_FACTOR:g}. In the 20 s after 55 s: one flow reaches at least "
-        f"{bounds.TAKES_OVER_MBPS:g} Mbit/s over a second, one is silent for at least {bounds.SILENT_S:g} s, "
-        f"Jain's index over a second is {short(bounds.FAIR)} for good after {_range(bounds.EVEN_AGAIN_S)} s. "
-        "Mean rates spread more than without loss of ACKs (chosen here).",
+        f"The lost packets are within a factor {bounds.LOST_FACTOR:g}. In the 20 s after 55 s one flow "
+        f"reaches at least {bounds.TAKES_OVER_MBPS:g} Mbit/s over a second, one is silent for at least "
+        f"{bounds.SILENT_S:g} s, Jain's index over a second stays at {short(bounds.FAIR)} or above after "
+        f"{_range(bounds.EVEN_AGAIN_S)} s. Mean rates spread more than without loss of ACKs (chosen here).",
         ("acks",),
         rules.ack_loss,
         settings=ACKS_SETTINGS,
@@ -265,10 +267,11 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "{} / {}; no flow idle; {:g}..{:g} Mbit/s".format(
             *TABLE_5_1["xcp-r", 0.1], *bounds.RATES_MBPS["xcp-r", 0.1]
         ),
-        f"Lost: within a factor {bounds.LOST_FACTOR:g}, and below XCP's with the same loss of ACKs. No flow "
-        f"silent for {'a second' if bounds.NOT_SILENT_S == 1.0 else f'{bounds.NOT_SILENT_S:g} s'} from 2 s "
-        f"on. Least and greatest mean rate within the range, {percent(bounds.WIDER)} % wider on both sides "
-        "(chosen here).",
+        f"The lost packets are within a factor {bounds.LOST_FACTOR:g} and below XCP's with the same loss of "
+        "ACKs. No flow is silent for "
+        f"{'a second' if bounds.NOT_SILENT_S == 1.0 else f'{bounds.NOT_SILENT_S:g} s'} from 2 s on. The "
+        f"least and the greatest mean rate are within the range, widened by {percent(bounds.WIDER)} % on "
+        "both sides (chosen here).",
         ("acks",),
         rules.mirrored,
         settings=ACKS_SETTINGS,
@@ -278,8 +281,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "5d",
         "3 flows, 200..50 Mbit/s, 50 ms one way, 30 % ACK loss",
         "XCP times out, XCP-r does not",
-        f"XCP at least {'one timeout' if bounds.TIMEOUTS == 1.0 else f'{bounds.TIMEOUTS:g} timeouts'}, mean "
-        "over repeats; XCP-r none in any repeat.",
+        f"XCP has at least {'one timeout' if bounds.TIMEOUTS == 1.0 else f'{bounds.TIMEOUTS:g} timeouts'}, "
+        "mean over repeats; XCP-r has none in any repeat.",
         ("three",),
         rules.three,
         settings=(
@@ -296,9 +299,10 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "5e",
         "one XCP flow, constant capacity, 30 % ACK loss (5.1.1)",
         f"fills {percent(bounds.FILLED[0])} % after one RTT, {percent(bounds.FILLED[1])} % after two",
-        "Share of the capacity that arrives in the first and second RTT after that of the first data: "
-        f"{_near(bounds.FILLED[0], None)} and {_near(bounds.FILLED[1], None)}; the first over that without "
-        f"loss {_near(bounds.FILLED[0], None)}; at least {short(bounds.FULL)} after ten (chosen here).",
+        "The share of the capacity that arrives in the first and the second RTT after that of the first data "
+        f"is {_near(bounds.FILLED[0], None)} and {_near(bounds.FILLED[1], None)}; the first is "
+        f"{_near(bounds.FILLED[0], None)} of that without loss; after ten RTTs the share is at least "
+        f"{short(bounds.FULL)} (chosen here).",
         ("one",),
         rules.one,
         settings=(
@@ -310,11 +314,11 @@ CLAIMS: tuple[Claim[Data], ...] = (
     ),
     _claim(
         "5f",
-        "first XCP-r formula against the mirror window (5.3), RTT unlike the router's mean",
+        "first XCP-r formula against the mirror window (5.3), RTTs that differ from the router's mean",
         "the first gives a wrong window",
-        f"From 10 s on each flow's rate: with the mirror within {percent(bounds.MIRROR_WITHIN)} % of plain "
-        f"XCP's; with the first formula off by at least {percent(bounds.FIRST_OFF)} %, or packets dropped "
-        "(chosen here).",
+        f"From 10 s on each flow's rate is within {percent(bounds.MIRROR_WITHIN)} % of XCP's with the "
+        f"mirror; with the first formula it is off by at least {percent(bounds.FIRST_OFF)} %, or packets are "
+        "dropped (chosen here).",
         ("formula",),
         rules.formula,
         settings=(
@@ -323,15 +327,17 @@ CLAIMS: tuple[Claim[Data], ...] = (
     ),
     _claim(
         "6a",
-        "1 XCP joined by 2 TCP at 10 s, 1 Gbit/s, plain XCP router",
+        "1 XCP joined by 2 TCP at 10 s, 1 Gbit/s, XCP router without the mechanism",
         "XCP falls to ~30 Mbit/s by 15 s and to 1 packet after 19 s",
-        f"XCP's rate from 15 to 16 s at most {bounds.FALLEN_MBPS:g} Mbit/s; its mean window from 19 to 60 s "
-        f"at most {bounds.LEFT_SEGMENTS:g} segments (chosen here).",
+        f"XCP's rate from 15 to 16 s is at most {bounds.FALLEN_MBPS:g} Mbit/s; its mean cwnd from 19 to 60 s "
+        f"is at most {bounds.LEFT_SEGMENTS:g} segments (chosen here).",
         ("starved",),
         friendly.starved,
         settings=(
             FRIENDLY_SETTINGS[0],
-            Setting("RTT", "100 ms, and 20 ms beside it", CHOSEN_HERE + ": 6.2 sizes its queues for 100 ms"),
+            Setting(
+                "RTT", "100 ms; 20 ms is also reported", CHOSEN_HERE + ": 6.2 sizes its queues for 100 ms"
+            ),
         ),
         values={"mbps_at_15": 30.0, "cwnd": 1.0},
     ),
@@ -340,8 +346,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "the same with the friendliness mechanism, 20 and 100 ms",
         "XCP keeps a share (target 341 of 1024); at 100 ms TCP recovers slowly and XCP stays above its share",
         f"Over every 10 s from 30 to 120 s: at 20 ms XCP has at least {part(bounds.KEPT_SHARE)} of its "
-        f"target (a third), TCP at most {short(bounds.TCP_SHARE)} of its own; at 100 ms XCP is never below "
-        "its target, and TCP's mean is below its own (chosen here).",
+        f"target (a third), TCP at most {short(bounds.TCP_SHARE)} times its own; at 100 ms XCP is never "
+        "below its target, and TCP's mean is below its own (chosen here).",
         ("one-two",),
         friendly.one_and_two,
         settings=FRIENDLY_SETTINGS,
@@ -352,7 +358,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "3 XCP joining 10 TCP, 20 and 100 ms",
         "best near 260 / 740 (20 ms, 60..70 s) and 350 / 650 (100 ms, 50..60 s); worst at 20..30 s: 200 / "
         "800 and 400 / 600 against 93 / 931",
-        f"Each of the eight rates within a factor {bounds.FIGURE_FACTOR:g} (chosen here).",
+        f"Each of the eight rates is within a factor {bounds.FIGURE_FACTOR:g} (chosen here).",
         ("ten-tcp",),
         friendly.ten_tcp,
         settings=FRIENDLY_SETTINGS,
@@ -364,8 +370,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "3 TCP joining 10 XCP, 20 and 100 ms",
         "near 250 / 750 at 60..70 s (20 ms), worst at 30..50 s: 300 / 700 for 2 TCP against 171 / 853; at "
         "100 ms TCP below its share: 100 / 900 at 60..70 s",
-        f"Each of the six rates within a factor {bounds.FIGURE_FACTOR:g}; at 20 ms two TCP flows are above "
-        "their share from 30 to 50 s, at 100 ms three are below theirs from 60 to 70 s (chosen here).",
+        f"Each of the six rates is within a factor {bounds.FIGURE_FACTOR:g}; at 20 ms two TCP flows are "
+        "above their share from 30 to 50 s, at 100 ms three are below theirs from 60 to 70 s (chosen here).",
         ("ten-xcp",),
         friendly.ten_xcp,
         settings=FRIENDLY_SETTINGS,

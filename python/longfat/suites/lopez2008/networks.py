@@ -36,10 +36,10 @@ NETWORK_SETTINGS = (
     Setting("queues", "one BDP of their rate and 100 ms", CHOSEN_HERE),
     Setting(
         "virtual routers",
-        f"exist before the flows: a flow of 10 kB on each way {BEGIN_S:g} s earlier",
-        "4.6; how " + CHOSEN_HERE,
+        f"exist before the flows: a flow of 10 kB on each path creates them {BEGIN_S:g} s earlier",
+        "4.6; the way is " + CHOSEN_HERE,
     ),
-    Setting("estimate", "oracle: capacity less the traffic that comes", "4.6.1"),
+    Setting("estimate", "oracle: capacity minus the arriving traffic", "4.6.1"),
 )
 
 Link = dict[str, Any]

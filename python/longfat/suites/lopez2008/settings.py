@@ -189,7 +189,7 @@ FRIENDLY_SETTINGS = (
         "update",
         "with each packet of other traffic",
         CHOSEN_HERE
-        + ": the text has once a control interval, with which its figures cannot come about; both run",
+        + ": the text says once in a control interval, which cannot produce its figures; both are run",
     ),
 )
 

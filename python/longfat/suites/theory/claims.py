@@ -18,8 +18,8 @@ from longfat.suites.theory.settings import (
 )
 
 WINDOW = (
-    "Packets received a round-trip time, over the later half of the packets of a run with one loss every 1/p "
-    "packets."
+    "Packets received per round-trip time, over the later half of the packets of a run with one loss every "
+    "1/p packets."
 )
 
 _D_WITHIN = percent(bounds.D_FACTOR - 1.0)
@@ -36,18 +36,18 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
             Setting(
                 "rate that is simulated",
                 "100 Mbit/s quick, 1 Gbit/s full, at the loss of 3 / (2 W^2)",
-                CHOSEN_HERE + ": 5e9 packets a loss take hours; the law says how W and p scale",
+                CHOSEN_HERE + ": one loss in 5e9 packets takes hours; the law says how W and p scale",
             ),
         ),
         estimator=WINDOW + " d: least squares on logarithms over losses below 1e-3.",
         rule=(
             f"The law 3 / (2 W^2) gives {bounds.TEN_GIGABIT_LOSS:g} within "
-            f"{percent(bounds.TEN_GIGABIT_FACTOR - 1.0)} %; one flow with the loss that the law asks for at "
+            f"{percent(bounds.TEN_GIGABIT_FACTOR - 1.0)} %; one flow with the loss that the law requires at "
             f"the simulated rate reaches that rate within {percent(bounds.SCALED_FACTOR - 1.0)} %; the W^2 p "
             f"measured there gives {bounds.TEN_GIGABIT_LOSS:g} at 10 Gbit/s within "
-            f"{percent(bounds.CONSTANT_FACTOR - 1.0)} %; the measured response goes as "
-            f"p^-{short(bounds.STANDARD_D)}, d within {percent(bounds.D_FACTOR - 1.0)} % (tolerances chosen "
-            f"here; the RFC that the thesis quotes has the constant 1.2 for our 1.22)."
+            f"{percent(bounds.CONSTANT_FACTOR - 1.0)} %; the measured response is proportional to "
+            f"p^-{short(bounds.STANDARD_D)}, with d within {percent(bounds.D_FACTOR - 1.0)} % (tolerances "
+            "chosen here; the RFC that the thesis quotes has the constant 1.2 for our 1.22)."
         ),
         experiments=("scaled", "response"),
         find=rules.ten_gigabit,
@@ -72,9 +72,9 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
             "repeats."
         ),
         rule=(
-            f"d of HSTCP within {_D_WITHIN} % of {short(bounds.HSTCP_D)} and of Scalable TCP within "
-            f"{_D_WITHIN} % of {short(bounds.STCP_D)}; measured exponent of HSTCP within a factor "
-            f"{bounds.EXPONENT_FACTOR:g} of {bounds.HSTCP_EXPONENT:g}, that of Scalable TCP above "
+            f"d is within {_D_WITHIN} % of {short(bounds.HSTCP_D)} for HSTCP and within {_D_WITHIN} % of "
+            f"{short(bounds.STCP_D)} for Scalable TCP; the measured exponent of HSTCP is within a factor "
+            f"{bounds.EXPONENT_FACTOR:g} of {bounds.HSTCP_EXPONENT:g}, that of Scalable TCP is above "
             f"{bounds.HSTCP_EXPONENT:g} (tolerances chosen here; infinity cannot be measured)."
         ),
         experiments=("response", "unfairness"),
@@ -107,7 +107,7 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
         estimator=" ".join(
             f"{item.number}. {item.name}: {item.estimator}." for item in requirements.REQUIREMENTS
         ),
-        rule="Nothing to check: reported. Met (chosen here): "
+        rule="There is nothing to check; the table is reported. Bounds, chosen here: "
         + "; ".join(f"{item.number} {item.bound}" for item in requirements.REQUIREMENTS)
         + ".",
         experiments=("requirements",),
@@ -124,9 +124,9 @@ LAW_CLAIMS: tuple[Claim[Data], ...] = tuple(
         if law.e
         else f"response function of {law.source}: c / p^{law.d:.3g} at low loss",
         rule=(
-            f"Each loss at which the law's window is not within a factor {bounds.SWITCH_FACTOR:g} of a "
-            f"switch of modes: measured within a factor {bounds.LAW_FACTOR} of the law (numbers chosen here; "
-            f"the laws leave out the round trip that a recovery takes)."
+            f"The measured window is within a factor {bounds.LAW_FACTOR:g} of the law at each loss at which "
+            f"the law's window is not within a factor {bounds.SWITCH_FACTOR:g} of a switch of modes (numbers "
+            "chosen here; the laws leave out the round trip that a recovery takes)."
         ),
         experiments=("response",),
         find=rules.follows_law(name),

@@ -128,8 +128,8 @@ def unfairness(runs: Runs, mode: Mode) -> Figure:
         "RTT unfairness",
         "Two like flows at 1 Gbit/s, the longer RTT 80 ms: logarithm of the ratio of throughputs over that "
         "of the measured round-trip times, later half of the run, mean over ratios and repeats. The law's "
-        "value holds for losses that both flows see at once; Scalable TCP's is infinite, and has no point, "
-        "nor has one that holds only while no queue builds.",
+        "value holds for losses that both flows see at once; Scalable TCP's is infinite and has no point; "
+        "laws that hold only while no queue builds have none either.",
         (panel,),
         columns=1,
         table=Table(("algorithm", "law", "measured"), rows),

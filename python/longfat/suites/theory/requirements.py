@@ -209,7 +209,7 @@ REQUIREMENTS = (
         "Intra-protocol fairness",
         "its senders share fairly",
         "Jain's index of two like flows, 250 Mbit/s, 80 ms, queue 20 % BDP, over the later half of the time "
-        "after the second one's start, 20 to 40 s after the first; 200 s",
+        "that both run; the second starts 20 to 40 s after the first; 200 s",
         "Jain's index",
         "at least",
         (0.95,),
@@ -219,8 +219,8 @@ REQUIREMENTS = (
         5,
         "Inter-protocol fairness",
         "shares fairly with other congestion controls",
-        "least of Jain's indices, as before, joining a flow of each of "
-        f"{', '.join(OPPONENTS)} that there is, but not its own kind",
+        f"least of Jain's indices, as before, joining a flow of each of {', '.join(OPPONENTS)} that the "
+        "registry has, except its own kind",
         "Jain's index",
         "at least",
         (0.8,),
@@ -230,7 +230,7 @@ REQUIREMENTS = (
         6,
         "Deployment",
         "its mechanisms can be deployed with current technology",
-        "utilisation of one flow on a host with a timer of 10 ms over that with an exact one, 100 Mbit/s, "
+        "utilisation of one flow on a host with a timer of 10 ms over that with an exact timer, 100 Mbit/s, "
         "80 ms, queue 100 % BDP; the table names the Linux module, if there is one",
         "kept with a 10 ms timer",
         "at least",

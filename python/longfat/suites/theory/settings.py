@@ -89,7 +89,7 @@ RESPONSE_SETTINGS = (
     ),
     Setting(
         "start",
-        "ssthresh at the law's window, slow-start to the first loss where there is no law",
+        "ssthresh at the law's window, or slow-start to the first loss where there is no law",
         CHOSEN_HERE,
     ),
     Setting("length", "40 periodic or 100 random losses, at least 300 000 packets", CHOSEN_HERE),

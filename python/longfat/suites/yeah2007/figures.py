@@ -85,9 +85,9 @@ def overflow_table(runs: Runs, mode: Mode) -> Figure:
         "T1",
         "Table I",
         "Loss probability at the buffer",
-        "Packets that the buffer dropped over those that came to it; no point: none was lost."
+        "Packets that the buffer dropped over those that arrived; a point is missing where none was lost."
         + repeats(runs)
-        + " Right: the paper's table; it has a dash for YeAH.",
+        + " Right: the paper's table, which has a dash for YeAH.",
         tuple(
             Panel(title, RTT_AXIS, "dropped / arrived", curves, y_log=True)
             for title, curves in (("Measured", measured), ("The paper", printed))

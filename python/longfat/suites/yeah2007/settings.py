@@ -90,15 +90,17 @@ COMMON_SETTINGS = (
     Setting("topology", "two senders, one receiver, one bottleneck of 500 Mbit/s", "IV, Fig. 2"),
     Setting("access links", "1 Gbit/s", "IV"),
     Setting("packets", "1500 bytes", "IV; payload of 1448 with timestamps"),
-    Setting("queue", "drop-tail, share of rate x least RTT, 100 % unless said", "IV, V"),
+    Setting("queue", "drop-tail; a share of rate x least RTT, 100 % unless stated otherwise", "IV, V"),
     Setting(
-        "flows", "two of one algorithm, one a sender", "IV, V-A; that both run in each test " + CHOSEN_HERE
+        "flows",
+        "two of one algorithm, one for each sender",
+        "IV, V-A; that both run in each test is " + CHOSEN_HERE,
     ),
     Setting("slow-start", "limited, max_ssthresh 100, ssthresh unlimited", "IV; 100 from RFC 3742"),
     Setting(
         "web traffic",
-        f"SURGE, {WEB_LOAD} of IP, from the receiver's side to its clients, so beside the ACKs",
-        "IV (the receiver is the web server); RTT as the first flow's " + CHOSEN_HERE,
+        f"SURGE, {WEB_LOAD} of IP, from the receiver's side to its clients, so it shares the ACKs' path",
+        "IV (the receiver is the web server); the RTT of the first flow is " + CHOSEN_HERE,
     ),
     Setting("stack", "SACK, delayed ACK, byte counting, rate halving; no host ticks", CHOSEN_HERE),
     Setting("Reno", "standard TCP with SACK", "IV: Linux 2.6.16; " + CHOSEN_HERE),
