@@ -93,7 +93,7 @@ def test_protocols_of_the_later_suites_are_there_and_run_once_where_the_slides_s
     assert set(repeats) == set(PROTOCOLS) | later
     assert {name for name, seen in repeats.items() if seen == {0, 1, 2}} == set(PROTOCOLS)
     caption = SUITE.experiment("intra").figure(worlds.published("ha2006", "full")["intra"], "full").caption
-    assert "Runs a point: 3 at protocols with results on the slides, 1 at others." in caption
+    assert "Runs for each point: 3 for protocols with results on the slides, 1 for others." in caption
 
 
 def test_the_histories_and_the_metrics_of_pairs_are_the_same_runs():

@@ -165,7 +165,7 @@ EXPERIMENTS = (
     Experiment(
         "unresponsive",
         "RFC 7928, 5.3; thesis 2.5.1.2",
-        "Datagrams that do not respond",
+        "Unresponsive datagrams",
         unresponsive,
         figures.unresponsive,
     ),

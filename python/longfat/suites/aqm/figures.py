@@ -108,11 +108,11 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
         "capacity",
         "RFC 7928, 8.2.6; thesis 2.5.1.5",
         "Changing capacity",
-        f"{FLOWS} like flows before {HIGH_MBPS} and {LOW_MBPS} Mbit/s, alternating every {CHANGE_S[SLOW]:g} "
-        f"s (above) and every {CHANGE_S[FAST]:g} s (below). {SETTING} Delays are the backlog over the "
-        "current capacity, waits the mean backlog over the carried rate. RED's and CHOKe's thresholds are in "
-        "packets and do not follow the capacity; Adaptive RED assumes the higher one. Without drops there is "
-        "no point. Last: histories with slow changes and drops, means over half a "
+        f"{FLOWS} like flows on a capacity of {HIGH_MBPS} and {LOW_MBPS} Mbit/s, alternating every "
+        f"{CHANGE_S[SLOW]:g} s (above) and every {CHANGE_S[FAST]:g} s (below). {SETTING} Delays are the "
+        "backlog over the current capacity, waits the mean backlog over the carried rate. RED's and CHOKe's "
+        "thresholds are in packets and do not follow the capacity; Adaptive RED assumes the higher one. "
+        "Without drops there is no point. Last: histories with slow changes and drops, means over half a "
         "second, first repeat." + repeats(runs),
         (*_spans(slow, levels, log=True), *quick, *_histories(slow.where(signal=DROPS))),
     )
@@ -158,7 +158,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
         "fairness",
         "RFC 7928, 5.2 and 6; thesis 2.5.1.5",
         "Fairness among TCP flows",
-        f"Jain's index of the goodputs of {FLOWS} flows: like ones; half at {NEAR_MS} ms and half at "
+        f"Jain's index of the goodputs of {FLOWS} flows: like flows; half at {NEAR_MS} ms and half at "
         f"{FAR_MS} ms; half standard and half Scalable TCP. {SETTING}" + repeats(runs),
         tuple(
             Panel(
@@ -187,7 +187,7 @@ def unresponsive(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "unresponsive",
         "RFC 7928, 5.3; thesis 2.5.1.2",
-        "Datagrams that do not respond",
+        "Unresponsive datagrams",
         f"One source at a constant rate beside flows of TCP. {SETTING} CHOKe is meant to "
         "hold such sources back; its bound is proven for many flows." + repeats(runs),
         tuple(

@@ -78,7 +78,7 @@ EXPERIMENTS = (
     Experiment(
         "loss", "Packet loss rate", "Losses of the flows and of all traffic", like_pairs, figures.loss
     ),
-    Experiment("rtt", "RTT Fairness", "Pairs with unlike RTTs", unlike_rtts, figures.rtt_fairness),
+    Experiment("rtt", "RTT Fairness", "Pairs with different RTTs", unlike_rtts, figures.rtt_fairness),
     Experiment("friendly", "TCP Friendliness", "Beside TCP SACK", beside_sack, figures.friendliness),
     Experiment("intra", "Intra-Protocol Fairness", "Pairs of one protocol", like_pairs, figures.intra),
     Experiment(

@@ -70,7 +70,7 @@ def loss(runs: Runs, mode: Mode) -> Figure:
         "Losses of the flows and of all traffic",
         "Packets lost over packets sent while both flows ran; a point is missing where none was lost. The "
         "slides: STCP has "
-        "the highest in both; little more with background. " + NO_RATE + _repeats(runs),
+        "the highest in both; background adds little. " + NO_RATE + _repeats(runs),
         (*ours, *both),
     )
 
@@ -90,7 +90,7 @@ def rtt_fairness(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "rtt",
         "RTT Fairness",
-        "Pairs with unlike RTTs",
+        "Pairs with different RTTs",
         f"Two flows of one protocol, the first at {LONG_RTT_MS} ms. The slides: FAST nearly perfect without "
         "background, the lowest with it. " + NO_RATE + _repeats(runs),
         panels,
@@ -154,8 +154,8 @@ def histories(runs: Runs, mode: Mode) -> Figure:
         "histories",
         "Backup slides",
         f"Throughput of pairs at {HISTORY_RTT_MS} ms",
-        f"Means over {RATE_SPAN_S:g} s, first repeat. The slides: with background all adapt their windows "
-        "more often, which helps all but FAST to converge. " + NO_RATE,
+        f"Means over {RATE_SPAN_S:g} s, first repeat. The slides: with background all protocols adapt "
+        "their windows more often, which helps all but FAST to converge. " + NO_RATE,
         panels,
     )
 
@@ -246,6 +246,7 @@ def _mean_of(quantity: str) -> Estimate:
 def _repeats(runs: Runs) -> str:
     seen: dict[str, set[Any]] = {}
     for row in runs:
-        group = "protocols with results on the slides" if row["algorithm"] in MEASURED else "others"
+        shown = row["algorithm"] in MEASURED
+        group = "for protocols with results on the slides" if shown else "for others"
         seen.setdefault(group, set()).add(row["repeat"])
     return repeats_text({group: len(numbers) for group, numbers in sorted(seen.items(), reverse=True)})

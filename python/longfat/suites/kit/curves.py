@@ -75,11 +75,15 @@ def thinned(time: Any, values: Any, most: int = MOST_SAMPLES) -> tuple[tuple[flo
 
 
 def repeats_text(counts: Mapping[Any, int]) -> str:
-    """Says in a caption how many runs a point stands for; ``counts`` has one number for each group."""
+    """Says in a caption how many runs a point stands for; ``counts`` is by group, such as "at 10 Mbit/s"."""
     if len(set(counts.values())) == 1:
         count = next(iter(counts.values()))
-        return " One run a point." if count == 1 else f" Mean and standard error of {count} runs a point."
-    return " Runs a point: " + ", ".join(f"{count} at {group}" for group, count in counts.items()) + "."
+        return (
+            " One run for each point."
+            if count == 1
+            else f" Mean and standard error of {count} runs for each point."
+        )
+    return " Runs for each point: " + ", ".join(f"{count} {group}" for group, count in counts.items()) + "."
 
 
 def repeats(runs: Runs) -> str:

@@ -350,7 +350,7 @@ EXPERIMENTS = (
     Experiment(
         "C2",
         "III-D",
-        "Backward compatibility at unlike RTTs",
+        "Backward compatibility at different RTTs",
         against_standard_unlike,
         figures.compatibility_unlike,
     ),

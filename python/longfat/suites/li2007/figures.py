@@ -86,7 +86,7 @@ def table_histories(runs: Runs, mode: Mode) -> Figure:
         "Fig. 7",
         "HS-TCP: the table's granularity",
         "250 Mbit/s, 42 ms, queue 20 % BDP. Left: cwnd; right: the decrease factor of each backoff, read "
-        "off the history (after / before). The paper: lasting unfairness with the nearest-neighbour table."
+        "from the history (after / before). The paper: lasting unfairness with the nearest-neighbour table."
         + _repeats(runs),
         tuple(panels),
     )
@@ -117,10 +117,10 @@ def rtt_unfairness(name: str, queue_percent: int) -> Callable[[Runs, Mode], Figu
         return Figure(
             name,
             "Fig. 10" if queue_percent == 20 else f"Fig. 10 at {queue_percent} % BDP",
-            f"Unlike RTTs: ratio of throughputs, queue {queue_percent} % BDP",
-            f"Flow 1 at {LONG_RTT_MS} ms, flow 2 nearer; queue {queue_percent} % of flow 1's BDP, no web "
-            "traffic. Broken lines: theory for synchronised losses (square of the RTT ratio, the ratio "
-            "itself for H-TCP)."
+            f"Different RTTs: ratio of throughputs, queue {queue_percent} % BDP",
+            f"Flow 1 at {LONG_RTT_MS} ms, flow 2 at a shorter RTT; queue {queue_percent} % of flow 1's BDP, "
+            "no web traffic. Broken lines: theory for synchronised losses (square of the RTT ratio, the "
+            "ratio itself for H-TCP)."
             + _repeats(runs)
             + (
                 " The paper's lowest ratios: standard .02, H-TCP .2, HS-TCP and FAST-TCP .003, "
@@ -154,7 +154,7 @@ def compatibility_unlike(runs: Runs, mode: Mode) -> Figure:
         f"Throughput of standard TCP ({LONG_RTT_MS} ms) over that of the new protocol. Queue 20 % of "
         "standard TCP's BDP, no web traffic."
         + _repeats(runs)
-        + " The paper describes this test and prints no figure of it.",
+        + " The paper describes this test and prints no figure for it.",
         _standard_panels(runs, RTT_2_AXIS),
     )
 
@@ -256,7 +256,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
         + _repeats(runs)
         + (
             " The paper: Scalable-TCP, HS-TCP, BIC-TCP over 100 s or never, H-TCP about 30 s, FAST-TCP the "
-            "least."
+            "shortest."
         ),
         tuple(panels),
     )
@@ -285,7 +285,7 @@ def web(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "F15",
         "Fig. 15",
-        "Unlike RTTs under web traffic",
+        "Different RTTs under web traffic",
         f"Flow 1 at {LONG_RTT_MS} ms, 250 Mbit/s, queue 20 % of flow 1's BDP, bidirectional web sessions."
         + _repeats(runs)
         + " The paper: web traffic makes little difference.",
@@ -321,7 +321,7 @@ def efficiency_rtt(runs: Runs, mode: Mode) -> Figure:
         "Efficiency and RTT",
         "Two like flows, queue 20 % BDP, no web traffic."
         + _repeats(runs)
-        + " The paper describes this test and prints no figure of it.",
+        + " The paper describes this test and prints no figure for it.",
         tuple(panels),
     )
 
@@ -418,7 +418,7 @@ def _present(runs: Runs) -> list[str]:
 
 def _repeats(runs: Runs) -> str:
     counts = {
-        f"{rate} Mbit/s": len(runs.where(rate_mbps=rate).distinct("repeat"))
+        f"at {rate} Mbit/s": len(runs.where(rate_mbps=rate).distinct("repeat"))
         for rate in runs.distinct("rate_mbps")
     }
     return repeats_text(counts or {None: len(runs.distinct("repeat"))})

@@ -227,9 +227,9 @@ BEYOND = (
         "others", "not in the thesis", "HSTCP and CUBIC in place of Reno", other_tcps, figures.other_tcps
     ),
     Experiment(
-        "ack-losses", "not in the thesis", "No to half of the ACKs lost", ack_losses, figures.ack_losses
+        "ack-losses", "not in the thesis", "Up to half of the ACKs lost", ack_losses, figures.ack_losses
     ),
     Experiment("hundred", "not in the thesis", "A hundred XCP flows", hundred, figures.hundred),
     Experiment("rivals", "6.3", "Counters of flows, and half and half", rivals, figures.rivals),
-    Experiment("generality", "7.4", "The mechanisms around JetMax", generality, figures.generality),
+    Experiment("generality", "7.4", "The mechanisms with JetMax", generality, figures.generality),
 )

@@ -85,7 +85,7 @@ def other_tcps(runs: Runs, mode: Mode) -> Figure:
         "others",
         NOT_TRIED,
         "Friendliness with HSTCP and CUBIC in place of Reno",
-        "One XCP flow, two others from 10 s on; over a second." + shown(runs),
+        "One XCP flow, two others from 10 s on; averages over a second." + shown(runs),
         tuple(panels),
         table=Table(("TCP", "RTT", "XCP from 30 s on, Mbit/s", "both others, Mbit/s"), tuple(lines)),
     )
@@ -105,7 +105,7 @@ def ack_losses(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "ack-losses",
         NOT_TRIED,
-        "XCP and XCP-r under no to half of the ACKs lost",
+        "XCP and XCP-r with up to half of the ACKs lost",
         "Three flows, 200 to 50 Mbit/s left by datagrams, 100 ms, a queue of one BDP." + repeats(runs),
         (
             panel("Rate of all", RATE_AXIS, lambda row: row.rate_mbps((2.0, 60.0))),
@@ -193,7 +193,7 @@ def rivals(runs: Runs, mode: Mode) -> Figure:
         "rivals",
         "6.3",
         "Counters of flows, and ns-2's half and half",
-        "Two XCP flows, six of TCP from 10 s on, 20 ms: a fair share is 250 Mbit/s." + shown(runs),
+        "Two XCP flows, six TCP flows from 10 s on, 20 ms: a fair share is 250 Mbit/s." + shown(runs),
         tuple(panels),
         table=Table(("mechanism", "XCP from 30 s on, Mbit/s", "TCP, Mbit/s"), tuple(lines)),
     )
@@ -215,10 +215,10 @@ def generality(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "generality",
         "7.4",
-        "The mechanisms around JetMax",
+        "The mechanisms with JetMax",
         "-i: a cloud of 100 Mbit/s. -r: three flows, 200 to 50 Mbit/s, 30 % of the ACKs lost. "
         "Friendliness: one JetMax "
-        "flow, two of TCP from 10 s on, 20 ms." + shown(runs),
+        "flow, two TCP flows from 10 s on, 20 ms." + shown(runs),
         tuple(panels),
     )
 

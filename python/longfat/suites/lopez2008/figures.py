@@ -188,7 +188,7 @@ def zoom(runs: Runs, mode: Mode) -> Figure:
         "A fall of the capacity by 350 Mbit/s",
         "100 ms; rate at the receiver every 20 ms, and the window. The thesis: HSTCP fills the queue, "
         "loses, stops and "
-        "comes back; XCP's rate dips until its window has followed.",
+        "comes back; XCP's rate dips until its window has adapted.",
         tuple(panels),
     )
 
@@ -226,11 +226,11 @@ def peering(runs: Runs, mode: Mode) -> Figure:
         "peering",
         "Fig. 4.8",
         "XCP-i across two clouds",
-        "Beside the way of XCP routers alone."
+        "Compared with a path of XCP routers alone."
         + shown(runs)
-        + " The thesis: identical. Here the windows need "
-        f"not be: in the second half of the run {means[0]:.0f} segments through the clouds, {means[1]:.0f} "
-        "without; what one has more at the same rate waits in the clouds' queues.",
+        + " The thesis: identical. Here the windows may "
+        f"differ: in the second half of the run {means[0]:.0f} segments through the clouds, {means[1]:.0f} "
+        "without; at the same rate, the difference waits in the clouds' queues.",
         (
             rates("Rate", [history(case, row, "xcp", n) for n, (case, row) in enumerate(labels)], 62.0),
             Panel(
@@ -273,14 +273,14 @@ def clouds(name: str) -> Draw:
 def errors(runs: Runs, mode: Mode) -> Figure:
     """Figs. 4.15 to 4.17."""
     panels = []
-    for protocol, title in (("newreno", "TCP"), ("xcp", "XCP-i, estimates 5 to 20 % off")):
+    for protocol, title in (("newreno", "TCP"), ("xcp", "XCP-i, estimates wrong by 5 to 20 %")):
         row = first(runs, protocol=protocol)
         curves = [history(f"sender {flow}", row, flow, number) for number, flow in enumerate(row.names)]
         panels.append(rates(title, curves, float(row.edges_s()[-1]), 320.0))
     return Figure(
         "errors",
         "Figs. 4.15 to 4.17",
-        "Estimates of the clouds that are off",
+        "Wrong estimates of the clouds",
         "Fig. 4.9's clouds of 300 (i) and 100 Mbit/s (j), a new estimate every 2 s."
         + shown(runs)
         + " The thesis: "
@@ -309,8 +309,8 @@ def shared(runs: Runs, mode: Mode) -> Figure:
         "shared",
         "Fig. 4.18",
         "A bottleneck of 300 Mbit/s shared inside a cloud",
-        "Two ways through one link that neither's estimate knows to be shared. The thesis leaves open "
-        "what happens." + shown(runs),
+        "Two paths share one link, and the estimate of neither knows this. The thesis leaves open what "
+        "happens." + shown(runs),
         tuple(panels),
         table=Table(("start", "i, Mbit/s", "j, Mbit/s", "dropped", "loss ratio"), tuple(lines)),
     )
@@ -328,7 +328,7 @@ def layer_two(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "layer2",
         "7.3.1",
-        "A bottleneck of 30 Mbit/s that the TTL does not show",
+        "A bottleneck of 30 Mbit/s that the TTL does not reveal",
         "XCP-i finds the router by its TTL and not the switch, behind which XCP overshoots." + shown(runs),
         tuple(panels),
     )
@@ -375,9 +375,9 @@ def radar(runs: Runs, mode: Mode) -> Figure:
         "radar",
         "Fig. 5.7",
         "Average throughput of flows",
-        "Mbit/s; the rounder, the fairer."
+        "Mbit/s; the rounder a curve, the fairer."
         + repeats(runs)
-        + " The thesis: 83.5 to 87.5 without losses of ACKs, 81 to 98 with, 82 to 89.5 of XCP-r.",
+        + " The thesis: 83.5 to 87.5 without losses of ACKs, 81 to 98 with, 82 to 89.5 for XCP-r.",
         (panel,),
         columns=1,
     )
@@ -412,7 +412,7 @@ def one(runs: Runs, mode: Mode) -> Figure:
         "How fast one XCP flow fills 1 Gbit/s",
         "100 ms."
         + shown(runs)
-        + " The thesis reckons with 70 % after one RTT and 91 % after two, all of it without loss.",
+        + " The thesis expects 70 % after one RTT and 91 % after two, all of it without loss.",
         (rates("", curves, 3.0),),
         columns=1,
     )
@@ -431,7 +431,7 @@ def formula(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "formula",
         "5.3",
-        "Both formulas of XCP-r where RTTs are unlike",
+        "Both formulas of XCP-r with different RTTs",
         "100 Mbit/s, no losses of ACKs."
         + shown(runs)
         + " The thesis: the first formula gives a wrong window.",
@@ -461,7 +461,7 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
         return Figure(
             name,
             mirrors[rtt_ms],
-            f"One flow on a capacity that varies, {rtt_ms} ms",
+            f"One flow on a varying capacity, {rtt_ms} ms",
             f"Queue of {VBE_BUFFER} packets; rate at the receiver." + shown(runs),
             tuple(panels),
         )

@@ -41,7 +41,7 @@ def one_and_two(runs: Runs, mode: Mode) -> Figure:
     return _spans(
         "one-two",
         "Fig. 6.3",
-        "One XCP flow, two of TCP from 10 s on",
+        "One XCP flow, two TCP flows from 10 s on",
         [
             (f"{rtt} ms, update: {update}", {"rtt_ms": rtt, "update": update})
             for update in ("packet", "interval")
@@ -49,7 +49,7 @@ def one_and_two(runs: Runs, mode: Mode) -> Figure:
         ],
         runs,
         lambda at: FRIENDLY_MBPS / 3.0 if at >= 10.0 else FRIENDLY_MBPS,
-        "The drop probability moves with each packet of TCP, or once a control interval as the text says.",
+        "The drop probability changes with each TCP packet, or once in a control interval as the text says.",
     )
 
 
@@ -58,7 +58,7 @@ def ten_tcp(runs: Runs, mode: Mode) -> Figure:
     return _spans(
         "ten-tcp",
         "Fig. 6.4",
-        "Three XCP flows come to ten of TCP, and leave",
+        "Three XCP flows join ten TCP flows, and leave",
         [(f"{rtt} ms", {"rtt_ms": rtt}) for rtt in FRIENDLY_RTTS_MS],
         runs,
         lambda at: FRIENDLY_MBPS * _guests(at) / (10.0 + _guests(at)),
@@ -71,7 +71,7 @@ def ten_xcp(runs: Runs, mode: Mode) -> Figure:
     return _spans(
         "ten-xcp",
         "Fig. 6.5",
-        "Three of TCP come to ten of XCP, and leave",
+        "Three TCP flows join ten XCP flows, and leave",
         [(f"{rtt} ms", {"rtt_ms": rtt}) for rtt in FRIENDLY_RTTS_MS],
         runs,
         _ten_of_xcp,

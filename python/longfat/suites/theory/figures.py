@@ -15,7 +15,7 @@ from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S
 from longfat.words import Mode
 
-LOSS_AXIS, WINDOW_AXIS = "loss probability", "packets a round-trip time"
+LOSS_AXIS, WINDOW_AXIS = "loss probability", "packets per round-trip time"
 POINTS_A_DECADE = 20
 LAW_STROKE, STANDARD_STROKE = 1, 6
 DIGITS = 3
@@ -60,8 +60,8 @@ def response(runs: Runs, mode: Mode) -> Figure:
         "response",
         "response",
         "Response functions of all algorithms",
-        "Mean window of one flow over 100 ms whose path never fills, against the loss it meets: Fig. 13 of "
-        "Li, Leith and Shorten for every algorithm of the registry that has a window. Later half of the "
+        "Mean window of one flow over a path of 100 ms that never fills, against the loss: Fig. 13 of "
+        "Li, Leith and Shorten for every window-based algorithm of the registry. Later half of the "
         "packets of each run; random losses: mean and standard error over repeats. Sources of the laws: "
         + "; ".join(f"{name}: {theory.LAWS[name].source}" for name in names if name in theory.LAWS)
         + ".",
@@ -80,8 +80,8 @@ def scaled(runs: Runs, mode: Mode) -> Figure:
         "scaled",
         "2.3.3",
         "Loss at which standard TCP fills a link over 100 ms",
-        "3 / (2 W^2) for W packets of 1500 bytes a round-trip time; the thesis prints 2e-10 at 10 Gbit/s. "
-        "Measured: one loss in as many packets as the line says.",
+        "3 / (2 W^2) for W packets of 1500 bytes per round-trip time; the thesis prints 2e-10 at 10 Gbit/s. "
+        "Measured: with the loss that the line gives.",
         (
             Panel(
                 "",

@@ -40,7 +40,8 @@ def joined(runs: Runs, mode: Mode) -> Figure:
         "Fig. 1",
         "YeAH joined by YeAH and by Reno",
         f"cwnd, {JOINED_RTT_MS} ms, buffer of one BDP; first repeat, sampled every half second. The paper: "
-        "steep convergence with YeAH; with Reno, YeAH yields until it knows, then both share as Reno does.",
+        "steep convergence with YeAH; with Reno, YeAH yields until it has detected Reno, then both share as "
+        "Reno does.",
         tuple(panels),
         columns=1,
     )
@@ -134,8 +135,8 @@ def over_queues(runs: Runs, mode: Mode) -> Figure:
         f"Two like flows, {QUEUES_RTT_MS} ms (BDP {bdp_packets(QUEUES_RTT_MS):.0f} packets)."
         + repeats(runs)
         + (
-            " The paper: YeAH uses the link whatever the buffer, and its queue is a smaller share of a "
-            "larger one; the others' shares grow, and loss-based ones lose goodput at small buffers."
+            " The paper: YeAH uses the link whatever the buffer, and its queue takes a smaller share of a "
+            "larger buffer; the others' shares grow, and loss-based protocols lose goodput at small buffers."
         ),
         (
             Panel(
@@ -160,7 +161,7 @@ def over_ratios(runs: Runs, mode: Mode) -> Figure:
         "Fairness over the ratio of the RTTs",
         f"Two flows of one algorithm, RTT 1 = {FIRST_RTT_MS} ms, buffer one BDP of RTT 1."
         + repeats(runs)
-        + " The paper: at ratio 1 all are fair, CUBIC not perfectly; above, only H-TCP and YeAH.",
+        + " The paper: at ratio 1 all are fair, CUBIC not perfectly; above 1 only H-TCP and YeAH.",
         (
             Panel(
                 "", "RTT 2 / RTT 1", "Jain's index", _curves(runs, "rtt_ratio", "jain"), y_range=(0.45, 1.02)
@@ -188,8 +189,8 @@ def fair_to_reno(runs: Runs, mode: Mode) -> Figure:
         "Goodput of n Reno flows beside one more Reno flow, over their goodput beside one flow of another "
         f"algorithm; {FRIENDLY_RTT_MS} ms, buffer of one BDP."
         + repeats(runs)
-        + " The paper, in words: 5 to 7 for loss-based ones at n = 1, towards 1 as n grows; 1 for Africa, "
-        "Compound and YeAH.",
+        + " The paper, in words: 5 to 7 for loss-based protocols at n = 1, towards 1 as n grows; 1 for "
+        "Africa, Compound and YeAH.",
         (Panel("", "Reno flows", "fair-to-Reno ratio", curves, x_log=True),),
         columns=1,
     )
