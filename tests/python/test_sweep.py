@@ -101,7 +101,10 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
     [
         ({}, "no axes"),
         ({"axes": {"flow.0.rtt": []}}, "axes.flow.0.rtt: no value"),
-        ({"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}}, 'an axis does not name a key of the scenario: .*mean "rtt"'),
+        (
+            {"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}},
+            'an axis does not name a key of the scenario: .*mean "rtt"',
+        ),
         ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'no axis sed, did you mean "seed"'),
         ({"axes": {"seed": [1]}, "figure": {}}, "figure: accepted: a list of tables"),
         figure({"kind": "line"}, r'figure.0.kind = line: accepted: "lines" or "heat"'),
@@ -110,7 +113,9 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         figure({"y": "jian"}, 'figure.0.y: no column "jian", did you mean "jain"'),
         figure({"y": "jain / bottleneck_losses"}, 'no column "bottleneck_losses"'),
         figure({"lines": "flow.0.rtt"}, "already used as x; accepted: another axis"),
-        figure({"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: not a value .*accepted: 1 ms, 2 ms"),
+        figure(
+            {"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: not a value .*accepted: 1 ms, 2 ms"
+        ),
         figure({"y_scale": "logarithmic"}, 'accepted: "linear" or "log"'),
         figure({"x": "flow.0.algorithm"}, "not an axis of numbers"),
         ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis does not name a key of the scenario: .*flow.3"),
