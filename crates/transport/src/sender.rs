@@ -5,6 +5,7 @@ mod config;
 mod explicit;
 mod quick_start;
 mod recovery;
+mod request;
 
 use crate::ages::Ages;
 use crate::cc::Recovery;
@@ -15,8 +16,8 @@ use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::SenderConfig;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, SimPacket};
-use quick_start::QuickStart;
-pub use quick_start::QuickStartRequest;
+use request::QuickStart;
+pub use request::QuickStartRequest;
 
 const SYN_BYTES: u32 = 60;
 /// The greatest congestion window and receiver window, segments: more than any path holds.

@@ -1,6 +1,6 @@
 //! How a sender behaves.
 
-use super::QuickStartRequest;
+use super::request::QuickStartRequest;
 use crate::RttSamples;
 use crate::cc::Recovery;
 use crate::reduction::Reduction;

@@ -12,35 +12,12 @@
 //! The first data packet reports the rate in use, 0 for none (section 3.1). Everything else is as without
 //! Quick-Start.
 
+use super::request::{QuickStart, QuickStartRequest};
 use super::{Happened, Phase, Sender};
 use crate::cc::Recovery;
 use crate::cc::{Cause, LEAST_SSTHRESH};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Extra, Function, Packet, QuickStart as Header, RateCode, SimPacket};
-
-/// The request that a sender makes with its connection request.
-#[derive(Clone, Copy, Debug)]
-pub struct QuickStartRequest {
-    /// The rate.
-    pub rate: RateCode,
-    /// QS TTL, at random.
-    pub ttl: u8,
-    /// QS nonce, at random.
-    pub nonce: u32,
-}
-
-/// The progress of the request.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum QuickStart {
-    /// The request is under way. `ttl_difference` is the IP header's TTL less the option's, modulo 256.
-    Asked { request: QuickStartRequest, ttl_difference: u8 },
-    /// The first data packet still has to report that nothing was approved.
-    Refused,
-    /// The window is being sent: when its next segment is due.
-    Sending { rate: RateCode, due: Time, gap: Interval },
-    /// The whole window, the segments below `end`, has been sent.
-    Sent { end: u64 },
-}
 
 impl Sender {
     /// Puts the request on the connection request.
