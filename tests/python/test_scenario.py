@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from longfat.errors import InputError, ScenarioError
 from longfat.scenario.distributions import Exponential, Uniform
-from longfat.scenario.fields import GilbertElliott
+from longfat.scenario.losses import GilbertElliott
 from longfat.scenario.model import Scenario
 from longfat.scenario.override import parse_override
 from samples import scenario, table
@@ -66,7 +66,10 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             {"flow__0__count": 10**12},
             "flow.0.count = 1000000000000: accepted: a whole number from 1 to 100000",
         ),
-        ({"bottleneck__buffer": 175}, "bottleneck.buffer = 175: a buffer needs a unit; accepted: "),
+        (
+            {"bottleneck__buffer": 175},
+            'bottleneck.buffer = 175: a buffer needs a unit, did you mean "175 packets"?; accepted: ',
+        ),
         (
             {"bottleneck__buffer": "0.5 packets"},
             'bottleneck.buffer = "0.5 packets": accepted: a whole number',
@@ -104,7 +107,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"flow__0__rtt": "4_2 ms"},
-            'flow.0.rtt = "4_2 ms": "_2 ms" is no unit of a time',
+            'flow.0.rtt = "4_2 ms": "_2 ms" is not a unit of time',
         ),
         (
             {"bottleneck__buffer": "١٧٥ packets"},
@@ -162,7 +165,10 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         ({"flow__0__stop": "0 s"}, "flow.0: stop = 0 s is not after its start"),
         ({"flow__7__rtt": "42 ms"}, "flow.7.rtt: no flow.7; accepted after flow: a position from 0 to 1"),
-        ({"bottleneck__rate__x": 1}, "bottleneck.rate.x: bottleneck.rate is not a table; give it as a whole"),
+        (
+            {"bottleneck__rate__x": 1},
+            "bottleneck.rate.x: bottleneck.rate is not a table; accepted: the whole value",
+        ),
         ({"bottleneck": {}}, 'bottleneck.rate is missing; accepted: a rate such as "250 Mbit/s"'),
         (
             {"flow__0": {"algorithm": "sack"}},
@@ -172,7 +178,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ({"flow": 3}, "flow = 3: accepted: a list of tables, [[flow]]"),
         ({"flow__1__name": "1"}, 'two flows or backgrounds are called "1"'),
         ({"window": ["5 s", "1 s"]}, 'window = ["5 s", "1 s"]: accepted: two times, the lesser first'),
-        ({"window": ["5 s", "601 s"]}, "window ends after the run's 600 s"),
+        ({"window": ["5 s", "601 s"]}, "window ends after the run; accepted: up to 600 s"),
         (
             {"sample__cwnd": "10 us"},
             'sample.cwnd = "10 us" gives more than 20000000 samples; accepted: from "6e-05 s"',
@@ -292,7 +298,9 @@ def test_every_way_to_write_a_value_is_read() -> None:
     assert full.flow_names() == ["many-1", "many-2", "many-3"]
     assert full.bottleneck.loss == GilbertElliott(1e-5, 0.1, 0.0, 1.0)
     assert full.background[0].rtt == Exponential(0.05)
-    assert full.packets(full.bottleneck.buffer, full.bottleneck.rate) == pytest.approx(1e9 * 0.01 / 8 / 1500)
+    assert full.network().packets(full.bottleneck.buffer, full.bottleneck.rate) == pytest.approx(
+        1e9 * 0.01 / 8 / 1500
+    )
     assert Scenario.from_toml(full.to_toml()) == full
     assert Scenario.from_toml(full.filled().to_toml()) == full.filled()
 

@@ -63,7 +63,7 @@ def _used(scenario: Scenario) -> list[str]:
         f"figures from {TIME.write(begin)} to {TIME.write(end)}",
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
         *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
-        f"access {RATE.write(full.access_bps())}",
+        f"access {RATE.write(full.network().access_bps)}",
         *([f"reverse path {RATE.write(full.bottleneck.reverse_rate or 0.0)}"] if not full.link else []),
     ]
 

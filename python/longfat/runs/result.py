@@ -96,11 +96,11 @@ class Result:
 
     def _asked_bps(self) -> list[float | None]:
         """The load that was asked for, of each background of the plan; a mean over the window of figures."""
-        scenario = self.scenario
+        scenario, network = self.scenario, self.scenario.network()
         begin, end = scenario.figures_window_s()
         found: list[float | None] = []
         for i, part in enumerate(scenario.background):
-            asked = part.asked_bps(scenario.rates(f"background.{i}"))
+            asked = part.asked_bps(network.paths[f"background.{i}"])
             until = end if part.stop is None else min(max(part.stop, begin), end)
             share = (until - begin) / (end - begin)
             found += [asked * share if asked and share else None] * (2 if part.direction == "both" else 1)
