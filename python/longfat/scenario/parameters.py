@@ -10,13 +10,14 @@ from longfat.units import counted_units, declared_units
 
 def row_schema(row: registry.Row, key: str) -> Schema:
     """The schema of a table that names this row under `key` (or the other of "name" and "kind")."""
-    names = {"enum": [row["name"], *row["aliases"]], "description": row["citation"]}
-    keys = (key, "kind" if key == "name" else "name")
+    names = {"enum": [row["name"], *row["aliases"]]}
+    other = "kind" if key == "name" else "name"
     parameters = {parameter["name"]: parameter_schema(parameter) for parameter in row["parameters"]}
     return {
         "type": "object",
-        "properties": {**dict.fromkeys(keys, names), **parameters},
-        "oneOf": [{"required": [one]} for one in keys],
+        "description": row["citation"],
+        "properties": {key: names, other: names, **parameters},
+        "oneOf": [{"required": [key]}, {"required": [other]}],
         "additionalProperties": False,
     }
 
