@@ -43,19 +43,24 @@ class Dimension:
         """What would be accepted, for error messages."""
         return f'"{self.example}"'
 
-    def parse(self, value: Any) -> float:
-        """Returns the SI value of `value`, a number with a unit; ValueError says what would be accepted."""
-        return to_float(self.parse_exactly(value))
+    def parse(self, value: Any, like: str = "") -> float:
+        """Returns the SI value of `value`, a number with a unit; ValueError says what would be accepted.
 
-    def parse_exactly(self, value: Any) -> Fraction:
+        Args:
+            value: what a file has.
+            like: an example, whose unit a number without a unit probably means.
+        """
+        return to_float(self.parse_exactly(value, like))
+
+    def parse_exactly(self, value: Any, like: str = "") -> Fraction:
         """As `parse`, without rounding to a float."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            raise ValueError(f'a {self.name} needs a unit; accepted: "{self.guess(value)}"')
+            raise ValueError(f'a {self.name} needs a unit; accepted: "{self.guess(value, like)}"')
         amount, unit = split(value) or (None, "")
         if amount is None:
             raise ValueError(f"not a {self.name}; accepted: a number and a unit such as {self.accepted}")
         if not unit:
-            raise ValueError(f'a {self.name} needs a unit; accepted: "{self.guess(to_float(amount))}"')
+            raise ValueError(f'a {self.name} needs a unit; accepted: "{self.guess(to_float(amount), like)}"')
         if unit not in self.units:
             hint = meant(value, tuple(self.units))
             raise ValueError(
@@ -63,11 +68,12 @@ class Dimension:
             )
         return amount * self.units[unit]
 
-    def guess(self, number: float) -> str:
+    def guess(self, number: float, like: str = "") -> str:
         """What a number without a unit probably means: one that looks like an SI value gets an SI unit."""
+        example = like or self.example
         if not math.isfinite(number):
-            return self.example
-        unit = self.example.split(" ", 1)[1]
+            return example
+        unit = example.split(" ", 1)[1]
         is_si = 0.0 < abs(number) < 1.0 if self.units[unit] < 1 else abs(number) >= BARE_SI
         return self.write(number) if is_si and number > 0.0 else f"{number:g} {unit}"
 

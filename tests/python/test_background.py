@@ -131,7 +131,7 @@ def test_a_load_that_cannot_be_reached_is_said_with_the_load_reached() -> None:
     assert short["load_reached"] == pytest.approx(short["throughput_bps"] / 30e6)
     (line,) = unreached_loads(result.summary["background"])
     assert line.startswith("short-1: a load of 30 Mbit/s was asked for, ")
-    assert f"({short['load_reached']:.1%} of it) were reached" in line
+    assert f"({short['load_reached']:.1%} of it) was reached" in line
     mean = aggregate([result.summary, result.summary])["mean"]
     assert unreached_loads(mean["background"]) == [line]
 

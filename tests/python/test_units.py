@@ -110,6 +110,11 @@ def test_a_number_without_a_unit_is_told_its_likely_form(
         dimension.parse(bare)
 
 
+def test_a_number_without_a_unit_gets_the_unit_of_its_key() -> None:
+    with pytest.raises(ValueError, match='accepted: "60 s"'):
+        TIME.parse(60, like="5 s")
+
+
 @pytest.mark.parametrize("units", [tuple(TIME.units), tuple(RATE.units), ("% BDP", "packets")])
 @given(text=st.text(max_size=12) | st.from_regex(r"[0-9.+-]{1,4}(e[0-9]{1,3})?( ?(ms|B/s|% +BDP|packets))?"))
 def test_the_pattern_of_a_quantity_matches_what_is_read(units: tuple[str, ...], text: str) -> None:

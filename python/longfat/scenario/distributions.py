@@ -95,13 +95,14 @@ class _Quantity:
 
     dimension: Dimension
     limits: tuple[float, float]
+    example: str
 
     def parse(self, value: Any) -> float:
-        return in_range(self.dimension.parse(value), self.limits, self.dimension.write)
+        return in_range(self.dimension.parse(value, self.example), self.limits, self.dimension.write)
 
     def empirical(self, value: Any, base: Path) -> Empirical:
         """Reads the name of a file, or rows that are a value, or a value and its weight."""
-        example = self.dimension.example
+        example = self.example
         if isinstance(value, str):
             rows = list(_lines(value, base, example))
         elif isinstance(value, (list, tuple)):
@@ -246,14 +247,14 @@ def _schema(quantity: _Quantity) -> Schema:
 def _distribution(quantity: _Quantity, accepts: str) -> Form:
     return Form(
         accepts,
-        lambda value, base: _read(quantity, value, base),
+        lambda value, at: _read(quantity, value, at.base),
         lambda value, _: _write(quantity, value),
         lambda: _schema(quantity),
     )
 
 
-_START, _RTT = _Quantity(TIME, TIMES_S), _Quantity(TIME, RTTS_S)
-_SIZES = _Quantity(SIZE, TRANSFER_BYTES)
+_START, _RTT = _Quantity(TIME, TIMES_S, "5 s"), _Quantity(TIME, RTTS_S, "42 ms")
+_SIZES = _Quantity(SIZE, TRANSFER_BYTES, "10 kB")
 
 RTT_SUCH_AS = 'a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }'
 
@@ -278,7 +279,7 @@ MeasuredSizes = Annotated[
     Empirical,
     Form(
         '{ empirical = "sizes.csv" }',
-        _sizes,
+        lambda value, at: _sizes(value, at.base),
         lambda value, _: _SIZES.write_empirical(value),
         lambda: _empirical_schema(_SIZES),
     ),

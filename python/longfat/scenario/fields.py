@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from longfat.scenario import capacity
-from longfat.scenario.form import Form, Schema, any_of
+from longfat.scenario.form import At, Form, Schema, any_of
 from longfat.scenario.registry import read_switch
 from longfat.units import RATE, SIZE, TIME, Dimension, number_with, split, to_float
 
@@ -75,7 +75,7 @@ def quantity(dimension: Dimension, limits: tuple[float, float], example: str) ->
 
     return Form(
         f'a {dimension.name} such as "{example}"',
-        lambda value, _: in_range(dimension.parse(value), limits, dimension.write),
+        lambda value, _: in_range(dimension.parse(value, example), limits, dimension.write),
         lambda value, _: dimension.write(value),
         schema,
     )
@@ -100,13 +100,13 @@ def constant_rate(limits: tuple[float, float], example: str = RATE.example) -> F
     """A rate that does not vary."""
     form = quantity(RATE, limits, example)
 
-    def read(value: Any, base: Any) -> Any:
+    def read(value: Any, at: At) -> Any:
         if isinstance(value, dict):
             raise ValueError(
                 "only bottleneck.rate and link.rate can vary; "
                 f"accepted: a constant rate such as {RATE.accepted}"
             )
-        return form.read(value, base)
+        return form.read(value, at)
 
     return Form(form.accepts, read, form.write, form.schema)
 
@@ -123,7 +123,7 @@ BottleneckRate = Annotated[
     float,
     Form(
         f"a rate such as {RATE.accepted}",
-        lambda value, base: capacity.read(value, RATES_BPS, base),
+        lambda value, at: capacity.read(value, RATES_BPS, at.base),
         lambda value, _: capacity.write(value),
         _varying_schema,
     ),
@@ -267,7 +267,7 @@ Switch = Annotated[
     bool,
     Form(
         "true or false",
-        lambda value, _: read_switch(value),
+        lambda value, at: read_switch(value, at.key),
         lambda value, _: value,
         lambda: {"type": "boolean"},
     ),

@@ -18,26 +18,34 @@ Schema = dict[str, Any]
 """A JSON Schema."""
 
 
+@dataclass(frozen=True)
+class At:
+    """Where a value stands: the folder that files named in it are relative to, and its key."""
+
+    base: Path
+    key: str
+
+
 @dataclass(frozen=True, eq=False)
 class Form:
     """The form of one kind of value.
 
     Attributes:
         accepts: what the key takes, for the message when it is missing.
-        read: the value of what a file has, and the folder that files named in it are relative to. Raises
-            ValueError with what would be accepted.
+        read: returns the value of what a file has; raises ValueError with what would be accepted.
         write: what a file has for a value; "python" or "json" tells where the text goes.
         schema: the JSON Schema of what a file has.
     """
 
     accepts: str
-    read: Callable[[Any, Path], Any]
+    read: Callable[[Any, At], Any]
     write: Callable[[Any, str], Any]
     schema: Callable[[], Schema]
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         def read(value: Any, info: ValidationInfo) -> Any:
-            return self.read(value, base_of(info.context))
+            base: Path = (info.context or {}).get("base", Path())
+            return self.read(value, At(base, info.field_name or ""))
 
         def write(value: Any, info: Any) -> Any:
             return self.write(value, info.mode)
@@ -48,12 +56,6 @@ class Form:
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> Schema:
         return self.schema()
-
-
-def base_of(context: Mapping[str, Any] | None) -> Path:
-    """The folder that files named in a scenario are relative to; the current one by default."""
-    base: Path = (context or {}).get("base", Path())
-    return base
 
 
 def any_of(*schemas: Schema) -> Schema:

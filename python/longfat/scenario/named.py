@@ -233,4 +233,7 @@ def _algorithm_schema() -> Schema:
     return any_of(*known, own, {"type": "object", "properties": {"name": own}, "required": ["name"]})
 
 
-Algorithm = Annotated[AlgorithmSpec, Form(_ALGORITHM, _read_algorithm, _write_algorithm, _algorithm_schema)]
+Algorithm = Annotated[
+    AlgorithmSpec,
+    Form(_ALGORITHM, lambda value, at: _read_algorithm(value, at.base), _write_algorithm, _algorithm_schema),
+]

@@ -156,7 +156,10 @@ def has_auto(parameter: Parameter) -> bool:
 
 def meaning(parameter: Parameter) -> str:
     """What a parameter does, in the words of a scenario file."""
-    return _SAYS_ZERO.sub(AUTO, parameter["meaning"]) if has_auto(parameter) else parameter["meaning"]
+    if not has_auto(parameter):
+        return parameter["meaning"]
+    text = parameter["meaning"].replace("0: automatic, ", "0: ").replace("0: automatic", f"or {AUTO}")
+    return _SAYS_ZERO.sub(AUTO, text)
 
 
 def _value(row: Row, parameter: Parameter, value: Any) -> float | str:
