@@ -461,6 +461,19 @@ fn a_surge_plan_with_a_number_that_cannot_be_run_is_refused_with_its_key() {
 }
 
 #[test]
+fn two_links_flows_or_backgrounds_of_one_name_are_refused() {
+    let flows = vec![flow("a", "sack"), flow("b", "sack")];
+    let sound = with(dumbbell(1e7, 50, 1.0, flows), json!({"background": [web("a", 1), bulk("b", 1)]}));
+    assert_eq!(refusal_of(&sound), None);
+    for list in ["links", "flows", "background"] {
+        let mut plan = sound.clone();
+        plan[list][1]["name"] = plan[list][0]["name"].clone();
+        let error = refusal_of(&plan).expect("two have one name");
+        assert_eq!((error.at.as_str(), error.what.starts_with("two are named")), (list, true), "{error}");
+    }
+}
+
+#[test]
 fn background_flows_with_a_number_that_cannot_be_run_are_refused_with_their_key() {
     let measured = |rows: Value| with(short("s"), json!({"sizes": {"empirical": rows}}));
     let mut tcp = onoff("o", 1);

@@ -62,15 +62,15 @@ struct Driver<'a> {
     run: &'a mut Simulation,
     /// Longest batch.
     longest: Interval,
-    /// Of each flow, when its sender or receiver acts next.
+    /// When each flow's sender or receiver acts next.
     wake: Vec<Time>,
-    /// Of each flow, when its first data packet and its first acknowledgement arrive at a link.
+    /// When each flow's first data packet and its first acknowledgement arrive at a link.
     heads: Vec<[Time; 2]>,
-    /// Of each block of flows, the earliest of these, [wake, heads], as last computed.
+    /// The earliest of these in each block of flows, [wake, heads], as last computed.
     blocks: Vec<[Time; 2]>,
-    /// Of each block, whether something may have changed since.
+    /// Whether something in each block may have changed since.
     stale: Vec<bool>,
-    /// Of each link, the sources with packets for it in this batch.
+    /// The sources with packets for each link in this batch.
     active: Vec<Vec<Source>>,
     /// Sort keys of this batch's arrivals at one link.
     arrivals: Vec<u64>,
@@ -272,7 +272,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Takes the earliest arrival again and again; of equals that of the first source.
+    /// Handles the arrivals from few sources, by comparing their first ones; among equals the first source
+    /// comes first.
     fn merge_few(&mut self, index: usize, sources: &[Source], until: Time) {
         let mut heads = [Time::NEVER; FEW_SOURCES];
         for (head, &source) in heads.iter_mut().zip(sources) {
@@ -283,7 +284,7 @@ impl Driver<'_> {
             while let Some((first, mut now)) = earliest(&heads, until) {
                 let (flow, data) = sources[first].host();
                 let flow = &mut flows[flow];
-                // mostly several packets of one source come before the next one of another
+                // usually several packets of one source come before the next one of another
                 let turn = turn(&heads, first, until);
                 while now < turn {
                     now = flow.cross(now, data, fifo, counters, delay);

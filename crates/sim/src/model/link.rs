@@ -19,7 +19,7 @@ pub struct LinkCounters {
     pub packets_in: u64,
     /// Dropped by the queue.
     pub packets_dropped: u64,
-    /// Those of them that were dropped for another reason than a full queue, by reason.
+    /// Packets dropped for another reason than a full queue, by reason.
     pub drops: Reasons,
     /// Marked by the queue, by reason.
     pub marks: Reasons,
@@ -288,7 +288,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
             Service::Elements(elements) => {
                 self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
                 if !self.capacity.is_constant() {
-                    // what the last packet still takes
+                    // what is left of the last packet's transmission
                     let rest = self.capacity.bits(now, elements.busy_until.max(now));
                     self.counters.bits_out = (elements.bits.1 - rest).max(elements.bits.0);
                 }

@@ -24,7 +24,7 @@ type Length = (u64, u32);
 pub struct Routes {
     hops: Vec<Hop>,
     nodes: usize,
-    /// The next link, of each destination and each node.
+    /// The next link for each destination and each node.
     next: Vec<Option<u32>>,
 }
 

@@ -15,10 +15,10 @@ const MOST_FLOWS: usize = 1_000_000;
 
 /// A run, as JSON has it: numbers only, in SI units.
 ///
-/// The scenario's defaults are filled in already, so a key may be missing only where that has one meaning:
-/// keys whose value is null or empty, and keys that are newer than the plans that are stored under their
-/// digest. These are `capacity`, `nodes`, `layer2` and `router` of a link, the limit of a queue that is not
-/// its limit, and `rtt_samples` and `quick_start_bps` of a connection.
+/// The scenario's defaults are filled in already. A key may be missing from a plan in two cases only. Where
+/// null is accepted, a missing key means null. And `layer2` of a link and `rtt_samples` of a connection are
+/// missing from plans that are older than these keys, and mean false and `echoed` there; plans are stored
+/// under digests of their text, so new ones leave `rtt_samples` out as well where it is `echoed`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -57,13 +57,13 @@ pub struct SamplePlan {
 /// A flow with series of its own.
 #[derive(Clone, Debug, Deserialize)]
 pub struct FlowPlan {
-    /// Its name in results, unique in the plan.
+    /// Its name in results, unique among flows.
     pub name: String,
     /// When it starts, seconds.
     pub start_s: DistributionPlan,
     /// Payload to send, bytes; endless if null.
     pub bytes: Option<u64>,
-    /// Everything else.
+    /// The options of its connection.
     #[serde(flatten)]
     pub connection: ConnectionPlan,
 }
@@ -71,7 +71,7 @@ pub struct FlowPlan {
 /// Traffic that comes and goes.
 #[derive(Clone, Debug, Deserialize)]
 pub struct BackgroundPlan {
-    /// Its name in results.
+    /// Its name in results, unique among backgrounds.
     pub name: String,
     /// Its connections.
     pub flow: ConnectionPlan,
@@ -115,7 +115,7 @@ pub struct CheckedFlow {
     pub start: Distribution,
     /// Payload to send, bytes; endless if `None`.
     pub bytes: Option<u64>,
-    /// Everything else.
+    /// The options of its connection.
     pub connection: CheckedConnection,
 }
 
@@ -179,13 +179,18 @@ impl Plan {
         })
     }
 
+    /// Names tell results and random streams apart, so no two links, flows or backgrounds may have the same.
     fn check_names(&self) -> Result<(), PlanError> {
-        let mut names: Vec<&str> = self.flows.iter().map(|f| f.name.as_str()).collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(twice) => bad("flows", format!("two are named {:?}", twice[0])),
-            None => Ok(()),
+        let links: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
+        let flows = self.flows.iter().map(|flow| flow.name.as_str()).collect();
+        let backgrounds = self.background.iter().map(|background| background.name.as_str()).collect();
+        for (at, mut names) in [("links", links), ("flows", flows), ("background", backgrounds)] {
+            names.sort_unstable();
+            if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                return bad(at, format!("two are named {:?}", twice[0]));
+            }
         }
+        Ok(())
     }
 }
 

@@ -62,8 +62,8 @@ pub struct ConnectionPlan {
     /// How the window shrinks during SACK recovery; the key's name is the scenario's.
     #[serde(rename = "recovery")]
     pub reduction: Reduction,
-    /// Which round-trip times the algorithm gets. Plans leave the default, `echoed`, out: their stored keys
-    /// are older than this key.
+    /// Which round-trip times the algorithm gets. Plans leave the key out for `echoed`, as they did before it
+    /// existed.
     #[serde(default)]
     pub rtt_samples: RttSamples,
     /// Granularity of the host's timer, seconds; 0 for none.
@@ -77,7 +77,6 @@ pub struct ConnectionPlan {
     pub stop_s: Option<f64>,
     /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if
     /// null.
-    #[serde(default)]
     pub quick_start_bps: Option<f64>,
 }
 

@@ -12,22 +12,20 @@ use longfat_wire::Packet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A link that flows share, as JSON has it. The keys that may be missing are newer than plans that are
-/// stored: a missing key means null, or false.
+/// A link that flows share, as JSON has it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {
-    /// Its name in results.
+    /// Its name in results, unique among links.
     pub name: String,
     /// Rate, bit/s; the greatest where it varies.
     pub rate_bps: f64,
     /// How the rate varies; constant if null.
-    #[serde(default)]
     pub capacity: Option<CapacityPlan>,
     /// The nodes that it leads from and to, by number; null in a plan without a map of its network.
-    #[serde(default)]
     pub nodes: Option<(u32, u32)>,
-    /// Its queue stands in a switch, which leaves the time-to-live of IP unchanged.
+    /// Whether its queue stands in a switch, which leaves the time-to-live of IP unchanged. Plans may leave
+    /// the key out for false: they did before it existed.
     #[serde(default)]
     pub layer2: bool,
     /// Propagation delay, seconds; part of the round-trip time of flows that cross it.
@@ -35,7 +33,6 @@ pub struct LinkPlan {
     /// The queue before it.
     pub queue: QueuePlan,
     /// The router around the queue; none if null.
-    #[serde(default)]
     pub router: Option<RouterPlan>,
     /// Losses among data packets that enter it.
     pub loss: LossModel,
@@ -43,16 +40,14 @@ pub struct LinkPlan {
     pub ack_loss: LossModel,
 }
 
-/// A queue discipline. Exactly one of the two limits is given, and the other key is missing or null.
+/// A queue discipline. One of the two limits is given, and the other one is null or missing.
 #[derive(Clone, Debug, Deserialize)]
 pub struct QueuePlan {
     /// Name in the registry of queues.
     pub kind: String,
     /// Most packets waiting.
-    #[serde(default)]
     pub limit_packets: Option<u64>,
     /// Most bytes waiting.
-    #[serde(default)]
     pub limit_bytes: Option<u64>,
     /// Parameters that differ from the registry's defaults.
     #[serde(flatten)]

@@ -12,7 +12,8 @@
 //!
 //! A connection draws from `rtt`, `tick`, `udp`, `quick-start`, and `loss/LINK/KIND` for each loss process on
 //! its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
-//! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it.
+//! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it. Names are
+//! unique among links, among flows and among backgrounds, so no two components share any stream.
 
 use longfat_units::Stream;
 use longfat_wire::Kind;

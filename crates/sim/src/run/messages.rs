@@ -17,9 +17,9 @@ pub struct Messages {
     /// Counters.
     pub counters: MessageCounters,
     routes: Routes,
-    /// Of each link, whether it has a router: only routers understand messages.
+    /// Whether each link has a router: only routers understand messages.
     routers: Vec<bool>,
-    /// Of each link, what has come to it lately.
+    /// How much has come to each link lately.
     meters: Vec<Meter>,
 }
 

@@ -57,7 +57,7 @@ pub struct Simulation {
     pub(crate) leaving: Vec<usize>,
     /// Background connections that are complete: when, index, and the sample.
     pub(crate) transfers: Vec<(Time, usize, TransferSample)>,
-    /// Of each background, the connections that it opened and completed, and what those did that have left.
+    /// The connections that each background opened and completed, and what those did that have left.
     pub(crate) background: Vec<BackgroundCounters>,
     pub(crate) end: Time,
     pub(crate) times: SampleTimes,

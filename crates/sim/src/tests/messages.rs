@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// What an element has seen. Of a message for it: the sender and the content.
+/// What an element has seen; with the sender and the content if it was a message for that element.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Message { from: Address, crossings: Vec<Crossing> },

@@ -9,7 +9,7 @@ pub trait Workload {
     fn members(&self) -> u64;
     /// Makes one member; `stream` makes its random streams by their names.
     fn member(&self, stream: &dyn Fn(&str) -> Stream) -> Box<dyn Source>;
-    /// IP bytes offered to the network, whatever becomes of them; `None` for as much as possible. By default
+    /// IP bytes offered to the network, delivered or not; `None` for as much as possible. By default
     /// these are the bytes of the transfers that were opened.
     fn offered_bytes(
         &self,
@@ -43,7 +43,7 @@ pub struct Opened {
     pub next_at: Time,
 }
 
-/// Rounds a number of bytes that was drawn, to one byte or more.
+/// Rounds a drawn number of bytes to a whole number, at least 1.
 pub fn whole_bytes(drawn: f64) -> u64 {
     (drawn + 0.5).max(1.0) as u64
 }
