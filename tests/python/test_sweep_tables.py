@@ -63,7 +63,7 @@ def test_samples_are_made_where_only_summaries_were_kept_and_are_found_by_their_
     with pytest.raises(errors.InputError, match="run 2 has no result"):
         swept.series(2)
     (tmp_path / swept.runs["series"][0].as_py()).write_bytes(b"PAR1")
-    with pytest.raises(errors.LongfatError, match="damaged or gone; remove it"):
+    with pytest.raises(errors.LongfatError, match="damaged or missing; remove it"):
         swept.series(0)
 
 
@@ -72,7 +72,7 @@ def test_tables_that_are_damaged_are_told_and_made_anew_by_the_next_sweep(tmp_pa
     sweep.run(asked, tmp_path)
     file = next((tmp_path / "tables" / "runs").rglob("*.parquet"))
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(errors.LongfatError, match="damaged; `longfat sweep` makes it anew"):
+    with pytest.raises(errors.LongfatError, match="damaged; run `longfat sweep` again"):
         _ = sweep.open_sweep(tmp_path).runs
     sweep.run(asked, tmp_path)
     assert sweep.open_sweep(tmp_path).runs.num_rows == 2

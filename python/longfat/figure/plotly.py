@@ -156,7 +156,7 @@ def _trace(curve: Curve, panel: Panel) -> dict[str, Any]:
     trace["line"]["dash"] = style.STROKES[curve.stroke % len(style.STROKES)][1]
     trace["marker"] = {
         "color": hue,
-        "symbol": SYMBOLS[style.marker(curve)],
+        "symbol": SYMBOLS.get(style.marker(curve), "circle"),
         "size": 7,
     }
     bars = style.error_bars(curve)
