@@ -112,15 +112,18 @@ def _feed(state: Any, value: Any) -> None:
         state.update(f"{value!r};".encode())
 
 
-def of_run(result: Result) -> dict[str, Any]:
-    """What the simulator gave, without what the machine took for it."""
+FLOW_COLUMNS = ("time_s", "cwnd", "received_bytes", "packets_lost")
+LINK_COLUMNS = ("time_s", "queue_packets", "packets_in", "packets_dropped")
+
+
+def of_run(result: Result) -> list[Any]:
+    """Enough of what the simulator gave to tell a changed simulation from a changed reduction."""
     flow_names = [flow["name"] for flow in result.summary["flows"]]
     link_names = [link["name"] for link in result.summary["links"]]
-    return {
-        "summary": {key: result.summary[key] for key in ("flows", "links", "background", "metrics")},
-        "flows": [dict(result.flow(name)) for name in flow_names],
-        "links": [dict(result.link(name)) for name in link_names],
-    }
+    return [
+        [[result.flow(name)[column] for column in FLOW_COLUMNS] for name in flow_names],
+        [[result.link(name)[column] for column in LINK_COLUMNS] for name in link_names],
+    ]
 
 
 def measured(reduction: Reduction, results: list[Result]) -> dict[str, str]:
