@@ -120,7 +120,7 @@ mod tests {
         c
     }
 
-    /// An acknowledgement when the smoothed round-trip time is so many microseconds.
+    /// An acknowledgement with a smoothed round-trip time of this many microseconds.
     fn after(rtt_us: u64) -> Ack {
         ack_at(Time::ZERO, 1.0, Interval::from_ns(1000 * rtt_us))
     }

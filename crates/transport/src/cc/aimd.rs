@@ -5,8 +5,8 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! Tahoe, Reno, NewReno and SACK TCP share this rule; they differ in how the shared sender recovers, which the
-//! registry rows name.
+//! Tahoe, Reno, NewReno and SACK TCP share this rule; the field `recovery` of their rows says how they
+//! differ.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

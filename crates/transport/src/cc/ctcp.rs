@@ -1,5 +1,5 @@
 //! Compound TCP (Tan, Song, Zhang, Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp): standard TCP's window
-//! `cwnd`, and a second one, `dwnd`, that grows fast while there is no queue and gives way to one.
+//! `cwnd`, and a second one, `dwnd`, that grows fast while there is no queue and shrinks when there is one.
 //!
 //! ```text
 //! win = cwnd + dwnd                                      (is `w.cwnd` here)
@@ -198,7 +198,7 @@ impl Ctcp {
         }
     }
 
-    /// What a round trip under way has measured says nothing of the next.
+    /// The measurements of the current round trip do not apply to the next.
     fn restart(&mut self) {
         self.round.restart();
         self.trip = None;

@@ -151,7 +151,7 @@ pub struct Htcp {
     undo: Option<Epoch>,
     recovering: bool,
     base_rtt: Interval,
-    /// Tmin over the reference, kept so that an acknowledgement needs no division for it.
+    /// Tmin over the reference, stored so that an acknowledgement needs no division.
     scale: f64,
     round: Round,
     /// Smoothed and greatest throughput of this epoch, in segments per second.
@@ -262,7 +262,7 @@ impl CongestionControl for Htcp {
 
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
-        // retransmissions make round trips and rates that say little of the path
+        // round trips and rates with retransmissions say little about the path
         if self.recovering {
             return;
         }

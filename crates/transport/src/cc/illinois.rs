@@ -1,5 +1,5 @@
-//! TCP-Illinois (Liu, Başar and Srikant 2006, 2008): losses say when to shrink, the queueing delay says by how
-//! much, and how fast to grow.
+//! TCP-Illinois (Liu, Başar and Srikant 2006, 2008): losses decide when the window shrinks; the queueing
+//! delay decides by how much, and how fast it grows.
 //!
 //! ```text
 //! Ack :  cwnd <- cwnd + alpha / cwnd        (per segment that counts)
@@ -251,7 +251,7 @@ impl CongestionControl for Illinois {
             w.cwnd += self.gains.alpha * ack.acked / w.cwnd;
             return;
         }
-        // what goes beyond a whole step is lost
+        // the fraction beyond a whole step is lost
         self.counted += ack.acked;
         let earned = (self.counted * self.gains.alpha).floor();
         let cwnd = w.cwnd.floor();

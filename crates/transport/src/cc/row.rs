@@ -11,7 +11,7 @@ pub enum Recovery {
     Sack,
     /// NewReno without SACK (RFC 6582).
     NewReno,
-    /// Plain Reno without SACK: fast recovery ends at the first new acknowledgement.
+    /// Reno without SACK: fast recovery ends at the first new acknowledgement.
     Reno,
     /// Fast retransmit, then slow-start from one segment.
     Tahoe,

@@ -34,7 +34,7 @@ pub const ROW: Row<Stcp> = Row {
             Parameter::choice(
                 "variant",
                 &["paper", "linux"],
-                "linux: grows by max(increase, 1/cwnd) and decreases alike at every window, without low_window",
+                "linux: grows by max(increase, 1/cwnd) and decreases in the same way at every window, without low_window",
             ),
             Parameter::number(
                 "increase",
@@ -60,7 +60,7 @@ pub const ROW: Row<Stcp> = Row {
     build: Stcp::build,
 };
 
-/// Scalable TCP. Stateless but for its parameters.
+/// Scalable TCP. It has no state besides its parameters.
 #[derive(Clone, Debug)]
 pub struct Stcp {
     linux: bool,

@@ -12,7 +12,7 @@
 //! Loss:  cwnd <- cwnd - min(max(cwnd / 8, Q), cwnd / 2);  cwnd / 2 after rho slow round trips without a fast one
 //! ```
 //!
-//! count_reno estimates the window of standard flows beside this one, below which the queue is left to them.
+//! count_reno estimates the window of competing standard flows; below it this flow leaves the queue to them.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -88,7 +88,7 @@ pub const ROW: Row<Yeah> = Row {
     build: Yeah::new,
 };
 
-/// Round trips in either mode, and what they say of the flows beside this one.
+/// Round trips in either mode, and the resulting estimate of competing flows.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     /// Slow ones since the last fast one.
@@ -281,7 +281,7 @@ mod tests {
             }
         }
 
-        /// So many round trips, the last one judged.
+        /// This many round trips, including the decision after the last one.
         fn rounds(&mut self, y: &mut Yeah, rtt_s: f64, times: u32) {
             for _ in 0..times {
                 let slow_before = (y.counts.slow, y.counts.fast);
