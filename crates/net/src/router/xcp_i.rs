@@ -1,5 +1,5 @@
-//! XCP-i: an explicit protocol's router that also stands for the routers before it that know nothing of the protocol
-//! (Lopez Pacheco 2008, chapter 4).
+//! XCP-i: an explicit protocol's router that also represents the routers before it that do not know the
+//! protocol (Lopez Pacheco 2008, chapter 4).
 //!
 //! ```text
 //! cloud        :  TTL < the header's own TTL, which only routers like this one count down
@@ -8,8 +8,8 @@
 //! virtual router of that edge: the protocol's law with capacity BW = I + ABW (equation 4.1) and no queue (equation 4.2)
 //! ```
 //!
-//! I is what came lately from that edge with a header of the protocol's. The law of the link itself comes after the virtual
-//! one, as if the two stood in a row.
+//! I is the recent rate of arrivals from that edge with the protocol's header. The law of the link itself
+//! follows the virtual one, as if the two stood in a row.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -72,7 +72,7 @@ pub const ROW: Router = Router {
                 "oracle-error: greatest error",
             ),
             Parameter::number("period", 1.0, (1e-3, 1e4), "s", "from the end of an estimate to the next"),
-            Parameter::number("timeout", 1.0, (1e-3, 1e3), "s", "how long an answer is waited for"),
+            Parameter::number("timeout", 1.0, (1e-3, 1e3), "s", "how long to wait for an answer"),
             Parameter::number("inactivity", 120.0, (0.1, 1e6), "s", "without packets, until estimates end"),
             Parameter::number("packets", 60.0, (2.0, 1000.0), "packets", "igi, ptr: of a train"),
             Parameter::number(
@@ -96,20 +96,20 @@ pub struct XcpI<P> {
     address: Address,
     stream: Stream,
     laws: Laws<P>,
-    /// Knows the protocol's packets, and controls nothing.
+    /// Recognises the protocol's packets; it controls nothing.
     guide: DynLaw<P>,
     method: Method,
-    /// Greatest and least error of what an oracle says.
+    /// Least and greatest error of an oracle's estimate.
     error: Option<(f64, f64)>,
     patience: Patience,
     period: Interval,
     /// The link's queue with the protocol's law around it.
     queue: Behind<P>,
-    /// The table: routers on the other side of clouds that data come through.
+    /// The table: routers on the far side of clouds that data cross.
     upstream: BTreeMap<Address, Upstream<P>>,
-    /// Trains that arrive, by their sender.
+    /// Arriving trains, by sender.
     trains: BTreeMap<Address, Arriving>,
-    /// Routers that this one estimates for.
+    /// Routers for which this one makes estimates.
     downstream: BTreeMap<Address, Job<P>>,
 }
 
@@ -156,7 +156,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
         })
     }
 
-    /// A data packet, or the request that opens a connection, with a header of the protocol's.
+    /// Handles a data packet or connection request that carries the protocol's header.
     fn look(&mut self, now: Time, packet: &mut P, out: &mut dyn Sink<P>) {
         if !matches!(packet.kind(), Kind::Data | Kind::Syn) || !self.guide.guides(packet) {
             return;
@@ -164,7 +164,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
         let ttl = packet.ttl();
         let Some(trail) = packet.trail_mut() else { return };
         let before = *trail;
-        // the router that this element stands in takes one off the other TTL
+        // the router that contains this element decrements the other TTL
         *trail = Trail { ttl: ttl.saturating_sub(1), last_router: Some(self.address) };
         let (true, Some(edge)) = (ttl < before.ttl, before.last_router) else { return };
         let upstream =
@@ -175,7 +175,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
         }
     }
 
-    /// A message for this router.
+    /// Handles a message for this router.
     fn hear(&mut self, now: Time, from: Address, content: Content, out: &mut dyn Sink<P>) {
         let mut post = post(self.address, from, out);
         match content {
@@ -196,7 +196,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
                     let size = self.stream.uniform(least, most);
                     if self.stream.unit() < 0.5 { -size } else { size }
                 });
-                // the edge's own link has a router, that edge
+                // the edge's own link has a router: the edge
                 let cloud = crossings.iter().filter(|crossing| crossing.link != from);
                 let spare_bps = cloud.map(Crossing::spare_bps).fold(f64::INFINITY, f64::min);
                 self.known(now, from, spare_bps * (1.0 + error), out);
@@ -214,15 +214,16 @@ impl<P: Packet + Send + 'static> XcpI<P> {
                     job.gaps(now, train, &gaps, &mut post);
                 }
             }
-            _ => {} // another kind of router's
+            _ => {} // for another kind of router
         }
     }
 
-    /// What is available from an edge to here. One that nobody asks for any more is told to stop.
+    /// An estimate of what is available from an edge to here has arrived. An edge that this router no longer
+    /// asks is told to stop.
     fn known(&mut self, now: Time, edge: Address, spare_bps: f64, out: &mut dyn Sink<P>) {
         match self.upstream.get_mut(&edge) {
             Some(upstream) if spare_bps.is_finite() => upstream.known(now, spare_bps, &self.laws),
-            Some(_) => {} // a probe that met nobody says nothing
+            Some(_) => {} // a probe that no link answered carries no estimate
             None => post(self.address, edge, out).send(Content::Stop, MESSAGE_BYTES),
         }
     }
@@ -234,7 +235,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
     }
 }
 
-/// What this router sends to another one.
+/// The messages from this router to another.
 fn post<P>(from: Address, to: Address, out: &mut dyn Sink<P>) -> Post<'_, P> {
     Post { from, to, out }
 }
