@@ -1,4 +1,4 @@
-//! Segments found lost by their age, where the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
+//! Losses found by the age of segments, if the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
 
 use crate::path::{MSS, Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
 use longfat_transport::cc::Recovery;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 const ALL: [Recovery; 3] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno];
 
-/// The window stays but for losses, which halve it.
+/// The window is constant, except that losses halve it.
 struct Watchful;
 
 impl CongestionControl for Watchful {
@@ -65,7 +65,7 @@ fn a_loss_before_the_last_segment_needs_no_timeout() {
 
 #[test]
 fn the_acknowledgement_of_a_retransmission_finds_the_next_loss_without_another_reduction() {
-    // plain Reno counts an event for each of two losses of one flight
+    // Reno counts an event for each of two losses in one flight
     for (controller, events) in [(watchful(), 1), (constant(), 2)] {
         let mut path = spread(with(Recovery::Reno), controller).losing_once(&[250, 255]).start();
         path.run_to(at_ms(RTT_MS * 40));
@@ -93,7 +93,7 @@ fn a_lost_retransmission_is_found_by_its_age() {
     }
 }
 
-/// Tells the greatest round-trip time that it was shown.
+/// Reports the greatest round-trip time that it got.
 struct Greatest(SendingTimes, Arc<AtomicU64>);
 
 impl CongestionControl for Greatest {
@@ -112,7 +112,7 @@ impl CongestionControl for Greatest {
     }
 }
 
-/// The greatest round-trip time shown from 1.1 s on, when the first flight is forgotten.
+/// The greatest round-trip time from 1.1 s on, when the first flight no longer matters.
 fn greatest_rtt(times: SendingTimes, path: impl FnOnce(Controller) -> Path) -> Interval {
     let greatest = Arc::new(AtomicU64::new(0));
     let mut path = path(Controller::Custom(Box::new(Greatest(times, greatest.clone())))).start();
@@ -145,7 +145,8 @@ fn sending_times_of_segments_that_arrived_above_a_hole_give_no_round_trip() {
     }
 }
 
-/// A round-trip time that an algorithm is told of, the least so far, ms, and the first unacknowledged segment.
+/// A round-trip time that an algorithm gets, the least so far, both in ms, and the first unacknowledged
+/// segment.
 type Telling = (f64, f64, u64);
 
 struct Told(Arc<Mutex<Vec<Telling>>>);
@@ -166,8 +167,8 @@ impl CongestionControl for Told {
     }
 }
 
-/// What an algorithm is told on a path whose data take 10.3 ms longer than the request and of which segment 250 is lost,
-/// with acknowledgements of every second segment of a flight in which segments follow each other by a millisecond.
+/// What an algorithm gets on a path where data take 10.3 ms longer than the request and segment 250 is lost.
+/// Every second segment is acknowledged; the segments of a flight are a millisecond apart.
 fn told(rtt_samples: RttSamples) -> Vec<Telling> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let config = SenderConfig { rtt_samples, ..with(Recovery::Sack) };
@@ -183,12 +184,12 @@ fn told(rtt_samples: RttSamples) -> Vec<Telling> {
     kept.lock().expect("nobody panicked").clone()
 }
 
-/// How often while segment 250 is missing, but for the acknowledgement of the one before it.
+/// How often while segment 250 is missing, not counting the acknowledgement of the one before it.
 fn above_the_hole(told: &[Telling]) -> usize {
     told.iter().filter(|told| told.2 == 250).count().saturating_sub(1)
 }
 
-/// From when the first flight, whose segments take longer and longer, is forgotten.
+/// From the time when the first flight, whose segments take longer and longer, no longer matters.
 fn later(told: &[Telling]) -> &[Telling] {
     &told[20..]
 }
@@ -198,7 +199,7 @@ fn as_linux_an_algorithm_is_told_of_the_last_segment_and_of_selective_acknowledg
  {
     let all = told(RttSamples::Last);
     let clean: Vec<_> = later(&all).iter().filter(|told| told.0.fract() != 0.0).collect();
-    // where the window is odd the last one of a flight waits alone
+    // with an odd window the last segment of a flight waits alone
     assert!(clean.len() > 150 && clean.iter().all(|told| [110.3, 150.3].contains(&told.0)), "{clean:?}");
     // the segments above the hole, one by one, before the retransmission by the clock of timestamps
     let repaired = all.iter().rposition(|told| told.0.fract() == 0.0).expect("a retransmission");

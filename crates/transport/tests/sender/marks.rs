@@ -24,7 +24,7 @@ fn one_mark_is_one_reduction_announced_once() {
         assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 0, 0), "{recovery:?}");
         assert_eq!((path.cwnd(), path.ssthresh()), (20.0, 20.0), "{recovery:?}");
         assert_eq!(reductions_announced(&path).len(), 1, "{recovery:?}");
-        // and the receiver falls silent about it
+        // and the receiver stops echoing it
         assert!(!path.acks.last().expect("acknowledgements").1.ecn_flag, "{recovery:?}");
     }
 }
@@ -46,8 +46,8 @@ fn marks_on_every_packet_reduce_once_each_round_trip() {
 
 #[test]
 fn a_mark_and_a_loss_of_the_same_flight_are_one_reduction() {
-    // section 6.1.2: the window is reduced once for all signs of congestion in a window of data, and the reduction is
-    // announced whatever it was for
+    // section 6.1.2: the window is reduced once for all signs of congestion in a window of data, and the
+    // reduction is announced regardless of its cause
     for (marked, lost) in [(85, 95), (95, 85)] {
         let mut path = Path::new(capable(Recovery::Sack, 40.0), constant())
             .marking(move |s| s.packet.kind == Kind::Data && s.packet.seq == marked)

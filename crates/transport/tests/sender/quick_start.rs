@@ -1,5 +1,5 @@
-//! Quick-Start (RFC 4782) at both ends. The path between stands for routers: it counts the QS TTL down or does not, and
-//! lowers rates.
+//! Quick-Start (RFC 4782) at both ends. The path represents routers: it decrements the QS TTL or does not,
+//! and lowers rates.
 
 use crate::path::{Path, RTT_MS, at_ms, config, ms, standard};
 use longfat_transport::cc::Recovery;
@@ -24,12 +24,12 @@ fn option(packet: &SimPacket) -> Option<QuickStart> {
     }
 }
 
-/// The path of the tests has no router, so both TTLs stay as they are and what is asked for is approved.
+/// The path of the tests has no router, so both TTLs stay as they are and the request is approved.
 fn approved(config: SenderConfig) -> Path {
     Path::new(config, standard())
 }
 
-/// Opens a connection through `router`; the sender once the answer has come, and what it has sent then.
+/// Opens a connection through `router`. Returns the sender after the answer, and what it has sent by then.
 fn open_through(
     router: impl Fn(&mut QuickStart),
     uncounted_hops: u8,
@@ -56,7 +56,7 @@ fn was_approved(sender: &mut Sender) -> bool {
     sender.take_log().iter().any(|&(_, what, _)| what == Happened::QuickStart)
 }
 
-/// A router that takes part and leaves this rate.
+/// A router that takes part and approves this rate.
 fn leaves(bps: f64) -> impl Fn(&mut QuickStart) {
     move |option| {
         let rate = RateCode::at_most(bps);
@@ -111,7 +111,7 @@ fn a_router_lowers_the_rate_and_the_window_with_it() {
 
 #[test]
 fn a_router_that_does_not_take_part_is_seen_by_the_times_to_live() {
-    // it counts the IP header's TTL down, which the receiver does for it, but not the option's
+    // it decrements the IP header's TTL, which the receiver does for it, but not the option's
     let (mut sender, sent) = open_through(|_| (), 1, |_| ());
     assert_eq!((sender.window().cwnd, sent.len()), (10.0, 10), "the initial window, at once");
     assert!(!was_approved(&mut sender));
@@ -147,7 +147,7 @@ fn a_rate_that_gives_less_than_the_initial_window_is_not_used() {
 
 #[test]
 fn a_request_that_is_lost_is_repeated_without_the_option() {
-    // RFC 4782, section 4.7.2: somebody on the path may throw such packets away
+    // RFC 4782, section 4.7.2: some routers on the path may drop such packets
     let mut path = approved(asking()).losing(|s| s.packet.kind == Kind::Syn && s.earlier == 0).start();
     path.run_to(at_ms(2000));
     let requests: Vec<_> = path.sent.iter().filter(|s| s.packet.kind == Kind::Syn).collect();

@@ -127,7 +127,7 @@ fn several_losses_of_one_flight_are_one_event_with_sack_repaired_in_one_round_tr
 
 #[test]
 fn newreno_repairs_one_hole_each_round_trip_and_counts_one_event() {
-    // RFC 6582: each partial acknowledgement tells of the next hole
+    // RFC 6582: each partial acknowledgement reveals the next hole
     let path = lost_at(Recovery::NewReno, 40.0, &[80, 90, 91, 100]);
     let c = path.counters();
     assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 4, 0));
@@ -140,8 +140,8 @@ fn newreno_repairs_one_hole_each_round_trip_and_counts_one_event() {
 
 #[test]
 fn newreno_loses_patience_when_the_holes_of_a_flight_take_longer_than_a_timeout() {
-    // RFC 6582, section 3.2, step 3: the timer is reset by the first partial acknowledgement alone, so that a flight
-    // with many holes, of which each takes a round trip, is repaired by slow-start after a timeout
+    // RFC 6582, section 3.2, step 3: only the first partial acknowledgement resets the timer, so slow-start
+    // after a timeout repairs a flight with many holes, each of which takes a round trip
     let holes: Vec<u64> = (80..120).step_by(2).collect();
     let path = lost_at(Recovery::NewReno, 40.0, Vec::leak(holes));
     let c = path.counters();
@@ -233,8 +233,9 @@ fn a_loss_among_what_was_sent_in_recovery_is_an_event_of_its_own() {
 
 #[test]
 fn duplicates_of_what_a_timeout_sent_again_are_no_loss() {
-    // RFC 6582, section 3.2 step 1 and section 4. Every other of the first half of the flight that leaves at 300 ms is
-    // lost, and so is what the receiver says of it: the sender goes back, and much of what it sends again had arrived.
+    // RFC 6582, section 3.2 step 1 and section 4. Every other of the first half of the flight that leaves at
+    // 300 ms is lost, and so are its acknowledgements: the sender goes back and repeats many segments that
+    // had arrived.
     let mut path = Path::new(with(Recovery::NewReno, 40.0), standard())
         .losing(|s| {
             let seq = s.packet.seq;

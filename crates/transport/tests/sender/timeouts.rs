@@ -8,7 +8,7 @@ use longfat_wire::Kind;
 
 const ALL: [Recovery; 4] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno, Recovery::Tahoe];
 
-/// Nothing gets through that leaves in [from, to).
+/// Drops everything that leaves in [from, to).
 fn silent(from_ms: u64, to_ms: u64) -> impl FnMut(&Sent) -> bool {
     move |s| (at_ms(from_ms)..at_ms(to_ms)).contains(&s.at)
 }
