@@ -1,5 +1,6 @@
 //! Parameters that users set. A registry row declares them once; this module checks them.
 
+use serde::Deserialize;
 use thiserror::Error;
 
 /// What values a parameter takes.
@@ -54,8 +55,9 @@ impl Parameter {
     }
 }
 
-/// A value that a user gave.
-#[derive(Clone, Debug, PartialEq)]
+/// A value that a user gave; in JSON a number or a string.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A number, already in the parameter's unit.
     Number(f64),
