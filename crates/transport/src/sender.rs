@@ -8,7 +8,7 @@ mod recovery;
 mod request;
 
 use crate::ages::Ages;
-use crate::cc::Recovery;
+use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
@@ -377,7 +377,7 @@ impl Sender {
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
         let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
-        if self.config.recovery == Recovery::Sack {
+        if self.config.loss_detection == LossDetection::Sack {
             for (start, end) in packet.sack().iter() {
                 newly += self.board.sack(start, end.min(self.next));
             }

@@ -33,7 +33,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -113,7 +113,7 @@ pub const ROW: Row<Bic> = Row {
     },
     linux_module: Some("bic"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Bic::build,
 };
 

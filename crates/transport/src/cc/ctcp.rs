@@ -26,7 +26,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -82,7 +82,7 @@ pub const ROW: Row<Ctcp> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Ctcp::build,
 };
 

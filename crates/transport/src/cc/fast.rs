@@ -30,7 +30,7 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -110,7 +110,7 @@ pub const ROW: Row<Fast> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Fast::new,
 };
 

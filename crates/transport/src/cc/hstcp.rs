@@ -24,7 +24,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::math::{ln, pow};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
@@ -88,7 +88,7 @@ pub const ROW: Row<Hstcp> = Row {
     },
     linux_module: Some("highspeed"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Hstcp::build,
 };
 

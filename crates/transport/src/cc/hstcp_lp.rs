@@ -24,7 +24,7 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::hstcp::Hstcp;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style, Time};
 
@@ -64,7 +64,7 @@ pub const ROW: Row<HstcpLp> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: HstcpLp::new,
 };
 

@@ -30,7 +30,7 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -85,7 +85,7 @@ pub const ROW: Row<Htcp> = Row {
     },
     linux_module: Some("htcp"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Htcp::new,
 };
 

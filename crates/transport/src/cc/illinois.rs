@@ -26,7 +26,7 @@
 use super::aimd::standard_decrease;
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style};
 
@@ -97,7 +97,7 @@ pub const ROW: Row<Illinois> = Row {
     },
     linux_module: Some("illinois"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Illinois::new,
 };
 

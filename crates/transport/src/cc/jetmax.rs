@@ -34,7 +34,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -60,7 +60,7 @@ pub const ROW: Row<JetMax> = Row {
     },
     linux_module: None,
     protocol: Some("jetmax"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: |p| JetMax::build(p, false),
 };
 

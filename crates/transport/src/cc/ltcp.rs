@@ -20,7 +20,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
 use longfat_units::{Interval, math::pow};
@@ -68,7 +68,7 @@ pub const ROW: Row<Ltcp> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Ltcp::new,
 };
 

@@ -36,4 +36,4 @@ pub use congestion_control::{
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
-pub use row::{Recovery, Row};
+pub use row::{LossDetection, Row};

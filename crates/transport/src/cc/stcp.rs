@@ -17,7 +17,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
 
@@ -56,7 +56,7 @@ pub const ROW: Row<Stcp> = Row {
     },
     linux_module: Some("scalable"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Stcp::build,
 };
 

@@ -24,7 +24,7 @@
 
 use super::aimd::standard_decrease;
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -55,7 +55,7 @@ pub const ROW: Row<Vcp> = Row {
     },
     linux_module: None,
     protocol: Some("vcp"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Vcp::build,
 };
 

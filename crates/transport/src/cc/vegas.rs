@@ -25,7 +25,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window};
 use super::round::{Round, RoundTrip};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -74,7 +74,7 @@ pub const ROW: Row<Vegas> = Row {
     },
     linux_module: Some("vegas"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Vegas::new,
 };
 

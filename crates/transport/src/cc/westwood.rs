@@ -24,7 +24,7 @@ use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window,
 };
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -55,7 +55,7 @@ pub const ROW: Row<Westwood> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: |p| Westwood::new(Form::Westwood, p.word("agile_probing") == "on"),
 };
 
@@ -93,7 +93,7 @@ pub const PLUS: Row<Westwood> = Row {
     },
     linux_module: Some("westwood"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Westwood::plus,
 };
 

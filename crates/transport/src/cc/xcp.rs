@@ -19,7 +19,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval};
 use longfat_wire::{Explicit, Xcp as Header};
@@ -37,7 +37,7 @@ pub const ROW: Row<Xcp> = Row {
     },
     linux_module: None,
     protocol: Some("xcp"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Xcp::build,
 };
 

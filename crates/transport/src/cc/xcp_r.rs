@@ -24,7 +24,7 @@
 //! | wish of a sender that its window does not hold | 0 | bytes | chosen here: XCP's header has it | such a sender ignores growth, which the receiver cannot know |
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use super::xcp::Xcp;
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -49,7 +49,7 @@ pub const ROW: Row<XcpR> = Row {
     },
     linux_module: None,
     protocol: Some("xcp"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: XcpR::build,
 };
 

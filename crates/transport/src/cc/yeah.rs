@@ -28,7 +28,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -84,7 +84,7 @@ pub const ROW: Row<Yeah> = Row {
     },
     linux_module: Some("yeah"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Yeah::new,
 };
 

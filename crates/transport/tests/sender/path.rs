@@ -1,10 +1,10 @@
 //! A path without queues: a delay each way, scripted losses, and a record of the packets that the sender put
 //! on it.
 
-use longfat_transport::cc::Recovery;
+use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Happened, Receiver, ReceiverConfig, Reduction, RttSamples, Sender, SenderConfig, SenderCounters,
+    Happened, Receiver, ReceiverConfig, Recovery, RttSamples, Sender, SenderConfig, SenderCounters,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -35,8 +35,8 @@ pub fn config() -> SenderConfig {
         max_window: f64::INFINITY,
         max_ssthresh: f64::INFINITY,
         byte_counting: true,
-        recovery: Recovery::Sack,
-        reduction: Reduction::RateHalving,
+        loss_detection: LossDetection::Sack,
+        recovery: Recovery::RateHalving,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,
         rto_min: ms(200),
@@ -107,7 +107,7 @@ impl Path {
         let receiver = ReceiverConfig {
             flow: config.flow,
             delayed_ack: None,
-            sack: config.recovery == Recovery::Sack,
+            sack: config.loss_detection == LossDetection::Sack,
             uncounted_hops: 0,
         };
         let mut sender = Sender::new(config, controller);

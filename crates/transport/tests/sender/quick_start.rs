@@ -2,9 +2,9 @@
 //! and lowers rates.
 
 use crate::path::{Path, RTT_MS, at_ms, config, ms, standard};
-use longfat_transport::cc::Recovery;
+use longfat_transport::cc::LossDetection;
 use longfat_transport::{
-    Happened, QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig,
+    Happened, QuickStartRequest, Receiver, ReceiverConfig, Recovery, Sender, SenderConfig,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, FlowId, Function, Kind, Packet, QuickStart, RateCode, SimPacket};
@@ -184,21 +184,22 @@ fn a_host_that_looks_once_in_10_ms_sends_what_was_due() {
 
 #[test]
 fn a_loss_in_the_window_reverts_to_the_initial_window_and_slow_start_below_half_of_what_arrived() {
-    for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
-        for reduction in [Reduction::RateHalving, Reduction::Prr] {
-            let config = SenderConfig { recovery, reduction, initial_window: 4.0, ..asking() };
+    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno] {
+        for recovery in [Recovery::RateHalving, Recovery::Prr] {
+            let config =
+                SenderConfig { loss_detection: detection, recovery, initial_window: 4.0, ..asking() };
             let mut path = approved(config).losing_once(&[60, 80, 81]).start();
             // found by the third duplicate, 63 segments having arrived
             path.run_until_counted(|c| c.congestion_events == 1);
-            let context = format!("{recovery:?} {reduction:?}");
+            let context = format!("{detection:?} {recovery:?}");
             assert_eq!(path.cwnd(), 4.0, "{context}");
-            let arrived = if recovery == Recovery::Sack { 63.0 } else { 60.0 };
+            let arrived = if detection == LossDetection::Sack { 63.0 } else { 60.0 };
             assert_eq!(path.ssthresh(), 0.5 * arrived, "{context}");
             path.run_to(at_ms(3000));
             assert_eq!(path.counters().congestion_events, 1, "{context}");
             assert!(path.cwnd() > 0.5 * arrived && path.cwnd() < 90.0, "{context}: {}", path.cwnd());
             assert!(path.receiver.delivered() > 300, "{context}");
-            if recovery == Recovery::Sack {
+            if detection == LossDetection::Sack {
                 assert_eq!(path.again().iter().map(|a| a.1).collect::<Vec<_>>(), [60, 80, 81], "{context}");
             }
         }
