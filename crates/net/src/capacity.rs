@@ -286,7 +286,7 @@ mod tests {
             })
             .to_vec();
         assert_eq!(ends, [1.0, 1.0, 2.0, 3.0, 5.0]);
-        // what nobody used in time is gone
+        // unused opportunities are lost
         assert_eq!(wire.send(s(0.0092), 1500), s(0.010));
     }
 

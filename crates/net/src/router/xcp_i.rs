@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! cloud        :  TTL < the header's own TTL, which only routers like this one count down
-//! upstream edge:  last router in the header; it is asked, once more after a timeout, and then anew at the next packet
-//! estimate     :  ABW by the upstream edge, again a period after the last one, until it is told to stop
+//! upstream edge:  last router in the header; ask it, once more after a timeout, and then again at the next packet
+//! estimate     :  ABW by the upstream edge, again a period after the last one, until a stop message
 //! virtual router of that edge: the protocol's law with capacity BW = I + ABW (equation 4.1) and no queue (equation 4.2)
 //! ```
 //!
@@ -17,7 +17,7 @@
 //! | tries of a request | 2 | | 4.4.3 | none |
 //! | timeout of a request | 1 | s | chosen here | the thesis leaves it open |
 //! | inactivity before the end | 120 | s | 4.4.3 "a few minutes" | the number is chosen here |
-//! | silence before asking anew | 10 | periods | chosen here | the thesis has no such rule: answers may be lost |
+//! | silence before asking again | 10 | periods | chosen here | the thesis has no such rule: answers may be lost |
 //! | bandwidth before the first estimate | 1 | Mbit/s | chosen here | 4.4.1 lets senders wait with data |
 //! | least bandwidth | 10 | kbit/s | chosen here | 1500 bytes in 1.2 s |
 //! | error of an estimate | 0.05 .. 0.2 | of ABW | 4.6.2 | none |

@@ -1,4 +1,4 @@
-//! What a congestion control is told, and what it may do.
+//! The trait of congestion controls: what they learn, and what they may change.
 
 use crate::echoing::Mirror;
 use longfat_units::{Interval, Time};

@@ -6,7 +6,7 @@
 //! d     <- (1 - gamma) d + gamma * one-way delay        each acknowledgement
 //! early:   d > d_min + delta (d_max - d_min)
 //! early, first:                     cwnd <- cwnd / 2,   the inference phase begins: no growth for 3 round trips
-//! early, in the inference phase:    cwnd <- 1,          it begins anew
+//! early, in the inference phase:    cwnd <- 1,          it starts again
 //! otherwise:                        HighSpeed TCP
 //! ```
 //!
@@ -18,8 +18,8 @@
 //! | `smoothing` (gamma) | 1/8 | | Linux tcp_lp, after TCP-LP | none known |
 //! | `threshold` (delta) | 0.15 | of d_max - d_min | Linux tcp_lp, after TCP-LP | none known |
 //! | `inference` | 3 | round trips | Linux tcp_lp, after TCP-LP | none known |
-//! | d_min, d_max | | s | least and greatest of the connection | Linux sets both anew after each indication |
-//! | pause after a reaction | one round trip | | TCP-LP, from memory: at most one reaction a round trip | d starting anew is chosen here |
+//! | d_min, d_max | | s | least and greatest of the connection | Linux resets both after each indication |
+//! | pause after a reaction | one round trip | | TCP-LP, from memory: at most one reaction a round trip | the restart of d is chosen here |
 //! | active | after the first loss | | TCP-LP, from memory: d_max is not known before | Linux: from the start |
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};

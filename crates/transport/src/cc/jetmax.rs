@@ -112,7 +112,7 @@ pub struct JetMax {
     bottleneck: u8,
     loss: f64,
     fair_bps: f64,
-    /// x, segments/s; that of the window until a router guides.
+    /// x, segments/s; the window's rate until a router sets one.
     rate: f64,
     srtt_s: f64,
     mss_bytes: f64,

@@ -261,7 +261,7 @@ mod tests {
         instance(&ROW, &[("variant", variant)])
     }
 
-    /// Round trips of `rtt_s` each on a path of 100 ms, whatever the window.
+    /// Round trips of `rtt_s` each on a path of 100 ms, for any window.
     struct Wire {
         path: Path,
         w: Window,
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn two_flows_of_unlike_round_trip_times_may_keep_the_same_queue() {
-        // section III: every flow attempts to keep the same number of packets, whatever its round-trip time
+        // section III: every flow tries to keep the same number of packets queued, for any round-trip time
         for (base_s, rate_pps) in [(0.02, 5e4), (0.2, 1e4)] {
             let mut y = with_numbers(&ROW, &[("phi", 1.0)]);
             let (mut path, mut w) = (Path::new(base_s, rate_pps), window(0.9 * base_s * rate_pps, 2.0));

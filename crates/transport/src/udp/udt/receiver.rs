@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(report(&nak), &Report::Missing(vec![(1, 4)]));
         assert_eq!(r.delivered(), 1);
         r.on_packet(ms(2), &data(2));
-        // nobody acknowledges the acknowledgements, so they are repeated meanwhile
+        // the acknowledgements are not acknowledged, so the receiver repeats them
         let mut repeated = Vec::new();
         while repeated.len() < 2 {
             let now = r.wake();
