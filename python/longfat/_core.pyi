@@ -55,7 +55,10 @@ def shortest_paths(
     """
 
 def version() -> str:
-    """The core's version."""
+    """Longfat's version."""
+
+def commit() -> str | None:
+    """The commit that the core was built from, with "-dirty" if tracked files differed; None if unknown."""
 
 def results_version(plan: str | None = None) -> int:
     """Of the bytes that this plan (JSON) gives, or any: counts up with each version that gives others."""

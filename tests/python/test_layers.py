@@ -13,6 +13,7 @@ PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
     ("errors", "numbers", "units", "words", "_core"),
+    ("installation",),
     ("scenario", "figure"),
     ("algorithm",),
     ("runs",),
