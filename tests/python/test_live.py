@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import longfat
-from live_runs import able, able_to_bring, begun, command, live, started
+from live_runs import able, able_to_load, begun, command, live, started
 from longfat.compare import compare
-from longfat.live import doctor, doubts, run
+from longfat.live import doctor, doubts, kernel
 from longfat.scenario import registry
 
-__all__ = ["able", "able_to_bring"]
+__all__ = ["able", "able_to_load"]
 
 
 @pytest.mark.live
@@ -40,7 +40,7 @@ def test_a_live_run_gives_what_a_simulated_one_does_and_says_whether_it_is_valid
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("able_to_bring")
+@pytest.mark.usefixtures("able_to_load")
 def test_runs_with_the_same_algorithm_at_the_same_time_have_it_under_names_of_their_own(
     tmp_path: Path,
 ) -> None:
@@ -151,10 +151,10 @@ def test_the_backoff_factor_is_ssthresh_at_a_cut_over_the_window_before_it() -> 
 
 
 def test_a_kernels_own_module_comes_before_our_form_of_it() -> None:
-    assert run.kernel_name("hstcp", ["reno", "cubic"]) == "lf_hstcp"
-    assert run.kernel_name("hstcp", ["reno", "highspeed"]) == "highspeed"
-    assert run.kernel_name("ltcp", ["reno"]) == "lf_ltcp"
-    assert run.kernel_name("sack", ["cubic"]) == "reno"
+    assert kernel.name_of("hstcp", ["reno", "cubic"]) == "lf_hstcp"
+    assert kernel.name_of("hstcp", ["reno", "highspeed"]) == "highspeed"
+    assert kernel.name_of("ltcp", ["reno"]) == "lf_ltcp"
+    assert kernel.name_of("sack", ["cubic"]) == "reno"
 
 
 def test_failed_checks_are_a_line_with_what_was_found_and_what_is_accepted() -> None:

@@ -15,7 +15,7 @@ from live_runs import (
     ROOT,
     SOMEONE,
     able,
-    able_to_bring,
+    able_to_load,
     as_root,
     command,
     elsewhere,
@@ -28,7 +28,7 @@ from longfat.errors import InputError
 from longfat.live import run
 from longfat.scenario.model import Scenario
 
-__all__ = ["able", "able_to_bring", "as_root"]
+__all__ = ["able", "able_to_load", "as_root"]
 
 TOPOLOGY = """
 duration = "1 s"
@@ -99,7 +99,7 @@ def one(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("as_root", "able_to_bring")
+@pytest.mark.usefixtures("as_root", "able_to_load")
 @pytest.mark.parametrize(
     ("mounts", "flags", "says", "item"),
     [
@@ -110,7 +110,7 @@ def one(tmp_path: Path) -> Iterator[Path]:
     ],
     ids=["rights", "tun", "btf", "objects"],
 )
-def test_what_this_machine_lacks_is_one_line_and_the_doctor_says_what_mends_it(
+def test_what_this_machine_lacks_is_one_line_and_the_doctor_says_how_to_fix_it(
     mounts: list[str], flags: list[str], says: str, item: str, one: Path
 ) -> None:
     out = one.parent / "out"
@@ -173,7 +173,7 @@ def test_a_user_without_rights_can_run_the_kernels_own_algorithms(one: Path) -> 
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("as_root", "able_to_bring")
+@pytest.mark.usefixtures("as_root", "able_to_load")
 def test_a_user_without_rights_is_told_what_needs_root(one: Path) -> None:
     mounts = [*tun_for_all(one.parent), *opened_to_others(one.parent / "stage")]
     ended = elsewhere(mounts, SOMEONE + command(one))

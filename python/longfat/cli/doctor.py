@@ -16,7 +16,7 @@ from longfat.cli.options import (
 @click.command()
 @as_json
 def doctor(as_json: bool) -> None:
-    """What this machine can run live, and what to do about the rest."""
+    """Show what this machine can run live, and how to fix what is missing."""
     from longfat.live import doctor
 
     items = doctor.examine()
