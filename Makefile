@@ -80,8 +80,8 @@ wheel: .venv/.requirements bpf
 	mkdir -p python/longfat/bpf
 	cp bpf/out/*.o python/longfat/bpf/
 	if [ -e .git ]; then git describe --always --exclude='*' --abbrev=40 --dirty > COMMIT; fi
-	$(BIN)/maturin sdist --quiet --out dist
-	LONGFAT_COMMIT="$$(cat COMMIT)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
+	$(BIN)/maturin sdist --out dist
+	LONGFAT_COMMIT="$$(cat COMMIT 2>/dev/null)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
 	    --features loader --auditwheel repair --out dist
 	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
 	@ls -l dist
