@@ -13,6 +13,7 @@ import pytest
 
 import longfat
 from live_runs import able, able_to_load, begun, command, live, started
+from longfat import _core, installation
 from longfat.compare import compare
 from longfat.live import doctor, doubts, kernel
 from longfat.scenario import registry
@@ -191,3 +192,31 @@ def test_the_doctor_names_every_live_algorithm_and_a_remedy_for_what_is_missing(
     assert named <= set(items)
     for item in items.values():
         assert bool(item["remedy"]) != item["ok"], item
+
+
+@pytest.mark.parametrize("loader", [True, False])
+@pytest.mark.parametrize("clang", [True, False])
+def test_advice_for_a_missing_kernel_algorithm_fits_where_longfat_runs(
+    loader: bool, clang: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(_core, "live_has_loader", lambda: loader)
+    monkeypatch.setattr(kernel.shutil, "which", lambda _: "/usr/bin/clang" if clang else None)
+    monkeypatch.setattr(installation, "PACKAGE", tmp_path)
+    monkeypatch.setattr(installation, "checkout", lambda: tmp_path)
+    found, remedy = kernel.unbuilt("lf_htcp") or ("", "")
+    assert found == (
+        f"{tmp_path}/bpf/out/lf_htcp.o is missing" if loader else "this build of Longfat cannot load it"
+    )
+    assert remedy.endswith("make bpf" if loader else "make setup bpf")
+    assert ("clang" in remedy) == (loader and not clang)
+    monkeypatch.setattr(installation, "checkout", lambda: None)
+    found, remedy = kernel.unbuilt("lf_htcp") or ("", "")
+    assert found == (
+        f"{tmp_path}/bpf/lf_htcp.o is missing" if loader else "this build of Longfat cannot load it"
+    )
+    assert "wheel" in remedy
+    assert "make" not in remedy
+    assert "clang" not in {item["name"] for item in doctor.examine()}
+    (tmp_path / "bpf").mkdir()
+    (tmp_path / "bpf" / "lf_htcp.o").touch()
+    assert (kernel.unbuilt("lf_htcp") is None) == loader
