@@ -1,4 +1,4 @@
-"""The wheel in an empty environment outside the repository, where everything has to work (`make wheel-test`)."""
+"""The wheel in an empty environment outside the repository, where everything has to work."""
 
 import json
 import re
