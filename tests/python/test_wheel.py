@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from live_runs import ROOT, able, able_to_load, skip
-from longfat import installation
 
 __all__ = ["able", "able_to_load"]
 
@@ -51,6 +50,16 @@ def wheel() -> Path:
         pytest.skip("no wheel in dist; `make wheel` builds it")
     assert len(found) == 1, found
     return found[0]
+
+
+@pytest.fixture(scope="module")
+def source(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution beside the wheel, unpacked."""
+    [archive] = wheel.parent.glob("longfat-*.tar.gz")
+    folder = tmp_path_factory.mktemp("source")
+    subprocess.run(["tar", "-xzf", str(archive), "-C", str(folder)], check=True)
+    [root] = folder.iterdir()
+    return root
 
 
 @pytest.fixture(scope="module")
@@ -134,10 +143,8 @@ def test_the_wheel_contains_what_an_installation_needs_and_nothing_else(wheel: P
     assert str(ROOT).encode() not in objects
 
 
-def test_the_source_distribution_contains_what_building_needs(wheel: Path, tmp_path: Path) -> None:
-    [source] = (ROOT / "dist").glob("longfat-*.tar.gz")
-    listed = subprocess.run(["tar", "-tzf", str(source)], capture_output=True, text=True, check=True)
-    names = {name.partition("/")[2] for name in listed.stdout.splitlines()}
+def test_the_source_distribution_contains_what_building_needs(source: Path) -> None:
+    names = {str(path.relative_to(source)) for path in source.rglob("*")}
     needed = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "Makefile", "COMMIT", "CHANGELOG.md"}
     needed |= {
         "scenarios/two-hstcp.toml",
@@ -148,6 +155,15 @@ def test_the_source_distribution_contains_what_building_needs(wheel: Path, tmp_p
     }
     assert needed <= names
     assert not [name for name in names if name.endswith((".o", ".so")) or name.startswith("target/")]
+    told = subprocess.run(
+        ["cargo", "metadata", "--no-deps", "--offline", "--locked", "--format-version=1"],
+        capture_output=True,
+        text=True,
+        cwd=source,
+    )
+    assert told.returncode == 0, told.stderr
+    members = {package["name"] for package in json.loads(told.stdout)["packages"]}
+    assert members == {f"longfat-{manifest.parent.name}" for manifest in ROOT.glob("crates/*/Cargo.toml")}
 
 
 def test_its_dependencies_are_complete_and_fit_each_other(execute: Longfat) -> None:
@@ -163,13 +179,14 @@ def test_all_versions_are_the_workspaces(wheel: Path, longfat: Callable[..., str
     assert execute("python", "-c", script).stdout.split() == [version, version]
 
 
-def test_a_run_is_written_with_its_commit_and_reported(longfat: Callable[..., str], elsewhere: Path) -> None:
+def test_a_run_is_written_with_its_commit_and_reported(
+    longfat: Callable[..., str], elsewhere: Path, source: Path
+) -> None:
     summary = json.loads(longfat("run", "mine.toml", "--out", "out/run", "--json"))
     assert summary["links"][0]["utilization"] > 0.5
     provenance = json.loads((elsewhere / "out" / "run" / "provenance.json").read_text())
     assert provenance["version"] == summary["version"]
-    # the tree may have changed since the wheel was built
-    assert provenance["commit"].removesuffix("-dirty") == str(installation.commit()).removesuffix("-dirty")
+    assert provenance["commit"] == source.joinpath("COMMIT").read_text().strip()
     longfat("report", "out/run")
     assert (elsewhere / "out" / "run" / "index.html").stat().st_size > 10_000
     assert list((elsewhere / "out" / "run" / "figures").glob("*.pdf"))
