@@ -14,7 +14,8 @@ PACKAGE = ROOT / "python" / "longfat"
 LAYERS = (
     ("errors", "numbers", "units", "words", "_core"),
     ("installation",),
-    ("scenario", "figure"),
+    ("scenario",),
+    ("figure",),
     ("algorithm",),
     ("runs",),
     ("store",),

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from longfat.errors import InputError
-from longfat.figure import matplotlib as plots
+from longfat.figure import matplotlib, plotly
 from longfat.figure.data import Figure
 from longfat.store.whole import write_text
 
@@ -31,7 +31,7 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         figure: what to draw.
         experiment: `runs`, how many runs it shows, and perhaps the `mode` that they ran in.
     """
-    files = plots.save(figure, root / FIGURES)
+    files = matplotlib.save(figure, root / FIGURES)
     links = [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{path.name}"} for path in files]
     return {
         "name": figure.name,
@@ -41,8 +41,8 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         "mode": experiment.get("mode", ""),
         "runs": experiment["runs"],
         "links": links,
-        "plot": plots.plotly_figure(figure),
-        "least_pixels": plots.least_pixels(figure),
+        "plot": plotly.draw(figure),
+        "least_pixels": plotly.least_pixels(figure),
         "table": figure.table,
     }
 
@@ -81,7 +81,7 @@ def _template(package: str, name: str) -> str:
 
 
 def _number(value: Any, digits: int = 4) -> str:
-    """A figure for a table: a dash where there is none."""
+    """Formats a value for a table; a dash stands for None."""
     if value is None:
         return "–"
     return (
@@ -94,7 +94,7 @@ def _number(value: Any, digits: int = 4) -> str:
 
 
 def read(path: Path, *keys: str) -> dict[str, Any]:
-    """A stored object that has these keys."""
+    """Reads a stored JSON object and checks that it has these keys."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

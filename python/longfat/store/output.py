@@ -59,7 +59,7 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
         marks: the folder has to hold at least one of these, unless it is empty.
     """
     if path.exists() and not path.is_dir():
-        raise InputError(f"--out {path}: is a file; accepted: a folder, created if it is missing")
+        raise InputError(f"--out {path}: is a file; accepted: a folder, which is created if missing")
     held = (
         {entry.name for entry in path.iterdir() if not entry.name.startswith(".")} if path.is_dir() else set()
     )
