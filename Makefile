@@ -18,12 +18,12 @@ help:
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   a wheel with everything in it, and the source distribution, in dist/; wheel-test tries it"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
-	@echo "make validate-live  this machine's own TCP beside Longfat, some hours, tables in docs/validation-live.md"
+	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
 setup: .venv/.core
 
 .venv/.requirements: requirements.lock
-	@command -v cargo >/dev/null || { echo "Longfat's core is built by cargo, which is not here; install Rust: https://rustup.rs" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "cargo, which builds Longfat's core, is missing; install Rust: https://rustup.rs" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Longfat needs Python 3.11 or newer; $(PYTHON) is older or missing" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "python3-venv is missing; on Debian: apt install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -61,13 +61,13 @@ bench-peers: .venv/.requirements
 bench-guard:
 	$(PYTHON) benches/guard.py
 
-# The algorithms for the kernel; everything else builds without them, and without what this needs.
+# The algorithms for the kernel. Everything else builds without them, and without clang and libbpf-dev.
 BPF_OBJECTS := $(patsubst bpf/%.c,bpf/out/%.o,$(wildcard bpf/lf_*.c))
 
 bpf: $(BPF_OBJECTS)
 
 bpf/out/%.o: bpf/%.c $(wildcard bpf/*.h)
-	@command -v clang >/dev/null || { echo "clang, which builds the kernel's algorithms, is missing; on Debian: apt install clang libbpf-dev" >&2; exit 1; }
+	@command -v clang >/dev/null || { echo "clang, which compiles the kernel algorithms, is missing; on Debian: apt install clang libbpf-dev" >&2; exit 1; }
 	@test -e /usr/include/bpf/bpf_helpers.h || { echo "bpf/bpf_helpers.h is missing; on Debian: apt install libbpf-dev" >&2; exit 1; }
 	@mkdir -p bpf/out
 	clang -target bpf -mcpu=v3 -O2 -g -Wall -Werror -Wno-unused-function -ffile-prefix-map=$(CURDIR)=. -c $< -o $@
@@ -92,7 +92,7 @@ wheel-test: wheel
 validate-uml: setup
 	$(BIN)/python validation/uml/compare.py --write
 
-# Live runs that have been made are kept in out/live.
+# Finished live runs are kept in out/live and not repeated.
 validate-live: setup bpf
 	$(BIN)/python validation/live/matrix.py --write
 

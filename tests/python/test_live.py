@@ -1,4 +1,4 @@
-"""The live backend, for real where this machine can."""
+"""The live backend, on this machine's own TCP."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def test_a_live_run_gives_what_a_simulated_one_does_and_says_whether_it_is_valid
         assert [set(each) for each in real.summary[key]] == [set(each) for each in simulated.summary[key]]
         assert getattr(real, key).schema == getattr(simulated, key).schema
     utilizations = [each.summary["links"][0]["utilization"] for each in (simulated, real)]
-    assert utilizations[1] == pytest.approx(utilizations[0], abs=0.1)  # beside whatever else is tested
+    assert utilizations[1] == pytest.approx(utilizations[0], abs=0.1)  # other tests may run at the same time
     validity = real.summary["validity"]
     assert validity["valid"] == all(check["ok"] for check in validity["checks"])
     assert validity["congestion"] == {"1": "cubic"}
@@ -130,7 +130,7 @@ def test_compare_lays_both_over_each_other(tmp_path: Path) -> None:
     rows = {(row["of"], row["quantity"]): row for row in document["differences"]}
     utilization = rows["link bottleneck", "utilization"]
     assert utilization["difference"] == pytest.approx(utilization["live"] / utilization["sim"] - 1.0)
-    assert abs(utilization["difference"]) < 0.1  # beside whatever else is tested
+    assert abs(utilization["difference"]) < 0.1  # other tests may run at the same time
     labels = {curve["label"] for panel in document["figure"]["panels"] for curve in panel["curves"]}
     assert labels == {"sim", "live"}
     assert (

@@ -1,4 +1,4 @@
-"""Whatever ends a live run, nothing of it is left: tests that look."""
+"""Whatever ends a live run, nothing of it is left."""
 
 import os
 import shutil
@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_is_told_and_leaves_nothing(tmp_path: Path) -> N
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_the_look_for_what_is_left_sees_what_only_the_kernel_holds() -> None:
-    """A namespace that nobody is in, held by a socket alone."""
+    """Here a socket alone holds a namespace that no process is in."""
     script = (
         "import ctypes, os, socket, sys; home = os.open('/proc/self/ns/net', os.O_RDONLY);"
         "ctypes.CDLL(None).unshare(0x40000000); kept = socket.socket();"

@@ -36,7 +36,7 @@ def test_iperf3_carries_as_much_as_our_own_traffic_and_its_report_agrees() -> No
     assert flow["goodput_bps"] == pytest.approx(own["goodput_bps"], rel=0.03)
     assert "iperf3" not in ours.summary["validity"]
     report = theirs.summary["validity"]["iperf3"]["1"]
-    # both count from the beginning; what has been acknowledged trails what was received by half a round trip
+    # both count from the start; acknowledged bytes trail received bytes by half a round trip
     delivered = theirs.flow("1")["delivered_bytes"][-1]
     assert delivered == pytest.approx(report["received_bytes"], rel=0.03)
     assert report["received_bps"] == pytest.approx(8 * report["received_bytes"] / report["seconds"], rel=0.03)

@@ -1,4 +1,4 @@
-"""What cannot be run live is one clear line with exit code 2; the doctor says the same, item by item."""
+"""What cannot run live is refused in one line with exit code 2, and the doctor lists the same items."""
 
 import json
 import os
@@ -85,7 +85,7 @@ NO_OBJECTS = emptied(ROOT / "bpf" / "out")
 
 @pytest.fixture
 def one(tmp_path: Path) -> Iterator[Path]:
-    """A scenario file that everybody may read."""
+    """A scenario file that every user may read."""
     folder = tmp_path.parents[1]
     modes = {each: each.stat().st_mode for each in (folder, tmp_path.parent, tmp_path)}
     for each in modes:
@@ -115,7 +115,7 @@ def test_what_this_machine_lacks_is_one_line_and_the_doctor_says_how_to_fix_it(
 ) -> None:
     out = one.parent / "out"
     if not item.startswith(("btf", "algorithm")):
-        one.write_text(live(1).to_toml())  # a user's namespaces are for the kernel's own algorithms
+        one.write_text(live(1).to_toml())  # only the kernel's own algorithms run in a user's namespaces
     ended = elsewhere(mounts, command(one, "--out", out), *flags)
     assert ended.returncode == 2, ended.stderr
     assert ended.stderr.startswith(f"error: {one}: ")
@@ -155,7 +155,7 @@ def test_a_doctor_without_clang_names_the_package(tmp_path: Path) -> None:
 
 
 def tun_for_all(folder: Path) -> list[str]:
-    """/dev/net/tun as most systems have it."""
+    """Returns the commands that give /dev/net/tun the permissions that most systems give it."""
     node = folder / "tun"
     os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(10, 200))
     node.chmod(0o666)

@@ -1,4 +1,4 @@
-"""Runs that are kept: whole or not at all, found again, refused when they cannot be read."""
+"""Stored runs: kept whole or not at all, found again, refused when they cannot be read."""
 
 import json
 import subprocess

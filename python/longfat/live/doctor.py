@@ -60,7 +60,7 @@ def examine() -> list[dict[str, Any]]:
     )
     btf = BTF.exists()
     items.append(_item("btf", btf, str(BTF) if btf else f"no {BTF}", OTHER_KERNEL))
-    if installation.checkout() is not None:  # a wheel brings what clang would build
+    if installation.checkout() is not None:  # a wheel contains what clang would build
         clang = shutil.which("clang")
         items.append(_item("clang", clang is not None, clang or "not found", kernel.CLANG))
     program = traffic.iperf3()
