@@ -82,7 +82,7 @@ wheel: .venv/.requirements bpf
 	if [ -e .git ]; then git describe --always --exclude='*' --abbrev=40 --dirty > COMMIT; fi
 	$(BIN)/maturin sdist --out dist
 	LONGFAT_COMMIT="$$(cat COMMIT 2>/dev/null)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
-	    --features loader --auditwheel repair --out dist
+	    --interpreter $(abspath $(BIN))/python --features loader --auditwheel repair --out dist
 	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
 	@ls -l dist
 
