@@ -44,7 +44,7 @@ def check_parameters(algorithm: str, parameters: Mapping[str, float | str]) -> N
     """Raises ValueError with one line if the algorithm does not accept these parameters."""
 
 def check_queue(queue: str, parameters: Mapping[str, float | str], rate_bps: float) -> None:
-    """Raises ValueError with one line if the queue does not accept these parameters at a link of this rate."""
+    """Raises ValueError with one line if the queue does not accept these parameters at this rate."""
 
 def shortest_paths(
     links: list[tuple[int, int, float]], pairs: list[tuple[int, int]]
