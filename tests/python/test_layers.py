@@ -14,6 +14,7 @@ PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
     ("errors", "numbers", "units", "words", "_core"),
+    ("installation",),
     ("scenario",),
     ("figure",),
     ("algorithm",),
