@@ -51,6 +51,25 @@ def beside(kind: str, **keys: Any) -> dict[str, Any]:
     return DUMBBELL | {"background": [{"kind": kind, **keys}]}
 
 
+TRANSPORT: dict[str, Any] = {
+    "algorithm": "htcp",
+    "mss": "1000 B",
+    "initial_ssthresh": 50,
+    "initial_window": 10,
+    "max_window": 20,
+    "slow_start": "limited",
+    "max_ssthresh": 50,
+    "delayed_ack": False,
+    "delayed_ack_timeout": "100 ms",
+    "byte_counting": False,
+    "sack": False,
+    "recovery": "prr",
+    "rtt_samples": "last",
+    "host_tick": "1 ms",
+    "rto_min": "1 s",
+    "ecn": True,
+    "quick_start": "1 Mbit/s",
+}
 CONNECTIONS: dict[str, Any] = {"name": "x", "rtt": "30 ms", "direction": "both", "stop": "0.5 s"}
 TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
     (Scenario, "", DUMBBELL, {"duration": "2 s", "seed": 2, "window": ["0.1 s", "0.9 s"]}),
@@ -102,23 +121,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
             "count": 3,
             "stagger": "0.1 s",
             "direction": "reverse",
-            "algorithm": "htcp",
-            "mss": "1000 B",
-            "initial_ssthresh": 50,
-            "initial_window": 10,
-            "max_window": 20,
-            "slow_start": "limited",
-            "max_ssthresh": 50,
-            "delayed_ack": False,
-            "delayed_ack_timeout": "100 ms",
-            "byte_counting": False,
-            "sack": False,
-            "recovery": "prr",
-            "rtt_samples": "last",
-            "host_tick": "1 ms",
-            "rto_min": "1 s",
-            "ecn": True,
-            "quick_start": "1 Mbit/s",
+            **TRANSPORT,
         },
     ),
     (
@@ -151,6 +154,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
     ),
     (Bulk, "background.0.", beside("bulk", flows=2), {"flows": 3, "start": "0.1 s", **CONNECTIONS}),
     (Onoff, "background.0.", beside("onoff", sources=2), {"sources": 3, "start": "0.1 s", **CONNECTIONS}),
+    (Transport, "background.0.", beside("bulk", flows=2), TRANSPORT),
     (Sample, "sample.", DUMBBELL, {"cwnd": "50 ms", "queue": "50 ms", "events": True}),
 ]
 APART = {
