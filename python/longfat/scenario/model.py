@@ -188,7 +188,7 @@ class Scenario(Part):
         bottleneck = self.bottleneck
         if not self.link:
             derived = {
-                "reverse_buffer": network.reverse_buffer(),
+                "reverse_buffer": network.reverse_buffer,
                 "buffer_rtt": network.buffer_rtt_s or None,
             }
             bottleneck = bottleneck.filled().model_copy(update=derived)
