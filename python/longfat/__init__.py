@@ -38,7 +38,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for, so that the command has begun before anything slow is imported."""
+    """Imports names when they are used, so that the command starts before anything slow is imported."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -93,7 +93,7 @@ def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
 
 def _factors(runs: list[Result]) -> dict[str, list[float]]:
     names = [flow["name"] for flow in runs[0].summary["flows"]]
-    window = runs[0].scenario.figures_window_s()
+    window = runs[0].scenario.metrics_window_s()
     return {name: [factor for each in runs for factor in backoffs(each.flow(name), window)] for name in names}
 
 

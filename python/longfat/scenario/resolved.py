@@ -99,7 +99,7 @@ class ResolvedBackground:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A whole scenario. Figures are of the time within `window_s`."""
+    """A whole scenario. Metrics cover the times within `window_s`."""
 
     seed: int
     duration_s: float
