@@ -1,12 +1,14 @@
-//! Losses on a path that are not a queue's: random, periodic, bursty.
+//! Losses on a path outside of queues: random, periodic, bursty.
 //!
-//! Each flow meets its own instance, with its own random stream: adding a flow leaves the losses of all others where
-//! they were.
+//! Each flow meets its own instance, with its own random stream: adding a flow does not change the losses of
+//! any other.
 
 use longfat_units::Stream;
+use serde::Deserialize;
 
-/// What is lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Which packets are lost; in JSON an object whose `kind` names the variant.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LossModel {
     /// Nothing.
     None,
