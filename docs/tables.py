@@ -1,0 +1,180 @@
+"""Tables of the documents that follow from the registries of algorithms, queues and routers.
+
+The site calls the functions when it is built. The README, which is read where nothing is built, keeps its table in
+the text: `python docs/tables.py --write README.md` brings it up to date, and a test checks that it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from longfat.scenario import registry
+from longfat.scenario.registry import Kind, Parameter, Row
+from longfat.suites import names as suite_names
+from longfat.units import from_declared
+
+DOCS = Path(__file__).parent
+MODELS = DOCS / "models"
+BEGIN = "<!-- python docs/tables.py --write README.md -->"
+END = "<!-- end of python docs/tables.py -->"
+
+
+def page(name: str) -> Path:
+    """The model page of a row: its name's, with _ for other characters, or the one whose heading lists it."""
+    stem = "".join(c if c.isalnum() else "_" for c in name.rstrip("+"))
+    for path in (MODELS / f"{name}.md", MODELS / f"{stem}.md"):
+        if path.is_file():
+            return path
+    for path in sorted(MODELS.glob("*.md")):
+        title, _, listed = heading(path).rpartition(": ")
+        if title and name in listed.split(", "):
+            return path
+    raise FileNotFoundError(f"docs/models has no page for {name}")
+
+
+def heading(path: Path) -> str:
+    """The text of a page's first heading."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith("# ")).removeprefix("# ")
+
+
+def title(name: str) -> str:
+    """What a row's page calls it, without the list of names."""
+    return heading(page(name)).partition(": ")[0]
+
+
+def algorithms() -> str:
+    """Every algorithm with its page, what carries it, how it runs live, and its source."""
+    lines = ["| name | model | carried by | live as | source |", "|---|---|---|---|---|"]
+    for row in registry.rows("algorithms"):
+        carrier = {"tcp": "TCP", "udp": "UDP", "datagrams": "datagrams"}[row["transport"]]
+        carrier += ", explicit rate" if row.get("explicit") else ""
+        lines.append(f"| {_names(row)} | {_link(row)} | {carrier} | {_live(row)} | {row['citation']} |")
+    return "\n".join(lines)
+
+
+def queues() -> str:
+    """Every queue with its page, whether it can mark, and its source."""
+    lines = ["| name | model | ECN marks | Linux has | source |", "|---|---|---|---|---|"]
+    for row in registry.rows("queues"):
+        module = f"`{row['linux_module']}`" if row["linux_module"] else "–"
+        marks = "yes" if row.get("ecn") else "no"
+        lines.append(f"| {_names(row)} | {_link(row)} | {marks} | {module} | {row['citation']} |")
+    return "\n".join(lines)
+
+
+def routers() -> str:
+    """Every router with its page and its source."""
+    lines = ["| name | model | source |", "|---|---|---|"]
+    lines += [
+        f"| {_names(row)} | {_link(row)} | {row['citation']} |" for row in registry.rows("routers")
+    ]
+    return "\n".join(lines)
+
+
+def parameters() -> str:
+    """Every parameter of every row, with default, range and meaning."""
+    blocks = []
+    kinds: tuple[Kind, ...] = ("algorithms", "queues", "routers")
+    for kind in kinds:
+        blocks.append(f"## {kind.capitalize()}")
+        for row in registry.rows(kind):
+            link = f"See [{title(row['name'])}](../models/{page(row['name']).name})."
+            blocks.append(f"### {row['name']} ({kind.removesuffix('s')})\n\n{link}")
+            if row["parameters"]:
+                rows = "\n".join(map(_parameter, row["parameters"]))
+                blocks.append(f"| parameter | default | accepts | meaning |\n|---|---|---|---|\n{rows}")
+            else:
+                blocks.append("No parameters.")
+    return "\n\n".join(blocks)
+
+
+def overview() -> str:
+    """What there is, for the README: a line for each kind, names linked to their pages."""
+    rows = registry.rows("algorithms")
+    tcp = [row for row in rows if row["transport"] == "tcp" and not row.get("explicit")]
+    explicit = [row for row in rows if row.get("explicit")]
+    udp = [row for row in rows if row["transport"] != "tcp"]
+    suites = ", ".join(f"`{name}`" for name in suite_names())
+    return "\n".join(
+        [
+            "| | |",
+            "|---|---|",
+            f"| TCP | {_list(tcp)} |",
+            f"| explicit rate | {_list(explicit)} |",
+            f"| over UDP | {_list(udp)} |",
+            f"| queues | {_list(registry.rows('queues'))}; ECN marks |",
+            f"| routers | {_list(registry.rows('routers'))} |",
+            f"| suites | {suites} ([guide](docs/guide/suites.md)) |",
+        ]
+    )
+
+
+def written(text: str) -> str:
+    """The README with its table as the registries are now."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"the table stands between {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{overview()}\n\n{END}{after}"
+
+
+def _names(row: Row) -> str:
+    return ", ".join(f"`{name}`" for name in (row["name"], *row["aliases"]))
+
+
+def _link(row: Row) -> str:
+    return f"[{title(row['name'])}]({page(row['name']).name})"
+
+
+def _list(rows: list[Row]) -> str:
+    return ", ".join(f"[`{row['name']}`](docs/models/{page(row['name']).name})" for row in rows)
+
+
+def _live(row: Row) -> str:
+    if not row["live"]:
+        return "–"
+    forms = [f"`{row['linux_module']}`"] if row["linux_module"] else []
+    form = row.get("kernel_form")
+    return " or ".join([*forms, *([f"`{form}`"] if form else [])]) or "real datagrams"
+
+
+def _parameter(parameter: Parameter) -> str:
+    unit = parameter["unit"]
+
+    def write(value: float | str | None) -> str:
+        return "" if value is None else f"`{value if isinstance(value, str) else from_declared(value, unit)}`"
+
+    if parameter["choices"]:
+        accepts = ", ".join(f"`{choice}`" for choice in parameter["choices"])
+    else:
+        least, greatest = write(parameter["least"]), write(parameter["greatest"])
+        ends = [f"from {least}" if least else "", f"to {greatest}" if greatest else ""]
+        accepts = " ".join(filter(None, ends)) or "any number"
+    return f"| `{parameter['name']}` | {write(parameter['default'])} | {accepts} | {parameter['meaning']} |"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "algorithms": algorithms,
+    "queues": queues,
+    "routers": routers,
+    "parameters": parameters,
+}
+"""What a page of the site asks for with a comment `generated: NAME`."""
+
+
+def main() -> None:
+    """Prints the README's table, or writes it into a file."""
+    parser = argparse.ArgumentParser(description="The README's table of what there is.")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write it into this file")
+    asked = parser.parse_args()
+    if asked.write is None:
+        print(overview())
+    else:
+        asked.write.write_text(written(asked.write.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
