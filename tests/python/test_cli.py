@@ -54,7 +54,7 @@ def test_run_prints_flows_links_metrics_and_the_defaults_used(longfat: Any, file
         "Flows",
         "Links",
         "Jain's index",
-        "figures from 0 s to 10 s",
+        "results from 0 s to 10 s",
         "mss 1448 B",
         "seed 1",
     ):

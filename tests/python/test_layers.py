@@ -13,7 +13,8 @@ PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
     ("errors", "numbers", "units", "words", "_core"),
-    ("scenario", "figure"),
+    ("figure",),
+    ("scenario",),
     ("algorithm",),
     ("runs",),
     ("store",),

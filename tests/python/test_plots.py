@@ -8,8 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from longfat.figure import histories, plotly, style
 from longfat.figure import matplotlib as plots
 from longfat.figure.data import Curve, Figure, Panel, points, theory
+from longfat.runs.result import Result
+from longfat.scenario import registry
 
 
 def sample_figure():
@@ -85,7 +88,7 @@ def test_every_label_is_in_the_legend_once():
 
 
 def test_the_interactive_figure_is_valid_plotly():
-    spec = plots.plotly_figure(sample_figure())
+    spec = plotly.draw(sample_figure())
     figure = go.Figure(json.loads(json.dumps(spec, allow_nan=False)))
     assert [trace.name for trace in figure.data] == ["Standard TCP", "H-TCP", "theory", "flow 1", "flow 2"]
     assert figure.layout.xaxis.type == "log"
@@ -95,7 +98,7 @@ def test_the_interactive_figure_is_valid_plotly():
 
 def test_a_zero_on_a_logarithmic_axis_is_a_gap():
     panel = Panel("", "x", "y", (Curve("a", (1.0, 2.0), (0.0, 1.0)),), y_log=True)
-    spec = plots.plotly_figure(Figure("T", "T", "", "", (panel,)))
+    spec = plotly.draw(Figure("T", "T", "", "", (panel,)))
     assert spec["data"][0]["y"] == [None, 1.0]
 
 
@@ -104,15 +107,29 @@ def test_a_logarithmic_panel_without_a_positive_value_still_draws(tmp_path):
     assert plots.save(Figure("T", "T", "", "", (panel,)), tmp_path, ["png"])[0].stat().st_size > 0
 
 
-def test_algorithms_differ_in_colour_and_marker():
-    assert len(set(plots.COLOURS.values())) == len(plots.COLOURS)
-    assert len(set(plots.MARKERS.values())) == len(plots.MARKERS)
-    assert plots.COLOURS.keys() == plots.MARKERS.keys()
+@pytest.mark.parametrize("kind", ["algorithms", "queues"])
+def test_every_row_of_a_registry_differs_from_the_others_in_colour_or_marker(kind):
+    looks: dict[tuple[str, str], str] = {}
+    for row in registry.rows(kind):
+        look = style.name_colour(row["name"]), style.name_marker(row["name"])
+        assert look not in looks, (
+            f"{row['name']} looks like {looks[look]}: choose it a colour in figure/style.py"
+        )
+        looks[look] = row["name"]
+
+
+def test_a_name_without_a_chosen_colour_always_has_the_same():
+    assert style.name_colour("my_reno.py:MyReno") == style.name_colour("my_reno.py:MyReno")
+    assert style.name_colour("my_reno.py:MyReno") != style.name_colour("my_reno.py:Other")
+
+
+def test_every_marker_has_a_symbol_on_the_page():
+    assert set(style.MARKERS.values()) <= set(plotly.SYMBOLS)
 
 
 def test_flows_of_one_algorithm_differ_in_a_history():
     first, second = sample_figure().panels[1].curves
-    assert plots.colour(first) != plots.colour(second)
+    assert style.colour(first) != style.colour(second)
 
 
 def test_plot_cwnd_draws_each_flow_of_a_result():
@@ -130,12 +147,12 @@ def test_plot_cwnd_draws_each_flow_of_a_result():
         flow=flows.__getitem__,
         scenario=SimpleNamespace(title="Two flows"),
     )
-    (axis,) = plots.plot_cwnd(result).axes
+    (axis,) = Result.plot_cwnd(result).axes
     assert [line.get_label() for line in axis.lines] == ["1 (hstcp)", "2 (hstcp)"]
     assert axis.lines[0].get_ydata().tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
     np.testing.assert_equal(axis.lines[1].get_ydata(), [math.nan, math.nan, 4.0, 5.0, 6.0])  # from its start
     assert axis.get_xlim() == (0.0, 4.0)
-    assert len(plots.plot_cwnd(result, names=["2"]).axes[0].lines) == 1
+    assert len(Result.plot_cwnd(result, names=["2"]).axes[0].lines) == 1
 
 
 def test_a_flow_s_throughput_is_its_counter_s_gain_by_bins_from_its_start_on() -> None:
@@ -143,7 +160,7 @@ def test_a_flow_s_throughput_is_its_counter_s_gain_by_bins_from_its_start_on() -
     # nothing for 10 s, then 1 MB a second: 8 Mbit/s
     counter = tuple(max(0.0, 1e6 * (time - 10.0)) for time in times)
     flow = {"name": "1", "algorithm": "cubic", "start_s": 10.0, "rtt_s": 0.05}
-    figure = plots.rate_figure([flow], {"1": (times, counter)}, 100.0, window_s=[20.0, 100.0])
+    figure = histories.rate_figure([flow], {"1": (times, counter)}, 100.0, window_s=[20.0, 100.0])
     (curve,) = figure.panels[0].curves
     assert curve.x[:3] == pytest.approx((0.25, 0.75, 1.25))  # 100 s in 200 bins
     assert all(math.isnan(y) for x, y in zip(curve.x, curve.y, strict=True) if x < 10.0)
@@ -157,16 +174,16 @@ def test_the_window_of_the_figures_is_marked_unless_it_is_the_whole_run(
     window_s: list[float] | None, marked: tuple[float, float] | None
 ) -> None:
     flow = {"name": "1", "algorithm": "cubic", "start_s": 0.0, "rtt_s": 0.05}
-    histories = {"1": ((0.0, 5.0, 10.0), (1.0, 2.0, 3.0))}
+    series = {"1": ((0.0, 5.0, 10.0), (1.0, 2.0, 3.0))}
     link = {"name": "1", "queue_limit_packets": 4}
     for figure in (
-        plots.cwnd_figure([flow], histories, 10.0, window_s=window_s),
-        plots.rate_figure([flow], histories, 10.0, window_s=window_s),
-        plots.queue_figure([link], histories, 10.0, window_s=window_s),
+        histories.cwnd_figure([flow], series, 10.0, window_s=window_s),
+        histories.rate_figure([flow], series, 10.0, window_s=window_s),
+        histories.queue_figure([link], series, 10.0, window_s=window_s),
     ):
         assert figure.panels[0].marked == marked
         assert ("2 s to 8 s" in figure.caption) == (marked is not None)
-        shapes = plots.plotly_figure(figure)["layout"]["shapes"]
+        shapes = plotly.draw(figure)["layout"]["shapes"]
         assert [(shape["x0"], shape["x1"]) for shape in shapes] == ([marked] if marked else [])
         shaded = [patch for patch in plots.draw(figure).axes[0].patches if patch.get_alpha()]
         assert len(shaded) == len(shapes)
@@ -200,7 +217,7 @@ def test_maps_side_by_side_have_one_set_of_labels_and_cut_nothing_off():
         assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
     shown = [any(label.get_text() for label in axis.get_yticklabels()) for axis in canvas.axes]
     assert shown == [True] + [False] * 5
-    layout = plots.plotly_figure(drawn)["layout"]
+    layout = plotly.draw(drawn)["layout"]
     assert [layout[f"yaxis{i or ''}"].get("showticklabels", True) for i in ("", 2, 6)] == [True, False, False]
 
 
@@ -220,13 +237,13 @@ def test_cells_that_are_too_narrow_have_no_numbers():
 def test_a_panel_without_a_value_says_so(panel):
     figure = Figure("T", "", "", "", (panel,))
     assert [text.get_text() for text in plots.draw(figure).axes[0].texts] == ["no values"]
-    assert "no values" in [note["text"] for note in plots.plotly_figure(figure)["layout"]["annotations"]]
+    assert "no values" in [note["text"] for note in plotly.draw(figure)["layout"]["annotations"]]
 
 
 def test_a_short_logarithmic_axis_has_labels_between_the_powers_of_ten():
     panel = Panel("", "x", "y", (Curve("a", (20.0, 400.0), (1.0, 2.0)),), x_log=True)
     figure = Figure("T", "", "", "", (panel,))
-    ticks = plots.plotly_figure(figure)["layout"]["xaxis"]["ticktext"]
+    ticks = plotly.draw(figure)["layout"]["xaxis"]["ticktext"]
     assert {"20", "50", "100", "200"} <= set(ticks)
     axis = plots.draw(figure).axes[0]
     low, high = axis.get_xlim()

@@ -135,7 +135,7 @@ def test_a_report_is_rebuilt_from_stored_data_alone(stored):
 
 
 def test_an_empty_directory_is_refused_in_one_line(tmp_path):
-    with pytest.raises(InputError, match="longfat suite") as caught:
+    with pytest.raises(InputError, match="`suite`") as caught:
         report.build(tmp_path)
     assert "\n" not in str(caught.value)
 

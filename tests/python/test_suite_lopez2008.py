@@ -11,6 +11,7 @@ import pytest
 import longfat
 from longfat import suites
 from longfat.figure import matplotlib as plots
+from longfat.figure import plotly
 from longfat.scenario.model import Scenario
 from longfat.suites.kit.claims import judge
 from longfat.suites.kit.suite import Data, Runs
@@ -346,7 +347,7 @@ def test_the_radar_has_a_spoke_for_each_flow_and_a_closed_curve_for_each_case(th
     assert len(panel.categories) == 10
     assert [len(curve.y) for curve in panel.curves] == [10, 10, 10]
     assert max(panel.curves[1].y) == pytest.approx(98.0)
-    for trace in plots.plotly_figure(figure)["data"]:
+    for trace in plotly.draw(figure)["data"]:
         assert trace["type"] == "scatterpolar"
         assert (len(trace["r"]), trace["r"][0], trace["theta"][0]) == (11, trace["r"][-1], trace["theta"][-1])
     (written,) = plots.save(figure, tmp_path, ["svg"])

@@ -6,6 +6,7 @@ import pytest
 
 from longfat import suites
 from longfat.figure import matplotlib as plots
+from longfat.figure import plotly
 from longfat.figure.data import Figure, Panel, Table, points
 from longfat.report.page import entry, render
 from longfat.runs import theory
@@ -265,7 +266,7 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
     figure = Figure("T", "T", "title", "caption", (panel,), table=Table(("one", "two"), (("x", "<b>"),)))
     drawn = plots.draw(figure)
     assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == ["sack", "hstcp"]
-    axis = plots.plotly_figure(figure)["layout"]["xaxis"]
+    axis = plotly.draw(figure)["layout"]["xaxis"]
     assert axis["ticktext"] == ["sack", "hstcp"]
     page = render(
         tmp_path,

@@ -14,6 +14,7 @@ import pytest
 
 from longfat import sweep
 from longfat.figure import matplotlib as plots
+from longfat.figure import plotly
 from longfat.sweep import figures
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import Layout
@@ -86,7 +87,7 @@ def test_all_panels_of_lines_have_one_scale_along_and_up(tmp_path: Path) -> None
     one, two = plots.draw(drawn).axes
     assert (one.get_xscale(), one.get_xlim()) == (two.get_xscale(), two.get_xlim())
     assert one.get_xticks().tolist() == two.get_xticks().tolist()
-    layout = plots.plotly_figure(drawn)["layout"]
+    layout = plotly.draw(drawn)["layout"]
     for key in ("type", "range", "tickvals"):
         assert layout["xaxis"][key] == layout["xaxis2"][key]
 

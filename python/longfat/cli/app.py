@@ -1,4 +1,4 @@
-"""`longfat`: the commands, and how each error becomes a line and an exit code.
+"""`longfat`: all commands, and how errors become lines and exit codes.
 
 Exit codes: 0 done, 1 a run or a check failed, 2 bad input, 130 Ctrl-C.
 """
@@ -16,7 +16,7 @@ from longfat.errors import InputError, Interrupted, LongfatError
 
 
 class _App(click.Group):
-    """Keeps Ctrl-C from click, which would print an empty line for it."""
+    """Handles Ctrl-C before click does, which would print an empty line."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -49,9 +49,9 @@ for command in (
 
 
 def end_code() -> int:
-    """Does what the command line says; every error becomes a line and an exit code here."""
+    """Runs the command line; this is where every error becomes a line and an exit code."""
     try:
-        code = app(standalone_mode=False)  # of `Exit`, which click raises no further
+        code = app(standalone_mode=False)  # the code of `Exit`, which click does not raise further
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return Interrupted.exit_code
@@ -69,9 +69,8 @@ def end_code() -> int:
             click.echo(f"error: {line}", err=True)
         return error.exit_code
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # so that the flush at exit has somewhere to go
+        # the flush at exit needs somewhere to write
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return LongfatError.exit_code
     except OSError as error:
         click.echo(f"error: {error}", err=True)

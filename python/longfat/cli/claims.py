@@ -18,7 +18,7 @@ from longfat.cli.options import (
 @click.argument("folder", type=Folder(), default=Path("out"), metavar="[DIR]")
 @as_json
 def claims(folder: Path, as_json: bool) -> None:
-    """The ledger of claims from stored results under DIR, out by default."""
+    """Show the ledger of claims stored under DIR, out by default."""
     from longfat.store import ledger
 
     rows = ledger.load_ledgers(folder)

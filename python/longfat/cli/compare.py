@@ -28,11 +28,18 @@ from longfat.cli.options import (
 @click.argument("file")
 @as_changed
 @as_seeded
-@click.option("--repeats", type=click.IntRange(1, 1000), default=1, help="Runs of each, seeds counting up.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 1000),
+    default=1,
+    help="How many runs of each; the seed goes up by one each.",
+)
 @of_flows
 @from_warmup
 @in_window
-@click.option("--out", type=Folder(), metavar="DIR", help="Table, figure and page; out/compare by default.")
+@click.option(
+    "--out", type=Folder(), metavar="DIR", help="Where the table, figure and page go; out/compare by default."
+)
 @as_json
 def compare(
     file: str,
@@ -45,7 +52,7 @@ def compare(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run a scenario FILE in the simulator and live, and lay one over the other."""
+    """Run FILE in the simulator and live, in one figure."""
     with on_ctrl_c(lambda: "nothing was written"):
         from longfat.compare import compare as comparison
 

@@ -16,7 +16,10 @@ from longfat.cli.options import (
 @click.command()
 @as_json
 def doctor(as_json: bool) -> None:
-    """What this machine can run live, and what to do about the rest."""
+    """Check what this machine can run live.
+
+    For everything that is missing, say how to fix it.
+    """
     from longfat.live import doctor
 
     items = doctor.examine()

@@ -1,4 +1,4 @@
-"""What several commands share: options, the console, Ctrl-C, and reading a scenario with its changes."""
+"""What commands share: options, the console, Ctrl-C, and how a scenario is read and changed."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 
 class Folder(click.Path):
-    """A folder's path, which an empty text is not (Path would take it for the current one)."""
+    """A path to a folder; refuses the empty string, which `Path` would read as the current folder."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path; refuses an empty text."""
+        """Returns the path, or fails if the text is empty."""
         if value == "":
             self.fail("an empty name; accepted: a folder", param, ctx)
         return super().convert(value, param, ctx)
 
 
 @contextmanager
-def on_ctrl_c(became: Callable[[], str]) -> Iterator[None]:
-    """Ctrl-C within the block ends the command, with a line that says what became of the work."""
+def on_ctrl_c(outcome: Callable[[], str]) -> Iterator[None]:
+    """Turns Ctrl-C in the block into one line that says what happened to the work."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; {became()}") from None
+        raise Interrupted(f"interrupted; {outcome()}") from None
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -46,19 +46,17 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 as_changed = click.option(
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
 )
-as_seeded = click.option("--seed", type=int, help="Instead of the scenario's.")
+as_seeded = click.option("--seed", type=int, help="Use this seed instead of the scenario's.")
 from_warmup = click.option(
-    "--warmup", metavar="TIME", help="Leave this long at the beginning out of every figure."
+    "--warmup", metavar="TIME", help="Leave this much time at the start out of all results."
 )
-in_window = click.option(
-    "--window", metavar="A,B", help='Restrict every figure to these times: "100 s,600 s".'
-)
+in_window = click.option("--window", metavar="A,B", help='Restrict all results to this span: "100 s,600 s".')
 of_flows = click.option(
     "--traffic",
     type=click.Choice(["longfat", "iperf3"]),
     default="longfat",
     show_default=True,
-    help="Of flows over TCP, live.",
+    help="What generates the TCP traffic of a live run.",
 )
 
 
@@ -70,7 +68,7 @@ def source_name(file: str) -> str:
 def load_scenario(
     file: str, changes: tuple[str, ...], seed: int | None, warmup: str | None, window: str | None
 ) -> Scenario:
-    """The scenario of a file or of standard input, with what the options change."""
+    """Reads a scenario from a file or standard input and applies the options to it."""
     from longfat.scenario.model import Scenario
     from longfat.scenario.override import parse_override
 
@@ -102,10 +100,10 @@ def warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """A console for a terminal, a pipe or a file."""
+    """Returns a console; for a pipe or a file it is wide."""
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = 160  # into a pipe or a file: no reason to break lines at 80
+        console.width = 160  # a pipe or a file does not need lines broken at 80
     return console

@@ -1,4 +1,4 @@
-"""`longfat algorithms`, `queues` and `routers`: what there is, with parameters."""
+"""`longfat algorithms`, `queues` and `routers`: the rows of the registry with their parameters."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def _rows(kind: Kind, as_json: bool) -> None:
 @click.command()
 @as_json
 def algorithms(as_json: bool) -> None:
-    """The congestion control algorithms and their parameters."""
+    """List the congestion control algorithms and their parameters."""
     _rows("algorithms", as_json)
 
 
 @click.command()
 @as_json
 def queues(as_json: bool) -> None:
-    """The queueing disciplines and their parameters."""
+    """List the queueing disciplines and their parameters."""
     _rows("queues", as_json)
 
 
 @click.command()
 @as_json
 def routers(as_json: bool) -> None:
-    """The explicit-rate routers and their parameters."""
+    """List the explicit-rate routers and their parameters."""
     _rows("routers", as_json)

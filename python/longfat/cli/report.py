@@ -32,13 +32,13 @@ def build(directory: Path | str) -> Path:
             page: Path = import_module(module).build(root)
             return page
     raise InputError(
-        f"{root}: no stored results; accepted: a directory written by `longfat suite`, `longfat screen`, "
-        "`longfat sweep` or `longfat run --out`"
+        f"{root}: no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
+        "`screen`, `sweep` or `compare`"
     )
 
 
 @click.command()
 @click.argument("folder", type=Folder(), metavar="DIR")
 def report(folder: Path) -> None:
-    """Build index.html and figures again from the results in DIR."""
+    """Rebuild index.html and the figures from the results in DIR."""
     click.echo(build(folder))

@@ -1,4 +1,4 @@
-"""`longfat results`: questions to a sweep."""
+"""`longfat results`: what a sweep holds, and queries over it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from longfat.cli.options import (
 
 @click.command()
 @click.argument("folder", type=Folder(), metavar="DIR")
-@click.option("--sql", "query", help="Over the tables runs, flows, failures and claims.")
+@click.option("--sql", "query", help="A query over the tables runs, flows, failures and claims.")
 @as_json
 def results(folder: Path, query: str | None, as_json: bool) -> None:
-    """What a sweep in DIR holds, or the answer to a question about it."""
+    """Show what the sweep in DIR holds, or the result of a query."""
     from longfat import sweep as sweeps
     from longfat.cli import tables
 
@@ -31,4 +31,4 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(answer.to_pylist(), default=str))
     else:
-        tables.print_answer(make_console(), answer)
+        tables.print_query(make_console(), answer)

@@ -32,12 +32,25 @@ if TYPE_CHECKING:
 @click.argument("file")
 @as_changed
 @as_seeded
-@click.option("--repeats", type=click.IntRange(1, 10_000), default=1, help="Runs, with seeds counting up.")
-@click.option("--backend", type=click.Choice(["sim", "live"]), default="sim", show_default=True)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    help="How many runs; the seed goes up by one each.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["sim", "live"]),
+    default="sim",
+    show_default=True,
+    help="The simulator, or this machine's own TCP.",
+)
 @of_flows
 @from_warmup
 @in_window
-@click.option("--out", type=Folder(), metavar="DIR", help="Write summary, series and provenance.")
+@click.option(
+    "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
+)
 @as_json
 def run(
     file: str,
@@ -51,7 +64,7 @@ def run(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run a scenario FILE; - is standard input."""
+    """Run the scenario in FILE; - reads standard input."""
     with on_ctrl_c(lambda: "nothing was written"):
         from longfat.cli import tables
 
@@ -81,7 +94,9 @@ def run(
     console = make_console()
     tables.print_summary(console, scenario, shown)
     if repeats > 1:
-        console.print(f"Means over {repeats} runs; --json has each, and standard errors.", style="dim")
+        console.print(
+            f"Means over {repeats} runs; --json prints every run and the standard errors.", style="dim"
+        )
     if out is not None:
         console.print(f"Written to {out}", markup=False)
 
@@ -89,7 +104,7 @@ def run(
 def _simulate(
     scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
 ) -> dict[str, Any]:
-    """The summary of a run, or of repeats with their mean and standard error; written to `out`."""
+    """Runs it, writes `out` and returns the summary, for repeats with mean and standard error."""
     from longfat.runs import result, simulate
     from longfat.store import output
 

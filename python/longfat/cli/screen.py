@@ -17,13 +17,23 @@ from longfat.cli.options import (
 
 @click.command()
 @click.argument("algorithms", nargs=-1, required=True, metavar="ALGORITHM...")
-@click.option("--rates", metavar="LIST", help='Of the bottleneck, with commas: "10 Mbit/s, 100 Mbit/s".')
-@click.option("--rtts", metavar="LIST", help='Propagation: "20 ms, 80 ms".')
-@click.option("--buffers", metavar="LIST", help='Of the bottleneck: "20 % BDP, 100 % BDP".')
-@click.option("--repeats", type=click.IntRange(1, 1000), help="Runs of each kind, with other draws.")
-@click.option("--quick/--full", default=True, help="Defaults of the lists, repeats and lengths of runs.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
-@click.option("--out", type=Folder(), metavar="DIR", help="Table, runs and page; out/screen by default.")
+@click.option("--rates", metavar="LIST", help='Rates of the bottleneck: "10 Mbit/s, 100 Mbit/s".')
+@click.option("--rtts", metavar="LIST", help='Propagation delays, two-way: "20 ms, 80 ms".')
+@click.option("--buffers", metavar="LIST", help='Buffers of the bottleneck: "20 % BDP, 100 % BDP".')
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 1000),
+    help="How many runs of each kind; each draws other random numbers.",
+)
+@click.option(
+    "--quick/--full",
+    default=True,
+    help="Short or long defaults for the lists, the repeats and the durations.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
+@click.option(
+    "--out", type=Folder(), metavar="DIR", help="Where the table, runs and page go; out/screen by default."
+)
 @as_json
 def screen(
     algorithms: tuple[str, ...],
@@ -36,9 +46,12 @@ def screen(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare congestion controls on one page: names, or file.py:Class, or { name = ..., ... }."""
+    """Compare congestion controls on one page.
+
+    Each ALGORITHM is a name, your own file.py:Class, or a table { name = ..., ... }.
+    """
     folder = out or Path("out") / "screen"
-    with on_ctrl_c(lambda: f"runs that have finished are kept in {folder}"):
+    with on_ctrl_c(lambda: f"finished runs are kept in {folder}"):
         from longfat.screen import command, table
         from longfat.screen.grid import grid
 

@@ -17,11 +17,15 @@ from longfat.cli.options import (
 
 @click.command()
 @click.argument("name")
-@click.option("--quick/--full", default=True, help="A few points and runs, or the paper's own.")
-@click.option("--only", multiple=True, metavar="ID", help="A claim or experiment; several with commas.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
-@click.option("--out", type=Folder(), metavar="DIR", help="Results and report; out/NAME by default.")
-@click.option("--runs", type=Folder(), metavar="DIR", help="Where runs are kept; --out by default.")
+@click.option("--quick/--full", default=True, help="A few points and repeats, or all that the paper has.")
+@click.option(
+    "--only", multiple=True, metavar="ID", help="Only this claim or experiment; separate several with commas."
+)
+@click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
+@click.option("--out", type=Folder(), metavar="DIR", help="Where results and report go; out/NAME by default.")
+@click.option(
+    "--runs", type=Folder(), metavar="DIR", help="Where finished runs are stored; --out by default."
+)
 @as_json
 def suite(
     name: str,
@@ -34,16 +38,16 @@ def suite(
 ) -> None:
     """Run the published experiments of a paper and check its claims.
 
-    Exit code 0 says that what was asked for has been measured, whatever the verdicts: that a claim is not
-    reproduced is a result. 1 says that a run or the check of a claim failed, 2 that the input is bad.
+    The exit code is 0 when everything was measured, whatever the verdicts are: a claim that is not
+    reproduced is a result. It is 1 when a run or a check failed, and 2 when the input is bad.
     """
     folder = out or Path("out") / name
 
-    def became() -> str:
-        kept = (folder / "suite.json").exists()
-        return f"what has finished is kept in {folder}" if kept else "nothing was written"
+    def kept() -> str:
+        written = (folder / "suite.json").exists()
+        return f"finished runs are kept in {folder}" if written else "nothing was written"
 
-    with on_ctrl_c(became):
+    with on_ctrl_c(kept):
         from longfat import suites
 
         outcome = suites.run_suite(

@@ -17,15 +17,19 @@ from longfat.errors import InputError, LongfatError
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--jobs", type=click.IntRange(1), help="Processes; all processors by default.")
+@click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="Of a dask cluster that takes the runs: tcp://host:8786."
+    "--scheduler", metavar="ADDRESS", help="Run on the dask cluster with this scheduler: tcp://host:8786."
 )
 @click.option(
-    "--out", metavar="DIR", help="Runs, tables and report; out/NAME by default. Also s3://… and others."
+    "--out",
+    metavar="DIR",
+    help="Where runs, tables and report go; out/NAME by default. s3://… and others work too.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say how many runs it is, and about how long they take.")
-@click.option("--yes", is_flag=True, help="Run more than 100000 without asking for this option.")
+@click.option(
+    "--dry-run", is_flag=True, help="Only print how many runs there are and about how long they take."
+)
+@click.option("--yes", is_flag=True, help="Allow more than 100000 runs.")
 @as_json
 def sweep(
     file: Path,
@@ -36,18 +40,21 @@ def sweep(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Run all points of a sweep FILE that are not there yet; interrupted ones go on where they were."""
+    """Run the sweep in FILE.
+
+    Runs that have a result already are kept, so an interrupted sweep continues.
+    """
     from longfat.runs import pool
 
     if scheduler is None and not dry_run:
-        pool.prepare("longfat.sweep.run")  # in the background of what is imported here
+        pool.prepare("longfat.sweep.run")  # starts in the background while the rest is imported
     from longfat import sweep as sweeps
     from longfat.sweep import estimate
 
     if jobs is not None and scheduler is not None:
         raise InputError("--jobs and --scheduler: accepted: one of them")
-    place = str(Path("out") / file.stem) if out is None else out
-    if not place:
+    target = str(Path("out") / file.stem) if out is None else out
+    if not target:
         raise InputError("--out: an empty name; accepted: a folder")
     asked = sweeps.load(file)
     estimate.refuse_large(asked, yes or dry_run)
@@ -61,13 +68,13 @@ def sweep(
         else:
             estimate.show(expected, make_console())
         return
-    with on_ctrl_c(lambda: f"what has finished is kept in {place}, run again to go on"):
-        document = sweeps.run(asked, place, jobs=jobs, scheduler=scheduler, console=console)
-        page = sweeps.report(place, console)
+    with on_ctrl_c(lambda: f"finished runs are kept in {target}; run again to continue"):
+        document = sweeps.run(asked, target, jobs=jobs, scheduler=scheduler, console=console)
+        page = sweeps.report(target, console)
     if as_json:
         click.echo(json.dumps(document))
     else:
-        for line in sweeps.told(document, place, page):
+        for line in sweeps.told(document, target, page):
             click.echo(line)
     if document["failed"]:
         raise click.exceptions.Exit(LongfatError.exit_code)

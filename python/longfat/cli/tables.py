@@ -1,4 +1,4 @@
-"""Results and registry rows as tables for the terminal."""
+"""Prints results and registry rows as tables in the terminal."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def _table(title: str, columns: Sequence[Column], entries: Sequence[Mapping[str,
 
 
 def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, Any]) -> None:
-    """Flows, links, metrics and the defaults that were used; `summary` is one run's or a mean."""
+    """Prints flows, links, metrics and the defaults that were used; `summary` is one run's or a mean."""
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
     shown = [_table(title, columns, summary[key]) for title, key, columns in RUN_TABLES if summary.get(key)]
-    figures = Table(
+    table = Table(
         title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
     )
-    figures.add_column()
-    figures.add_column(justify="right")
+    table.add_column()
+    table.add_column(justify="right")
     for cells in metrics(summary["metrics"]):
-        figures.add_row(*cells)
-    for table in (*shown, figures):
+        table.add_row(*cells)
+    for each in (*shown, table):
         console.print()
-        console.print(table)
+        console.print(each)
     console.print()
     for note in scenario.notes():
         console.print(f"Note: {note}.", markup=False, highlight=False)
@@ -52,7 +52,7 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
 
 
 def _used(scenario: Scenario) -> list[str]:
-    """The values behind the figures that a scenario may have left to defaults."""
+    """The values that matter for the results and that a scenario may leave to defaults."""
     full = scenario.filled()
     begin, end = full.figures_window_s()
     parts: list[Transport] = [*full.flow, *full.background]
@@ -60,7 +60,7 @@ def _used(scenario: Scenario) -> list[str]:
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
     return [
         f"seed {full.seed}",
-        f"figures from {TIME.write(begin)} to {TIME.write(end)}",
+        f"results from {TIME.write(begin)} to {TIME.write(end)}",
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
         *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
         f"access {RATE.write(full.access_bps())}",
@@ -69,7 +69,7 @@ def _used(scenario: Scenario) -> list[str]:
 
 
 def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
-    """Registry rows with their parameters."""
+    """Prints registry rows with their parameters."""
     if not registered:
         console.print(f"{title}: none in this version.")
         return
@@ -91,7 +91,7 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
 
 
 def print_sweep(console: Console, swept: Swept) -> None:
-    """What a sweep holds: axes, runs, columns, and how to ask."""
+    """Prints what a sweep holds: axes, runs, columns, and how to query it."""
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("axis")
     table.add_column("values")
@@ -110,19 +110,19 @@ def print_sweep(console: Console, swept: Swept) -> None:
 
 
 MOST_COLUMNS = 15
-"""Of an answer whose rows are printed as lines."""
-FEW_ANSWERS = 4
-"""Rows of one with more columns that are printed side by side."""
-MOST_ANSWERS = 100
-"""Rows of an answer that are printed; --json has all."""
+"""A result with more columns is printed sideways."""
+FEW_ROWS = 4
+"""Rows that are printed side by side in that case."""
+MOST_ROWS = 100
+"""Rows that are printed otherwise; --json prints all."""
 
 
-def print_answer(console: Console, answer: Any) -> None:
-    """The answer to a query, numbers to the right; its first rows side by side if it has many columns."""
+def print_query(console: Console, answer: Any) -> None:
+    """Prints the result of a query; if it has many columns, its first rows go side by side."""
     import pyarrow as pa
 
     wide = answer.num_columns > MOST_COLUMNS
-    most = FEW_ANSWERS if wide else MOST_ANSWERS
+    most = FEW_ROWS if wide else MOST_ROWS
     shown = answer.slice(0, most)
     table = Table(box=None, header_style="dim", pad_edge=False, show_header=not wide)
     if wide:
@@ -136,7 +136,7 @@ def print_answer(console: Console, answer: Any) -> None:
             table.add_row(*(Text(_cell(value)) for value in row.values()))
     console.print(table)
     if answer.num_rows > most:
-        console.print(f"{answer.num_rows} rows, the first {most} shown; --json has all", style="dim")
+        console.print(f"The first {most} of {answer.num_rows} rows; --json prints all", style="dim")
 
 
 def _cell(value: Any) -> str:

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-from longfat.figure.data import Curve, Panel
+from longfat.figure import style
+from longfat.figure.data import Panel
 
 INCHES = 4.5
 PIXELS = 520
-DASHES = (("-", "solid"), ("--", "dash"), ("-.", "dashdot"), (":", "dot"))
-"""Of matplotlib and of plotly, by a curve's stroke."""
-
-Colour = Callable[[Curve], str]
 
 
-def draw_panel(panel: Panel, axis: Any, colour: Colour) -> None:
+def draw_panel(panel: Panel, axis: Any) -> None:
     """Draws a panel on polar axes of matplotlib."""
-    spokes = [2.0 * math.pi * place / len(panel.categories) for place in range(len(panel.categories))]
+    spokes = [2.0 * math.pi * i / len(panel.categories) for i in range(len(panel.categories))]
     for curve in panel.curves:
         angles = [spokes[round(x)] for x in curve.x]
         axis.plot(
             [*angles, angles[0]],
             [*curve.y, curve.y[0]],
-            color=colour(curve),
+            color=style.colour(curve),
             marker="o",
-            linestyle=DASHES[curve.stroke % len(DASHES)][0],
+            linestyle=style.STROKES[curve.stroke % len(style.STROKES)][0],
             label=curve.label,
         )
     axis.set_xticks(spokes, panel.categories)
@@ -35,7 +31,7 @@ def draw_panel(panel: Panel, axis: Any, colour: Colour) -> None:
     axis.set_title(panel.title or panel.y_label, loc="left")
 
 
-def plotly_figure(panel: Panel, colour: Colour) -> dict[str, Any]:
+def plotly_figure(panel: Panel) -> dict[str, Any]:
     """A panel as plotly's data and layout."""
     names = list(panel.categories)
     data = [
@@ -45,7 +41,10 @@ def plotly_figure(panel: Panel, colour: Colour) -> dict[str, Any]:
             "name": curve.label,
             "theta": [names[round(x)] for x in (*curve.x, curve.x[0])],
             "r": [value if math.isfinite(value) else None for value in (*curve.y, curve.y[0])],
-            "line": {"color": colour(curve), "dash": DASHES[curve.stroke % len(DASHES)][1]},
+            "line": {
+                "color": style.colour(curve),
+                "dash": style.STROKES[curve.stroke % len(style.STROKES)][1],
+            },
             "hovertemplate": f"{curve.label}<br>%{{theta}}: %{{r:.4g}}<extra></extra>",
         }
         for curve in panel.curves

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from longfat.errors import InputError
-from longfat.figure import matplotlib as plots
+from longfat.figure import matplotlib, plotly
 from longfat.figure.data import Figure
 
 PAGE = "index.html"
@@ -31,7 +31,7 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         figure: what to draw.
         experiment: `runs`, how many runs it shows, and perhaps the `mode` that they ran in.
     """
-    files = plots.save(figure, root / FIGURES)
+    files = matplotlib.save(figure, root / FIGURES)
     links = [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{path.name}"} for path in files]
     return {
         "name": figure.name,
@@ -41,8 +41,8 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         "mode": experiment.get("mode", ""),
         "runs": experiment["runs"],
         "links": links,
-        "plot": plots.plotly_figure(figure),
-        "least_pixels": plots.least_pixels(figure),
+        "plot": plotly.draw(figure),
+        "least_pixels": plotly.least_pixels(figure),
         "table": figure.table,
     }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from longfat.errors import InputError
-from longfat.figure import matplotlib as plots
+from longfat.figure import histories
 from longfat.figure.data import Figure
 from longfat.report import columns
 from longfat.report.page import entry, read, render
@@ -75,14 +75,14 @@ def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
     first = summary["runs"][0] if "runs" in summary else summary
     found = []
     for file, quantity, key, drawn in (
-        ("flows.parquet", "cwnd", "flows", plots.cwnd_figure),
-        ("flows.parquet", "received_bytes", "flows", plots.rate_figure),
-        ("links.parquet", "queue_packets", "links", plots.queue_figure),
+        ("flows.parquet", "cwnd", "flows", histories.cwnd_figure),
+        ("flows.parquet", "received_bytes", "flows", histories.rate_figure),
+        ("links.parquet", "queue_packets", "links", histories.queue_figure),
     ):
         if (root / file).is_file() and not (quantity == ADDED and _lacks(root / file, ADDED)):
-            histories = _long(root / file, quantity)
-            named = [entry for entry in first[key] if entry["name"] in histories]
-            found.append(drawn(named, histories, first["duration_s"], window_s=first.get("window_s")))
+            series = _long(root / file, quantity)
+            named = [entry for entry in first[key] if entry["name"] in series]
+            found.append(drawn(named, series, first["duration_s"], window_s=first.get("window_s")))
     return [figure for figure in found if any(panel.curves for panel in figure.panels)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -216,11 +216,17 @@ class Result:
         assert isinstance(frame, polars.DataFrame)
         return frame
 
-    def plot_cwnd(self, **options: Any) -> Figure:
-        """Window over time of every flow; see `longfat.plots.plot_cwnd`."""
-        from longfat.figure import matplotlib as plots
+    def plot_cwnd(self, *, names: Sequence[str] | None = None) -> Figure:
+        """Draws cwnd over time of the flows (all, or those named), as a matplotlib figure."""
+        from longfat.figure import histories, matplotlib
 
-        return plots.plot_cwnd(self, **options)
+        known = {flow["name"]: flow for flow in self.summary["flows"]}
+        flows = list(known.values()) if names is None else [known[name] for name in names]
+        series = {flow["name"]: self.flow(flow["name"]) for flow in flows}
+        cwnds = {name: (each["time_s"].tolist(), each["cwnd"].tolist()) for name, each in series.items()}
+        title = self.scenario.title or "Congestion window"
+        span_s, window_s = self.summary["duration_s"], self.summary["window_s"]
+        return matplotlib.draw(histories.cwnd_figure(flows, cwnds, span_s, title, window_s=window_s))
 
 
 def _arrays(series: Mapping[str, Columns], name: str, one: str) -> dict[str, Array]:

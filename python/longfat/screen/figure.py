@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, points
-from longfat.figure.matplotlib import LIMIT_STROKE
+from longfat.figure.style import LIMIT_STROKE
 from longfat.runs import metrics
 from longfat.screen import estimate
 from longfat.screen.columns import COLLAPSE, COLUMNS, HALF, LOSSY, SMALL, Column, Trial
