@@ -32,8 +32,11 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
-# Types of other packages and short names within the package: their pages are not here, and no network is asked
-nitpick_ignore_regex = [("py:.*", r".*")]
+# Types of the standard library and of other packages: their pages are elsewhere, and no network is asked
+nitpick_ignore_regex = [
+    ("py:.*", r"(collections|matplotlib|numpy|os|pandas|pathlib|polars|pyarrow|rich)\..*"),
+    ("py:.*", r"longfat\.(runs\.simulate\.Reduced|sweep\.layout\.Layout)"),
+]
 
 # Looks
 html_theme = "furo"

@@ -1,7 +1,7 @@
 """Tables of the documents that follow from the registries of algorithms, queues and routers.
 
-The site calls the functions when it is built. The README, which is read where nothing is built, keeps its table in
-the text: `python docs/tables.py --write README.md` brings it up to date, and a test checks that it is.
+The site calls these functions when it is built. The README must be readable without a build, so it keeps its table
+in the text: `python docs/tables.py --write README.md` updates it, and a test checks that it is current.
 """
 
 from __future__ import annotations
@@ -68,10 +68,17 @@ def queues() -> str:
 def routers() -> str:
     """Every router with its page and its source."""
     lines = ["| name | model | source |", "|---|---|---|"]
-    lines += [
-        f"| {_names(row)} | {_link(row)} | {row['citation']} |" for row in registry.rows("routers")
-    ]
+    lines += [f"| {_names(row)} | {_link(row)} | {row['citation']} |" for row in registry.rows("routers")]
     return "\n".join(lines)
+
+
+def pages() -> str:
+    """The contents of the models' index: pages of the network, then of rows in the registries' order."""
+    kinds: tuple[Kind, ...] = ("algorithms", "queues", "routers")
+    stems = ["network", "capacity", "transport", "surge", "traffic"]
+    stems += [page(row["name"]).stem for kind in kinds for row in registry.rows(kind)]
+    listed = "\n".join(dict.fromkeys(stems))
+    return f"```{{toctree}}\n:hidden:\n\n{listed}\n```"
 
 
 def parameters() -> str:
@@ -161,6 +168,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "queues": queues,
     "routers": routers,
     "parameters": parameters,
+    "pages": pages,
 }
 """What a page of the site asks for with a comment `generated: NAME`."""
 

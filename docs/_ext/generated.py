@@ -1,8 +1,8 @@
 """Fills what the site's pages say they generate: a comment `generated: NAME` becomes Markdown.
 
-Tables come from the registries (`docs/tables.py`). The gallery runs every file of `scenarios/` to its end, over all
-processors, and draws what a flow carries over time; a picture that is newer than its scenario and than the core is
-kept.
+Tables come from the registries (`docs/tables.py`). The gallery runs every file of `scenarios/` to its end, over
+all processors, and draws the throughput of each flow over time. It keeps a picture that is newer than its scenario
+and than the core.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def drawn(result: Any) -> Any:
     (panel,) = figure.panels
     if len(panel.curves) > MOST_LABELS:
         panel = replace(panel, curves=tuple(replace(curve, label="_nolegend_") for curve in panel.curves))
-    return replace(figure, title="", panels=(panel,))
+    return replace(figure, mirrors="", title="", panels=(panel,))
 
 
 def about(scenario: Path) -> str:
@@ -84,7 +84,8 @@ def gallery() -> str:
             f"## {title}\n\n{about(scenario)}\n\n"
             f"![Throughput over time: {title}](_generated/gallery/{scenario.stem}.png)\n\n"
             f"    longfat run scenarios/{scenario.name}\n\n"
-            f"```{{literalinclude}} ../scenarios/{scenario.name}\n:language: toml\n:class: scenario\n```"
+            f"<details><summary>scenarios/{scenario.name}</summary>\n\n"
+            f"```{{literalinclude}} ../scenarios/{scenario.name}\n:language: toml\n```\n\n</details>"
         )
     return "\n\n".join(sections)
 

@@ -37,7 +37,7 @@ class Ack(Protocol):
 
     @property
     def acked(self) -> float:
-        """Segments by which the window may count it (RFC 3465): in slow-start at most 2, without it 1."""
+        """Segments by which the window may count it; in slow-start at most 2, without byte counting 1 (RFC 3465)."""
 
     @property
     def newly_delivered(self) -> int:

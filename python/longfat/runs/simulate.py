@@ -89,7 +89,7 @@ def run_many(
         sources: scenarios, paths or tables; consumed as workers come free.
         jobs: number of processes, all processors if None; 1 runs in this one.
         reduce: a function at the top level of a module, applied in the worker, so that series need not
-        travel.
+            travel.
     """
     return pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)
 

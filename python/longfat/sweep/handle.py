@@ -41,22 +41,22 @@ class Swept:
 
     @property
     def keys(self) -> list[str]:
-        """Of all axes, in the order of the sweep file: columns of every table."""
+        """The keys of all axes, in the order of the sweep file; each is a column of every table."""
         return [key for axis in self.document["axes"] for key in axis["keys"]]
 
     @property
     def runs(self) -> pa.Table:
-        """A row a run: run, repeat, axes, seed, figures of links, metrics."""
+        """One row for each run, with its number, repeat, axes, seed, the figures of its links, and metrics."""
         return self.table("runs")
 
     @property
     def flows(self) -> pa.Table:
-        """A row a flow of a run: run, repeat, axes, what the summary says of it."""
+        """One row for each flow of a run, with run, repeat, axes, and what the summary says of the flow."""
         return self.table("flows")
 
     @property
     def failures(self) -> pa.Table:
-        """A row a run that gave no result: run, repeat, axes, error."""
+        """One row for each run without a result, with run, repeat, axes and error."""
         return self.table("failures")
 
     @property
