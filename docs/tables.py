@@ -1,7 +1,7 @@
 """Tables of the documents that follow from the registries of algorithms, queues and routers.
 
-The site calls these functions when it is built. The README must be readable without a build, so it keeps its table
-in the text: `python docs/tables.py --write README.md` updates it, and a test checks that it is current.
+The site calls these functions when it is built. The README must be readable without a build, so it keeps its
+table in the text: `python docs/tables.py --write README.md` updates it, and a test checks that it is current.
 """
 
 from __future__ import annotations

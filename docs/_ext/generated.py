@@ -1,8 +1,8 @@
 """Fills what the site's pages say they generate: a comment `generated: NAME` becomes Markdown.
 
-Tables come from the registries (`docs/tables.py`). The gallery runs every file of `scenarios/` to its end, over
-all processors, and draws the throughput of each flow over time. It keeps a picture that is newer than its scenario
-and than the core.
+Tables come from the registries (`docs/tables.py`). The gallery runs every file of `scenarios/` to its end,
+over all processors, and draws the throughput of each flow over time. It keeps a picture that is newer than
+its scenario and than the core.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Ack(Protocol):
 
     @property
     def acked(self) -> float:
-        """Segments by which the window may count it; in slow-start at most 2, without byte counting 1 (RFC 3465)."""
+        """Segments that the window may count; in slow-start at most 2, without byte counting 1 (RFC 3465)."""
 
     @property
     def newly_delivered(self) -> int:

@@ -195,7 +195,7 @@ class Result:
 
     @functools.cached_property
     def events(self) -> pyarrow.Table:
-        """The flows' log, if `sample.events` is set, with the columns time_s, name, event, cwnd (segments)."""
+        """The flows' log, if `sample.events` is set; columns are time_s, name, event, cwnd in segments."""
         import pyarrow
 
         columns = zip(*self._output["events"], strict=True) if self._output["events"] else ((), (), (), ())

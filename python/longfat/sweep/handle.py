@@ -46,7 +46,7 @@ class Swept:
 
     @property
     def runs(self) -> pa.Table:
-        """One row for each run, with its number, repeat, axes, seed, the figures of its links, and metrics."""
+        """One row for each run, with its number, repeat, axes, seed, results of its links, and metrics."""
         return self.table("runs")
 
     @property
