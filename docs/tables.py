@@ -15,34 +15,8 @@ from longfat.scenario.registry import Kind, Parameter, Row
 from longfat.suites import names as suite_names
 from longfat.units import from_declared
 
-DOCS = Path(__file__).parent
-MODELS = DOCS / "models"
 BEGIN = "<!-- python docs/tables.py --write README.md -->"
 END = "<!-- end of python docs/tables.py -->"
-
-
-def page(name: str) -> Path:
-    """The model page of a row: its name's, with _ for other characters, or the one whose heading lists it."""
-    stem = "".join(c if c.isalnum() else "_" for c in name.rstrip("+"))
-    for path in (MODELS / f"{name}.md", MODELS / f"{stem}.md"):
-        if path.is_file():
-            return path
-    for path in sorted(MODELS.glob("*.md")):
-        title, _, listed = heading(path).rpartition(": ")
-        if title and name in listed.split(", "):
-            return path
-    raise FileNotFoundError(f"docs/models has no page for {name}")
-
-
-def heading(path: Path) -> str:
-    """The text of a page's first heading."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return next(line for line in lines if line.startswith("# ")).removeprefix("# ")
-
-
-def title(name: str) -> str:
-    """What a row's page calls it, without the list of names."""
-    return heading(page(name)).partition(": ")[0]
 
 
 def algorithms() -> str:
@@ -76,7 +50,7 @@ def pages() -> str:
     """The contents of the models' index: pages of the network, then of rows in the registries' order."""
     kinds: tuple[Kind, ...] = ("algorithms", "queues", "routers")
     stems = ["network", "capacity", "transport", "surge", "traffic"]
-    stems += [page(row["name"]).stem for kind in kinds for row in registry.rows(kind)]
+    stems += [row["page"] for kind in kinds for row in registry.rows(kind)]
     listed = "\n".join(dict.fromkeys(stems))
     return f"```{{toctree}}\n:hidden:\n\n{listed}\n```"
 
@@ -88,7 +62,7 @@ def parameters() -> str:
     for kind in kinds:
         blocks.append(f"## {kind.capitalize()}")
         for row in registry.rows(kind):
-            link = f"See [{title(row['name'])}](../models/{page(row['name']).name})."
+            link = f"See [{row['title']}](../models/{row['page']}.md)."
             blocks.append(f"### {row['name']} ({kind.removesuffix('s')})\n\n{link}")
             if row["parameters"]:
                 rows = "\n".join(map(_parameter, row["parameters"]))
@@ -133,11 +107,11 @@ def _names(row: Row) -> str:
 
 
 def _link(row: Row) -> str:
-    return f"[{title(row['name'])}]({page(row['name']).name})"
+    return f"[{row['title']}]({row['page']}.md)"
 
 
 def _list(rows: list[Row]) -> str:
-    return ", ".join(f"[`{row['name']}`](docs/models/{page(row['name']).name})" for row in rows)
+    return ", ".join(f"[`{row['name']}`](docs/models/{row['page']}.md)" for row in rows)
 
 
 def _live(row: Row) -> str:

@@ -13,8 +13,8 @@ PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
     ("errors", "numbers", "units", "words", "_core"),
-    ("figure",),
     ("scenario",),
+    ("figure",),
     ("algorithm",),
     ("runs",),
     ("store",),

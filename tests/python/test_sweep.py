@@ -101,7 +101,10 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
     [
         ({}, "no axes"),
         ({"axes": {"flow.0.rtt": []}}, "axes.flow.0.rtt: no value"),
-        ({"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}}, 'an axis names no key of the scenario: .*mean "rtt"'),
+        (
+            {"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}},
+            'an axis does not name a key of the scenario: .*mean "rtt"',
+        ),
         ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'no axis sed, did you mean "seed"'),
         ({"axes": {"seed": [1]}, "figure": {}}, "figure: accepted: a list of tables"),
         figure({"kind": "line"}, r'figure.0.kind = line: accepted: "lines" or "heat"'),
@@ -109,29 +112,31 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         figure({"x": "flow.0.rt"}, 'figure.0.x: no axis "flow.0.rt", did you mean "flow.0.rtt"'),
         figure({"y": "jian"}, 'figure.0.y: no column "jian", did you mean "jain"'),
         figure({"y": "jain / bottleneck_losses"}, 'no column "bottleneck_losses"'),
-        figure({"lines": "flow.0.rtt"}, "is x already; accepted: another axis"),
-        figure({"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: no value .*accepted: 1 ms, 2 ms"),
+        figure({"lines": "flow.0.rtt"}, "already used as x; accepted: another axis"),
+        figure(
+            {"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: not a value .*accepted: 1 ms, 2 ms"
+        ),
         figure({"y_scale": "logarithmic"}, 'accepted: "linear" or "log"'),
         figure({"x": "flow.0.algorithm"}, "not an axis of numbers"),
-        ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis names no key of the scenario: .*flow.3"),
-        ({"axes": {"flow.0.rtt": ["1 ms", "1 ms"]}}, "is there twice"),
+        ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis does not name a key of the scenario: .*flow.3"),
+        ({"axes": {"flow.0.rtt": ["1 ms", "1 ms"]}}, "appears twice"),
         ({"axes": {"flow.0.rtt": ["1 ms"]}, "zip": [{"flow.0.rtt": ["2 ms"]}]}, "is an axis twice"),
         ({"zip": [{"seed": [1, 2], "flow.0.rtt": ["1 ms"]}]}, "seed has 2, flow.0.rtt has 1"),
         ({"axes": {"seed": [1]}, "where": "import os"}, "where = "),
         ({"axes": {"seed": [1]}, "where": "__import__('os')"}, "where = .*accepted: names of axes"),
         ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "no axis rtt; accepted: seed"),
-        ({"axes": {"seed": [1]}, "where": "seed > 1"}, "where leaves no run"),
+        ({"axes": {"seed": [1]}, "where": "seed > 1"}, "where excludes every run"),
         ({"axes": {"seed": [1]}, "repeats": 0}, "repeats = 0"),
-        ({"axes": {"seed": [1, 2]}, "repeats": 2}, "repeats beside an axis of seeds"),
+        ({"axes": {"seed": [1, 2]}, "repeats": 2}, "repeats and an axis of seeds"),
         (
             {"axes": {"bottleneck": [BASE["bottleneck"]], "bottleneck.rate": ["1 Mbit/s"]}},
-            "is part of the axis",
+            "lies within the axis",
         ),
-        ({"axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 Mbit/s", "points": 3}}}, "not of a kind"),
+        ({"axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 Mbit/s", "points": 3}}}, "differ in kind"),
         ({"duration": "1 s"}, "is a scenario; accepted: a sweep"),
         ({"axes": {"seed": [1]}, "keep": "all"}, 'accepted: "summary" or "series"'),
         ({"axes": {"seed": {"from": 1, "to": 3}}}, "axes.seed.points is missing"),
-        ({"axes": {"seed": [1]}, "where": "seed * 2"}, "gives 2, neither true nor false"),
+        ({"axes": {"seed": [1]}, "where": "seed * 2"}, "gives 2, which is neither true nor false"),
         (
             {
                 "axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 s", "points": 100_000}},
@@ -472,7 +477,7 @@ def test_without_a_terminal_progress_is_lines(tmp_path: Path, monkeypatch: pytes
 def test_a_sweep_that_has_not_ended_is_said_to_be_one(tmp_path: Path) -> None:
     sweep.run(grid(axes={"seed": [1]}), tmp_path, jobs=1)
     (tmp_path / "sweep.json").unlink()
-    with pytest.raises(errors.InputError, match="not come to its end"):
+    with pytest.raises(errors.InputError, match="did not finish"):
         sweep.open_sweep(tmp_path)
 
 

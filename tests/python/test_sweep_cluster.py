@@ -125,7 +125,7 @@ def test_a_scheduler_that_goes_is_told_and_the_rest_can_be_run_later(tmp_path: P
         outcomes = connected.outcomes(slow, iter(range(400)))
         next(outcomes)
         process.kill()
-        with pytest.raises(errors.LongfatError, match="has gone; what has finished is kept"):
+        with pytest.raises(errors.LongfatError, match="is gone; finished runs are kept"):
             for _ in outcomes:
                 pass
 

@@ -31,7 +31,7 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
     assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
     with pytest.raises(errors.InputError, match=r'--sql: .*runs has run, repeat, "bottleneck.rate"'):
         swept.sql("SELECT nothing FROM nowhere")
-    with pytest.raises(errors.InputError, match="--sql: no question"):
+    with pytest.raises(errors.InputError, match="--sql: the query is empty"):
         swept.sql("-- nothing")
     assert swept.to_polars("flows").height == 8
     folder = tmp_path / "tables" / "runs"
@@ -60,10 +60,10 @@ def test_samples_are_made_where_only_summaries_were_kept_and_are_found_by_their_
     ran = simulate.run(BASE, seed=2).flows["received_bytes"].to_pylist()
     series = swept.series(1)
     assert series.filter(pc.equal(series["of"], "flow"))["received_bytes"].to_pylist() == ran
-    with pytest.raises(errors.InputError, match="no result of a run 2"):
+    with pytest.raises(errors.InputError, match="run 2 has no result"):
         swept.series(2)
     (tmp_path / swept.runs["series"][0].as_py()).write_bytes(b"PAR1")
-    with pytest.raises(errors.LongfatError, match="damaged or gone; remove it"):
+    with pytest.raises(errors.LongfatError, match="damaged or missing; remove it"):
         swept.series(0)
 
 
@@ -72,7 +72,7 @@ def test_tables_that_are_damaged_are_told_and_made_anew_by_the_next_sweep(tmp_pa
     sweep.run(asked, tmp_path)
     file = next((tmp_path / "tables" / "runs").rglob("*.parquet"))
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(errors.LongfatError, match="damaged; `longfat sweep` makes it anew"):
+    with pytest.raises(errors.LongfatError, match="damaged; run `longfat sweep` again"):
         _ = sweep.open_sweep(tmp_path).runs
     sweep.run(asked, tmp_path)
     assert sweep.open_sweep(tmp_path).runs.num_rows == 2

@@ -10,7 +10,7 @@ use longfat_sim::{
 };
 use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
 use longfat_transport::udp::{self, Protocol};
-use longfat_units::{Interval, Rate, Stream};
+use longfat_units::{Entry, Interval, Rate, Stream};
 use longfat_wire::SimPacket;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -192,34 +192,40 @@ fn parameter(p: &Parameter) -> serde_json::Value {
     }
 }
 
-fn row(a: &Algorithm) -> serde_json::Value {
-    let (explicit, explicit_bytes) =
-        a.instance(&[]).map_or((false, 0), |c| (c.has_explicit(), c.explicit_bytes()));
+/// What the rows of all registries say, and `more`, an object, that only this kind does.
+fn row(entry: &Entry, more: serde_json::Value) -> serde_json::Value {
+    let mut row = json!({"name": entry.name, "title": entry.title, "aliases": entry.aliases,
+        "citation": entry.citation, "page": entry.page,
+        "colour": entry.style.map(|style| style.colour), "marker": entry.style.map(|style| style.marker),
+        "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>()});
+    if let (Some(row), serde_json::Value::Object(more)) = (row.as_object_mut(), more) {
+        row.extend(more);
+    }
+    row
+}
+
+fn algorithm_row(a: &Algorithm) -> serde_json::Value {
+    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
     let form = longfat_live::kernel_form(a.name).map(|form| form.name);
-    json!({"name": a.name, "aliases": a.aliases, "citation": a.citation,
-        "parameters": a.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": a.linux_module, "kernel_form": form, "live": a.linux_module.is_some() || form.is_some(),
-        "transport": "tcp", "random": false,
-        "explicit": explicit, "explicit_bytes": explicit_bytes})
+    let more = json!({"linux_module": a.linux_module, "kernel_form": form,
+        "live": a.linux_module.is_some() || form.is_some(), "transport": "tcp", "random": false,
+        "protocol": a.protocol, "explicit": a.protocol.is_some(), "explicit_bytes": explicit_bytes});
+    row(a, more)
 }
 
 fn row_over_udp(p: &Protocol) -> serde_json::Value {
-    json!({"name": p.name, "aliases": p.aliases, "citation": p.citation,
-        "parameters": p.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": null, "live": !p.reliable, "transport": if p.reliable { "udp" } else { "datagrams" },
-        "random": p.random})
+    let transport = if p.reliable { "udp" } else { "datagrams" };
+    let more = json!({"linux_module": null, "live": !p.reliable, "transport": transport, "random": p.random});
+    row(p, more)
 }
 
 fn queue_row(d: &Discipline) -> serde_json::Value {
-    json!({"name": d.name, "aliases": d.aliases, "citation": d.citation,
-        "parameters": d.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": d.linux_module, "live": true, "ecn": d.ecn, "random": d.random})
+    row(d, json!({"linux_module": d.linux_module, "live": true, "ecn": d.ecn, "random": d.random}))
 }
 
 fn router_row(r: &Router) -> serde_json::Value {
-    json!({"name": r.name, "aliases": r.aliases, "citation": r.citation,
-        "parameters": r.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "linux_module": null, "live": false})
+    let protocol = router::PROTOCOLS.contains(&r.name).then_some(r.name);
+    row(r, json!({"linux_module": null, "live": false, "protocol": protocol}))
 }
 
 /// registry() -> str
@@ -229,10 +235,10 @@ fn router_row(r: &Router) -> serde_json::Value {
 /// numbers.
 #[pyfunction]
 fn registry() -> String {
-    let algorithms = cc::algorithms().map(row).chain(udp::protocols().map(row_over_udp));
+    let algorithms = cc::algorithms().map(algorithm_row).chain(udp::protocols().map(row_over_udp));
     json!({"algorithms": algorithms.collect::<Vec<_>>(),
-        "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(), 
-        "routers": router::ROWS.iter().map(router_row).collect::<Vec<_>>()})
+        "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(),
+        "routers": router::routers().map(router_row).collect::<Vec<_>>()})
     .to_string()
 }
 

@@ -6,7 +6,7 @@ mod connection;
 use crate::messages;
 use crate::workload::{BulkPlan, OnoffPlan, ShortPlan, SurgePlan, WebPlan, Workload};
 pub use connection::{ConnectionPlan, ReductionPlan, RttSamplesPlan, SlowStart};
-use longfat_net::queue::registry::Boxed;
+use longfat_net::queue::Boxed;
 use longfat_net::queue::{self, Limit, Setup};
 use longfat_net::router;
 use longfat_net::{Address, Capacity, LossModel, Trace};
@@ -328,7 +328,7 @@ impl QueuePlan {
 
     /// Whether it is a drop-tail queue whose waits nobody wants to know, which has an arithmetic form.
     pub fn is_plain_drop_tail(&self) -> bool {
-        let measured = self.parameters.get(queue::registry::SOJOURN);
+        let measured = self.parameters.get(queue::SOJOURN);
         let is_drop_tail = queue::find(&self.kind).is_some_and(|row| row.name == "droptail");
         is_drop_tail && !matches!(measured, Some(ValuePlan::Word(w)) if w == "true")
     }

@@ -5,8 +5,7 @@
 mod common;
 
 use common::{column, dumbbell, flow, run, variants, with};
-use longfat_net::router;
-use longfat_transport::udp;
+use longfat_transport::{cc, udp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,8 +21,8 @@ fn trace(algorithm: &str, parameters: &Value) -> String {
     let one = with(flow("1", algorithm), json!({"rtt_s": 0.04, "parameters": parameters}));
     let mut plan = dumbbell(20e6, 33, 60.0, vec![one]);
     plan["links"][0]["loss"] = json!({"kind": "every", "packets": 5000});
-    plan["links"][0]["router"] =
-        router::find(algorithm.trim_end_matches("-r")).map_or(Value::Null, |r| json!({"kind": r.name}));
+    let protocol = cc::find(algorithm).and_then(|row| row.protocol);
+    plan["links"][0]["router"] = protocol.map_or(Value::Null, |router| json!({"kind": router}));
     plan["sample"] = json!({"flows_s": 1.0, "links_s": 1.0});
     let outcome = run(&plan);
     let times = column(&outcome.flows, "1", "time_s").iter();
@@ -46,7 +45,10 @@ fn every_algorithm_follows_its_golden_trace() {
             std::fs::write(&path, &now).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         }
         match std::fs::read_to_string(&path) {
-            Err(e) => wrong.push(format!("{name} has no golden trace: {}: {e}", path.display())),
+            Err(_) => wrong.push(format!(
+                "algorithm {name} has no golden trace tests/golden/{name}.txt: write it with UPDATE_GOLDEN=1 \
+                 cargo test -p longfat-sim --test golden"
+            )),
             Ok(golden) => {
                 if let Some((was, is)) = golden.lines().zip(now.lines()).find(|(a, b)| a != b) {
                     wrong.push(format!(

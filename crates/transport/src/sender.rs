@@ -7,7 +7,7 @@ mod quick_start;
 mod recovery;
 
 use crate::ages::Ages;
-use crate::cc::registry::Recovery;
+use crate::cc::Recovery;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;

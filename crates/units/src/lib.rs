@@ -5,8 +5,10 @@ pub mod math;
 pub mod parameters;
 mod random;
 mod rate;
+pub mod registry;
 mod time;
 
 pub use random::{Distribution, Empirical, Strata, Stream, bounded_pareto_at};
 pub use rate::{Bytes, Rate};
+pub use registry::{Entry, Style};
 pub use time::{Interval, Time};

@@ -1,4 +1,4 @@
-"""What a figure shows, as data: panels of curves. How it looks is decided in `longfat.plots` alone."""
+"""What a figure shows, as data: panels of curves. `figure.style` decides how it looks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from longfat.numbers import finite
 
 Kind = Literal["points", "line", "theory"]
-"""Measured points joined by a line with error bars; a plain history; a line that theory draws."""
+"""Measured points with error bars, joined by a line; a history over time; a theoretical curve."""
 
 Range = tuple[float, float] | None
 
@@ -38,10 +38,10 @@ class Curve:
 class Panel:
     """One pair of axes. A range of None is chosen from the data.
 
-    With ``categories`` x counts them from 0, and what is measured at them is not joined; with ``radar`` they
-    stand around a circle, y is the distance from its middle, and the curves are closed; a figure with a radar
-    has that panel alone. With ``cells`` it is a heat map: a row of cells for each of ``levels``, from below,
-    with a cell for each of ``categories``. ``marked`` is a part of x that is shaded.
+    With ``categories``, x counts them from 0 and points are not joined. With ``radar``, the categories stand
+    around a circle, y is the distance from its centre, and curves are closed; such a figure has one panel.
+    With ``cells`` the panel is a heat map: a row of cells for each of ``levels``, from below, with a cell for
+    each of ``categories``. ``marked`` is a span of x that is shaded.
     """
 
     title: str
@@ -61,7 +61,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers that belong to a figure, as texts; the page shows them below it."""
+    """Numbers that belong to a figure, as texts; the page shows them below the figure."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -71,7 +71,7 @@ class Table:
 class Figure:
     """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order.
 
-    What mirrors no figure has the name again, or "".
+    If it mirrors no figure of a paper, ``mirrors`` is the name again, or "".
     """
 
     name: str
@@ -83,13 +83,13 @@ class Figure:
     table: Table | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The figure as JSON values; NaN becomes null, since JSON has none."""
+        """Returns the figure as JSON values; NaN becomes null."""
         document: dict[str, Any] = finite(asdict(self))
         return document
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Figure:
-        """The figure of a document that `to_json` wrote."""
+        """Reads a figure that `to_json` wrote."""
         panels = tuple(_panel(panel) for panel in document["panels"])
         table = document.get("table")
         if table is not None:
@@ -103,7 +103,7 @@ def points(
     algorithm: str | None = None,
     stroke: int = 0,
 ) -> Curve:
-    """A measured curve from (x, (mean, standard error)), in the order of x."""
+    """Returns a measured curve from (x, (mean, standard error)), in the order of x."""
     ordered = sorted(samples, key=lambda sample: sample[0])
     return Curve(
         label,
@@ -117,7 +117,7 @@ def points(
 
 
 def theory(label: str, x: Sequence[float], y: Sequence[float], algorithm: str | None = None) -> Curve:
-    """A curve that theory draws."""
+    """Returns a theoretical curve."""
     return Curve(label, tuple(x), tuple(y), None, algorithm, "theory")
 
 

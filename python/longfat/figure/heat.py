@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = "viridis"
-"""Of both libraries; told apart with any colour vision, and in grey."""
+"""Both libraries have it; readable with any colour vision, and in grey."""
 DIGITS = 3
 DARK = 0.6
-"""Of the range: above it numbers are dark on light, since viridis ends in yellow."""
+"""Above this share of the range numbers are dark, since viridis ends in yellow."""
 DIGITS_SIZE = 6.0
 LEAST_SIZE = 4.0
-"""Smaller numbers would not be read."""
+"""Smaller numbers could not be read."""
 DIGIT_WIDTH = 0.65
-"""Of a number's height."""
+"""Width of a digit as a share of its height."""
 CELL_INCHES = 0.36
-"""Room for a number."""
+"""Width of a cell with room for its number."""
 MOST_INCHES = 3.5
-"""Of a panel beside others; narrower cells go without numbers."""
+"""The widest panel beside others; cells that get narrower have no numbers."""
 
 
 def inches(panel: Panel) -> float:
-    """How wide a panel is whose cells have room for their numbers, up to a limit."""
+    """Returns the width of a panel whose cells have room for their numbers, up to a limit."""
     return min(MOST_INCHES, CELL_INCHES * (1 + len(panel.categories))) if panel.cells else 0.0
 
 
 def bounds(panel: Panel) -> tuple[float, float]:
-    """The least and the greatest value; the panel's own range if it has one."""
+    """Returns the range of values; the panel's own range if it has one."""
     known = [value for row in panel.cells for value in row if math.isfinite(value)]
     if panel.y_range:
         return panel.y_range
@@ -55,7 +55,7 @@ def draw_panel(panel: Panel, axis: Axes) -> None:
 
 
 def write_numbers(panel: Panel, axis: Axes) -> None:
-    """Writes each cell's value into it, as small as cells ask for, or none where they are too small."""
+    """Writes its value into each cell, as small as needed, or nothing where cells are too small."""
     texts = {
         (x, y): f"{value:.{DIGITS}g}"
         for y, row in enumerate(panel.cells)
@@ -85,7 +85,7 @@ def write_numbers(panel: Panel, axis: Axes) -> None:
 
 
 def plotly_axis(names: Sequence[str]) -> dict[str, Any]:
-    """An axis of a panel's cells, whole where some or all have no value."""
+    """Returns an axis of a heat map, complete even where cells have no value."""
     return {
         "type": "category",
         "categoryorder": "array",
@@ -96,7 +96,7 @@ def plotly_axis(names: Sequence[str]) -> dict[str, Any]:
 
 
 def plotly_trace(panel: Panel) -> dict[str, Any]:
-    """The cells of a panel as plotly's data."""
+    """Returns the cells of a panel as plotly's data."""
     low, high = bounds(panel)
     shown = [[value if math.isfinite(value) else None for value in row] for row in panel.cells]
     return {

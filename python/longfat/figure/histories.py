@@ -26,14 +26,14 @@ def cwnd_figure(
     *,
     window_s: Sequence[float] | None = None,
 ) -> Figure:
-    """The figure of a summary's flows with their histories of cwnd; a flow is drawn from its start on.
+    """Returns the figure of the flows' cwnd; each flow is drawn from its start.
 
     Args:
-        flows: of a summary.
-        histories: of cwnd, segments, by the flows' names.
-        span_s: length of the run.
-        title: of the figure.
-        window_s: what a summary's figures are restricted to; marked unless it is the whole run.
+        flows: the flows of a summary.
+        histories: cwnd in segments, by flow name.
+        span_s: duration of the run.
+        title: the figure's title.
+        window_s: the span that the results are restricted to; shaded unless it is the whole run.
     """
     panel = _flows_panel("cwnd, segments", flows, histories, span_s, window_s)
     return Figure("cwnd", "cwnd", title, _marking(panel), (panel,), columns=1)
@@ -46,13 +46,13 @@ def rate_figure(
     *,
     window_s: Sequence[float] | None = None,
 ) -> Figure:
-    """The figure of a summary's flows with their throughput: means over bins of their counters' gain.
+    """Returns the figure of the flows' throughput, as means over bins.
 
     Args:
-        flows: of a summary.
-        histories: of the bytes of IP that have reached the receivers, by the flows' names.
-        span_s: length of the run.
-        window_s: as of `cwnd_figure`.
+        flows: the flows of a summary.
+        histories: IP bytes that reached the receiver so far, by flow name.
+        span_s: duration of the run.
+        window_s: as for `cwnd_figure`.
     """
     known = list(flows)
     times = next(iter(histories.values()), ((), ()))[0]
@@ -61,7 +61,7 @@ def rate_figure(
     bin_s = _round_bin(span_s, least_s)
     rates = {name: _binned(history, bin_s) for name, history in histories.items()}
     panel = _flows_panel("throughput, Mbit/s", known, rates, span_s, window_s)
-    caption = f"Of IP that reached the receivers; means over {bin_s:g} s. {_marking(panel)}".strip()
+    caption = f"IP bytes that reach the receivers; means over {bin_s:g} s. {_marking(panel)}".strip()
     return Figure("throughput", "throughput", "Throughput", caption, (panel,), columns=1)
 
 
@@ -72,13 +72,13 @@ def queue_figure(
     *,
     window_s: Sequence[float] | None = None,
 ) -> Figure:
-    """The figure of a summary's links with their histories of the queue, and its limit where that is near.
+    """Returns the figure of the links' queues, with the limit where a queue comes near it.
 
     Args:
-        links: of a summary.
-        histories: of the queue, packets, by the links' names.
-        span_s: length of the run.
-        window_s: as of `cwnd_figure`.
+        links: the links of a summary.
+        histories: the queue in packets, by link name.
+        span_s: duration of the run.
+        window_s: as for `cwnd_figure`.
     """
     panels = []
     marked = _marked(span_s, window_s)
@@ -89,7 +89,7 @@ def queue_figure(
         title = link["name"] if limit is None else f"{link['name']}, room for {limit:,.0f} packets"
         if limit is not None and max(queue, default=0.0) >= NEAR_LIMIT * limit:
             curves.append(Curve("limit", (0.0, span_s), (limit, limit), None, None, "theory", LIMIT_STROKE))
-        # an empty queue needs no fine scale
+        # an empty queue does not need a fine scale
         y_range = None if max(queue, default=0.0) > 0.0 else (0.0, 1.0)
         panel = Panel(title, "time, s", "packets", tuple(curves), x_range=(0.0, span_s), y_range=y_range)
         panels.append(replace(panel, marked=marked))
@@ -98,14 +98,14 @@ def queue_figure(
 
 
 def _round_bin(span_s: float, least_s: float) -> float:
-    """A round width that gives a run up to `MOST_RATE_BINS`, none of them shorter than `least_s`."""
+    """Returns a round bin width that gives up to `MOST_RATE_BINS` bins, none shorter than `least_s`."""
     wanted = max(span_s / MOST_RATE_BINS, least_s)
     power = 10.0 ** math.floor(math.log10(wanted)) if wanted > 0.0 else 1.0
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wanted * (1.0 - 1e-9))
 
 
 def _binned(history: History, bin_s: float) -> History:
-    """The rate in Mbit/s of a counter of bytes, in the middle of each whole bin."""
+    """Returns the rate in Mbit/s of a byte counter, at the middle of each full bin."""
     import numpy as np
 
     time, counted = (np.asarray(column, dtype=np.float64) for column in history)
@@ -130,7 +130,7 @@ def _flows_panel(
         met[algorithm] = met.get(algorithm, -1) + 1
         time, values = histories[name]
         if all(map(math.isnan, values)):
-            continue  # a source without a window
+            continue  # a source without a cwnd
         begun = tuple(y if x >= start_s else math.nan for x, y in zip(time, values, strict=True))
         curves.append(
             Curve(f"{name} ({algorithm})", tuple(time), begun, None, algorithm, "line", met[algorithm])
@@ -140,16 +140,16 @@ def _flows_panel(
 
 
 def _marked(span_s: float, window_s: Sequence[float] | None) -> tuple[float, float] | None:
-    """The window of the figures, unless it is the whole run."""
+    """The span of the results, or None if it is the whole run."""
     if window_s is None or (window_s[0] <= 0.0 and window_s[1] >= span_s):
         return None
     return window_s[0], window_s[1]
 
 
 def _marking(panel: Panel) -> str:
-    """What a caption says of the mark."""
+    """The sentence about the shaded span in a caption."""
     return (
-        f"Shaded: what the tables are of, {panel.marked[0]:g} s to {panel.marked[1]:g} s."
+        f"Shaded: the span of the tables, {panel.marked[0]:g} s to {panel.marked[1]:g} s."
         if panel.marked
         else ""
     )

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 WIDTH_INCHES = 7.0
-"""Two columns of a paper."""
+"""The width of two columns in a paper."""
 PANEL_WIDTH_INCHES = 1.75
 """Panels side by side get no narrower; the figure gets wider."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
 PLAIN_TICKS = (0.1, 1000.0)
-"""Values of a logarithmic axis that are written as they are, not as powers of ten."""
+"""Values of a logarithmic axis in this range are written out, not as powers of ten."""
 DPI = 150
 
 RC: Any = {
@@ -53,7 +53,7 @@ RC: Any = {
 
 
 def draw(figure: Figure) -> Drawing:
-    """A figure in matplotlib, without a window system; the caller saves it."""
+    """Draws a figure with matplotlib, without a window system; the caller saves it."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
@@ -77,14 +77,14 @@ def draw(figure: Figure) -> Drawing:
         mirrored = f"{figure.mirrors}: " if figure.mirrors not in ("", figure.name) else ""
         canvas.suptitle(f"{mirrored}{figure.title}", fontsize=9)
         if any(panel.cells for panel in figure.panels):
-            canvas.draw_without_rendering()  # how wide cells are is not known before
+            canvas.draw_without_rendering()  # the width of cells is unknown before
             for panel, axis in zip(figure.panels, axes, strict=False):
                 heat.write_numbers(panel, axis)
     return canvas
 
 
 def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Draws a figure and writes it as directory/NAME.FORMAT; the same figure always gives the same bytes."""
+    """Draws a figure and writes directory/NAME.FORMAT; the same figure always gives the same bytes."""
     import matplotlib as mpl
 
     folder = Path(directory)
@@ -164,7 +164,7 @@ def _panel_width(panel: Panel) -> float:
 
 
 def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
-    """One legend for all panels, in the order of the curves: what has one label looks the same in each."""
+    """Draws one legend for all panels, in the order of the curves; a label looks the same in each."""
     handles: dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):

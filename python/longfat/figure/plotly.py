@@ -42,7 +42,7 @@ TILTED_GAP = 0.27
 
 
 def draw(figure: Figure) -> dict[str, Any]:
-    """A figure as plotly's data and layout; the page's script draws it and adds the page's colours."""
+    """Returns a figure as plotly's data and layout; the page's script adds the page's colours."""
     if figure.panels[0].radar:
         return radar.plotly_figure(figure.panels[0])
     columns = min(figure.columns, len(figure.panels))
@@ -133,7 +133,7 @@ def draw(figure: Figure) -> dict[str, Any]:
 
 
 def least_pixels(figure: Figure) -> int:
-    """How wide a figure is at least on a page; 0 where any width will do."""
+    """Returns the minimum width of a figure on a page; 0 where any width will do."""
     columns = min(figure.columns, len(figure.panels))
     return PAGE_PANEL_PIXELS * columns if columns > MOST_ON_PAGE else 0
 
@@ -156,7 +156,7 @@ def _trace(curve: Curve, panel: Panel) -> dict[str, Any]:
     trace["line"]["dash"] = style.STROKES[curve.stroke % len(style.STROKES)][1]
     trace["marker"] = {
         "color": hue,
-        "symbol": SYMBOLS[style.marker(curve)],
+        "symbol": SYMBOLS.get(style.marker(curve), "circle"),
         "size": 7,
     }
     bars = style.error_bars(curve)
@@ -166,5 +166,5 @@ def _trace(curve: Curve, panel: Panel) -> dict[str, Any]:
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:
-    """Numbers that JSON can say, to as many digits as a screen can show."""
+    """Returns numbers that JSON can hold, with as many digits as a screen can show."""
     return [None if not math.isfinite(value) else float(f"{value:.6g}") for value in values]

@@ -1,4 +1,4 @@
-"""How radars look: categories around a circle, a closed curve for each case; the rounder, the more even."""
+"""Radar charts: categories around a circle and a closed curve for each case; a round curve is even."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_panel(panel: Panel, axis: Any) -> None:
 
 
 def plotly_figure(panel: Panel) -> dict[str, Any]:
-    """A panel as plotly's data and layout."""
+    """Returns a panel as plotly's data and layout."""
     names = list(panel.categories)
     data = [
         {

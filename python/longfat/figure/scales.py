@@ -1,4 +1,4 @@
-"""Ticks of axes, and the room that words beside them take, in both libraries."""
+"""Ticks of axes and the room for the words beside them, for both libraries."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 SHORT_RANGE = 50.0
-"""A logarithmic axis over less than this factor has labels between the powers of ten."""
+"""A logarithmic axis that spans a smaller factor has labels between the powers of ten."""
 BETWEEN = (1, 2, 5)
 LETTER_INCHES = 0.065
-"""Of titles and names of axes on paper."""
+"""Width of a letter in titles and axis names on paper."""
 LETTER_PIXELS = 6.5
 LABEL_WIDTH = 28
 """Letters of an axis beside a panel; a longer label takes two lines."""
 PAGE_LABEL_WIDTH = 36
 PAGE_PIXELS = 1100
-"""Of a page's figure, about."""
+"""Width of a figure on the page, roughly."""
 MOST_PANEL_INCHES = 3.5
 """A longer title takes two lines."""
 
@@ -36,7 +36,7 @@ def is_short(low: float, high: float) -> bool:
 
 
 def thin_ticks(axis: Axis) -> None:
-    """Labels of a logarithmic axis that stay apart: at 1, 2, 5 over a short range, else at powers of ten."""
+    """Spaces the labels of a logarithmic axis: at 1, 2, 5 over a short range, else at powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     if is_short(*axis.get_view_interval()):
@@ -48,7 +48,7 @@ def thin_ticks(axis: Axis) -> None:
 def plotly_axis(
     label: str, log: bool, limits: tuple[float, float] | None, values: Iterable[float]
 ) -> dict[str, Any]:
-    """An axis for plotly; what is drawn along it tells how far it goes where it has no limits."""
+    """Returns an axis for plotly; without limits, the drawn values decide its range."""
     text = "<br>".join(textwrap.wrap(label, PAGE_LABEL_WIDTH))
     axis: dict[str, Any] = {"title": {"text": text, "standoff": 6}, "automargin": True}
     if log:
@@ -69,7 +69,7 @@ def plotly_axis(
 
 
 def needs_no_labels(panels: Sequence[Panel], number: int, columns: int) -> bool:
-    """Whether a panel has the scale of the first of its row, and no name for it."""
+    """Whether a panel shares the scale of the first in its row, so that it needs no labels."""
     panel, first = panels[number], panels[number - number % columns]
     if panel is first or panel.y_label:
         return False
@@ -79,23 +79,23 @@ def needs_no_labels(panels: Sequence[Panel], number: int, columns: int) -> bool:
 
 
 def is_empty(panel: Panel) -> bool:
-    """Whether it has nothing to show."""
+    """Whether a panel has nothing to show."""
     rows = [*panel.cells, *(curve.y for curve in panel.curves)]
     return not any(math.isfinite(value) for row in rows for value in row)
 
 
 def words_inches(panel: Panel) -> float:
-    """How wide a panel is that has room for its title and the name below it, up to a limit."""
+    """Returns the width of a panel with room for its title and axis name, up to a limit."""
     return min(MOST_PANEL_INCHES, LETTER_INCHES * (2 + max(len(panel.title), len(panel.x_label))))
 
 
 def wrapped(title: str, inches: float) -> str:
-    """A title in as many lines as its panel on paper asks for."""
+    """Wraps a title to the width of its panel on paper."""
     return textwrap.fill(title, max(1, int(inches / LETTER_INCHES)))
 
 
 def wrapped_on_page(title: str, columns: int) -> str:
-    """A title in as many lines as its panel on a page asks for."""
+    """Wraps a title to the width of its panel on a page."""
     return "<br>".join(textwrap.wrap(title, int(PAGE_PIXELS / columns / LETTER_PIXELS)))
 
 

@@ -1,78 +1,24 @@
 """How curves look: an algorithm or a queue has the same colour and marker in every figure.
 
-The first colours are Okabe and Ito's, which readers with any colour vision tell apart. What has no colour
-here gets one that follows from its name alone, so that a new row of the registry needs no entry.
+A row of the registry may choose them: the first rows have Okabe and Ito's colours, which readers with any
+colour vision tell apart. What chooses none gets a colour and a marker that follow from its name.
 """
 
 from __future__ import annotations
 
 import colorsys
+import functools
 import math
 import zlib
 
 from longfat.figure.data import Curve, Figure
+from longfat.scenario import registry
 
-COLOURS = {
-    "sack": "#6b7280",
-    "hstcp": "#0072b2",
-    "stcp": "#d55e00",
-    "bic": "#009e73",
-    "fast": "#cc79a7",
-    "htcp": "#e69f00",
-    "cubic": "#56b4e9",
-    "yeah": "#7c3aed",
-    "ctcp": "#0f766e",
-    "africa": "#92400e",
-    "vegas": "#b4005a",
-    "westwood": "#5f8f00",
-    "westwood+": "#a3c644",
-    "illinois": "#b22222",
-    "ltcp": "#a08a00",
-    "hstcp-lp": "#6f9bd1",
-    "ptcp": "#f472b6",
-    "newreno": "#9ca3af",
-    "reno": "#4b5563",
-    "tahoe": "#111827",
-    "udt": "#2ca02c",
-    "runat": "#bc6c25",
-}
-"""Chosen by hand: Okabe and Ito's seven and a grey, then what is furthest from them."""
-QUEUE_COLOURS = {
-    "droptail": "#6b7280",
-    "red": "#d55e00",
-    "adaptive-red": "#e69f00",
-    "choke": "#92400e",
-    "blue": "#0072b2",
-    "sred": "#cc79a7",
-    "codel": "#009e73",
-    "fq_codel": "#7c3aed",
-    "pie": "#111827",
-}
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
-MARKERS = {
-    "sack": "o",
-    "hstcp": "s",
-    "stcp": "^",
-    "bic": "D",
-    "fast": "v",
-    "htcp": "P",
-    "yeah": "*",
-    "ctcp": "X",
-    "africa": "<",
-    "cubic": ">",
-    "vegas": "d",
-    "westwood": "p",
-    "westwood+": "h",
-    "illinois": "8",
-    "ltcp": "H",
-    "hstcp-lp": "1",
-    "ptcp": "2",
-    "newreno": "3",
-    "reno": "4",
-    "tahoe": "+",
-    "udt": "x",
-    "runat": "|",
-}
+VARIANT_COLOURS = {"adaptive-red": "#e69f00"}
+"""Cases of a suite that are drawn like rows of their own."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "*", "X", "<", ">", "d", "p", "h", "8", "H")
+"""Markers of names without a row, such as a user's own algorithm."""
 SECOND_COLOUR = "#94a3b8"
 """A second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
 STROKES = (
@@ -96,10 +42,17 @@ LIGHTNESSES = (0.32, 0.45, 0.58)
 """Colours that follow from names: so many hues, in so many shades."""
 
 
+@functools.cache
+def _rows() -> dict[str, registry.Row]:
+    """The rows by name; where an algorithm and a queue share a name, the algorithm's."""
+    return {row["name"]: row for kind in ("queues", "algorithms") for row in registry.rows(kind)}
+
+
 def name_colour(name: str) -> str:
-    """The colour of an algorithm or a queue: chosen by hand, or from its name."""
-    chosen = COLOURS.get(name) or QUEUE_COLOURS.get(name)
-    if chosen is not None:
+    """The colour of an algorithm or a queue: its row's, or one that follows from the name."""
+    row = _rows().get(name)
+    chosen = row["colour"] if row else VARIANT_COLOURS.get(name)
+    if chosen:
         return chosen
     number = zlib.crc32(name.encode())
     hue, shade = number % HUES, number // HUES % len(LIGHTNESSES)
@@ -108,9 +61,9 @@ def name_colour(name: str) -> str:
 
 
 def name_marker(name: str) -> str:
-    """Matplotlib's marker of an algorithm or a queue: chosen by hand, or from its name."""
-    shapes = tuple(MARKERS.values())
-    return MARKERS.get(name) or shapes[zlib.crc32(name.encode()) % len(shapes)]
+    """Matplotlib's marker of an algorithm or a queue: its row's, or one that follows from the name."""
+    row = _rows().get(name)
+    return (row and row["marker"]) or MARKERS[zlib.crc32(name.encode()) % len(MARKERS)]
 
 
 def colour(curve: Curve) -> str:

@@ -1,4 +1,4 @@
-"""The tables of a run's summary, for the terminal and the page alike: what is shown, and its heading."""
+"""The tables of a run's summary, for both the terminal and the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longfat.units import RATE
 
 DIGITS = 4
 PLAIN = (1e-4, 1e9)
-"""Sizes of numbers that are written without an exponent."""
+"""The range of numbers that are written without an exponent."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Column:
 
 
 def number(value: float | None, digits: int = DIGITS, nothing: str = "-") -> str:
-    """A figure to some significant digits, without an exponent where that can be read."""
+    """Formats a number with some significant digits, without an exponent where that is readable."""
     if value is None or not math.isfinite(value):
         return nothing
     if value == 0.0:
@@ -38,7 +38,7 @@ def number(value: float | None, digits: int = DIGITS, nothing: str = "-") -> str
 
 
 def count(value: float | None) -> str:
-    """A count; a mean of counts is rounded to a whole one."""
+    """Formats a count; a mean of counts is rounded."""
     return "-" if value is None else f"{value:,.0f}"
 
 
@@ -122,11 +122,11 @@ METRICS = {
 
 
 def rows(columns: Iterable[Column], entries: Iterable[Mapping[str, Any]]) -> list[list[str]]:
-    """The cells of a table; a dash for what an entry does not have."""
+    """Returns the cells of a table; a dash stands for a missing value."""
     columns = tuple(columns)
     return [[column.write(entry.get(column.key)) for column in columns] for entry in entries]
 
 
 def metrics(values: Mapping[str, Any]) -> list[list[str]]:
-    """The cells of the table of metrics."""
+    """Returns the cells of the table of metrics."""
     return [[meaning, number(values.get(key))] for key, meaning in METRICS.items()]

@@ -83,7 +83,7 @@ def _template(package: str, name: str) -> str:
 
 
 def _number(value: Any, digits: int = 4) -> str:
-    """A figure for a table: a dash where there is none."""
+    """Formats a value for a table; a dash stands for None."""
     if value is None:
         return "–"
     return (
@@ -96,7 +96,7 @@ def _number(value: Any, digits: int = 4) -> str:
 
 
 def read(path: Path, *keys: str) -> dict[str, Any]:
-    """A stored object that has these keys."""
+    """Reads a stored JSON object and checks that it has these keys."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 def progress_bar(console: Console) -> Progress:
-    """Of many runs: fields `runs`, `of` and `rate` (million packets a second) beside the description."""
+    """Returns a progress bar with the fields `runs`, `of` and `rate` (million packets per second)."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),

@@ -16,7 +16,7 @@ from longfat.report.page import entry, read, render
 
 RUN_FILE = "summary.json"
 ADDED = "received_bytes"
-"""A column that folders of older runs may lack; they go without its figure."""
+"""A column that folders of older versions may lack; their pages omit its figure."""
 MOST_POINTS = 4000
 """The longest history on the page; finer ones are thinned."""
 
@@ -43,7 +43,7 @@ def build(root: Path) -> Path:
 
 
 def _title(scenario: Path) -> str:
-    """The stored scenario's own, or a word for the lack of one."""
+    """The title in the stored scenario, or a text that says there is none."""
     try:
         title = tomllib.loads(scenario.read_text(encoding="utf-8")).get("title")
     except (OSError, ValueError):
@@ -52,7 +52,7 @@ def _title(scenario: Path) -> str:
 
 
 def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tables of the page: heading, columns as (heading, whether numbers), rows of cells."""
+    """The tables of the page: title, columns as (heading, whether numeric), rows of cells."""
     shown = [
         {
             "title": title,
@@ -64,14 +64,14 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
     metrics = {
         "title": "Metrics",
-        "columns": [("of the flows together", False), ("", True)],
+        "columns": [("all flows together", False), ("", True)],
         "rows": columns.metrics(summary["metrics"]),
     }
     return [*shown, metrics]
 
 
 def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
-    """Draws cwnd and throughput of every flow and queue of every link, of the first seed of several."""
+    """Returns cwnd and throughput of every flow and the queue of every link, for the first seed."""
     first = summary["runs"][0] if "runs" in summary else summary
     found = []
     for file, quantity, key, drawn in (
@@ -87,17 +87,17 @@ def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
 
 
 def _lacks(path: Path, quantity: str) -> bool:
-    """Whether a table can be read and has no such column."""
+    """Whether a table is readable and lacks this column."""
     import pyarrow.parquet as pq
 
     try:
         return quantity not in pq.read_schema(path).names
     except (OSError, ValueError):
-        return False  # told by whoever reads it next
+        return False  # the next reader reports it
 
 
 def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
-    """A quantity over time by name, out of a long table; thinned for the page."""
+    """Reads a quantity over time, by name, from a long table and thins it for the page."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
@@ -121,7 +121,7 @@ def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple
 
 
 def _summary(path: Path) -> dict[str, Any]:
-    """A run's summary, or that of repeats, with all that the page is made of."""
+    """Reads the summary of a run or of repeats, and checks that the page can be made from it."""
     summary = read(path)
     runs = summary.get("runs", [summary])
     whole = isinstance(runs, list) and bool(runs) and all(map(_is_summary, runs))

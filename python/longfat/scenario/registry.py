@@ -32,8 +32,12 @@ class Row(TypedDict):
     """One algorithm, queue or router."""
 
     name: str
+    title: str
     aliases: list[str]
     citation: str
+    page: str
+    colour: str | None
+    marker: str | None
     parameters: list[Parameter]
     linux_module: str | None
     live: bool

@@ -1,6 +1,6 @@
 """What a screen measures, as data: the kinds of run, and for each column its runs and its estimator.
 
-docs/screen.md tells the same to a reader; a test holds the two together.
+docs/screen.md says the same to readers; a test compares the two.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import Literal
 from longfat.words import Mode
 
 RENO, CUBIC = "sack", "cubic"
-"""Rows of the registry that a new algorithm has to live beside: standard TCP, and what most hosts run."""
+"""The algorithms that a new one must share links with: standard TCP, and what most hosts run."""
 
 FAR = 4
-"""Round-trip times of the two flows whose fairness is in question are as 1 to this."""
+"""The ratio of the two round-trip times in the trial of unlike flows."""
 
 HALF = 0.5
-"""Of the link: random loss is tolerated as long as one flow fills this much of it (chosen here)."""
+"""Share of the link that one flow must fill for random loss to count as tolerated (chosen here)."""
 COLLAPSE = 0.8
-"""Of the link: a buffer is too small when two flows use less (chosen here)."""
+"""Share of the link that two flows must use for a buffer to count as large enough (chosen here)."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a mode runs unless the command line says otherwise; texts as in a scenario."""
+    """What a mode runs by default; texts are written as in a scenario."""
 
     rates: tuple[str, ...]
     rtts: tuple[str, ...]
@@ -58,20 +58,20 @@ EXTENTS: dict[Mode, Extent] = {
 }
 
 Varied = Literal["buffer", "loss", "share"]
-"""What a trial varies beside rate and RTT: the grid's buffers, random losses, or small buffers."""
+"""What a trial varies besides rate and RTT: the grid's buffers, random losses, or small buffers."""
 
 FIRST_START_S = 1.0
 LATE_START_S = (1 / 12, 1 / 6)
-"""Shares of the run between which a second flow starts where convergence is looked for: 10 to 20 of 120 s."""
+"""The second flow starts between these shares of the run to measure convergence: 10 to 20 of 120 s."""
 WINDOW_FROM = 0.25
-"""Share of the run after which the figures begin; both flows are there by then."""
+"""Share of the run that is left out at the start; both flows run by then."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A kind of run: which flows, and what beside rate and RTT is varied. `words` is what a reader is told.
+    """A kind of run: which flows, and what varies besides rate and RTT. `words` describes it to readers.
 
-    The second flow is the algorithm's own if `beside` is None; `flows` 1 means there is none.
+    The second flow runs the algorithm too if `beside` is None; with `flows` 1 there is none.
     """
 
     name: str
@@ -121,10 +121,10 @@ Averaging = Literal["mean", "median", "geometric"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its trial, the figure of a run that it is made of, and how the grid's points are averaged.
+    """One column: its trial, the value of a run that it uses, and how the grid's points are averaged.
 
-    A column with a `threshold` looks for the loss or the buffer at which that figure crosses it. `scale` is
-    what a figure is multiplied by for the table and the plots. `good` tells a reader which way is better.
+    A column with a `threshold` looks for the loss or the buffer at which that value crosses it. `scale`
+    converts a value for the table and the plots. `good` says which direction is better.
     """
 
     key: str

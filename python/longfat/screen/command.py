@@ -1,4 +1,4 @@
-"""Runs a screen over all processors, and stores its table, its runs and its page, whole or not at all."""
+"""Runs a screen on all processors and stores its table, runs and page, whole or not at all."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FORMAT = 1
 
 
 def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None = None) -> dict[str, Any]:
-    """Runs all of it, writes screen.json, runs.parquet, index.html and figures to `out`, returns the former.
+    """Runs a screen, writes screen.json, runs.parquet, index.html and figures, and returns screen.json.
 
-    Runs are kept in `out` one by one; those that are there from before are not run again.
+    Each finished run is stored in `out`; stored runs are not repeated.
 
     Raises:
-        InputError: `out` cannot be written or holds something else; before anything is run.
+        InputError: before anything runs, `out` cannot be written or holds something else.
         AlgorithmError: a user's own algorithm failed; no table is written.
     """
     console = console or Console(quiet=True)
@@ -58,7 +58,7 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
 def _rows(
     grid: Grid, planned: Sequence[Task], kept: Store, jobs: int | None, console: Console
 ) -> list[dict[str, Any]]:
-    """A row a run, in the order of the tasks, whatever the order in which they finish."""
+    """Returns a row for each run, in the order of the tasks, not in the order in which they finish."""
     keys = [run_key(task.scenario) for task in planned]
     there = kept.get(keys)
     rows = {i: {**planned[i].coordinates, **there[key]} for i, key in enumerate(keys) if key in there}
@@ -88,8 +88,8 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
         "format": FORMAT,
         "mode": grid.mode,
         "grid": {
-            "rates_bps": sorted({place.rate_bps for place in grid.places}),
-            "rtts_s": sorted({place.rtt_s for place in grid.places}),
+            "rates_bps": sorted({path.rate_bps for path in grid.paths}),
+            "rtts_s": sorted({path.rtt_s for path in grid.paths}),
             "buffers": list(grid.buffers),
             "repeats": grid.repeats,
             "duration_s": grid.extent.duration_s,

@@ -1,4 +1,4 @@
-"""From the runs of a screen to its table: averages over points, errors over repeats, crossings of a bound."""
+"""Turns the runs of a screen into its table: means over points, errors over repeats, crossings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Point = tuple[float, float, str | None]
 
 @dataclass(frozen=True)
 class Value:
-    """A figure at one point in one repeat. `bound` "<" or ">": it lies beyond what was run or watched."""
+    """A value at one point in one repeat; `bound` "<" or ">" means beyond what was run or observed."""
 
     value: float
     bound: str = ""
@@ -29,9 +29,9 @@ class Value:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A cell of the table, or a point of a curve: mean and standard error over repeats (NaN for one).
+    """A cell of the table or a point of a curve: mean and standard error over repeats (NaN for one).
 
-    `bound` says that the value is a bound: "<", ">", or "~" where some points lie beyond either end.
+    `bound` marks a bound: "<", ">", or "~" where some points lie beyond either end.
     """
 
     mean: float
@@ -39,7 +39,7 @@ class Estimate:
     bound: str = ""
 
     def to_json(self, scale: float) -> dict[str, Any]:
-        """The estimate in the column's unit, None for what is not a number."""
+        """Returns the estimate in the column's unit, with None for NaN."""
         return {
             "mean": finite(self.mean * scale),
             "stderr": finite(self.stderr * scale),
@@ -48,7 +48,7 @@ class Estimate:
 
 
 def values(column: Column, rows: Iterable[Row]) -> dict[tuple[str, Point, int], Value]:
-    """The column's figure by algorithm, point and repeat."""
+    """Returns the column's values by algorithm, point and repeat."""
     grouped: dict[tuple[str, Point, int], list[Row]] = defaultdict(list)
     for row in rows:
         if row["trial"] == column.trial.name:
@@ -74,7 +74,7 @@ def _value(column: Column, rows: Sequence[Row]) -> Value:
 
 
 def falls_below(levels: Sequence[float], figures: Sequence[float], threshold: float) -> Value:
-    """The level at which a figure first falls below the threshold, interpolated on the level's logarithm."""
+    """Returns the level where a value first falls below the threshold, interpolated logarithmically."""
     for position, figure in enumerate(figures):
         if math.isnan(figure):
             return Value(math.nan)
@@ -86,7 +86,7 @@ def falls_below(levels: Sequence[float], figures: Sequence[float], threshold: fl
 
 
 def rises_above(levels: Sequence[float], figures: Sequence[float], threshold: float) -> Value:
-    """The level from which on a figure stays at the threshold or above, interpolated likewise."""
+    """Returns the level from which a value stays at or above the threshold, interpolated likewise."""
     if any(map(math.isnan, figures)):
         return Value(math.nan)
     below = [position for position, figure in enumerate(figures) if figure < threshold]
@@ -104,7 +104,7 @@ def _between(levels: Sequence[float], figures: Sequence[float], position: int, t
 
 
 def overall(column: Column, found: Mapping[tuple[str, Point, int], Value], algorithm: str) -> Estimate | None:
-    """A cell: the average over points in each repeat, mean and standard error of these; None without runs."""
+    """Returns a cell: mean and standard error over repeats of the mean over points; None without runs."""
     repeats: dict[int, list[Value]] = defaultdict(list)
     for (name, _, repeat), value in found.items():
         if name == algorithm:
@@ -117,7 +117,7 @@ def overall(column: Column, found: Mapping[tuple[str, Point, int], Value], algor
 def at_points(
     column: Column, found: Mapping[tuple[str, Point, int], Value], algorithm: str
 ) -> Iterator[tuple[Point, Estimate]]:
-    """The estimate at each point of the grid."""
+    """Returns the estimate at each point of the grid."""
     points: dict[Point, list[Value]] = defaultdict(list)
     for (name, point, _), value in found.items():
         if name == algorithm:
@@ -134,19 +134,19 @@ def _over_points(column: Column, points: Sequence[Value]) -> Value:
         case "geometric":
             return Value(float(np.exp(np.log(numbers).mean())), _bound(points))
         case "median":
-            # a bound counts as longer than every time that was reached
+            # a bound counts as longer than every measured time
             order = sorted(points, key=lambda point: (point.bound == ">", point.value))
             lower, upper = order[(len(order) - 1) // 2], order[len(order) // 2]
             return upper if upper.bound else Value(0.5 * (lower.value + upper.value))
 
 
 def over_repeats(column: Column, repeats: Sequence[Value]) -> Estimate:
-    """Mean and standard error of the repeats' values; of their logarithms where points are averaged so."""
+    """Returns mean and standard error of the repeats' values, or of their logarithms for such columns."""
     numbers = np.array([repeat.value for repeat in repeats])
     match column.over_points:
         case "geometric":
             mean, error = metrics.mean_stderr(np.log(numbers))
-            # an error of the logarithm, carried over to the value
+            # the error of the logarithm, carried over to the value
             return Estimate(math.exp(mean), math.exp(mean) * error, _bound(repeats))
         case "median":
             reached = [math.nan if repeat.bound else repeat.value for repeat in repeats]
@@ -160,7 +160,7 @@ def over_repeats(column: Column, repeats: Sequence[Value]) -> Estimate:
 
 
 def table(rows: Sequence[Row], algorithms: Sequence[str]) -> dict[str, dict[str, Estimate]]:
-    """By algorithm and column; a column whose trial was not run is left out."""
+    """Returns the cells by algorithm and column, without columns whose trial was not run."""
     result: dict[str, dict[str, Estimate]] = {name: {} for name in algorithms}
     for column in COLUMNS:
         found = values(column, rows)

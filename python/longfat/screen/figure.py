@@ -1,4 +1,4 @@
-"""The figure of a screen: a panel for each column over the BDP, and two that show how the bounds are met."""
+"""The figure of a screen: a panel for each column over the BDP, and two that show the bounds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LOGARITHMIC = frozenset(
     {"loss_ratio", "queueing_delay_ms", "convergence_s", "loss_tolerance", "buffer_needed"}
 )
 SHARES = frozenset({"utilization", "jain", "jain_unlike", "share_reno", "share_cubic"})
-"""Columns whose axis is from 0 to 1."""
+"""Columns whose axis goes from 0 to 1."""
 NAME = "screen"
 
 
 def figure(grid: Grid, rows: Sequence[Row]) -> Figure:
-    """The page's figure; columns whose trial was not run have no panel."""
+    """Returns the page's figure; columns whose trial was not run have no panel."""
     run = {trial.name for trial in grid.trials}
     panels = [_panel(grid, column, rows) for column in COLUMNS if column.trial.name in run]
     panels += [
@@ -38,10 +38,10 @@ def figure(grid: Grid, rows: Sequence[Row]) -> Figure:
         NAME,
         "Congestion controls side by side",
         f"Over the bandwidth-delay product of the grid's rates and RTTs; mean and standard error of "
-        f"{grid.repeats} run{'' if grid.repeats == 1 else 's'} a point.{buffers} The last two panels: "
+        f"{grid.repeats} run{'' if grid.repeats == 1 else 's'} for each point.{buffers} The last two panels: "
         "utilisation against random loss and against the buffer, mean over the grid, with the bounds that "
         "`tolerates loss` and `needs buffer` look for. Where a time or a bound lies beyond what was run, "
-        "its curve has a gap. A point is a rate and an RTT, so that its neighbours may have another RTT.",
+        "its curve has a gap. Each point is one rate and one RTT, so neighbours can differ in RTT.",
         tuple(panels),
         columns=3,
     )
@@ -53,7 +53,7 @@ def _panel(grid: Grid, column: Column, rows: Sequence[Row]) -> Panel:
         BDP_AXIS,
         column.heading,
         tuple(_curves(grid, column, rows)),
-        x_log=len({place.bdp_packets for place in grid.places}) > 1,
+        x_log=len({path.bdp_packets for path in grid.paths}) > 1,
         y_log=column.key in LOGARITHMIC,
         y_range=(0.0, 1.05) if column.key in SHARES else None,
     )
@@ -62,7 +62,7 @@ def _panel(grid: Grid, column: Column, rows: Sequence[Row]) -> Panel:
 def _curves(grid: Grid, column: Column, rows: Sequence[Row]) -> Iterator[Curve]:
     found = estimate.values(column, rows)
     buffers: Sequence[str | None] = grid.buffers if column.trial.varied == "buffer" else (None,)
-    bdp = {(place.rate_bps, place.rtt_s): place.bdp_packets for place in grid.places}
+    bdp = {(path.rate_bps, path.rtt_s): path.bdp_packets for path in grid.paths}
     for contender in grid.contenders:
         at = dict(estimate.at_points(column, found, contender.label))
         for stroke, buffer in enumerate(buffers):
@@ -75,7 +75,7 @@ def _curves(grid: Grid, column: Column, rows: Sequence[Row]) -> Iterator[Curve]:
 
 
 def _levels(grid: Grid, trial: Trial, rows: Sequence[Row], axis: str, bound: float, scale: float) -> Panel:
-    """Utilisation over what a trial varies, averaged over places in each repeat."""
+    """Returns utilisation over what a trial varies, averaged over paths in each repeat."""
     levels = sorted({row["level"] for row in rows if row["trial"] == trial.name})
     curves = [
         points(
@@ -95,7 +95,7 @@ def _utilization(rows: Sequence[Row], trial: Trial, algorithm: str, level: float
     for row in rows:
         if (row["trial"], row["algorithm"], row["level"]) == (trial.name, algorithm, level):
             by_repeat.setdefault(row["repeat"], []).append(row["utilization"])
-    return metrics.mean_stderr([float(np.mean(places)) for places in by_repeat.values()])
+    return metrics.mean_stderr([float(np.mean(paths)) for paths in by_repeat.values()])
 
 
 def _shown(cell: estimate.Estimate, scale: float) -> tuple[float, float]:

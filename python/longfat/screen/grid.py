@@ -1,4 +1,4 @@
-"""The runs of a screen: what the command line asked for, checked, and a scenario for every run."""
+"""The runs of a screen: checks what the command line asks for and makes a scenario for every run."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from longfat.words import Mode
 Part = TypeVar("Part", bound=BaseModel)
 
 CUSTOM_COST = 20.0
-"""A run of a user's own algorithm takes about so much longer; such runs begin first."""
+"""A user's own algorithm takes about this many times longer; such runs start first."""
 
 MOST_REPEATS = 1000
 
 
 @dataclass(frozen=True)
 class Contender:
-    """One algorithm of a screen: the name it has in the table, and what a scenario says of it."""
+    """One algorithm of a screen: its name in the table, and how a scenario specifies it."""
 
     label: str
     algorithm: Any
@@ -46,7 +46,7 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Place:
+class NetworkPath:
     """A rate and a round-trip time of the grid."""
 
     rate_bps: float
@@ -60,26 +60,26 @@ class Place:
 
 @dataclass(frozen=True)
 class Grid:
-    """A whole screen, checked: nothing of it can be refused any more but by a run."""
+    """A whole screen, checked: after this only a run itself can fail."""
 
     contenders: tuple[Contender, ...]
-    places: tuple[Place, ...]
+    paths: tuple[NetworkPath, ...]
     buffers: tuple[str, ...]
     repeats: int
     mode: Mode
     trials: tuple[Trial, ...]
     skipped: dict[str, str]
-    """Why a trial is not run, by its name."""
+    """The reason why a trial is not run, by its name."""
 
     @property
     def extent(self) -> Extent:
-        """What the mode says of durations, losses and small buffers."""
+        """The mode's durations, losses and small buffers."""
         return EXTENTS[self.mode]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run: where it belongs, its scenario, and the work that it is expected to be, in packets."""
+    """One run: its coordinates, its scenario, and its expected work in packets."""
 
     coordinates: dict[str, Any]
     scenario: Scenario
@@ -94,18 +94,18 @@ def grid(
     repeats: int | None = None,
     mode: Mode = "quick",
 ) -> Grid:
-    """What the command line asks for; what is not given is as `EXTENTS` has it for the mode.
+    """Returns the grid that the command line asks for; `EXTENTS` has the defaults of a mode.
 
     Args:
         algorithms: names, aliases, "file.py:Class", or inline tables with parameters.
-        rates: of the bottleneck, with commas between, each with its unit.
+        rates: rates of the bottleneck, separated by commas, each with its unit.
         rtts: propagation delays, likewise.
-        buffers: of the bottleneck, likewise, as a scenario has them.
+        buffers: buffers of the bottleneck, likewise, written as in a scenario.
         repeats: runs of each kind at each point.
-        mode: which defaults.
+        mode: selects the defaults.
 
     Raises:
-        InputError: one line with what is wrong and what would be accepted.
+        InputError: one line that says what is wrong and what is accepted.
     """
     extent = EXTENTS[mode]
     contenders = _contenders(algorithms)
@@ -117,7 +117,7 @@ def grid(
     given = [_buffer(text) for text in _listed("--buffers", buffers, extent.buffers)]
     for option, values in (("--rates", rate_bps), ("--rtts", rtt_s), ("--buffers", given)):
         if len(set(values)) < len(values):
-            raise InputError(f"{option}: the same value twice; accepted: values that differ")
+            raise InputError(f"{option}: the same value twice; accepted: each value once")
     number = extent.repeats if repeats is None else repeats
     if not 1 <= number <= MOST_REPEATS:
         raise InputError(f"--repeats {number}: accepted: from 1 to {MOST_REPEATS}")
@@ -129,7 +129,7 @@ def grid(
     }
     return Grid(
         contenders=contenders,
-        places=tuple(Place(rate, rtt) for rate in sorted(rate_bps) for rtt in sorted(rtt_s)),
+        paths=tuple(NetworkPath(rate, rtt) for rate in sorted(rate_bps) for rtt in sorted(rtt_s)),
         buffers=tuple(given),
         repeats=number,
         mode=mode,
@@ -139,12 +139,12 @@ def grid(
 
 
 def tasks(grid: Grid) -> list[Task]:
-    """Every run of the grid, the long ones first, so that no processor waits for one at the end."""
+    """Returns every run of the grid, long ones first, so that no processor waits for one at the end."""
     found = [
-        _task(grid, contender, trial, place, level, repeat)
+        _task(grid, contender, trial, path, level, repeat)
         for contender in grid.contenders
         for trial in grid.trials
-        for place in grid.places
+        for path in grid.paths
         for level in levels(grid, trial)
         for repeat in range(grid.repeats)
     ]
@@ -152,13 +152,13 @@ def tasks(grid: Grid) -> list[Task]:
 
 
 def levels(grid: Grid, trial: Trial) -> Sequence[Any]:
-    """What a trial varies beside the places: buffers as texts, probabilities, or percents of the BDP."""
+    """Returns what a trial varies on each path: buffers as texts, probabilities, or percents of the BDP."""
     return {"buffer": grid.buffers, "loss": grid.extent.losses, "share": grid.extent.shares}[trial.varied]
 
 
-def _task(grid: Grid, contender: Contender, trial: Trial, place: Place, level: Any, repeat: int) -> Task:
+def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, level: Any, repeat: int) -> Task:
     duration_s = grid.extent.duration_s
-    bottleneck: dict[str, Any] = {"rate": RATE.write(place.rate_bps)}
+    bottleneck: dict[str, Any] = {"rate": RATE.write(path.rate_bps)}
     match trial.varied:
         case "buffer":
             bottleneck["buffer"] = level
@@ -166,7 +166,7 @@ def _task(grid: Grid, contender: Contender, trial: Trial, place: Place, level: A
             bottleneck |= {"buffer": "100 % BDP", "loss": level}
         case "share":
             bottleneck["buffer"] = f"{level} % BDP"
-    rtts_s = (place.rtt_s, place.rtt_s * FAR if trial.far else place.rtt_s)
+    rtts_s = (path.rtt_s, path.rtt_s * FAR if trial.far else path.rtt_s)
     algorithms = (contender.algorithm, contender.algorithm if trial.beside is None else trial.beside)
     flows = [
         {"algorithm": algorithm, "rtt": TIME.write(rtt_s), "start": start}
@@ -186,18 +186,18 @@ def _task(grid: Grid, contender: Contender, trial: Trial, place: Place, level: A
     coordinates = {
         "algorithm": contender.label,
         "trial": trial.name,
-        "rate_bps": place.rate_bps,
-        "rtt_s": place.rtt_s,
+        "rate_bps": path.rate_bps,
+        "rtt_s": path.rtt_s,
         "buffer": level if trial.varied == "buffer" else None,
         "level": None if trial.varied == "buffer" else float(level),
         "repeat": repeat,
     }
     cost = CUSTOM_COST if contender.custom else 1.0
-    return Task(coordinates, scenario, cost * place.rate_bps * duration_s / PACKET_BITS)
+    return Task(coordinates, scenario, cost * path.rate_bps * duration_s / PACKET_BITS)
 
 
 def _starts(trial: Trial, duration_s: float) -> tuple[Any, Any]:
-    """When the two flows start: always drawn, so that repeats differ where nothing else is random."""
+    """Returns when the two flows start: always random, so that repeats differ."""
     early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
     if trial.late or trial.flows == 1:
         return _uniform("0 s", TIME.write(FIRST_START_S)), _uniform(early, late)
@@ -217,7 +217,7 @@ def _contenders(texts: Sequence[str]) -> tuple[Contender, ...]:
     for (text, spec), name in zip(specs, short, strict=True):
         label = name if short.count(name) == 1 else _label(spec, whole=True)
         if label in found:
-            raise InputError(f"screen: {text}: given twice; accepted: algorithms that differ")
+            raise InputError(f"screen: {text}: given twice; accepted: each algorithm once")
         found[label] = Contender(label, spec, spec.custom)
     return tuple(found.values())
 
@@ -239,7 +239,7 @@ def _algorithm(text: str) -> AlgorithmSpec:
 
 
 def _label(spec: AlgorithmSpec, *, whole: bool) -> str:
-    """As short as it can be told from others: a user's own without its folder."""
+    """Returns a short label: the path of a user's own algorithm loses its folder."""
     name = spec.name if whole or not spec.custom else Path(spec.name).name
     given = ", ".join(
         f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
@@ -259,7 +259,7 @@ def _listed(option: str, text: str | None, default: tuple[str, ...]) -> list[str
 
 
 def _rtt_s(text: str) -> float:
-    # `TIME` first: a distribution would be a value for a flow, and is none for a grid
+    # `TIME` first: a flow accepts a distribution here, a grid does not
     try:
         TIME.parse(text)
     except ValueError as error:
@@ -274,7 +274,7 @@ def _buffer(text: str) -> str:
 
 
 def _checked(part: type[Part], values: dict[str, Any], source: str) -> Part:
-    """A part of a scenario by itself; its problem as one line."""
+    """Checks a part of a scenario by itself; reports its problem in one line."""
     try:
         return part.model_validate(values, context={"base": Path()})
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What is kept of one run of a screen: a few numbers, computed where it was run."""
+"""What a screen stores of one run: a few numbers, computed in the worker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from longfat.store.identity import kept_as
 
 @kept_as("longfat.screen.measure.figures", "baae36e8969882e3")
 def figures(result: Any) -> dict[str, Any]:
-    """Figures over the scenario's window: shares, ratios, seconds; None what was never reached."""
+    """Returns shares, ratios and times over the span of results; None for what was never reached."""
     summary = result.summary
     flows, link = summary["flows"], summary["links"][0]
     rates = [flow["throughput_bps"] for flow in flows]
@@ -25,7 +25,7 @@ def figures(result: Any) -> dict[str, Any]:
         "jain": summary["metrics"]["jain"],
         "share_1": rates[0] / total if total > 0.0 else None,
         "convergence_80_s": summary["metrics"]["convergence_80_s"],
-        # the later flow was watched for so long
+        # how long the later flow was observed
         "watched_s": summary["duration_s"] - max(flow["start_s"] for flow in flows),
         "packets": link["packets_in"],
     }

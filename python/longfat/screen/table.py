@@ -14,13 +14,13 @@ from longfat.units import RATE, TIME
 
 SCREEN_FILE = "screen.json"
 NARROW = 130
-"""A terminal with fewer columns gets a column an algorithm instead of a line."""
+"""A narrower terminal gets a column for each algorithm instead of a line."""
 DIGITS = 3
 ERROR_DIGITS = 2
 
 
 def cell(value: Mapping[str, Any] | None, between: str = " ") -> str:
-    """An estimate as text: "0.913 ± 0.002", "> 98", or a dash."""
+    """Formats an estimate: "0.913 ± 0.002", "> 98", or a dash."""
     if value is None or value["mean"] is None:
         return "-"
     bound = f"{value['bound']} " if value["bound"] else ""
@@ -31,7 +31,7 @@ def cell(value: Mapping[str, Any] | None, between: str = " ") -> str:
 
 
 def cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the table of a stored screen; `between` stands before each error."""
+    """Returns headings and rows of the table of a stored screen; `between` precedes each error."""
     keys = [column["key"] for column in document["columns"]]
     headings = ["algorithm", *(column["heading"] for column in document["columns"])]
     return headings, [
@@ -40,7 +40,7 @@ def cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], l
 
 
 def used(document: Mapping[str, Any]) -> str:
-    """The grid in a line."""
+    """Describes the grid in one line."""
     grid = document["grid"]
     parts = [
         ", ".join(map(RATE.write, grid["rates_bps"])),
@@ -52,13 +52,13 @@ def used(document: Mapping[str, Any]) -> str:
 
 
 def notes(document: Mapping[str, Any]) -> list[str]:
-    """What a reader of the table has to know."""
+    """Returns what a reader of the table must know."""
     headings = {column["key"]: column["heading"] for column in document["columns"]}
     return [f"{headings[key]}: not measured, {reason}" for key, reason in document["skipped"].items()]
 
 
 def show(document: Mapping[str, Any], console: Console) -> None:
-    """The table in the terminal."""
+    """Prints the table."""
     headings, rows = cells(document, between="\n")
     if console.width < NARROW:
         headings, *rows = (list(line) for line in zip(*[headings, *rows], strict=True))

@@ -1,4 +1,4 @@
-"""The axes of a sweep, and their values as tables and figures have them."""
+"""The axes of a sweep, and how tables and figures write their values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from longfat.units import RATE, SIZE, TIME, Dimension, split
 
 DIMENSIONS = (TIME, RATE, SIZE)
 COUNTED = ("packets", "packet", "segments", "segment", "% BDP")
-"""Units of numbers that are no quantities of their own."""
+"""Units of counts and shares, which have no SI unit."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Keys that move together, and their values: one tuple a step."""
+    """Keys that vary together, and their values: one tuple for each step."""
 
     keys: tuple[str, ...]
     steps: tuple[tuple[Any, ...], ...]
@@ -28,7 +28,7 @@ class Axis:
 
 
 def dimension_of(value: Any) -> Dimension | None:
-    """What kind of quantity a text is, if it is one."""
+    """Returns the kind of quantity that a text is, or None."""
     found = split(value)
     if found is None:
         return None
@@ -36,7 +36,7 @@ def dimension_of(value: Any) -> Dimension | None:
 
 
 def plain(value: Any) -> Any:
-    """A value of an axis for tables: quantities in SI units, tables as short texts, others as they are."""
+    """Returns a value of an axis for tables: quantities in SI units, tables as short texts."""
     if isinstance(value, str):
         return _plain(value)
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 def are_numbers(values: Sequence[Any]) -> bool:
-    """Whether values of an axis are numbers of one kind: "20 % BDP" and "50 packets" are not."""
+    """Whether the values are numbers of one kind; "20 % BDP" and "50 packets" are two kinds."""
     first = _kind(values[0])
     return all(_kind(value) == first for value in values) and all(
         isinstance(plain(value), (int, float)) for value in values
@@ -55,7 +55,7 @@ def are_numbers(values: Sequence[Any]) -> bool:
 
 
 def in_table(value: Any, number: bool) -> float | str:
-    """A value of an axis as tables have it: a number in SI units, or a text as the file has it."""
+    """Returns a value as tables store it: a number in SI units, or the text from the file."""
     if number:
         return float(plain(value))
     return value if isinstance(value, str) else str(plain(value))
@@ -68,7 +68,7 @@ def _kind(value: Any) -> Dimension | str | None:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(text: str) -> float | str:
-    """Every row of a table asks for the same few texts."""
+    """Cached, since every row of a table asks for the same few texts."""
     dimension = dimension_of(text)
     if dimension is not None:
         return dimension.parse(text)

@@ -1,8 +1,8 @@
-"""A dask.distributed cluster as the pool of a sweep: batches of runs go to its workers, rows come back here.
+"""A dask.distributed cluster as the pool of a sweep: batches of runs go out, rows come back.
 
-A worker that dies takes no run with it: the scheduler gives its batches to others. A batch that ends worker
-after worker is taken apart, and the run that does it is one failure among the results. Results are written
-by the driver alone, so nothing is doubled however often a batch is computed.
+No run is lost when a worker dies: the scheduler gives its batches to others. A batch that kills worker after
+worker is split, and the run at fault becomes one failure among the results. Only the driver writes results,
+so nothing is stored twice however often a batch is computed.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from distributed import Future
 
 TIMEOUT_S = 10.0
-"""For the scheduler to answer."""
+"""How long to wait for the scheduler."""
 BATCH = 8
-"""Runs that go to a worker at once, so that small ones are worth their way."""
+"""Runs in one batch, so that small runs are worth the trip."""
 BATCHES_PER_THREAD = 2
-"""Out at a time: one is worked on, one waits."""
+"""Batches per worker: one runs, one waits."""
 RETRIES = 2
 
 Task = tuple[int, Any]
 
 
 class Cluster:
-    """The scheduler at an address, which answers and whose workers run this version of Longfat."""
+    """A scheduler that answers and whose workers run this version of Longfat."""
 
     def __init__(self, address: str) -> None:
         """Connects.
 
         Raises:
-            InputError: nobody answers there, it has no worker, or one has another version.
+            InputError: nothing answers there, it has no worker, or a worker has another version.
         """
         if "://" not in address:
             raise InputError(f"--scheduler {address}: accepted: an address such as tcp://host:8786")
@@ -46,12 +46,13 @@ class Cluster:
             from distributed.comm.registry import backends
         except ImportError:
             raise InputError(
-                f"--scheduler {address}: needs dask; accepted: pip install 'longfat[cluster]'"
+                f"--scheduler {address}: dask is not installed; "
+                f"install it with pip install 'longfat[cluster]'"
             ) from None
-        if address.partition("://")[0] not in backends:  # a client would begin, and not end in time
+        if address.partition("://")[0] not in backends:  # a client would start and not give up in time
             known = ", ".join(sorted(backends))
             raise InputError(f"--scheduler {address}: accepted: one of {known}, such as tcp://host:8786")
-        # its tracebacks when the scheduler goes: that is told in a line
+        # silences tracebacks when the scheduler goes away: one line reports that
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self.address = address
         try:
@@ -69,11 +70,11 @@ class Cluster:
             there = self._client.run(versions, on_error="return")
         except (OSError, ValueError) as error:
             raise InputError(f"--scheduler {self.address}: {_first(error)}") from None
-        # a worker that goes while it is asked runs nothing; dask's errors of communication are OSErrors
+        # a worker that leaves meanwhile runs nothing; dask's communication errors are OSErrors
         there = {worker: found for worker, found in there.items() if not isinstance(found, OSError)}
         if not there:
             self._client.close()
-            raise InputError(f"--scheduler {self.address}: has no worker; accepted: one that has some")
+            raise InputError(f"--scheduler {self.address}: has no worker; accepted: a scheduler with workers")
         for worker, found in there.items():
             if found != here:
                 self._client.close()
@@ -84,10 +85,10 @@ class Cluster:
                 )
 
     def outcomes(self, function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:
-        """As `pool.outcomes`, on the cluster.
+        """Does what `pool.outcomes` does, on the cluster.
 
         Raises:
-            LongfatError: the scheduler has gone; what was answered is answered.
+            LongfatError: the scheduler is gone; results that arrived are kept.
         """
         from distributed import as_completed
 
@@ -116,7 +117,7 @@ class Cluster:
                     batch = out.pop(future)
                     yield from self._answers(future, batch, submit)
                     fill()
-            except OSError:  # of which dask's errors of communication are
+            except OSError:  # dask's communication errors are OSErrors too
                 raise self._gone() from None
 
     def _next(self, done: Any) -> Future[Any]:
@@ -130,13 +131,13 @@ class Cluster:
 
     def _gone(self) -> LongfatError:
         return LongfatError(
-            f"--scheduler {self.address}: has gone; what has finished is kept, run again to go on"
+            f"--scheduler {self.address}: is gone; finished runs are kept, run again to continue"
         )
 
     def _answers(
         self, future: Future[Any], batch: list[Task], submit: Callable[[list[Task]], None]
     ) -> Iterator[tuple[int, Any]]:
-        """The rows of a batch; one that ended its workers comes back run by run."""
+        """Returns the rows of a batch; a batch that killed its workers is repeated run by run."""
         from distributed.scheduler import KilledWorker
 
         try:
@@ -158,7 +159,7 @@ class Cluster:
 
 
 def versions() -> str:
-    """What has to be the same here and there."""
+    """What must be the same here and on the workers."""
     return f"Longfat {_core.version()} (results {_core.results_version()})"
 
 

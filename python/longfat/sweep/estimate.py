@@ -1,4 +1,4 @@
-"""What a sweep would take: a few of its runs, cut short, say what a packet and a run cost here."""
+"""Estimates what a sweep takes: a few shortened runs show what a packet and a run cost here."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from longfat.sweep.reduction import reduce_run
 from longfat.units import TIME
 
 MOST_RUNS = 100_000
-"""Without --yes."""
+"""The limit without --yes."""
 SAMPLED = 5
-"""Runs that are tried."""
+"""Runs that are tried out."""
 SAMPLE_PACKETS = 2e5
 """Of each, about."""
 PACKET_BITS = 12_000.0
@@ -37,19 +37,20 @@ SAMPLE_BYTES = 60.0
 
 
 def refuse_large(sweep: Sweep, accepted: bool) -> None:
-    """InputError for a sweep of more than `MOST_RUNS`, unless that is accepted."""
+    """Raises InputError for a sweep of more than `MOST_RUNS` runs, unless `accepted`."""
     if sweep.most > MOST_RUNS and not accepted and (number := sweep.count()) > MOST_RUNS:
         raise InputError(
-            f"{sweep.source}: {number} runs; accepted: up to {MOST_RUNS}, or --yes (--dry-run says more)"
+            f"{sweep.source}: {number} runs; "
+            f"accepted: up to {MOST_RUNS}, or any number with --yes (--dry-run prints an estimate)"
         )
 
 
 def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
-    """Number of runs, axes, and about how much time and disk they take on this machine.
+    """Estimates the number of runs, and the time and disk space that they take on this machine.
 
     Args:
-        sweep: not run but for some packets of a few of its points.
-        jobs: worker processes; one a core if None.
+        sweep: a few of its points are run for some packets.
+        jobs: worker processes; one for each core if None.
     """
     runs = sweep.count()
     number = pool.cores() if jobs is None else jobs
@@ -59,7 +60,7 @@ def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
         try:
             scenario = sweep.scenario(point)
         except InputError:
-            continue  # will be a failure of the sweep, and costs nothing
+            continue  # will be a failure of the sweep, which costs nothing
         seconds, row_bytes = _cost(scenario)
         costs.append(seconds)
         kept = row_bytes / COMPRESSION
@@ -82,7 +83,7 @@ def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
 
 
 def _cost(scenario: Scenario) -> tuple[float, int]:
-    """Seconds that a run would take, by a shorter one, and the size of its row."""
+    """Seconds that a run takes, extrapolated from a shorter one, and the size of its row."""
     rate_bps = float(scenario.bottleneck.rate)
     packets = rate_bps * scenario.duration / PACKET_BITS
     latest = max((least(flow.start) for flow in scenario.flow), default=0.0)
@@ -98,7 +99,7 @@ def _cost(scenario: Scenario) -> tuple[float, int]:
 
 
 def show(expected: dict[str, Any], console: Console) -> None:
-    """The estimate in the terminal."""
+    """Prints the estimate."""
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("axis")
     table.add_column("values", justify="right")

@@ -1,6 +1,6 @@
-"""Figures of a sweep: any figure of its runs over two axes as a heat map, or over one with error bars.
+"""Figures of a sweep: any column over two axes as a heat map, or over one axis with error bars.
 
-Both as grids of panels: a row of panels for each value of one axis, a column for each of another.
+Both can be grids of panels: a row of panels for each value of one axis, a column for each value of another.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 
 METRICS = ("throughput_ratio", "jain", "bottleneck_utilization", "bottleneck_loss_ratio")
-"""Of a page whose sweep file asks for no figures."""
+"""What the page shows when the sweep file asks for no figures."""
 WRAPPED = 3
-"""Panels side by side where there are no rows."""
+"""Panels side by side where no axis gives rows."""
 LOG_FACTOR = 10.0
-"""An axis that spans more is drawn logarithmically, and one whose values have equal ratios."""
+"""An axis that spans a larger factor is logarithmic, as is one whose values have equal ratios."""
 RATIO_TOLERANCE = 1e-9
 DRAWN = ("x", "y", "lines", "columns", "rows")
-"""Axes of a layout, in the order in which groups have them."""
+"""The axes of a layout, in the order of the groups' keys."""
 MARGIN = 0.05
-"""Of an axis, beyond its first and its last value."""
+"""Margin of an axis beyond its first and last value."""
 HEADROOM = 1.05
 LOG_ROOM = 1.3
 
 Groups = Mapping[tuple[Any, ...], list[float]]
-"""Values of the runs by those of the axes that are drawn; none where no run has one."""
+"""The runs' values, grouped by the values of the drawn axes."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a figure is made of: values, how many runs were asked, and how many of them have none."""
+    """What a figure shows: values, how many runs there are, and how many have no value."""
 
     groups: Groups
     runs: int
     missing: int
 
     def levels(self, part: str, *, valued: bool = False) -> set[Any]:
-        """The values of an axis that is drawn, of all runs or of those with a value."""
-        place = DRAWN.index(part)
-        return {key[place] for key, values in self.groups.items() if values or not valued}
+        """The values of a drawn axis, over all runs or over those with a value."""
+        number = DRAWN.index(part)
+        return {key[number] for key, values in self.groups.items() if values or not valued}
 
 
 def page(swept: Swept) -> list[Figure]:
-    """What the report shows: what the sweep file asks for, else `METRICS` over the axes that vary."""
+    """The figures on the page: those of the sweep file, else `METRICS` over the axes that vary."""
     layouts = [Layout(**layout) for layout in swept.document.get("figures", [])] or _fitting(swept)
     return [draw(swept, layout, f"{number:02d}-") for number, layout in enumerate(layouts, start=1)]
 
@@ -69,10 +69,10 @@ def heat_map(
     rows: str | None = None,
     where: Mapping[str, Sequence[Any]] | None = None,
 ) -> Figure:
-    """The mean of a figure over two axes, all other axes and repeats: panels for two more axes.
+    """Draws a column over two axes, as the mean over all other axes and repeats; two more axes give panels.
 
     Raises:
-        InputError: no such column.
+        InputError: there is no such column.
     """
     return draw(swept, Layout("heat", metric, x, y, rows=rows, columns=columns, where=where or {}))
 
@@ -87,21 +87,23 @@ def lines(
     rows: str | None = None,
     where: Mapping[str, Sequence[Any]] | None = None,
 ) -> Figure:
-    """Mean and standard error of a figure along an axis: curves for the values of `by`, panels as above.
+    """Draws mean and standard error of a column along an axis: a curve for each value of `by`.
 
     Raises:
-        InputError: no such column, or an axis that is not of numbers.
+        InputError: there is no such column, or the axis is not one of numbers.
     """
     return draw(swept, Layout("lines", metric, x, lines=by, rows=rows, columns=columns, where=where or {}))
 
 
 def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
-    """The figure of a layout, with `prefix` before its name. InputError as `heat_map` and `lines`."""
+    """Returns the figure of a layout, with `prefix` before its name; errors as in `heat_map` and `lines`."""
     if layout.kind == "lines" and not _is_number(swept, layout.x):
-        raise InputError(f"{layout.x}: not an axis of numbers; accepted: one, for lines")
+        raise InputError(
+            f"{layout.x}: not an axis of numbers, which lines need; accepted: an axis of numbers"
+        )
     found = _found(swept, layout)
     if not found.groups:
-        layout = replace(layout, lines=None, columns=None, rows=None)  # one panel says it for all
+        layout = replace(layout, lines=None, columns=None, rows=None)  # one panel is enough to say so
     across, down = (_levels(swept, layout, found, part) for part in ("columns", "rows"))
     panels = []
     for row, column in itertools.product(down, across):
@@ -181,14 +183,14 @@ def _heat(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title
 
 
 def _mean_stderr(values: Sequence[float]) -> tuple[float, float]:
-    """Both as far as there are values: a point without any is a gap in its curve."""
+    """Mean and standard error where there are values; a point without any is a gap in its curve."""
     if len(values) > 1:
         return metrics.mean_stderr(values)
     return (values[0] if values else math.nan), math.nan
 
 
 def _x_scale(values: Sequence[float]) -> tuple[bool, tuple[float, float]]:
-    """Whether an axis is logarithmic, and its ends: of all its values, whichever a panel has."""
+    """Whether an axis is logarithmic, and its limits: the same in all panels."""
     low, high = min(values), max(values)
     if low > 0.0 and (high > LOG_FACTOR * low or _is_geometric(values)):
         room = (high / low) ** MARGIN
@@ -204,7 +206,7 @@ def _is_geometric(values: Sequence[float]) -> bool:
 
 
 def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
-    """All panels with one scale, so that they can be compared."""
+    """Gives all panels one scale, so that they can be compared."""
     cells = [value for panel in panels for row in panel.cells for value in row]
     ends = [
         y + sign * (0.0 if math.isnan(error) else error)
@@ -225,14 +227,14 @@ def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
 
 
 def _trimmed(panels: Sequence[Panel], columns: int) -> Iterator[Panel]:
-    """Panels with names of axes at the left and at the bottom alone."""
+    """Keeps names of axes only at the left and at the bottom."""
     for number, panel in enumerate(panels):
         bottom, left = number + columns >= len(panels), number % columns == 0
         yield replace(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
 
 
 def _found(swept: Swept, layout: Layout) -> Found:
-    """The values of the runs that `where` leaves."""
+    """Returns the values of the runs that `where` keeps."""
     table = swept.with_flows() if any(_of_flow(swept, part) for part in layout.parts) else swept.runs
     for key in (*layout.parts, *layout.axes, *layout.where):
         if key not in table.column_names:
@@ -272,7 +274,7 @@ def _mean(values: Sequence[float] | None) -> float:
 
 
 def _fitting(swept: Swept) -> list[Layout]:
-    """Maps and lines over the axes that vary: x numbers, lines words, the rest as panels while they fit."""
+    """Lays out maps and lines over the axes that vary: numbers along x, words as lines, others as panels."""
     varied = [axis["keys"][0] for axis in swept.document["axes"] if len(axis["values"]) > 1]
     shown = [name for name in METRICS if name in swept.runs.column_names and _varies(swept, name)]
     numbers = sorted((key for key in varied if _is_number(swept, key)), key=lambda key: -_size(swept, key))
@@ -292,7 +294,7 @@ def _fitting(swept: Swept) -> list[Layout]:
 
 
 def _panels(swept: Swept, keys: Sequence[str]) -> tuple[str | None, str | None]:
-    """Up to two axes that together give no more panels than are allowed."""
+    """Returns up to two axes that together give an allowed number of panels."""
     chosen: list[str] = []
     for key in sorted(keys, key=lambda key: _size(swept, key)):
         if len(chosen) < 2 and math.prod(_size(swept, other) for other in (*chosen, key)) <= MOST_PANELS:
@@ -307,15 +309,15 @@ def _size(swept: Swept, key: str) -> int:
 
 
 def _all_values(swept: Swept, key: str) -> list[Any]:
-    """The values of an axis, in the order of the file."""
+    """Returns the values of an axis, in the order of the file."""
     keys = _axis_keys(swept, key)
     axis = next(axis for axis in swept.document["axes"] if list(axis["keys"]) == keys)
-    place = keys.index(key)
-    return list({repr(step[place]): step[place] for step in axis["values"]}.values())
+    number = keys.index(key)
+    return list({repr(step[number]): step[number] for step in axis["values"]}.values())
 
 
 def _values(swept: Swept, layout: Layout, key: str | None) -> list[Any]:
-    """Those that are drawn; one that is nothing where there is no axis."""
+    """Returns the values that are drawn; a single None where there is no axis."""
     if key is None:
         return [None]
     kept = layout.where.get(key)
@@ -327,7 +329,7 @@ def _values(swept: Swept, layout: Layout, key: str | None) -> list[Any]:
 
 
 def _levels(swept: Swept, layout: Layout, found: Found, part: str) -> list[Any]:
-    """The values of an axis that are drawn, without those of which no run gave a result."""
+    """Returns the drawn values of an axis for which some run gave a result."""
     key = getattr(layout, part)
     there = found.levels(part)
     values = _values(swept, layout, key)
@@ -335,7 +337,7 @@ def _levels(swept: Swept, layout: Layout, found: Found, part: str) -> list[Any]:
 
 
 def _stored(swept: Swept, key: str | None, value: Any) -> Any:
-    """A value as the tables have it."""
+    """Returns a value as the tables store it."""
     if key is None:
         return None
     return in_table(value, _is_number(swept, key))
@@ -345,7 +347,7 @@ def _axis_keys(swept: Swept, key: str) -> list[str]:
     for axis in swept.document["axes"]:
         if key in axis["keys"]:
             return list(axis["keys"])
-    raise InputError(f"{key}: no axis of the sweep; accepted: {', '.join(swept.keys)}")
+    raise InputError(f"{key}: not an axis of the sweep; accepted: {', '.join(swept.keys)}")
 
 
 def _name(swept: Swept, key: str | None) -> str:
@@ -362,14 +364,14 @@ def _varies(swept: Swept, metric: str) -> bool:
 
 
 def _algorithm(key: str | None, level: Any) -> str | None:
-    """The name that gives a curve its colour, if its axis is one of algorithms."""
+    """The algorithm that gives a curve its colour, if the axis is one of algorithms."""
     if key is None or key.rpartition(".")[2] != "algorithm":
         return None
     return str(level["name"] if isinstance(level, Mapping) and "name" in level else level)
 
 
 def _caption(swept: Swept, layout: Layout, found: Found) -> str:
-    """What a panel, a bar and a point stand for, and what is missing."""
+    """Says what panels, bars and points mean, and what is missing."""
     told = []
     for key, what in ((layout.columns, "columns"), (layout.rows, "rows")):
         if key and layout.rows:
@@ -385,7 +387,7 @@ def _caption(swept: Swept, layout: Layout, found: Found) -> str:
     ]
     over += ["repeats"] if swept.document["repeats"] > 1 else []
     bars = "Means and standard errors" if layout.kind == "lines" else "Means"
-    text = f"{bars} over {_and(over)}." if over else "One run a point."
+    text = f"{bars} over {_and(over)}." if over else "One run for each point."
     return " ".join(
         [
             *([f"Panels: {', '.join(told)}."] if told else []),

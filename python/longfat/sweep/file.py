@@ -1,20 +1,20 @@
-"""A sweep file: a base scenario, axes, what moves together, and which points to leave out.
+"""A sweep file: a base scenario, its axes, what varies together, and which points to leave out.
 
-    base = "two-flows.toml"        # or a table [base], a scenario as a file would have it
+    base = "two-flows.toml"        # or a table [base] that holds a scenario
     repeats = 5                    # seeds seed, seed + 1, ...
     keep = "summary"               # or "series"
     where = "bottleneck_rate * flow_0_rtt < 1e8 and flow_0_algorithm != 'fast'"
     [axes]
     "bottleneck.rate" = ["10 Mbit/s", "100 Mbit/s"]
     "flow.0.rtt" = { from = "10 ms", to = "160 ms", points = 5, spacing = "log" }
-    [[zip]]                        # axes that move together: as many values each
+    [[zip]]                        # axes that vary together: as many values each
     "flow.0.algorithm" = ["sack", "hstcp"]
     "flow.1.algorithm" = ["sack", "hstcp"]
 
-and [[figure]] tables for its page, as `layout` has them.
+and [[figure]] tables for its page; see `layout`.
 
-The points are all combinations of the axes, in the order of the file, the last one fastest, the repeat
-fastest of all.
+The points are all combinations of the axes in the order of the file. The last axis varies fastest, and
+repeats vary faster still.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ KEEPS = get_args(Keep)
 SPACINGS = ("linear", "log")
 RANGE_KEYS = ("from", "to", "points", "spacing")
 SUMMARY_ABOVE = 1000
-"""Runs beyond which samples are not kept unless the file asks for them."""
+"""Larger sweeps keep no samples unless the file asks for them."""
 MOST_REPEATS = 10_000
 MOST_POINTS_OF_AXIS = 100_000
 MOST_RUNS = 10_000_000
 TRIED_S = 0.01
-"""Of a run that tells which columns there will be."""
+"""Length of the run that shows which columns there will be."""
 
 
 def load(path: Path) -> Sweep:
     """Reads a sweep file.
 
     Raises:
-        InputError: one line with file, key, and what would be accepted.
+        InputError: one line with the file, the key and what is accepted.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -67,10 +67,12 @@ def load(path: Path) -> Sweep:
 
 
 def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | None = None) -> Sweep:
-    """A sweep from nested tables as in a file; InputError as `load`."""
+    """Makes a sweep from nested tables, as a file holds them; raises InputError as `load` does."""
     folder = folder or Path()
     if "duration" in data and "axes" not in data:
-        raise InputError(f"{source}: is a scenario; accepted: a sweep, which names one as its base")
+        raise InputError(
+            f"{source}: this is a scenario; accepted: a sweep, which names a scenario as its base"
+        )
     for key in data:
         if key not in KEYS:
             raise InputError(
@@ -83,7 +85,7 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
         raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
     if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
-        raise InputError(f"{source}: repeats beside an axis of seeds; accepted: one of them")
+        raise InputError(f"{source}: repeats and an axis of seeds exclude each other; accepted: one of them")
     seed = document.get("seed", Scenario.model_fields["seed"].default)
     if isinstance(seed, int) and seed <= SEEDS[1] < seed + repeats - 1:
         raise InputError(
@@ -91,7 +93,7 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
         )
     title = data.get("title", document.get("title", ""))
     if not isinstance(title, str):
-        raise InputError(f"{source}: title: accepted: a text")
+        raise InputError(f"{source}: title: accepted: a string")
     most = math.prod(axis.size for axis in axes) * repeats
     if most > MOST_RUNS:
         raise InputError(f"{source}: {most} runs; accepted: up to {MOST_RUNS}")
@@ -106,7 +108,7 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
 
 
 def _check_columns(sweep: Sweep) -> None:
-    """InputError if a figure asks for a column that the sweep will not have; a run of a moment tells."""
+    """Raises InputError if a figure asks for a column that a very short run does not give."""
     if not sweep.figures:
         return
     known = _columns(sweep)
@@ -126,7 +128,7 @@ def _columns(sweep: Sweep) -> list[str]:
         short = scenario.model_copy(update={"duration": min(scenario.duration, TRIED_S), "window": None})
         return tables.columns(reduce_run(simulate.run(short)))
     except LongfatError:
-        return []  # the first run is going to tell
+        return []  # the first run will report it
 
 
 def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
@@ -134,7 +136,8 @@ def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
         return value, folder
     if not isinstance(value, str) or not value:
         raise InputError(
-            f'{source}: base: accepted: the path of a scenario file, base = "two-flows.toml", or a table'
+            f"{source}: base: accepted: the path of a scenario file, such as base = "
+            f'"two-flows.toml", or a table'
         )
     path = folder / value
     try:
@@ -159,11 +162,11 @@ def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
         at = f"{source}: zip.{i}"
         columns = {key: _values(key, value, at) for key, value in _dotted(table)}
         if not columns:
-            raise InputError(f"{at}: no axis; accepted: keys with as many values each")
+            raise InputError(f"{at}: no axis; accepted: keys that have equally many values")
         sizes = {key: len(values) for key, values in columns.items()}
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{key} has {size}" for key, size in sizes.items())
-            raise InputError(f"{at}: {told}; accepted: as many values each")
+            raise InputError(f"{at}: {told}; accepted: equally many values for each key")
         axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
     if not axes:
         raise InputError(
@@ -172,17 +175,17 @@ def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
     keys = [key for axis in axes for key in axis.keys]
     for key in keys:
         if keys.count(key) > 1:
-            raise InputError(f"{source}: {key} is an axis twice; accepted: once")
+            raise InputError(f"{source}: {key} is an axis twice; accepted: each key once")
         within = next((other for other in keys if key.startswith(f"{other}.")), None)
         if within is not None:
             raise InputError(
-                f"{source}: {key} is part of the axis {within}; accepted: axes apart from each other"
+                f"{source}: {key} lies within the axis {within}; accepted: axes that do not overlap"
             )
     return tuple(axes)
 
 
 def _dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Keys with dots, whether they were quoted or are nested tables."""
+    """Yields dotted keys and values, whether keys were quoted or tables nested."""
     for key, value in table.items():
         if isinstance(value, dict) and not (value.keys() & set(RANGE_KEYS)):
             yield from _dotted(value, f"{prefix}{key}.")
@@ -196,17 +199,17 @@ def _values(key: str, value: Any, at: str) -> list[Any]:
     if not isinstance(value, list):
         raise InputError(f"{at}.{key}: accepted: a list of values, or {{ from, to, points, spacing }}")
     if not value:
-        raise InputError(f"{at}.{key}: no value; accepted: one or more")
+        raise InputError(f"{at}.{key}: no value; accepted: at least one")
     seen = set()
     for item in value:
         if repr(item) in seen:
-            raise InputError(f"{at}.{key}: {item} is there twice; accepted: values that differ")
+            raise InputError(f"{at}.{key}: {item} appears twice; accepted: each value once")
         seen.add(repr(item))
     return value
 
 
 def _range(table: Mapping[str, Any], at: str) -> list[Any]:
-    """Values from one to another with equal differences, or equal ratios; in the unit of the first."""
+    """Returns evenly spaced values, linear or logarithmic, in the unit of the first."""
     for key in table:
         if key not in RANGE_KEYS:
             known = ", ".join(RANGE_KEYS)
@@ -222,22 +225,22 @@ def _range(table: Mapping[str, Any], at: str) -> list[Any]:
     if type(table["from"]) is not type(table["to"]) and isinstance(table["from"], str) != isinstance(
         table["to"], str
     ):
-        raise InputError(f"{at}: from and to are not of a kind; accepted: both with a unit, or both without")
+        raise InputError(f"{at}: from and to differ in kind; accepted: both with a unit, or both without")
     if dimension_of(table["from"]) is not dimension_of(table["to"]):
-        raise InputError(f"{at}: from and to are not of a kind; accepted: the same kind of quantity")
+        raise InputError(f"{at}: from and to differ in kind; accepted: the same kind of quantity")
     if spacing == "log" and not (low > 0.0 and high > 0.0):
-        raise InputError(f"{at}: {low:g} to {high:g}: accepted for logarithmic spacing: values above 0")
+        raise InputError(f"{at}: {low:g} to {high:g}: accepted with logarithmic spacing: values above 0")
     last = points - 1
     if spacing == "log":
         amounts = [low * (high / low) ** (i / last) for i in range(points)]
-    else:  # in this order whole numbers stay whole
+    else:  # in this order of operations whole numbers stay whole
         amounts = [(low * (last - i) + high * i) / last for i in range(points)]
     amounts[0], amounts[-1] = low, high
     return [write(amount) for amount in amounts]
 
 
 def _amount(value: Any, at: str) -> tuple[float, Any]:
-    """The number of a value, and how to write others like it."""
+    """Returns the number in a value, and a function that writes others in the same unit."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         whole = isinstance(value, int)
         return float(value), (lambda x: int(x) if whole and x == int(x) else x)
@@ -251,13 +254,17 @@ def _amount(value: Any, at: str) -> tuple[float, Any]:
 
 
 def _check_keys(sweep: Sweep) -> None:
-    """Axes have to name keys of the scenario, which the first point tells."""
+    """Checks with the first point that every axis names a key of the scenario."""
     first = next(sweep.points(), None)
     if first is None:
-        raise InputError(f"{sweep.source}: where leaves no run; accepted: a condition that some run meets")
+        raise InputError(
+            f"{sweep.source}: where excludes every run; accepted: a condition that some run meets"
+        )
     try:
         sweep.scenario(first)
     except InputError as error:
         for line in error.lines():
             if "unknown key" in line or " is not a table" in line or ": no " in line:
-                raise InputError(f"{sweep.source}: an axis names no key of the scenario: {line}") from None
+                raise InputError(
+                    f"{sweep.source}: an axis does not name a key of the scenario: {line}"
+                ) from None

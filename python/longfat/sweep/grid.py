@@ -1,4 +1,4 @@
-"""A sweep: axes, what is left of their combinations, and the scenario of each point."""
+"""A sweep: its axes, the combinations that its filter keeps, and the scenario of each point."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from longfat.sweep.where import Filter
 
 Keep = Literal["summary", "series"]
 MOST_TRIED = 200
-"""Values of axes that are looked at before anything runs."""
+"""Values of axes that are checked before anything runs."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run: its place in the sweep, its values by key, and which repeat it is."""
+    """One run: its number in the sweep, its values by key, and which repeat it is."""
 
     number: int
     values: Mapping[str, Any]
     repeat: int
 
     def again(self, repeat: int) -> Point:
-        """The run of the same values with this repeat."""
+        """Returns the run with the same values and this repeat."""
         return Point(self.number - self.repeat + repeat, self.values, repeat)
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep file, read and checked as far as that goes without making its scenarios.
+    """A sweep file, read and checked as far as possible without making its scenarios.
 
     Attributes:
         source: where it came from, for messages.
         document: its base scenario as tables.
-        folder: that relative paths in the scenario are relative to.
-        figures: of its page, if the file says which.
+        folder: the folder that relative paths in the scenario start from.
+        figures: the figures on its page, if the file names them.
     """
 
     source: str
@@ -57,16 +57,16 @@ class Sweep:
 
     @property
     def keys(self) -> list[str]:
-        """Of all axes, in the order of the file."""
+        """The keys of all axes, in the order of the file."""
         return [key for axis in self.axes for key in axis.keys]
 
     @property
     def most(self) -> int:
-        """Runs, if the filter leaves none out."""
+        """How many runs there are before the filter."""
         return math.prod(axis.size for axis in self.axes) * self.repeats
 
     def combinations(self) -> Iterator[Point]:
-        """The first run of each combination of values, in order, as the filter leaves them."""
+        """Yields the first run of each combination of values that the filter keeps, in order."""
         number = 0
         for steps in itertools.product(*(axis.steps for axis in self.axes)):
             pairs = [
@@ -80,16 +80,19 @@ class Sweep:
                 number += self.repeats
 
     def points(self) -> Iterator[Point]:
-        """Every run, in order."""
+        """Yields every run, in order."""
         for first in self.combinations():
             yield from map(first.again, range(self.repeats))
 
     def count(self) -> int:
-        """How many runs the filter leaves."""
+        """How many runs the filter keeps."""
         return self.repeats * sum(1 for _ in self.combinations()) if self.where.text else self.most
 
     def warnings(self) -> list[str]:
-        """What is probably not meant, but can be run: told by each value beside the first of other axes."""
+        """Lines about what can be run but is probably not meant.
+
+        Each value of an axis is tried with the first value of every other axis.
+        """
         values = [dict(zip(axis.keys, axis.steps[0], strict=True)) for axis in self.axes]
         first = {key: value for each in values for key, value in each.items()}
         changed = [dict(zip(axis.keys, step, strict=True)) for axis in self.axes for step in axis.steps]
@@ -105,7 +108,7 @@ class Sweep:
         return list(found)
 
     def scenario(self, point: Point) -> Scenario:
-        """The scenario of a point; InputError if it is refused."""
+        """Returns the scenario of a point; raises InputError if it is refused."""
         data = _copy(self.document)
         for key, value in point.values.items():
             override(data, key, value, self.source)

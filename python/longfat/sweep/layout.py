@@ -1,9 +1,9 @@
-"""What the page of a sweep shows: the [[figure]] tables of its file, or what fits its axes if it has none.
+"""What the page of a sweep shows: the [[figure]] tables of its file, or a default that fits its axes.
 
 [[figure]]
 kind = "lines"                  # mean and standard error along an axis
 x = "flow.0.rtt"                # an axis of numbers
-y = "throughput_ratio"          # a column of the table `runs`, flow_NAME_FIGURE of a flow, or A / B of those
+y = "throughput_ratio"          # a column of the table `runs`, flow_NAME_COLUMN of a flow, or A / B of those
 lines = "flow.0.algorithm"      # an axis: a line for each value
 columns = "bottleneck.rate"     # an axis: panels side by side, a column for each value
 rows = "bottleneck.buffer"      # the same, one above the other
@@ -39,10 +39,10 @@ QUOTIENT = re.compile(r"\s+/\s+")
 
 @dataclass(frozen=True)
 class Layout:
-    """One figure: `figure` is the column that it shows, the others are axes.
+    """One figure: `figure` is the column that it shows; the others are axes.
 
     Attributes:
-        where: values that the figure is restricted to, by axis.
+        where: the values, by axis, that the figure is restricted to.
     """
 
     kind: Kind
@@ -58,7 +58,7 @@ class Layout:
 
     @property
     def axes(self) -> list[str]:
-        """Those that are drawn."""
+        """The axes that are drawn."""
         return [key for key in (self.x, self.y, self.lines, self.columns, self.rows) if key]
 
     @property
@@ -67,12 +67,12 @@ class Layout:
         return QUOTIENT.split(self.figure)
 
     def to_json(self) -> dict[str, Any]:
-        """As sweep.json has it."""
+        """Returns the figure as sweep.json stores it."""
         return asdict(self)
 
 
 def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
-    """The figures that a sweep file asks for; InputError in one line if one makes no sense."""
+    """Reads the figures that a sweep file asks for; raises InputError if one makes no sense."""
     if not isinstance(data, list) or not all(isinstance(table, dict) for table in data):
         raise InputError(f"{source}: figure: accepted: a list of tables, [[figure]]")
     values = {key: [step[i] for step in axis.steps] for axis in axes for i, key in enumerate(axis.keys)}
@@ -90,14 +90,14 @@ def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) 
                 f"{at}: {key}: unknown key{suggestion(key, list(accepted))}; accepted: {', '.join(accepted)}"
             )
         if key != "where" and (not isinstance(value, str) or not value):
-            raise InputError(f"{at}.{key} = {value}: accepted: a text")
+            raise InputError(f"{at}.{key} = {value}: accepted: a string")
     drawn = {"x", "rows", "columns", "lines"} | ({"y"} if kind == "heat" else set())
     used: dict[str, str] = {}
     for key in accepted:
         if key in drawn and key in table:
             axis = _axis(table[key], values, f"{at}.{key}")
             if axis in used:
-                raise InputError(f"{at}.{key} = {axis}: is {used[axis]} already; accepted: another axis")
+                raise InputError(f"{at}.{key} = {axis}: already used as {used[axis]}; accepted: another axis")
             used[axis] = key
     shown = "y" if kind == "lines" else "colour"
     for key in ("x", "y", shown):
@@ -144,9 +144,9 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
         for item in items:
             if all(plain(value) != plain(item) for value in values[key]):
                 told = ", ".join(str(value) for value in values[key])
-                raise InputError(f"{at}.{key} = {item}: no value of this axis; accepted: {told}")
+                raise InputError(f"{at}.{key} = {item}: not a value of this axis; accepted: {told}")
         if not kept[key]:
-            raise InputError(f"{at}.{key}: no value; accepted: one or more")
+            raise InputError(f"{at}.{key}: no value; accepted: at least one")
     return kept
 
 
@@ -155,7 +155,9 @@ def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> No
         return 1 if key is None else len({repr(value) for value in layout.where.get(key, values[key])})
 
     if layout.kind == "lines" and not are_numbers(values[layout.x]):
-        raise InputError(f"{at}.x = {layout.x}: not an axis of numbers; accepted: one, for lines")
+        raise InputError(
+            f"{at}.x = {layout.x}: not an axis of numbers, which lines need; accepted: an axis of numbers"
+        )
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:
         raise InputError(f"{at}: {panels} panels; accepted: up to {MOST_PANELS} (where leaves some out)")

@@ -8,11 +8,11 @@ from longfat.runs.result import Result
 from longfat.store.identity import kept_as
 
 MACHINES = ("performance", "version")
-"""Of a summary: what is not the run's own."""
+"""Parts of a summary that depend on the machine, not on the run."""
 
 
 @kept_as("longfat.sweep.reduction.reduce_run", "8bf9878df5e932cd")
 def reduce_run(result: Result) -> dict[str, Any]:
-    """The summary but for what the machine took for it, and the packets that came to the first link."""
+    """Returns the summary without the machine's part, and the packets that reached the first link."""
     summary = {key: value for key, value in result.summary.items() if key not in MACHINES}
     return summary | {"packets": result.summary["links"][0]["packets_in"]}

@@ -1,4 +1,4 @@
-"""Runs what a sweep lacks, over processes or a cluster; whatever ends it, what has finished is kept."""
+"""Runs the missing runs of a sweep in processes or on a cluster; finished runs are always kept."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from longfat.sweep.handle import FORMAT, SWEEP_FILE, refuse_newer
 from longfat.sweep.reduction import reduce_run
 
 ATTEMPTS = 2
-"""How often a run is given to a worker that ends before it answers: another run may have been the cause."""
+"""How often a run is tried when its worker dies: another run may have been the cause."""
 AHEAD = 2
-"""Short runs that wait at each worker while another is on, so that workers do not wait for the driver."""
+"""Short runs that are queued at each worker, so that workers do not wait for the driver."""
 LINE_EVERY_S = 30.0
-"""Between lines of progress where there is no terminal for a bar."""
+"""Time between lines of progress where there is no terminal for a bar."""
 ERRORS_SHOWN = 3
-"""Different ones; the table has all."""
+"""Different errors that are printed; the table has all."""
 MEMORY_SHARE = 0.8
-"""Of the machine, that all workers together may allocate."""
+"""Share of the machine's memory that all workers together may allocate."""
 LEAST_MEMORY_BYTES = 1 << 30
 
 Outcomes = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[tuple[int, Any]]]
@@ -51,10 +51,10 @@ Outcomes = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[tuple[int, A
 
 @dataclass
 class _State:
-    """Where a sweep stands: what is out, what failed, which run has which key, in order.
+    """The state of a sweep: runs under way, failures, and the key of each run in order.
 
     Attributes:
-        first_s: from its begin to the first answer, if there is one.
+        first_s: time from the start to the first result, if there is one.
     """
 
     out: dict[int, tuple[Point, str]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class _State:
 
 
 def measure(task: tuple[Scenario, Keep]) -> tuple[str, Any]:
-    """A worker's task: the row to keep, as the store has it, and samples if they are kept."""
+    """A worker's task: returns the row to store, and the samples if they are kept."""
     scenario, keep = task
     result = simulate.run(scenario)
     return store.text(reduce_run(result)), tables.samples(result) if keep == "series" else None
@@ -81,18 +81,18 @@ def run(
     scheduler: str | None = None,
     console: Console | None = None,
 ) -> dict[str, Any]:
-    """Runs what is missing, writes the tables and sweep.json, and returns the latter.
+    """Runs what is missing, writes the tables and sweep.json, and returns what sweep.json holds.
 
     Args:
         sweep: what to run.
-        out: a folder, or an address that fsspec knows; runs that are there are not run again.
-        jobs: worker processes; one a core if None.
-        scheduler: address of a dask scheduler that takes the runs instead.
-        console: where progress goes; nowhere if None.
+        out: a folder, or an address that fsspec knows; runs stored there are not run again.
+        jobs: worker processes; one for each core if None.
+        scheduler: address of a dask scheduler that runs them instead.
+        console: where progress is printed; nowhere if None.
 
     Raises:
-        InputError: `out` cannot be written, or the scheduler does not answer; before anything runs.
-        LongfatError: the disk is full, or the scheduler has gone; what has finished is kept.
+        InputError: before anything runs, `out` cannot be written or the scheduler does not answer.
+        LongfatError: the disk is full or the scheduler is gone; finished runs are kept.
     """
     began = said = time.perf_counter()
     console = console or Console(quiet=True)
@@ -101,7 +101,7 @@ def run(
     distribute = _distribute(jobs, scheduler)
     with Store(out, reduction_key(reduce_run)) as kept:
         if kept.damaged:
-            console.print(f"{len(kept.damaged)} damaged files were put aside; their runs are run again")
+            console.print(f"{len(kept.damaged)} damaged files were set aside; their runs are repeated")
         state = _State()
         with _progress(console) as progress:
             bar = progress.add_task(sweep.title or "sweep", total=sweep.count())
@@ -133,7 +133,7 @@ def run(
 
 
 def report(out: Path | str, console: Console | None = None) -> Path | None:
-    """The page of a sweep, with a line on the console before it; none where it does not lie in a folder."""
+    """Builds the page of a sweep; returns None where the sweep is not in a local folder."""
     if isinstance(out, str) and "://" in out:
         return None
     if console is not None:
@@ -142,7 +142,7 @@ def report(out: Path | str, console: Console | None = None) -> Path | None:
 
 
 def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Iterator[str]:
-    """What became of a sweep, in lines."""
+    """Lines that say how a sweep ended."""
     done = document["performance"]
     failed = f", {document['failed']} failed" if document["failed"] else ""
     yield (
@@ -153,12 +153,12 @@ def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Ite
         yield f"failed: {error}"
     if document["causes"] > len(document["errors"]):
         others = document["causes"] - len(document["errors"])
-        yield f"failed: {others} more causes; the table failures has all"
+        yield f"failed: {others} more causes; the table `failures` has all"
     yield f"tables: {out}/tables" if page is None else f"report: {page}"
 
 
 def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenario, Keep]]:
-    """The runs that are not there yet, made as workers come free."""
+    """Yields the missing runs as workers come free."""
     position = 0
     for first in sweep.combinations():
         points = map(first.again, range(sweep.repeats))
@@ -202,7 +202,7 @@ def _refuse_foreign(out: Path | str) -> None:
     if not (isinstance(out, str) and "://" in out):
         path = Path(out)
         if path.exists() and not path.is_dir():
-            raise InputError(f"--out {path}: is a file; accepted: a folder, made if it is not there")
+            raise InputError(f"--out {path}: is a file; accepted: a folder, which is created if missing")
         output.refuse_foreign(path, output.SWEEP_FILES, output.SWEEP_FILES | output.STORE_FILES)
 
 
@@ -234,7 +234,7 @@ def _document(sweep: Sweep, state: _State, spans: Mapping[str, float | None]) ->
 
 
 class _Rate(ProgressColumn):
-    """Runs a second."""
+    """Shows runs per second."""
 
     def render(self, task: Task) -> Text:
         return Text("" if task.speed is None else f"{task.speed:.3g} runs/s")

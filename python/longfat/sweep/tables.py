@@ -1,8 +1,8 @@
-"""The tidy tables of a sweep: `runs` and `failures` (a row a run), `flows` (a row a flow of a run).
+"""The tidy tables of a sweep: `runs` and `failures` with a row for each run, `flows` for each of its flows.
 
-They are made from the store alone, in the order of the sweep, so that the same runs give the same bytes.
-`runs` and `flows` are parted by the first axis of 2 to 64 values: tables/runs/part=VALUE/part-N.parquet.
-Readers of Hive's folders see a column `part` beside the axis, which the files have with its type.
+They are made from the store alone, in the order of the sweep, so the same runs give the same bytes. `runs`
+and `flows` are partitioned by the first axis of 2 to 64 values: tables/runs/part=VALUE/part-N.parquet.
+Readers of Hive folders see an extra column `part`; the files hold the axis itself, with its type.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ if TYPE_CHECKING:
 
 TABLES = "tables"
 MOST_PARTITIONS = 64
-"""An axis with more values does not part the tables: files of a few rows help nobody."""
+"""An axis with more values does not partition the tables: files of a few rows help nobody."""
 CHUNK = 1024
-"""Runs of one file."""
+"""Runs in one file."""
 NO_KEY = bytes(32)
 
 
 class Keys(Sequence[str | None]):
-    """The key of each run in order, None where there is none: 32 bytes each."""
+    """The key of each run in order, or None: 32 bytes each."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
 
     def append(self, key: str | None) -> None:
-        """A SHA-256 in hexadecimal, or None."""
+        """Appends a SHA-256 in hexadecimal, or None."""
         self._bytes += NO_KEY if key is None else bytes.fromhex(key)
 
     def __len__(self) -> int:
         return len(self._bytes) // len(NO_KEY)
 
     @overload
-    def __getitem__(self, place: int) -> str | None: ...
+    def __getitem__(self, number: int) -> str | None: ...
     @overload
-    def __getitem__(self, place: slice) -> list[str | None]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str | None] | None:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        if not 0 <= place < len(self):
-            raise IndexError(place)
-        key = bytes(self._bytes[place * len(NO_KEY) : (place + 1) * len(NO_KEY)])
+    def __getitem__(self, number: slice) -> list[str | None]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str | None] | None:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        key = bytes(self._bytes[number * len(NO_KEY) : (number + 1) * len(NO_KEY)])
         return None if key == NO_KEY else key.hex()
 
 
 def samples(result: Result) -> pa.Table:
-    """The samples of a run's flows and links in one table, in long form, with a column `of`."""
+    """Returns the samples of a run's flows and links in one long table, with a column `of`."""
     parts = []
     for of, table in (("flow", result.flows), ("link", result.links)):
         parts.append(table.append_column("of", pa.array([of] * table.num_rows, pa.string())))
@@ -67,13 +67,13 @@ def samples(result: Result) -> pa.Table:
 def write(
     sweep: Sweep, store: Store, keys: Sequence[str | None], failures: Sequence[tuple[Point, str]]
 ) -> None:
-    """Makes all tables anew and puts them in the place of the earlier ones, all at once.
+    """Makes all tables again and replaces the earlier ones at once.
 
     Args:
-        sweep: whose points the keys belong to.
-        store: what has the runs.
-        keys: of each point, in order; None where its scenario was refused.
-        failures: points without a result, and why.
+        sweep: the sweep whose points the keys belong to.
+        store: holds the runs.
+        keys: the key of each point in order; None where its scenario was refused.
+        failures: points without a result, each with the reason.
     """
     texts = _texts(sweep)
     split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
@@ -84,7 +84,7 @@ def write(
         if failures:
             rows = _Rows()
             for point, error in sorted(failures, key=lambda f: f[0].number):
-                rows.add(_place(point, texts) | {"error": error})
+                rows.add(_position(point, texts) | {"error": error})
             put("failures/part-00000.parquet", rows.table())
 
 
@@ -95,28 +95,28 @@ def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _texts(sweep: Sweep) -> frozenset[str]:
-    """Axes with a value that is no number: texts in all tables, so that files of one table agree."""
+    """Axes with a value that is not a number: they are texts in all files, so that the files agree."""
     return frozenset(
         key
         for axis in sweep.axes
-        for place, key in enumerate(axis.keys)
-        if not are_numbers([step[place] for step in axis.steps])
+        for number, key in enumerate(axis.keys)
+        if not are_numbers([step[number] for step in axis.steps])
     )
 
 
-def _place(point: Point, texts: frozenset[str]) -> dict[str, Any]:
+def _position(point: Point, texts: frozenset[str]) -> dict[str, Any]:
     return {"run": point.number, "repeat": point.repeat} | {
         key: in_table(value, key not in texts) for key, value in point.values.items()
     }
 
 
 def columns(kept: Mapping[str, Any]) -> list[str]:
-    """Figures that a run has in the table `runs`, and those of its flows as `Swept.with_flows` names them."""
-    row = _figures(kept)
+    """Columns that a run fills in the table `runs`, and in `Swept.with_flows` for its flows."""
+    row = _columns(kept)
     return [*row, *(f"flow_{flow['name']}_{key}" for flow in kept["flows"] for key in flow if key != "name")]
 
 
-def _figures(kept: Mapping[str, Any]) -> dict[str, Any]:
+def _columns(kept: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"seed": kept["seed"], "duration_s": kept["duration_s"], "packets": kept["packets"]}
     for link in kept["links"]:
         row |= {
@@ -135,11 +135,12 @@ def _files(
     split: str | None,
     keep: Keep,
 ) -> Iterable[tuple[str, _Rows]]:
-    """What some runs give for `runs` and `flows`, by folders.
+    """Returns the rows of `runs` and `flows` for some runs, by folder.
 
-    A row of `runs` is run, repeat, axes, seed, figures of links with their names before them, metrics, and
-    where samples are if they are kept; one of `flows` is run, repeat, axes, then what the summary says of a
-    flow. They are decoded one at a time: a thousand of them take several times the memory of their columns.
+    A row of `runs` holds run, repeat, axes, seed, the values of links with the link's name in front, metrics,
+    and the path of the samples if they are kept. A row of `flows` holds run, repeat, axes, and the summary of
+    one flow. Runs are decoded one at a time: a thousand of them take several times the memory of their
+    columns.
     """
     found = dict(store.texts(key for _, key in chunk if key is not None))
     runs: dict[str, _Rows] = {}
@@ -148,24 +149,24 @@ def _files(
         if key not in found:
             continue
         kept = row(found[key])
-        place = _place(point, texts)
-        own = "" if split is None else f"part={urllib.parse.quote(str(place[split]), safe='')}/"
+        position = _position(point, texts)
+        own = "" if split is None else f"part={urllib.parse.quote(str(position[split]), safe='')}/"
         samples = {"series": series_name(key)} if keep == "series" else {}
-        runs.setdefault(f"runs/{own}", _Rows()).add(place | _figures(kept) | samples)
+        runs.setdefault(f"runs/{own}", _Rows()).add(position | _columns(kept) | samples)
         for flow in kept["flows"]:
-            flows.setdefault(f"flows/{own}", _Rows()).add(place | flow)
+            flows.setdefault(f"flows/{own}", _Rows()).add(position | flow)
     return (runs | flows).items()
 
 
 class _Rows:
-    """Rows of one file, column by column."""
+    """The rows of one file, column by column."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {}
         self._count = 0
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """One more row."""
+        """Adds a row."""
         for name, value in row.items():
             column = self._columns.setdefault(name, [])
             column += [None] * (self._count - len(column))
@@ -173,7 +174,7 @@ class _Rows:
         self._count += 1
 
     def table(self) -> pa.Table:
-        """Columns in the order in which they first come; numbers as floats where any row has one."""
+        """Returns the table; columns are in the order of appearance, and floats where any row has a float."""
         for column in self._columns.values():
             column += [None] * (self._count - len(column))
         return pa.table({name: _column(values) for name, values in self._columns.items()})

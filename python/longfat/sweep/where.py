@@ -1,4 +1,4 @@
-"""Conditions on the values of axes: arithmetic, comparisons, and/or/not; nothing that could do anything."""
+"""Conditions on the values of axes: arithmetic, comparisons, and, or, not. They cannot run code."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ ACCEPTED = "names of axes with _ for dots, numbers in SI units, texts, + - * / <
 
 
 class Filter:
-    """A condition such as "bottleneck_rate * flow_0_rtt < 1e8"; an empty one leaves all."""
+    """A condition such as "bottleneck_rate * flow_0_rtt < 1e8"; an empty one keeps every point."""
 
     def __init__(self, text: Any, keys: Sequence[str], source: str) -> None:
         """Checks the condition.
 
         Args:
             text: Python's syntax; quantities are numbers in SI units.
-            keys: of the axes; their names in the condition have _ for each dot and hyphen.
+            keys: the keys of the axes; the condition writes _ for each dot and hyphen.
             source: for messages.
         """
         if not isinstance(text, str):
-            raise InputError(f"{source}: where: accepted: a text")
+            raise InputError(f"{source}: where: accepted: a string")
         self.text = text
         self._names = {key.replace(".", "_").replace("-", "_"): key for key in keys}
         self._at = f'{source}: where = "{text}"'
@@ -51,7 +51,7 @@ class Filter:
             self._check(self._tree)
 
     def __call__(self, values: Mapping[str, Any]) -> bool:
-        """Whether the point with these values stays; InputError if its values cannot be compared so."""
+        """Whether the point with these values stays; raises InputError if they cannot be compared."""
         if self._tree is None:
             return True
         names = {name: plain(values[key]) for name, key in self._names.items()}
@@ -60,7 +60,9 @@ class Filter:
         except (TypeError, ZeroDivisionError) as error:
             raise InputError(f"{self._at}: {error}; accepted: {ACCEPTED}") from None
         if not isinstance(kept, bool):
-            raise InputError(f"{self._at}: gives {kept}, neither true nor false; accepted: {ACCEPTED}")
+            raise InputError(
+                f"{self._at}: gives {kept}, which is neither true nor false; accepted: {ACCEPTED}"
+            )
         return kept
 
     def _check(self, node: ast.AST) -> None:

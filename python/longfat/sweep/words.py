@@ -1,4 +1,4 @@
-"""Axes and columns of a sweep in words, with units that their values are drawn in."""
+"""Names axes and columns of a sweep in words, with the units that figures use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from longfat.sweep.axes import dimension_of, plain
 LISTS = ("flow", "background", "link", "node")
 WORDS = {"rtt": "RTT", "jain": "Jain's index", "cov": "coefficient of variation", "srtt": "sRTT"}
 UNITS = {"_bps": ("Mbit/s", 1e-6), "_packets": ("packets", 1.0), "_s": ("s", 1.0), "_bytes": ("bytes", 1.0)}
-"""Of columns, by how their names end, and the factor from the table."""
+"""Units of columns by the ending of their names, and the factor from the table's unit."""
 
 
 def axis(keys: Sequence[str]) -> str:
-    """An axis by what moves along it: "RTT" of all flows, "RTT of flow 2" of one, "bottleneck rate"."""
+    """Names an axis: "RTT" for all flows, "RTT of flow 2" for one, "bottleneck rate"."""
     flows = [key for key in keys if key.startswith("flow.")]
     key = (flows or keys)[0]
     if len(flows) > 1 and len({other.split(".", 2)[-1] for other in flows}) == 1:
@@ -28,7 +28,7 @@ def axis(keys: Sequence[str]) -> str:
 
 
 def column(name: str) -> tuple[str, str, float]:
-    """A column of the table `runs` in words, its unit (perhaps empty), and the factor into that unit."""
+    """Names a column of the table `runs`; returns also its unit (or "") and the factor into it."""
     unit, factor, own = "", 1.0, name
     for ending, (known, times) in UNITS.items():
         if name.endswith(ending):
@@ -38,7 +38,7 @@ def column(name: str) -> tuple[str, str, float]:
 
 
 def figure(parts: Sequence[str]) -> tuple[str, str, float]:
-    """As `column`, of a column or of one over another."""
+    """As `column`, for one column or for one divided by another."""
     told = [column(part) for part in parts]
     if len(told) == 1:
         return told[0]
@@ -48,12 +48,12 @@ def figure(parts: Sequence[str]) -> tuple[str, str, float]:
 
 
 def labelled(name: str, unit: str) -> str:
-    """For an axis of a figure."""
+    """The label of a figure's axis."""
     return f"{name}, {unit}" if unit else name
 
 
 def unit_of(values: Sequence[Any]) -> tuple[str, float]:
-    """The unit that the least value of an axis is best written in, and the factor from SI into it."""
+    """The unit that suits the smallest value of an axis, and the factor from SI into it."""
     dimension = dimension_of(values[0])
     if dimension is None or any(dimension_of(value) is not dimension for value in values):
         shared = {value.split(" ", 1)[1] for value in values if isinstance(value, str) and " " in value}
@@ -65,12 +65,12 @@ def unit_of(values: Sequence[Any]) -> tuple[str, float]:
 
 
 def value(step: Any) -> str:
-    """A value as the file has it."""
+    """A value as the file writes it."""
     return str(plain(step)) if isinstance(step, (Mapping, list)) else str(step)
 
 
 def named(name: str, step: Any) -> str:
-    """A value by itself where that says enough, a bare number with its axis before it."""
+    """A value by itself where that is clear; a bare number follows the name of its axis."""
     said = value(step)
     return f"{name} {said}" if isinstance(step, (int, float)) else said
 

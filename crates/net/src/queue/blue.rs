@@ -16,39 +16,44 @@
 //! The thesis of Lopez Pacheco (2008, algorithm 6) prints `<` for `>` and adds delta2 on idle: both are slips, the text
 //! beside it says what the paper does. As printed p would only rise, in bursts shorter than the freeze time.
 
-use super::Limit;
 use super::fifo::{Fifo, signal};
+use super::limit::Limit;
 use super::red::ECN;
-use super::registry::{Discipline, Setup};
+use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Interval, Rate, Stream, Time};
+use longfat_units::{Entry, Interval, Rate, Stream, Style, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "blue",
-    aliases: &[],
-    citation: "Feng, Kandlur, Saha, Shin: BLUE: A New Class of Active Queue Management Algorithms, University of \
+    entry: Entry {
+        name: "blue",
+        title: "BLUE",
+        aliases: &[],
+        citation: "Feng, Kandlur, Saha, Shin: BLUE: A New Class of Active Queue Management Algorithms, University of \
                Michigan CSE-TR-387-99, 1999",
-    parameters: &[
-        Parameter::number(
-            "increment",
-            0.02,
-            (0.0, 1.0),
-            "",
-            "an overflow raises the probability by it (delta1)",
-        ),
-        Parameter::number(
-            "decrement",
-            0.002,
-            (0.0, 1.0),
-            "",
-            "an idle link lowers the probability by it (delta2)",
-        ),
-        Parameter::number("freeze_time", 100.0, (1e-3, 1e6), "ms", "least time between two changes"),
-        ECN,
-    ],
+        page: "blue",
+        parameters: &[
+            Parameter::number(
+                "increment",
+                0.02,
+                (0.0, 1.0),
+                "",
+                "an overflow raises the probability by it (delta1)",
+            ),
+            Parameter::number(
+                "decrement",
+                0.002,
+                (0.0, 1.0),
+                "",
+                "an idle link lowers the probability by it (delta2)",
+            ),
+            Parameter::number("freeze_time", 100.0, (1e-3, 1e6), "ms", "least time between two changes"),
+            ECN,
+        ],
+        style: Some(Style::new("#0072b2", "o")),
+    },
     linux_module: None,
     ecn: true,
     random: true,

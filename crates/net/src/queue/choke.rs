@@ -18,43 +18,48 @@
 //! The thesis of Lopez Pacheco (2008, algorithm 5) does not draw above the upper threshold, it drops the arriving
 //! packet at once: `variant = "thesis"`. Linux' sch_choke draws, as the paper does.
 
-use super::Limit;
 use super::average::{Average, Curve, Spacing, Verdict};
 use super::fifo::Fifo;
+use super::limit::Limit;
 use super::red::{ECN, MAX, MAX_P, MEAN_PACKET, MIN, WAIT, WEIGHT, admit, thresholds};
-use super::registry::{Discipline, Setup};
+use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Stream, Time};
+use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "choke",
-    aliases: &[],
-    citation: "Pan, Prabhakar, Psounis: CHOKe, a Stateless Active Queue Management Scheme for Approximating Fair \
+    entry: Entry {
+        name: "choke",
+        title: "CHOKe",
+        aliases: &[],
+        citation: "Pan, Prabhakar, Psounis: CHOKe, a Stateless Active Queue Management Scheme for Approximating Fair \
                Bandwidth Allocation, IEEE INFOCOM 2000",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["paper", "thesis"],
-            "thesis: above the upper threshold nothing is drawn, the arriving packet is dropped",
-        ),
-        MIN,
-        MAX,
-        MAX_P,
-        WEIGHT,
-        Parameter::number(
-            "candidates",
-            1.0,
-            (1.0, 1000.0),
-            "packets",
-            "how many are drawn from the queue for each arrival, rounded down",
-        ),
-        WAIT,
-        MEAN_PACKET,
-        ECN,
-    ],
+        page: "choke",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["paper", "thesis"],
+                "thesis: above the upper threshold nothing is drawn, the arriving packet is dropped",
+            ),
+            MIN,
+            MAX,
+            MAX_P,
+            WEIGHT,
+            Parameter::number(
+                "candidates",
+                1.0,
+                (1.0, 1000.0),
+                "packets",
+                "how many are drawn from the queue for each arrival, rounded down",
+            ),
+            WAIT,
+            MEAN_PACKET,
+            ECN,
+        ],
+        style: Some(Style::new("#92400e", "o")),
+    },
     linux_module: Some("choke"),
     ecn: true,
     random: true,

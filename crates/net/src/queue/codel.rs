@@ -14,22 +14,27 @@
 //! | memory of count | 16 | intervals | RFC 8289, section 5 | none |
 //! | maxpacket | the largest packet seen | bytes | RFC 8289, section 5: the link's MTU, which is not known here | early Linux had the same |
 
-use super::Limit;
 use super::fifo::{Fifo, signal};
+use super::limit::Limit;
 use super::red::ECN;
-use super::registry::{Discipline, Setup};
+use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::math::sqrt;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Interval, Time};
+use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "codel",
-    aliases: &[],
-    citation: "Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018",
-    parameters: &[TARGET, INTERVAL, ECN],
+    entry: Entry {
+        name: "codel",
+        title: "CoDel",
+        aliases: &[],
+        citation: "Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018",
+        page: "codel",
+        parameters: &[TARGET, INTERVAL, ECN],
+        style: Some(Style::new("#009e73", "o")),
+    },
     linux_module: Some("codel"),
     ecn: true,
     random: false,

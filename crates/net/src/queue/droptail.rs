@@ -3,24 +3,32 @@
 //! At a constant rate [`ConstantFifo`](crate::ConstantFifo) does the same without departure events.
 
 use super::fifo::Fifo;
-use super::registry::{Discipline, Setup};
-use super::{Limit, registry};
+use super::limit::Limit;
+use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
-use longfat_units::Time;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Entry, Style, Time};
 use longfat_wire::Packet;
+
+/// The parameter that chooses between the two forms.
+pub const SOJOURN: &str = "sojourn";
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "droptail",
-    aliases: &["fifo"],
-    citation: "Postel: Internet Protocol, RFC 791, 1981, leaves the queue to the router; first in, first out; a full \
+    entry: Entry {
+        name: "droptail",
+        title: "Drop-tail",
+        aliases: &["fifo"],
+        citation: "Postel: Internet Protocol, RFC 791, 1981, leaves the queue to the router; first in, first out; a full \
                queue drops what arrives",
-    parameters: &[Parameter::flag(
-        registry::SOJOURN,
-        false,
-        "also measure how long packets wait: the run takes longer, its other results stay the same",
-    )],
+        page: "droptail",
+        parameters: &[Parameter::flag(
+            SOJOURN,
+            false,
+            "also measure how long packets wait: the run takes longer, its other results stay the same",
+        )],
+        style: Some(Style::new("#6b7280", "o")),
+    },
     linux_module: Some("pfifo"),
     ecn: false,
     random: false,

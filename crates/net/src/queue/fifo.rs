@@ -1,6 +1,6 @@
 //! What every discipline keeps its packets in: first in, first out, with the time of each arrival.
 
-use super::Limit;
+use super::limit::Limit;
 use crate::{DropReason, Sink};
 use longfat_units::Time;
 use longfat_wire::{Ecn, Packet};

@@ -17,49 +17,58 @@
 //! | target, interval | 5, 100 | ms | RFC 8290, section 5; RFC 8289 | none |
 //! | CoDel's backlog | of all queues | bytes | Linux sch_fq_codel.c | RFC 8289 speaks of one queue |
 
-use super::Limit;
 use super::codel::{INTERVAL, Law, Memory, TARGET};
 use super::fifo::Fifo;
-use super::registry::{Discipline, Setup};
+use super::limit::Limit;
+use super::row::{Discipline, Setup};
 use crate::hash::Hash;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Stream, Time};
+use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::Packet;
 use std::collections::VecDeque;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "fq_codel",
-    aliases: &["fq-codel"],
-    citation: "Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet: The Flow Queue CoDel Packet Scheduler and Active \
+    entry: Entry {
+        name: "fq_codel",
+        title: "FQ-CoDel",
+        aliases: &["fq-codel"],
+        citation: "Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet: The Flow Queue CoDel Packet Scheduler and Active \
                Queue Management Algorithm, RFC 8290, 2018",
-    parameters: &[
-        TARGET,
-        INTERVAL,
-        Parameter::number(
-            "flows",
-            1024.0,
-            (1.0, 65_536.0),
-            "queues",
-            "queues that flows are hashed to, rounded down",
-        ),
-        Parameter::number(
-            "quantum",
-            1514.0,
-            (1.0, 1e6),
-            "bytes",
-            "what a queue may send in its turn, rounded down",
-        ),
-        Parameter::number(
-            "batch",
-            64.0,
-            (1.0, 1e6),
-            "packets",
-            "most that an overflow drops at once, rounded down",
-        ),
-        Parameter::flag("ecn", true, "mark packets that can be marked (RFC 3168) instead of dropping them"),
-    ],
+        page: "fq_codel",
+        parameters: &[
+            TARGET,
+            INTERVAL,
+            Parameter::number(
+                "flows",
+                1024.0,
+                (1.0, 65_536.0),
+                "queues",
+                "queues that flows are hashed to, rounded down",
+            ),
+            Parameter::number(
+                "quantum",
+                1514.0,
+                (1.0, 1e6),
+                "bytes",
+                "what a queue may send in its turn, rounded down",
+            ),
+            Parameter::number(
+                "batch",
+                64.0,
+                (1.0, 1e6),
+                "packets",
+                "most that an overflow drops at once, rounded down",
+            ),
+            Parameter::flag(
+                "ecn",
+                true,
+                "mark packets that can be marked (RFC 3168) instead of dropping them",
+            ),
+        ],
+        style: Some(Style::new("#7c3aed", "o")),
+    },
     linux_module: Some("fq_codel"),
     ecn: true,
     random: true,

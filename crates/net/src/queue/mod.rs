@@ -1,59 +1,23 @@
-//! Queue disciplines, one file each, one row each in [`registry`].
+//! Queue disciplines: one file each, one line each in [`list`].
+//!
+//! `row` says what a discipline is; the disciplines use it and never the list.
 
 mod average;
+mod fifo;
+mod limit;
+mod list;
+mod row;
+
 mod blue;
 mod choke;
 mod codel;
 mod droptail;
-mod fifo;
 mod fq_codel;
 mod pie;
 mod red;
-pub mod registry;
 mod sred;
 
-pub use blue::Blue;
-pub use choke::Choke;
-pub use codel::CoDel;
-pub use droptail::DropTail;
-pub use fq_codel::FqCoDel;
-pub use pie::Pie;
-pub use red::Red;
-pub use registry::{Discipline, Setup, disciplines, find};
-pub use sred::Sred;
-
-/// How much a queue holds; the packet in transmission does not count (as in ns-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// So many packets.
-    Packets(u64),
-    /// So many bytes.
-    Bytes(u64),
-}
-
-impl Limit {
-    /// Whether a packet of `bytes` may join a queue of this length.
-    #[inline]
-    pub const fn admits(self, queued_packets: u64, queued_bytes: u64, bytes: u32) -> bool {
-        match self {
-            Limit::Packets(most) => queued_packets < most,
-            Limit::Bytes(most) => queued_bytes + bytes as u64 <= most,
-        }
-    }
-
-    /// The limit in packets of `packet_bytes`.
-    pub const fn in_packets(self, packet_bytes: u64) -> u64 {
-        match self {
-            Limit::Packets(most) => most,
-            Limit::Bytes(most) => most / packet_bytes,
-        }
-    }
-
-    /// How full a queue of this length is: 0 empty, 1 full.
-    pub fn share(self, queued_packets: u64, queued_bytes: u64) -> f64 {
-        match self {
-            Limit::Packets(most) => queued_packets as f64 / most as f64,
-            Limit::Bytes(most) => queued_bytes as f64 / most as f64,
-        }
-    }
-}
+pub use droptail::SOJOURN;
+pub use limit::Limit;
+pub use list::*;
+pub use row::{Boxed, Discipline, Setup};

@@ -22,55 +22,60 @@
 //! | few packets | 2 | packets | RFC 8033, section 4: 2 mean packets of bytes | counted in packets, as in ns-3 |
 //! | delay | of the last packet sent | | RFC 8033, section 4 leaves the choice; Linux' default | 0 when the queue is empty |
 
-use super::Limit;
 use super::fifo::{Fifo, signal};
+use super::limit::Limit;
 use super::red::ECN;
-use super::registry::{Discipline, Setup};
+use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Interval, Stream, Time};
+use longfat_units::{Entry, Interval, Stream, Style, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "pie",
-    aliases: &[],
-    citation: "Pan, Natarajan, Baker, White: Proportional Integral Controller Enhanced (PIE): A Lightweight Control \
+    entry: Entry {
+        name: "pie",
+        title: "PIE",
+        aliases: &[],
+        citation: "Pan, Natarajan, Baker, White: Proportional Integral Controller Enhanced (PIE): A Lightweight Control \
                Scheme to Address the Bufferbloat Problem, RFC 8033, 2017",
-    parameters: &[
-        Parameter::number("target", 15.0, (1e-3, 1e6), "ms", "how long packets shall wait (QDELAY_REF)"),
-        Parameter::number(
-            "update",
-            15.0,
-            (1e-3, 1e6),
-            "ms",
-            "time between two changes of the probability (T_UPDATE)",
-        ),
-        Parameter::number(
-            "max_burst",
-            150.0,
-            (0.0, 1e6),
-            "ms",
-            "a burst so long passes without drops (MAX_BURST)",
-        ),
-        Parameter::number(
-            "alpha",
-            0.125,
-            (0.0, 1e3),
-            "1/s",
-            "weight of the delay's distance from the target",
-        ),
-        Parameter::number("beta", 1.25, (0.0, 1e3), "1/s", "weight of the delay's growth"),
-        Parameter::number(
-            "ecn_threshold",
-            0.1,
-            (0.0, 1.0),
-            "",
-            "above this probability packets are not marked but dropped",
-        ),
-        Parameter::flag("derandomize", true, "space the drops (RFC 8033, 5.4)"),
-        ECN,
-    ],
+        page: "pie",
+        parameters: &[
+            Parameter::number("target", 15.0, (1e-3, 1e6), "ms", "how long packets shall wait (QDELAY_REF)"),
+            Parameter::number(
+                "update",
+                15.0,
+                (1e-3, 1e6),
+                "ms",
+                "time between two changes of the probability (T_UPDATE)",
+            ),
+            Parameter::number(
+                "max_burst",
+                150.0,
+                (0.0, 1e6),
+                "ms",
+                "a burst so long passes without drops (MAX_BURST)",
+            ),
+            Parameter::number(
+                "alpha",
+                0.125,
+                (0.0, 1e3),
+                "1/s",
+                "weight of the delay's distance from the target",
+            ),
+            Parameter::number("beta", 1.25, (0.0, 1e3), "1/s", "weight of the delay's growth"),
+            Parameter::number(
+                "ecn_threshold",
+                0.1,
+                (0.0, 1.0),
+                "",
+                "above this probability packets are not marked but dropped",
+            ),
+            Parameter::flag("derandomize", true, "space the drops (RFC 8033, 5.4)"),
+            ECN,
+        ],
+        style: Some(Style::new("#111827", "o")),
+    },
     linux_module: Some("pie"),
     ecn: true,
     random: true,

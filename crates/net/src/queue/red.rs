@@ -23,43 +23,54 @@
 //! | range of max_p | 0.01 to 0.5 | | Adaptive RED, figure 2; ns-2 `bottom_`, `top_` | none |
 //! | mean packet | 1500 | bytes | chosen here: a full packet | ns-2 has 500 |
 
-use super::Limit;
 use super::average::{Average, Curve, Spacing, Verdict, packets_per_s};
 use super::fifo::{Fifo, signal};
-use super::registry::{Discipline, Setup};
+use super::limit::Limit;
+use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Interval, Stream, Time};
+use longfat_units::{Entry, Interval, Stream, Style, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "red",
-    aliases: &[],
-    citation: "Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on \
+    entry: Entry {
+        name: "red",
+        title: "RED",
+        aliases: &[],
+        citation: "Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on \
                Networking 1(4), 1993; Floyd, Gummadi, Shenker: Adaptive RED, 2001",
-    parameters: &[
-        MIN,
-        MAX,
-        MAX_P,
-        WEIGHT,
-        Parameter::flag("gentle", true, "the probability rises on to 1 at twice the upper threshold"),
-        Parameter::flag("adaptive", false, "move max_p so that the average stays between the thresholds"),
-        Parameter::number(
-            "target_delay",
-            5.0,
-            (1e-3, 1e4),
-            "ms",
-            "half of it is the lower threshold where that is automatic",
-        ),
-        Parameter::number("interval", 0.5, (1e-3, 1e3), "s", "adaptive: time between two changes of max_p"),
-        Parameter::number("alpha", 0.01, (0.0, 1.0), "", "adaptive: greatest increase of max_p"),
-        Parameter::number("beta", 0.9, (0.0, 1.0), "", "adaptive: factor by which max_p decreases"),
-        WAIT,
-        Parameter::choice("mode", &["packets", "bytes"], "what the average and the probability count"),
-        MEAN_PACKET,
-        ECN,
-    ],
+        page: "red",
+        parameters: &[
+            MIN,
+            MAX,
+            MAX_P,
+            WEIGHT,
+            Parameter::flag("gentle", true, "the probability rises on to 1 at twice the upper threshold"),
+            Parameter::flag("adaptive", false, "move max_p so that the average stays between the thresholds"),
+            Parameter::number(
+                "target_delay",
+                5.0,
+                (1e-3, 1e4),
+                "ms",
+                "half of it is the lower threshold where that is automatic",
+            ),
+            Parameter::number(
+                "interval",
+                0.5,
+                (1e-3, 1e3),
+                "s",
+                "adaptive: time between two changes of max_p",
+            ),
+            Parameter::number("alpha", 0.01, (0.0, 1.0), "", "adaptive: greatest increase of max_p"),
+            Parameter::number("beta", 0.9, (0.0, 1.0), "", "adaptive: factor by which max_p decreases"),
+            WAIT,
+            Parameter::choice("mode", &["packets", "bytes"], "what the average and the probability count"),
+            MEAN_PACKET,
+            ECN,
+        ],
+        style: Some(Style::new("#d55e00", "o")),
+    },
     linux_module: Some("red"),
     ecn: true,
     random: true,

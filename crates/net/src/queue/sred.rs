@@ -19,38 +19,49 @@
 //! | p_max | 0.15 | | thesis 2.5.1.4 | none |
 //! | 256 | 256 | flows | thesis 2.5.1.4 | none |
 
-use super::Limit;
 use super::fifo::{Fifo, signal};
+use super::limit::Limit;
 use super::red::ECN;
-use super::registry::{Discipline, Setup};
+use super::row::{Discipline, Setup};
 use crate::counter::{Counter, Zombies};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Stream, Time};
+use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
-    name: "sred",
-    aliases: &[],
-    citation: "Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["simple", "full"],
-            "full: packets of a flow that hits are dropped more often",
-        ),
-        Parameter::number("max_p", 0.15, (0.0, 1.0), "", "greatest drop probability before the factors"),
-        Parameter::number("zombies", 1000.0, (1.0, 1e6), "packets", "length of the list (M), rounded down"),
-        Parameter::number(
-            "overwrite",
-            0.25,
-            (1e-6, 1.0),
-            "",
-            "probability that a miss takes a zombie's place (r)",
-        ),
-        ECN,
-    ],
+    entry: Entry {
+        name: "sred",
+        title: "SRED",
+        aliases: &[],
+        citation: "Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999",
+        page: "sred",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["simple", "full"],
+                "full: packets of a flow that hits are dropped more often",
+            ),
+            Parameter::number("max_p", 0.15, (0.0, 1.0), "", "greatest drop probability before the factors"),
+            Parameter::number(
+                "zombies",
+                1000.0,
+                (1.0, 1e6),
+                "packets",
+                "length of the list (M), rounded down",
+            ),
+            Parameter::number(
+                "overwrite",
+                0.25,
+                (1e-6, 1.0),
+                "",
+                "probability that a miss takes a zombie's place (r)",
+            ),
+            ECN,
+        ],
+        style: Some(Style::new("#cc79a7", "o")),
+    },
     linux_module: None,
     ecn: true,
     random: true,

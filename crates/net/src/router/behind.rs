@@ -1,6 +1,6 @@
 //! A queue that stands behind a router in the same element: the two share one timer of the link.
 
-use crate::queue::registry::Boxed;
+use crate::queue::Boxed;
 use crate::{Address, DropReason, Sink};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;

@@ -15,22 +15,28 @@
 
 use super::behind::Behind;
 use super::law::{DynLaw, Law, Stretch};
-use super::{PROTOCOLS, Router, Setup, laws};
+use super::protocols::{PROTOCOLS, laws};
+use super::row::{Router, Setup};
 use crate::queue::DropTail;
 use crate::{Capacity, Element, Sink};
-use longfat_units::Time;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Entry, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
 pub const ROW: Router = Router {
-    name: "dqw",
-    aliases: &[],
-    citation: "The ns Manual, section 21.2.2: XCP router, 2011",
-    parameters: &[
-        Parameter::choice("protocol", PROTOCOLS, "explicit protocol of the first queue"),
-        Parameter::number("weight", 0.5, (0.01, 0.99), "of the capacity", "what explicit flows share"),
-    ],
+    entry: Entry {
+        name: "dqw",
+        title: "Two queues, fixed weights",
+        aliases: &[],
+        citation: "The ns Manual, section 21.2.2: XCP router, 2011",
+        page: "dqw",
+        parameters: &[
+            Parameter::choice("protocol", PROTOCOLS, "explicit protocol of the first queue"),
+            Parameter::number("weight", 0.5, (0.01, 0.99), "of the capacity", "what explicit flows share"),
+        ],
+        style: None,
+    },
 };
 
 /// One of the two queues.

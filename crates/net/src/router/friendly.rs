@@ -23,36 +23,48 @@
 
 use super::behind::Behind;
 use super::law::{DynLaw, Law, link};
-use super::{PROTOCOLS, Router, Setup, laws};
+use super::protocols::{PROTOCOLS, laws};
+use super::row::{Router, Setup};
 use crate::counter::{Bloom, Counter, Exact, Zombies};
 use crate::{Capacity, DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Stream, Time};
+use longfat_units::{Entry, Stream, Time};
 use longfat_wire::{Kind, Packet};
 
 /// The registry row.
 pub const ROW: Router = Router {
-    name: "friendly",
-    aliases: &[],
-    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+    entry: Entry {
+        name: "friendly",
+        title: "XCP-TCP friendliness",
+        aliases: &[],
+        citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
                high speed networks, thesis, ENS Lyon, 2008, chapter 6",
-    parameters: &[
-        Parameter::choice("protocol", PROTOCOLS, "explicit protocol whose flows it protects"),
-        Parameter::choice("counter", &["zombie", "exact", "bloom"], "what counts the flows"),
-        Parameter::number("inspect", 1.0, (0.01, 1.0), "of the packets", "how many the counters are shown"),
-        Parameter::choice("update", &["interval", "packet"], "when the drop probability moves"),
-        Parameter::number("start", 0.001, (0.0, 1.0), "", "drop probability at first"),
-        Parameter::number("decrease", 0.9999, (0.9, 1.0), "", "factor where explicit flows have enough"),
-        Parameter::number("increase", 1.0001, (1.0, 1.1), "", "factor where explicit flows lack some"),
-        Parameter::number("low", 0.0001, (0.0, 1.0), "", "a lower drop probability is none"),
-        Parameter::number(
-            "load",
-            0.97,
-            (0.0, 1.0),
-            "of the capacity",
-            "with less traffic nothing is dropped",
-        ),
-    ],
+        page: "friendly",
+        parameters: &[
+            Parameter::choice("protocol", PROTOCOLS, "explicit protocol whose flows it protects"),
+            Parameter::choice("counter", &["zombie", "exact", "bloom"], "what counts the flows"),
+            Parameter::number(
+                "inspect",
+                1.0,
+                (0.01, 1.0),
+                "of the packets",
+                "how many the counters are shown",
+            ),
+            Parameter::choice("update", &["interval", "packet"], "when the drop probability moves"),
+            Parameter::number("start", 0.001, (0.0, 1.0), "", "drop probability at first"),
+            Parameter::number("decrease", 0.9999, (0.9, 1.0), "", "factor where explicit flows have enough"),
+            Parameter::number("increase", 1.0001, (1.0, 1.1), "", "factor where explicit flows lack some"),
+            Parameter::number("low", 0.0001, (0.0, 1.0), "", "a lower drop probability is none"),
+            Parameter::number(
+                "load",
+                0.97,
+                (0.0, 1.0),
+                "of the capacity",
+                "with less traffic nothing is dropped",
+            ),
+        ],
+        style: None,
+    },
 };
 
 const ZOMBIES: usize = 1000;

@@ -19,28 +19,33 @@
 //! | Delta | 0.05 | s | chosen here: below the round-trip times of long fat networks | the thesis gives no value |
 //! | p counts from | (1 + gamma) / 2 | of the capacity | chosen here: where gamma C is met, packets are more or fewer by one | any y above gamma C |
 
-use super::Router;
 use super::law::{Law, Stretch};
+use super::row::Router;
 use longfat_units::parameters::{Parameter, Parameters};
-use longfat_units::{Interval, Time};
+use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, JetMax as Header, Kind, Packet};
 
 /// The registry row.
 pub const ROW: Router = Router {
-    name: "jetmax",
-    aliases: &[],
-    citation: "Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed Heterogeneous \
+    entry: Entry {
+        name: "jetmax",
+        title: "JetMax",
+        aliases: &[],
+        citation: "Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed Heterogeneous \
                Networks, INFOCOM 2006",
-    parameters: &[
-        Parameter::number("gamma", 0.95, (0.1, 1.0), "of the capacity", "how much of it is to be used"),
-        Parameter::number(
-            "interval",
-            0.05,
-            (1e-3, 10.0),
-            "s",
-            "how long flows and traffic are counted; not above the least round-trip time",
-        ),
-    ],
+        page: "jetmax",
+        parameters: &[
+            Parameter::number("gamma", 0.95, (0.1, 1.0), "of the capacity", "how much of it is to be used"),
+            Parameter::number(
+                "interval",
+                0.05,
+                (1e-3, 10.0),
+                "s",
+                "how long flows and traffic are counted; not above the least round-trip time",
+            ),
+        ],
+        style: None,
+    },
 };
 
 /// What arrives in one interval.

@@ -2,7 +2,7 @@
 //! routers (XCP-i) and shares of a link (XCP-TCP friendliness) drive the same laws.
 
 use super::behind::Behind;
-use crate::queue::registry::Boxed;
+use crate::queue::Boxed;
 use crate::{Capacity, Element, Sink};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
@@ -50,6 +50,9 @@ pub trait Law<P: Packet> {
 
 /// Any law.
 pub type DynLaw<P> = Box<dyn Law<P> + Send>;
+
+/// Makes as many instances of a law as there are stretches to control.
+pub type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
 
 impl<P: Packet> Law<P> for DynLaw<P> {
     fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {

@@ -15,27 +15,38 @@
 //! | slot | 200 | ms | ns-2, util_check_intv_ | counts what leaves, ns-2 how long the link is busy |
 //! | slots | 5 | | ns-2, util_records_ | none |
 
-use super::Router;
-use super::law::{Law, Stretch};
-use longfat_units::parameters::{Parameter, Parameters};
-use longfat_units::{Interval, Stream, Time};
+use super::law::{Controlled, Law, Stretch};
+use super::row::{Router, Setup};
+use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::{Entry, Interval, Stream, Time};
 use longfat_wire::{Explicit, Function, Kind, Packet, QuickStart as Header, RateCode};
 
 /// The registry row.
 pub const ROW: Router = Router {
-    name: "quickstart",
-    aliases: &[],
-    citation: "Floyd, Allman, Jain, Sarolahti: Quick-Start for TCP and IP, RFC 4782, 2007",
-    parameters: &[
-        Parameter::number(
-            "share",
-            0.85,
-            (0.01, 1.0),
-            "of the capacity",
-            "how much may be in use with what is approved",
-        ),
-        Parameter::number("memory", 200.0, (1.0, 1e5), "ms", "how long approvals count as in use, at least"),
-    ],
+    entry: Entry {
+        name: "quickstart",
+        title: "Quick-Start",
+        aliases: &[],
+        citation: "Floyd, Allman, Jain, Sarolahti: Quick-Start for TCP and IP, RFC 4782, 2007",
+        page: "quickstart",
+        parameters: &[
+            Parameter::number(
+                "share",
+                0.85,
+                (0.01, 1.0),
+                "of the capacity",
+                "how much may be in use with what is approved",
+            ),
+            Parameter::number(
+                "memory",
+                200.0,
+                (1.0, 1e5),
+                "ms",
+                "how long approvals count as in use, at least",
+            ),
+        ],
+        style: None,
+    },
 };
 
 const SLOT: Interval = Interval::from_millis(200);
@@ -83,14 +94,15 @@ pub struct QuickStart {
 }
 
 impl QuickStart {
-    /// From checked parameters; the stream makes nonces.
-    pub fn build(p: &Parameters, stream: Stream) -> Self {
-        QuickStart {
+    /// A queue with this law around it, from checked parameters; never refused. The stream makes nonces.
+    pub fn build<P: Packet>(setup: Setup<P>, p: &Parameters) -> Result<Controlled<P, Self>, ParameterError> {
+        let law = QuickStart {
             share: p.number("share"),
             left: Sums::new(SLOT),
             approved: Sums::new(Interval::from_secs_f64(1e-3 * p.number("memory"))),
-            stream,
-        }
+            stream: setup.stream,
+        };
+        Ok(Controlled::new(setup.queue, setup.capacity, law))
     }
 
     fn free_bps(&mut self, now: Time, stretch: &Stretch) -> f64 {

@@ -18,29 +18,40 @@
 //! | weight of the newest mean queue | 1/4 | | the authors' ns-2 router, its comment | its integer arithmetic makes it 1/16 |
 //! | low, high below | 0.8, 1 | of the target | SIGCOMM 2005 | ns-2 rounds up to whole percents first |
 
-use super::Router;
 use super::law::{Law, Stretch};
+use super::row::Router;
 use longfat_units::parameters::{Parameter, Parameters};
-use longfat_units::{Interval, Time};
+use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, Kind, Load, Packet};
 
 /// The registry row.
 pub const ROW: Router = Router {
-    name: "vcp",
-    aliases: &[],
-    citation: "Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005",
-    parameters: &[
-        Parameter::number("interval", 200.0, (1.0, 1e4), "ms", "time over which load is measured (t_rho)"),
-        Parameter::number(
-            "sampling",
-            10.0,
-            (0.1, 1e4),
-            "ms",
-            "time from one look at the queue to the next (t_q)",
-        ),
-        Parameter::number("kappa", 0.5, (0.0, 10.0), "of the queue", "how much of it counts as load"),
-        Parameter::number("target", 0.95, (0.01, 1.0), "of the capacity", "what counts as full load"),
-    ],
+    entry: Entry {
+        name: "vcp",
+        title: "VCP",
+        aliases: &[],
+        citation: "Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005",
+        page: "vcp",
+        parameters: &[
+            Parameter::number(
+                "interval",
+                200.0,
+                (1.0, 1e4),
+                "ms",
+                "time over which load is measured (t_rho)",
+            ),
+            Parameter::number(
+                "sampling",
+                10.0,
+                (0.1, 1e4),
+                "ms",
+                "time from one look at the queue to the next (t_q)",
+            ),
+            Parameter::number("kappa", 0.5, (0.0, 10.0), "of the queue", "how much of it counts as load"),
+            Parameter::number("target", 0.95, (0.01, 1.0), "of the capacity", "what counts as full load"),
+        ],
+        style: None,
+    },
 };
 
 /// Below this the load is low.

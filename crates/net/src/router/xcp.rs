@@ -22,40 +22,45 @@
 //! | interval's range | 0.001 .. 1 | s | draft-falk-xcp-spec-03, its router in ns-2 | none |
 //! | least wait for Q | 0.002 | s | draft-falk-xcp-spec-03, its router in ns-2 | waits d less the queue, not half of that |
 
-use super::Router;
 use super::law::{Law, Stretch};
+use super::row::Router;
 use longfat_units::parameters::{Parameter, Parameters};
-use longfat_units::{Interval, Time};
+use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, Kind, Packet, Xcp as Header};
 
 /// The registry row.
 pub const ROW: Router = Router {
-    name: "xcp",
-    aliases: &[],
-    citation: "Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002",
-    parameters: &[
-        Parameter::number(
-            "alpha",
-            0.4,
-            (1e-3, 1.0),
-            "of spare capacity",
-            "how much of it is given out in an interval",
-        ),
-        Parameter::number(
-            "beta",
-            0.226,
-            (0.0, 1.0),
-            "of the queue",
-            "how much of a standing one is drained in an interval",
-        ),
-        Parameter::number(
-            "gamma",
-            0.1,
-            (0.0, 1.0),
-            "of the traffic",
-            "how much at least changes hands in an interval",
-        ),
-    ],
+    entry: Entry {
+        name: "xcp",
+        title: "XCP",
+        aliases: &[],
+        citation: "Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002",
+        page: "xcp",
+        parameters: &[
+            Parameter::number(
+                "alpha",
+                0.4,
+                (1e-3, 1.0),
+                "of spare capacity",
+                "how much of it is given out in an interval",
+            ),
+            Parameter::number(
+                "beta",
+                0.226,
+                (0.0, 1.0),
+                "of the queue",
+                "how much of a standing one is drained in an interval",
+            ),
+            Parameter::number(
+                "gamma",
+                0.1,
+                (0.0, 1.0),
+                "of the traffic",
+                "how much at least changes hands in an interval",
+            ),
+        ],
+        style: None,
+    },
 };
 
 const FIRST_INTERVAL_S: f64 = 0.05;

@@ -28,39 +28,64 @@ mod estimate;
 mod upstream;
 
 use super::behind::Behind;
-use super::{Controlled, DynLaw, Law, Laws, Router, Setup, laws};
-use crate::queue::registry::Boxed;
+use super::law::{Controlled, DynLaw, Law, Laws};
+use super::protocols::{PROTOCOLS, laws};
+use super::row::{Router, Setup};
+use crate::queue::Boxed;
 use crate::{Address, Element, Sink};
 use dispersion::{Arriving, Formula, Train};
 use estimate::{Job, Method, Post};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Interval, Stream, Time};
+use longfat_units::{Entry, Interval, Stream, Time};
 use longfat_wire::{Content, Crossing, Kind, Packet, Trail};
 use std::collections::BTreeMap;
 use upstream::{Patience, Upstream};
 
 /// The registry row.
 pub const ROW: Router = Router {
-    name: "xcp-i",
-    aliases: &["xcp_i"],
-    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+    entry: Entry {
+        name: "xcp-i",
+        title: "XCP-i",
+        aliases: &["xcp_i"],
+        citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
                high speed networks, thesis, ENS Lyon, 2008, chapter 4",
-    parameters: &[
-        Parameter::choice("protocol", super::PROTOCOLS, "whose law real and virtual routers follow"),
-        Parameter::choice(
-            "estimator",
-            &["oracle", "oracle-error", "igi", "ptr"],
-            "how the bandwidth between two routers is found",
-        ),
-        Parameter::number("error_least", 0.05, (0.0, 1.0), "of the estimate", "oracle-error: least error"),
-        Parameter::number("error_most", 0.2, (0.0, 1.0), "of the estimate", "oracle-error: greatest error"),
-        Parameter::number("period", 1.0, (1e-3, 1e4), "s", "from the end of an estimate to the next"),
-        Parameter::number("timeout", 1.0, (1e-3, 1e3), "s", "how long an answer is waited for"),
-        Parameter::number("inactivity", 120.0, (0.1, 1e6), "s", "without packets, until estimates end"),
-        Parameter::number("packets", 60.0, (2.0, 1000.0), "packets", "igi, ptr: of a train"),
-        Parameter::number("packet_bytes", 500.0, (40.0, 1500.0), "bytes", "igi, ptr: of a train's packets"),
-        Parameter::number("trains", 3.0, (1.0, 100.0), "trains", "igi, ptr: sent at each gap"),
-    ],
+        page: "xcp-i",
+        parameters: &[
+            Parameter::choice("protocol", PROTOCOLS, "whose law real and virtual routers follow"),
+            Parameter::choice(
+                "estimator",
+                &["oracle", "oracle-error", "igi", "ptr"],
+                "how the bandwidth between two routers is found",
+            ),
+            Parameter::number(
+                "error_least",
+                0.05,
+                (0.0, 1.0),
+                "of the estimate",
+                "oracle-error: least error",
+            ),
+            Parameter::number(
+                "error_most",
+                0.2,
+                (0.0, 1.0),
+                "of the estimate",
+                "oracle-error: greatest error",
+            ),
+            Parameter::number("period", 1.0, (1e-3, 1e4), "s", "from the end of an estimate to the next"),
+            Parameter::number("timeout", 1.0, (1e-3, 1e3), "s", "how long an answer is waited for"),
+            Parameter::number("inactivity", 120.0, (0.1, 1e6), "s", "without packets, until estimates end"),
+            Parameter::number("packets", 60.0, (2.0, 1000.0), "packets", "igi, ptr: of a train"),
+            Parameter::number(
+                "packet_bytes",
+                500.0,
+                (40.0, 1500.0),
+                "bytes",
+                "igi, ptr: of a train's packets",
+            ),
+            Parameter::number("trains", 3.0, (1.0, 100.0), "trains", "igi, ptr: sent at each gap"),
+        ],
+        style: None,
+    },
 };
 
 const MESSAGE_BYTES: u32 = 40;

@@ -3,7 +3,7 @@
 
 use crate::source::{Bench, PACKET, capable, data, s, setup};
 use longfat_net::Element;
-use longfat_net::queue::registry::Boxed;
+use longfat_net::queue::Boxed;
 use longfat_net::queue::{Discipline, Limit, disciplines};
 use longfat_units::parameters::{Kind, Value};
 use longfat_units::{Interval, Stream, Time};

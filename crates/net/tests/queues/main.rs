@@ -11,6 +11,8 @@ mod driver;
 mod fq_codel;
 mod pie;
 mod red;
+#[path = "../../../units/tests/registry/mod.rs"]
+mod registry;
 mod rows;
 mod source;
 mod sred;

@@ -9,6 +9,8 @@ mod flows;
 mod friendly;
 mod jetmax;
 mod quickstart;
+#[path = "../../../units/tests/registry/mod.rs"]
+mod registry;
 mod rows;
 mod setup;
 mod vcp;

@@ -4,7 +4,7 @@ use super::NewFlow;
 use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{ConnectionPlan, PlanError, ReductionPlan, RttSamplesPlan, SlowStart, rate};
-use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::Recovery;
 use longfat_transport::cc::{self, CongestionControl, Controller};
 use longfat_transport::{
     Echoing, QuickStartRequest, Receiver, ReceiverConfig, Reduction, RttSamples, Sender, SenderConfig, udp,

@@ -15,28 +15,35 @@
 //! | a(W), b(W) | | | RFC 3649, exact equations | none |
 
 use super::aimd::{standard_decrease, standard_increase};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
 use super::hstcp::Hstcp;
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
-use longfat_units::Interval;
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "africa",
-    aliases: &["tcp-africa"],
-    citation: "King, Baraniuk, Riedi: TCP-Africa: An Adaptive and Fair Rapid Increase Rule for Scalable TCP, \
-               INFOCOM 2005",
-    parameters: &[
-        Parameter::choice(
-            "decrease",
-            &["half", "hstcp"],
-            "what a loss takes: half of the window, or in fast mode b(w) of HighSpeed TCP",
-        ),
-        Parameter::number("alpha", 1.641, (0.01, 1e4), "packets", "own queue from which growth is slow"),
-    ],
+pub const ROW: Row<Africa> = Row {
+    entry: Entry {
+        name: "africa",
+        title: "TCP-Africa",
+        aliases: &["tcp-africa"],
+        citation: "King, Baraniuk, Riedi: TCP-Africa: An Adaptive and Fair Rapid Increase Rule for Scalable TCP, \
+                   INFOCOM 2005",
+        page: "africa",
+        parameters: &[
+            Parameter::choice(
+                "decrease",
+                &["half", "hstcp"],
+                "what a loss takes: half of the window, or in fast mode b(w) of HighSpeed TCP",
+            ),
+            Parameter::number("alpha", 1.641, (0.01, 1e4), "packets", "own queue from which growth is slow"),
+        ],
+        style: Some(Style::new("#92400e", "<")),
+    },
     linux_module: None,
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Africa(Africa::new(p)),
+    build: Africa::new,
 };
 
 /// A TCP-Africa flow.
@@ -107,7 +114,7 @@ mod tests {
     use longfat_units::Time;
 
     /// A flow that has seen 100 ms without a queue.
-    fn africa(decrease: &str) -> Controller {
+    fn africa(decrease: &str) -> Africa {
         let mut c = instance(&ROW, &[("decrease", decrease)]);
         c.on_sample(&after(100_000));
         c

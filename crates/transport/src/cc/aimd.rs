@@ -13,58 +13,88 @@
 //! | increase | 1 | segment per RTT | RFC 5681, equation 3 | none |
 //! | decrease | 1/2 | of cwnd | RFC 5681, equation 4 | of cwnd, not of FlightSize (as Linux does); equal while the window limits |
 
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Congestion, CongestionControl, Parameters, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::Parameters;
+use longfat_units::{Entry, Style};
 
 const CITATION: &str = "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009";
 
-/// The rows of this family.
-pub const ROWS: [Algorithm; 4] = [
-    Algorithm {
+/// SACK TCP: recovers with selective acknowledgements.
+pub const SACK: Row<Aimd> = Row {
+    entry: Entry {
         name: "sack",
+        title: "SACK TCP",
         aliases: &["standard", "tcp"],
         citation: CITATION,
+        page: "standard",
         parameters: &[],
-        linux_module: Some("reno"),
-        recovery: Recovery::Sack,
-        build: Aimd::build,
+        style: Some(Style::new("#6b7280", "o")),
     },
-    Algorithm {
+    linux_module: Some("reno"),
+    protocol: None,
+    recovery: Recovery::Sack,
+    build: Aimd::build,
+};
+
+/// NewReno: recovers from several losses in a window without SACK.
+pub const NEWRENO: Row<Aimd> = Row {
+    entry: Entry {
         name: "newreno",
+        title: "NewReno TCP",
         aliases: &[],
         citation: "Henderson, Floyd, Gurtov, Nishida: The NewReno Modification to TCP's Fast Recovery Algorithm, RFC 6582, 2012",
+        page: "standard",
         parameters: &[],
-        linux_module: Some("reno"),
-        recovery: Recovery::NewReno,
-        build: Aimd::build,
+        style: Some(Style::new("#9ca3af", "3")),
     },
-    Algorithm {
+    linux_module: Some("reno"),
+    protocol: None,
+    recovery: Recovery::NewReno,
+    build: Aimd::build,
+};
+
+/// Reno: fast recovery ends at the first new acknowledgement.
+pub const RENO: Row<Aimd> = Row {
+    entry: Entry {
         name: "reno",
+        title: "Reno TCP",
         aliases: &[],
         citation: CITATION,
+        page: "standard",
         parameters: &[],
-        linux_module: Some("reno"),
-        recovery: Recovery::Reno,
-        build: Aimd::build,
+        style: Some(Style::new("#4b5563", "4")),
     },
-    Algorithm {
+    linux_module: Some("reno"),
+    protocol: None,
+    recovery: Recovery::Reno,
+    build: Aimd::build,
+};
+
+/// Tahoe: starts again from one segment after every loss.
+pub const TAHOE: Row<Aimd> = Row {
+    entry: Entry {
         name: "tahoe",
+        title: "Tahoe TCP",
         aliases: &[],
         citation: "Jacobson: Congestion Avoidance and Control, SIGCOMM 1988",
+        page: "standard",
         parameters: &[],
-        linux_module: None,
-        recovery: Recovery::Tahoe,
-        build: Aimd::build,
+        style: Some(Style::new("#111827", "+")),
     },
-];
+    linux_module: None,
+    protocol: None,
+    recovery: Recovery::Tahoe,
+    build: Aimd::build,
+};
 
 /// The AIMD(1, 1/2) rule. Stateless: everything is in the window.
 #[derive(Clone, Debug, Default)]
 pub struct Aimd;
 
 impl Aimd {
-    fn build(_: &Parameters) -> super::Controller {
-        super::Controller::Aimd(Aimd)
+    fn build(_: &Parameters) -> Self {
+        Aimd
     }
 }
 

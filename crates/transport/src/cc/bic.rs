@@ -32,9 +32,10 @@
 //! | S_min | B / sigma = 0.2 | segments per RTT | LLS | parameter; 0.01 in the INFOCOM paper |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
-use longfat_units::{Interval, Time};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 
 /// Delays are not used until this long after a recovery.
 const SETTLING: Interval = Interval::from_millis(1000);
@@ -50,62 +51,68 @@ const PAPER_S_MAX: f64 = 32.0;
 const LINUX_S_MAX: f64 = 16.0;
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "bic",
-    aliases: &["bic-tcp", "bictcp"],
-    citation: "Xu, Harfoush, Rhee: Binary Increase Congestion Control for Fast Long-Distance Networks, IEEE \
-               INFOCOM 2004",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["corrected", "literal", "linux"],
-            "the equations of Li, Leith and Shorten, their slip mended or as printed, or Linux's module",
-        ),
-        Parameter::choice(
-            "fast_convergence",
-            &["on", "off"],
-            "whether a loss below the last maximum lowers the target",
-        ),
-        Parameter::number(
-            "s_max",
-            0.0,
-            (0.0, 1e4),
-            "segments per RTT",
-            "greatest step; 0 takes the variant's own: 32, Linux 16",
-        ),
-        Parameter::number(
-            "s_min",
-            0.0,
-            (0.0, 1e3),
-            "segments per RTT",
-            "least step; 0 takes b / sigma, the INFOCOM paper has 0.01 (not in variant linux)",
-        ),
-        Parameter::number(
-            "b",
-            4.0,
-            (2.0, 64.0),
-            "",
-            "the search goes this part of the way to the target: 1 / b",
-        ),
-        Parameter::number(
-            "sigma",
-            20.0,
-            (1.0, 1000.0),
-            "RTT",
-            "time to cross the last b segments before the target",
-        ),
-        Parameter::number("beta", 0.8, (0.1, 0.99), "of the window", "what a loss leaves"),
-        Parameter::number("low_window", 14.0, (0.0, 1e6), "segments", "standard TCP up to this window"),
-        Parameter::number(
-            "low_util",
-            0.15,
-            (0.0, 1.0),
-            "of the delay range",
-            "queueing delay of an under-used path; 0 turns the check off (not in variant linux)",
-        ),
-        Parameter::number("util_check", 2.0, (0.0, 3600.0), "s", "how long it has to look so"),
-    ],
+pub const ROW: Row<Bic> = Row {
+    entry: Entry {
+        name: "bic",
+        title: "BIC TCP",
+        aliases: &["bic-tcp", "bictcp"],
+        citation: "Xu, Harfoush, Rhee: Binary Increase Congestion Control for Fast Long-Distance Networks, IEEE \
+                   INFOCOM 2004",
+        page: "bic",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["corrected", "literal", "linux"],
+                "the equations of Li, Leith and Shorten, their slip mended or as printed, or Linux's module",
+            ),
+            Parameter::choice(
+                "fast_convergence",
+                &["on", "off"],
+                "whether a loss below the last maximum lowers the target",
+            ),
+            Parameter::number(
+                "s_max",
+                0.0,
+                (0.0, 1e4),
+                "segments per RTT",
+                "greatest step; 0 takes the variant's own: 32, Linux 16",
+            ),
+            Parameter::number(
+                "s_min",
+                0.0,
+                (0.0, 1e3),
+                "segments per RTT",
+                "least step; 0 takes b / sigma, the INFOCOM paper has 0.01 (not in variant linux)",
+            ),
+            Parameter::number(
+                "b",
+                4.0,
+                (2.0, 64.0),
+                "",
+                "the search goes this part of the way to the target: 1 / b",
+            ),
+            Parameter::number(
+                "sigma",
+                20.0,
+                (1.0, 1000.0),
+                "RTT",
+                "time to cross the last b segments before the target",
+            ),
+            Parameter::number("beta", 0.8, (0.1, 0.99), "of the window", "what a loss leaves"),
+            Parameter::number("low_window", 14.0, (0.0, 1e6), "segments", "standard TCP up to this window"),
+            Parameter::number(
+                "low_util",
+                0.15,
+                (0.0, 1.0),
+                "of the delay range",
+                "queueing delay of an under-used path; 0 turns the check off (not in variant linux)",
+            ),
+            Parameter::number("util_check", 2.0, (0.0, 3600.0), "s", "how long it has to look so"),
+        ],
+        style: Some(Style::new("#009e73", "D")),
+    },
     linux_module: Some("bic"),
+    protocol: None,
     recovery: Recovery::Sack,
     build: Bic::build,
 };
@@ -295,7 +302,7 @@ pub struct Bic {
 }
 
 impl Bic {
-    fn build(p: &Parameters) -> Controller {
+    fn build(p: &Parameters) -> Self {
         let variant = match p.word("variant") {
             "literal" => Variant::Literal,
             "linux" => Variant::Linux,
@@ -305,7 +312,7 @@ impl Bic {
         let (b, sigma) = (p.number("b"), p.number("sigma"));
         let s_max = or(p.number("s_max"), if variant == Variant::Linux { LINUX_S_MAX } else { PAPER_S_MAX });
         let low_util = if variant == Variant::Linux { 0.0 } else { p.number("low_util") };
-        Controller::Bic(Bic {
+        Bic {
             step: Step { variant, s_max, s_min: or(p.number("s_min"), b / sigma).min(s_max), b, sigma },
             fast_convergence: p.word("fast_convergence") == "on",
             beta: p.number("beta"),
@@ -314,7 +321,7 @@ impl Bic {
             before: Memory::default(),
             utilisation: Utilisation::new(low_util, Interval::from_secs_f64(p.number("util_check"))),
             ratio: AckRatio::new(),
-        })
+        }
     }
 
     fn is_hurried(&self, cwnd: f64) -> bool {
@@ -372,12 +379,11 @@ mod tests {
     use super::*;
 
     fn bic(words: &[(&str, &str)]) -> Bic {
-        let Controller::Bic(c) = instance(&ROW, words) else { unreachable!() };
-        c
+        instance(&ROW, words)
     }
 
     /// A connection at `cwnd` whose last loss was at 1000 segments.
-    fn after_a_loss_at_1000(words: &[(&str, &str)], cwnd: f64) -> (Controller, Window) {
+    fn after_a_loss_at_1000(words: &[(&str, &str)], cwnd: f64) -> (Bic, Window) {
         let mut c = instance(&ROW, words);
         c.on_congestion(&loss(), &mut window(1000.0, 2.0));
         (c, window(cwnd, 2.0))
@@ -437,8 +443,7 @@ mod tests {
     #[test]
     fn fast_convergence_sets_the_target_between_the_windows_before_and_after_the_loss() {
         for (word, target) in [("on", 810.0), ("off", 900.0)] {
-            let (c, mut w) = after_a_loss_at_1000(&[("fast_convergence", word)], 900.0);
-            let Controller::Bic(mut c) = c else { unreachable!() };
+            let (mut c, mut w) = after_a_loss_at_1000(&[("fast_convergence", word)], 900.0);
             c.on_congestion(&loss(), &mut w);
             assert_eq!((c.memory.w1, c.memory.w2), (target, 900.0));
             assert_eq!(w.ssthresh, 720.0);
@@ -447,8 +452,7 @@ mod tests {
 
     #[test]
     fn an_undone_loss_leaves_the_target_alone() {
-        let (c, mut w) = after_a_loss_at_1000(&[], 900.0);
-        let Controller::Bic(mut c) = c else { unreachable!() };
+        let (mut c, mut w) = after_a_loss_at_1000(&[], 900.0);
         c.on_congestion(&loss(), &mut w);
         c.on_undo(&mut w);
         assert_eq!((c.memory.w1, c.memory.w2), (1000.0, 1000.0));
@@ -472,7 +476,6 @@ mod tests {
         let mut w = window(2000.0, 2.0);
         round_trip(&mut c, &mut w);
         assert!((w.cwnd - 2200.0).abs() < 2.0, "{}", w.cwnd);
-        let Controller::Bic(c) = c else { unreachable!() };
         assert_eq!(c.ratio.0, 31);
     }
 
@@ -519,7 +522,7 @@ mod tests {
 
     #[test]
     fn the_infocom_papers_least_step_can_be_set() {
-        let Controller::Bic(c) = with_numbers(&ROW, &[("s_min", 0.01)]) else { unreachable!() };
+        let c = with_numbers(&ROW, &[("s_min", 0.01)]);
         assert_eq!(c.step.per_round_trip(999.0, 1000.0), 0.01);
     }
 
@@ -545,14 +548,13 @@ mod tests {
         assert!(looks_under_used(&mut bic(&[]), 114, 3));
         assert!(!looks_under_used(&mut bic(&[]), 116, 30));
         assert!(!looks_under_used(&mut bic(&[("variant", "linux")]), 114, 30));
-        let Controller::Bic(mut off) = with_numbers(&ROW, &[("low_util", 0.0)]) else { unreachable!() };
+        let mut off = with_numbers(&ROW, &[("low_util", 0.0)]);
         assert!(!looks_under_used(&mut off, 114, 30));
     }
 
     #[test]
     fn an_under_used_path_hurries_growth_only_beyond_the_window_of_the_last_loss() {
-        let (c, _) = after_a_loss_at_1000(&[], 0.0);
-        let Controller::Bic(mut c) = c else { unreachable!() };
+        let (mut c, _) = after_a_loss_at_1000(&[], 0.0);
         // the first second after a recovery does not count, so three are needed
         assert!(!looks_under_used(&mut c.clone(), 114, 2));
         c.utilisation.trusted_from = Some(Time::ZERO);
@@ -566,8 +568,7 @@ mod tests {
 
     #[test]
     fn delays_right_after_a_recovery_do_not_count() {
-        let (c, mut w) = after_a_loss_at_1000(&[], 900.0);
-        let Controller::Bic(mut c) = c else { unreachable!() };
+        let (mut c, mut w) = after_a_loss_at_1000(&[], 900.0);
         let at = |ms| Time::ZERO + Interval::from_millis(ms);
         c.on_ack(&ack_at(at(5000), 1.0, Interval::from_millis(80)), &mut w);
         c.on_ack(&ack_at(at(5999), 1.0, Interval::from_millis(80)), &mut w);

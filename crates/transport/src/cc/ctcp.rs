@@ -24,11 +24,12 @@
 //! | spreading of dwnd's growth | 1 | RTT | ctcp 1.3 for Linux, PACE_DWND | the papers: once per RTT |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
 use super::round::Round;
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::row::{Recovery, Row};
 use longfat_units::math::pow;
-use longfat_units::{Interval, Time};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 
 const PAPER_LOW_WINDOW: f64 = 41.0;
 const DRAFT_LOW_WINDOW: f64 = 38.0;
@@ -38,37 +39,49 @@ const GAMMA_SAMPLE: f64 = 0.75;
 const LEAST_SAMPLES: u32 = 3;
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "ctcp",
-    aliases: &["compound", "compound-tcp"],
-    citation: "Tan, Song, Zhang, Sridharan: A Compound TCP Approach for High-speed and Long Distance Networks, \
-               IEEE INFOCOM 2006",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["paper", "draft"],
-            "paper: fixed gamma; draft: gamma tuned with each loss, and baseRTT forgotten on a timeout",
-        ),
-        Parameter::choice(
-            "base",
-            &["window", "dwnd"],
-            "whose power dwnd grows by: the whole window's, or its own as in the first drafts",
-        ),
-        Parameter::number("alpha", 0.125, (0.001, 10.0), "", "scale of dwnd's growth per round trip"),
-        Parameter::number("k", 0.75, (0.0, 0.99), "", "power of the window in dwnd's growth"),
-        Parameter::number("beta", 0.5, (0.01, 0.99), "of the window", "what a loss takes away"),
-        Parameter::number("zeta", 1.0, (0.01, 10.0), "", "part of its own queue by which dwnd shrinks"),
-        Parameter::number("gamma", 30.0, (1.0, 1e6), "segments", "own queue at which dwnd begins to shrink"),
-        Parameter::number("lambda", 0.25, (0.0, 1.0), "", "weight of a new sample of gamma (draft only)"),
-        Parameter::number(
-            "low_window",
-            0.0,
-            (0.0, 1e6),
-            "segments",
-            "standard TCP below this window; 0 takes the variant's own: 41, draft 38",
-        ),
-    ],
+pub const ROW: Row<Ctcp> = Row {
+    entry: Entry {
+        name: "ctcp",
+        title: "Compound TCP",
+        aliases: &["compound", "compound-tcp"],
+        citation: "Tan, Song, Zhang, Sridharan: A Compound TCP Approach for High-speed and Long Distance Networks, \
+                   IEEE INFOCOM 2006",
+        page: "ctcp",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["paper", "draft"],
+                "paper: fixed gamma; draft: gamma tuned with each loss, and baseRTT forgotten on a timeout",
+            ),
+            Parameter::choice(
+                "base",
+                &["window", "dwnd"],
+                "whose power dwnd grows by: the whole window's, or its own as in the first drafts",
+            ),
+            Parameter::number("alpha", 0.125, (0.001, 10.0), "", "scale of dwnd's growth per round trip"),
+            Parameter::number("k", 0.75, (0.0, 0.99), "", "power of the window in dwnd's growth"),
+            Parameter::number("beta", 0.5, (0.01, 0.99), "of the window", "what a loss takes away"),
+            Parameter::number("zeta", 1.0, (0.01, 10.0), "", "part of its own queue by which dwnd shrinks"),
+            Parameter::number(
+                "gamma",
+                30.0,
+                (1.0, 1e6),
+                "segments",
+                "own queue at which dwnd begins to shrink",
+            ),
+            Parameter::number("lambda", 0.25, (0.0, 1.0), "", "weight of a new sample of gamma (draft only)"),
+            Parameter::number(
+                "low_window",
+                0.0,
+                (0.0, 1e6),
+                "segments",
+                "standard TCP below this window; 0 takes the variant's own: 41, draft 38",
+            ),
+        ],
+        style: Some(Style::new("#0f766e", "X")),
+    },
     linux_module: None,
+    protocol: None,
     recovery: Recovery::Sack,
     build: Ctcp::build,
 };
@@ -120,7 +133,7 @@ fn queued(win: f64, base_rtt: Interval, rtt: Interval) -> f64 {
 }
 
 impl Ctcp {
-    fn build(p: &Parameters) -> Controller {
+    fn build(p: &Parameters) -> Self {
         let draft = p.word("variant") == "draft";
         let low_window = match p.number("low_window") {
             0.0 if draft => DRAFT_LOW_WINDOW,
@@ -129,7 +142,7 @@ impl Ctcp {
         };
         let gamma = p.number("gamma");
         let state = State { dwnd: 0.0, gamma, base_rtt: Interval::MAX };
-        Controller::Ctcp(Ctcp {
+        Ctcp {
             draft,
             own_power: p.word("base") == "dwnd",
             alpha: p.number("alpha"),
@@ -145,7 +158,7 @@ impl Ctcp {
             reno_queue: None,
             round: Round::default(),
             trip: None,
-        })
+        }
     }
 
     /// dwnd's growth in a round trip without a queue.
@@ -268,10 +281,7 @@ mod tests {
     fn ctcp(words: &[(&str, &str)]) -> Ctcp {
         let given: Vec<_> =
             words.iter().map(|(k, v)| ((*k).to_owned(), Value::Word((*v).to_owned()))).collect();
-        match ROW.instance(&given).unwrap() {
-            Controller::Ctcp(c) => c,
-            _ => unreachable!(),
-        }
+        ROW.instance(&given).unwrap()
     }
 
     fn near(a: f64, b: f64) {
@@ -325,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_loss_never_leaves_less_than_half_of_cwnd() {
-        let Controller::Ctcp(mut c) = with_numbers(&ROW, &[("beta", 0.8)]) else { unreachable!() };
+        let mut c = with_numbers(&ROW, &[("beta", 0.8)]);
         c.state.dwnd = 100.0;
         let mut w = window(1000.0, 2.0);
         c.on_congestion(&loss(), &mut w);
@@ -372,9 +382,8 @@ mod tests {
     #[test]
     fn the_response_function_falls_with_the_four_fifths_power_of_the_loss_ratio() {
         // Tan and others 2006: win ~ 1 / p^(1 / (2 - k)), k = 0.75
-        let [many, few] = [(20_000, 2000.0, 20), (2_000_000, 80_000.0, 6)].map(|(period, peak, cycles)| {
-            periodic(&mut Controller::Ctcp(ctcp(&[])), 0.1, period, peak, cycles).mean
-        });
+        let [many, few] = [(20_000, 2000.0, 20), (2_000_000, 80_000.0, 6)]
+            .map(|(period, peak, cycles)| periodic(&mut ctcp(&[]), 0.1, period, peak, cycles).mean);
         let power = longfat_units::math::log10(few / many) / 2.0;
         assert!((power - 0.8).abs() < 0.02, "{power}: {many}, {few}");
     }

@@ -26,63 +26,65 @@ mod curve;
 mod hystart;
 mod linux;
 
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
 use curve::{Curve, Text};
 use hystart::HyStart;
 use linux::Linux;
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Style};
 
 const RFC_BETA: f64 = 0.7;
 const PAPER_BETA: f64 = 0.8;
 const LINUX_BETA: f64 = 717.0 / 1024.0;
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "cubic",
-    aliases: &[],
-    citation: "Xu, Ha, Rhee, Goel, Eggert: CUBIC for Fast and Long-Distance Networks, RFC 9438, 2023",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["rfc9438", "2005", "linux"],
-            "RFC 9438, the workshop paper of 2005 (Rhee, Xu), or Linux's module",
-        ),
-        Parameter::number("c", 0.4, (0.001, 100.0), "", "scale of the cubic curve, in segments/s^3 (C)"),
-        Parameter::number(
-            "beta",
-            0.0,
-            (0.0, 0.95),
-            "of the window",
-            "what a loss leaves; 0 takes the variant's own: 0.7, 2005 0.8, Linux 717/1024",
-        ),
-        Parameter::number(
-            "s_max",
-            160.0,
-            (1.0, 1e6),
-            "segments",
-            "greatest growth per second (variant 2005 only)",
-        ),
-        Parameter::choice(
-            "fast_convergence",
-            &["on", "off"],
-            "whether a loss below the last maximum lowers the next one",
-        ),
-        Parameter::choice(
-            "hystart",
-            &["auto", "on", "off"],
-            "hybrid slow-start, which ends before the first loss; auto: on in variant linux",
-        ),
-    ],
+pub const ROW: Row<Cubic> = Row {
+    entry: Entry {
+        name: "cubic",
+        title: "CUBIC",
+        aliases: &[],
+        citation: "Xu, Ha, Rhee, Goel, Eggert: CUBIC for Fast and Long-Distance Networks, RFC 9438, 2023",
+        page: "cubic",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["rfc9438", "2005", "linux"],
+                "RFC 9438, the workshop paper of 2005 (Rhee, Xu), or Linux's module",
+            ),
+            Parameter::number("c", 0.4, (0.001, 100.0), "", "scale of the cubic curve, in segments/s^3 (C)"),
+            Parameter::number(
+                "beta",
+                0.0,
+                (0.0, 0.95),
+                "of the window",
+                "what a loss leaves; 0 takes the variant's own: 0.7, 2005 0.8, Linux 717/1024",
+            ),
+            Parameter::number(
+                "s_max",
+                160.0,
+                (1.0, 1e6),
+                "segments",
+                "greatest growth per second (variant 2005 only)",
+            ),
+            Parameter::choice(
+                "fast_convergence",
+                &["on", "off"],
+                "whether a loss below the last maximum lowers the next one",
+            ),
+            Parameter::choice(
+                "hystart",
+                &["auto", "on", "off"],
+                "hybrid slow-start, which ends before the first loss; auto: on in variant linux",
+            ),
+        ],
+        style: Some(Style::new("#56b4e9", ">")),
+    },
     linux_module: Some("cubic"),
+    protocol: None,
     recovery: Recovery::Sack,
     build: Cubic::build,
 };
-
-/// Growth per round trip that gives a flow which keeps `beta` of its window the mean window of standard TCP
-/// (RFC 9438, section 4.3).
-fn friendly_increase(beta: f64) -> f64 {
-    3.0 * (1.0 - beta) / (1.0 + beta)
-}
 
 #[derive(Clone, Debug)]
 enum Rule {
@@ -98,7 +100,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    fn build(p: &Parameters) -> Controller {
+    fn build(p: &Parameters) -> Self {
         let (c, given, fast) = (p.number("c"), p.number("beta"), p.word("fast_convergence") == "on");
         let beta = |own| if given > 0.0 { given } else { own };
         let rule = match p.word("variant") {
@@ -113,7 +115,7 @@ impl Cubic {
             "auto" => matches!(rule, Rule::Linux(_)),
             word => word == "on",
         };
-        Controller::Cubic(Cubic { rule, hystart: hybrid.then(HyStart::new) })
+        Cubic { rule, hystart: hybrid.then(HyStart::new) }
     }
 }
 
@@ -180,7 +182,7 @@ mod tests {
     use super::super::{ParameterError, Value};
     use super::*;
 
-    fn variant(word: &str, c: f64) -> Controller {
+    fn variant(word: &str, c: f64) -> Cubic {
         let given = [
             ("variant", Value::Word(word.to_owned())),
             // with it, windows that a loss finds a little below the last maximum settle lower than the tables

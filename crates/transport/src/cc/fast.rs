@@ -28,10 +28,11 @@
 //! | end of slow-start | own queue > alpha | packets | chosen here | see docs/models/fast.md |
 //! | pacing | cwnd / srtt, twice that in slow-start | | LLS: "rate pacing" | the rate is chosen here |
 
-use super::registry::{Algorithm, Recovery};
+use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::round::Round;
-use super::{Ack, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, Window};
-use longfat_units::{Interval, Time};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 
 /// Slow-start doubles the window in a round trip: pacing must let it.
 const SLOW_START_PACING: f64 = 2.0;
@@ -39,56 +40,78 @@ const PACKETS: (f64, f64) = (1.0, 1e6);
 const KB_PER_S: (f64, f64) = (0.0, 1e9);
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "fast",
-    aliases: &["fast-tcp"],
-    citation: "Jin, Wei, Low: FAST TCP: Motivation, Architecture, Algorithms, Performance, INFOCOM 2004",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["lls", "lls-half", "infocom"],
-            "lls: the rule LLS 2007 prints; lls-half: with alpha / 2, as its text says; infocom: Jin 2004",
-        ),
-        Parameter::number(
-            "alpha",
-            0.0,
-            (0.0, 1e6),
-            "packets",
-            "packets to keep queued, e.g. 20, 200, 500, 2000 at 0.1, 1, 2.5, 10 Gbit/s; 0 switches",
-        ),
-        Parameter::number("m0a", 8.0, PACKETS, "packets", "alpha at low throughput"),
-        Parameter::number("m1a", 20.0, PACKETS, "packets", "alpha at medium throughput"),
-        Parameter::number("m2a", 200.0, PACKETS, "packets", "alpha at high throughput"),
-        Parameter::number("m0u", 1500.0, KB_PER_S, "kB/s", "throughput above which m0a gives way to m1a"),
-        Parameter::number("m1l", 1250.0, KB_PER_S, "kB/s", "throughput below which m1a gives way to m0a"),
-        Parameter::number("m1u", 15000.0, KB_PER_S, "kB/s", "throughput above which m1a gives way to m2a"),
-        Parameter::number("m2l", 12500.0, KB_PER_S, "kB/s", "throughput below which m2a gives way to m1a"),
-        Parameter::number(
-            "packet_bytes",
-            1500.0,
-            (1.0, 65536.0),
-            "bytes",
-            "size that turns packets/s into kB/s",
-        ),
-        Parameter::number(
-            "gamma",
-            0.5,
-            (0.001, 1.0),
-            "",
-            "share of the way to the target taken by an update",
-        ),
-        Parameter::number(
-            "update_period",
-            0.02,
-            (0.0, 10.0),
-            "s",
-            "time between updates of infocom; 0: a round trip",
-        ),
-        Parameter::choice("pacing", &["on", "off"], "send at cwnd / srtt, or as acknowledgements come in"),
-    ],
+pub const ROW: Row<Fast> = Row {
+    entry: Entry {
+        name: "fast",
+        title: "FAST TCP",
+        aliases: &["fast-tcp"],
+        citation: "Jin, Wei, Low: FAST TCP: Motivation, Architecture, Algorithms, Performance, INFOCOM 2004",
+        page: "fast",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["lls", "lls-half", "infocom"],
+                "lls: the rule LLS 2007 prints; lls-half: with alpha / 2, as its text says; infocom: Jin 2004",
+            ),
+            Parameter::number(
+                "alpha",
+                0.0,
+                (0.0, 1e6),
+                "packets",
+                "packets to keep queued, e.g. 20, 200, 500, 2000 at 0.1, 1, 2.5, 10 Gbit/s; 0 switches",
+            ),
+            Parameter::number("m0a", 8.0, PACKETS, "packets", "alpha at low throughput"),
+            Parameter::number("m1a", 20.0, PACKETS, "packets", "alpha at medium throughput"),
+            Parameter::number("m2a", 200.0, PACKETS, "packets", "alpha at high throughput"),
+            Parameter::number("m0u", 1500.0, KB_PER_S, "kB/s", "throughput above which m0a gives way to m1a"),
+            Parameter::number("m1l", 1250.0, KB_PER_S, "kB/s", "throughput below which m1a gives way to m0a"),
+            Parameter::number(
+                "m1u",
+                15000.0,
+                KB_PER_S,
+                "kB/s",
+                "throughput above which m1a gives way to m2a",
+            ),
+            Parameter::number(
+                "m2l",
+                12500.0,
+                KB_PER_S,
+                "kB/s",
+                "throughput below which m2a gives way to m1a",
+            ),
+            Parameter::number(
+                "packet_bytes",
+                1500.0,
+                (1.0, 65536.0),
+                "bytes",
+                "size that turns packets/s into kB/s",
+            ),
+            Parameter::number(
+                "gamma",
+                0.5,
+                (0.001, 1.0),
+                "",
+                "share of the way to the target taken by an update",
+            ),
+            Parameter::number(
+                "update_period",
+                0.02,
+                (0.0, 10.0),
+                "s",
+                "time between updates of infocom; 0: a round trip",
+            ),
+            Parameter::choice(
+                "pacing",
+                &["on", "off"],
+                "send at cwnd / srtt, or as acknowledgements come in",
+            ),
+        ],
+        style: Some(Style::new("#cc79a7", "v")),
+    },
     linux_module: None,
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Fast(Fast::new(p)),
+    build: Fast::new,
 };
 
 /// The window after one update of the printed rule, for any gamma.
@@ -276,10 +299,7 @@ mod tests {
 
     fn fast(given: &[(&str, Value)]) -> Fast {
         let given: Vec<_> = given.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
-        match ROW.instance(&given).unwrap() {
-            Controller::Fast(f) => f,
-            _ => unreachable!(),
-        }
+        ROW.instance(&given).unwrap()
     }
 
     fn word(key: &'static str, value: &str) -> (&'static str, Value) {

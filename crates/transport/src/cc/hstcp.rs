@@ -23,9 +23,11 @@
 //! | end of the table | 100000 | segments | chosen: just beyond the RFC's last rows | scaled with High_Window; b stays as it is there, as b(w) would fall through 0 |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
 use longfat_units::math::{ln, pow};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Style};
 
 /// Low_P of the RFC, which belongs to [`LOW_WINDOW`].
 const LOW_P: f64 = 1e-3;
@@ -41,45 +43,51 @@ const TABLE_END: f64 = 100_000.0 / 83_000.0;
 const LINUX_DECREASE_UNIT: f64 = 1.0 / 256.0;
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "hstcp",
-    aliases: &["highspeed", "hs-tcp"],
-    citation: "Floyd: HighSpeed TCP for Large Congestion Windows, RFC 3649, 2003",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["rfc", "linux"],
-            "linux: the kernel's tcp_highspeed, which grows per acknowledgement; its table is the nearest one",
-        ),
-        Parameter::choice(
-            "table",
-            &["exact", "nearest", "interpolated"],
-            "a(w), b(w) from the equations, from the RFC's table as Linux reads it, or interpolated in it",
-        ),
-        Parameter::number(
-            "low_window",
-            LOW_WINDOW,
-            (2.0, 300.0),
-            "segments",
-            "standard TCP up to this window",
-        ),
-        Parameter::number(
-            "high_window",
-            HIGH_WINDOW,
-            (1e4, 1e8),
-            "segments",
-            "window at which the loss ratio high_p is met",
-        ),
-        Parameter::number("high_p", HIGH_P, (1e-12, 1e-6), "", "loss ratio at high_window"),
-        Parameter::number(
-            "high_decrease",
-            HIGH_DECREASE,
-            (0.05, 0.5),
-            "of the window",
-            "decrease at high_window (b of the RFC)",
-        ),
-    ],
+pub const ROW: Row<Hstcp> = Row {
+    entry: Entry {
+        name: "hstcp",
+        title: "HighSpeed TCP",
+        aliases: &["highspeed", "hs-tcp"],
+        citation: "Floyd: HighSpeed TCP for Large Congestion Windows, RFC 3649, 2003",
+        page: "hstcp",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["rfc", "linux"],
+                "linux: the kernel's tcp_highspeed, which grows per acknowledgement; its table is the nearest one",
+            ),
+            Parameter::choice(
+                "table",
+                &["exact", "nearest", "interpolated"],
+                "a(w), b(w) from the equations, from the RFC's table as Linux reads it, or interpolated in it",
+            ),
+            Parameter::number(
+                "low_window",
+                LOW_WINDOW,
+                (2.0, 300.0),
+                "segments",
+                "standard TCP up to this window",
+            ),
+            Parameter::number(
+                "high_window",
+                HIGH_WINDOW,
+                (1e4, 1e8),
+                "segments",
+                "window at which the loss ratio high_p is met",
+            ),
+            Parameter::number("high_p", HIGH_P, (1e-12, 1e-6), "", "loss ratio at high_window"),
+            Parameter::number(
+                "high_decrease",
+                HIGH_DECREASE,
+                (0.05, 0.5),
+                "of the window",
+                "decrease at high_window (b of the RFC)",
+            ),
+        ],
+        style: Some(Style::new("#0072b2", "s")),
+    },
     linux_module: Some("highspeed"),
+    protocol: None,
     recovery: Recovery::Sack,
     build: Hstcp::build,
 };
@@ -142,8 +150,8 @@ impl Response {
     }
 
     /// The RFC's appendix B: row i (from 1) begins at the least whole window whose a(w) reaches i.
-    fn table(&self) -> Vec<Row> {
-        let mut rows = vec![Row { window: self.low_window.floor(), decrease: 0.5 }];
+    fn table(&self) -> Vec<Line> {
+        let mut rows = vec![Line { window: self.low_window.floor(), decrease: 0.5 }];
         let end = self.end.floor();
         for a in 2.. {
             let mut below = rows[rows.len() - 1].window;
@@ -155,15 +163,15 @@ impl Response {
                 let middle = (0.5 * (below + reached)).floor();
                 if self.increase(middle) < f64::from(a) { below = middle } else { reached = middle }
             }
-            rows.push(Row { window: reached, decrease: self.decrease(reached) });
+            rows.push(Line { window: reached, decrease: self.decrease(reached) });
         }
         rows
     }
 }
 
-/// One row of the table; a(w) is its number, counted from 1.
+/// One line of the table; a(w) is its number, counted from 1.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct Line {
     window: f64,
     decrease: f64,
 }
@@ -171,8 +179,8 @@ struct Row {
 #[derive(Clone, Debug)]
 enum Table {
     Exact(Response),
-    Nearest(Vec<Row>),
-    Interpolated(Vec<Row>),
+    Nearest(Vec<Line>),
+    Interpolated(Vec<Line>),
 }
 
 /// AIMD parameters that hold for windows in [from, until).
@@ -219,7 +227,7 @@ impl Table {
 }
 
 /// The table with b as Linux holds it.
-fn linux_rows(mut rows: Vec<Row>) -> Vec<Row> {
+fn linux_rows(mut rows: Vec<Line>) -> Vec<Line> {
     for row in &mut rows {
         row.decrease = (row.decrease / LINUX_DECREASE_UNIT).floor() * LINUX_DECREASE_UNIT;
     }
@@ -237,7 +245,7 @@ pub struct Hstcp {
 }
 
 impl Hstcp {
-    fn build(p: &Parameters) -> Controller {
+    fn build(p: &Parameters) -> Self {
         let linux = p.word("variant") == "linux";
         let low_window = p.number("low_window");
         let response =
@@ -248,7 +256,7 @@ impl Hstcp {
             "interpolated" => Table::Interpolated(response.rounded().table()),
             _ => Table::Exact(response),
         };
-        Controller::Hstcp(Hstcp { linux, ..Hstcp::new(low_window, table) })
+        Hstcp { linux, ..Hstcp::new(low_window, table) }
     }
 
     fn new(low_window: f64, table: Table) -> Self {
@@ -430,7 +438,7 @@ mod tests {
 
     #[test]
     fn the_table_is_stepped_as_linux_does_the_row_above_the_window_counts() {
-        let Controller::Hstcp(c) = instance(&ROW, &[("table", "nearest")]) else { unreachable!() };
+        let c = instance(&ROW, &[("table", "nearest")]);
         for (cwnd, a) in
             [(38.9, 1.0), (39.0, 2.0), (118.5, 2.0), (119.0, 3.0), (347.0, 4.0), (348.0, 5.0), (5e5, 73.0)]
         {

@@ -20,37 +20,50 @@
 //! | pause after a reaction | one round trip | | TCP-LP, from memory: at most one reaction a round trip | d starting anew is chosen here |
 //! | active | after the first loss | | TCP-LP, from memory: d_max is not known before | Linux: from the start |
 
+use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::hstcp::Hstcp;
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, Window};
-use longfat_units::Time;
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Style, Time};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "hstcp-lp",
-    aliases: &["hs-tcp-lp"],
-    citation: "Kuzmanovic, Knightly, Cottrell: HSTCP-LP: A Protocol for Low-Priority Bulk Data Transfer in High-Speed \
-               High-RTT Networks, PFLDnet 2004",
-    parameters: &[
-        Parameter::number(
-            "threshold",
-            0.15,
-            (0.01, 1.0),
-            "of the range",
-            "queueing delay, between least and greatest, that indicates congestion",
-        ),
-        Parameter::number("smoothing", 0.125, (0.001, 1.0), "", "weight of a sample of the one-way delay"),
-        Parameter::number(
-            "inference",
-            3.0,
-            (1.0, 1e3),
-            "round trips",
-            "how long an indication forbids growth, and the next one leaves a single segment",
-        ),
-    ],
+pub const ROW: Row<HstcpLp> = Row {
+    entry: Entry {
+        name: "hstcp-lp",
+        title: "HSTCP-LP",
+        aliases: &["hs-tcp-lp"],
+        citation: "Kuzmanovic, Knightly, Cottrell: HSTCP-LP: A Protocol for Low-Priority Bulk Data Transfer in High-Speed \
+                   High-RTT Networks, PFLDnet 2004",
+        page: "hstcp_lp",
+        parameters: &[
+            Parameter::number(
+                "threshold",
+                0.15,
+                (0.01, 1.0),
+                "of the range",
+                "queueing delay, between least and greatest, that indicates congestion",
+            ),
+            Parameter::number(
+                "smoothing",
+                0.125,
+                (0.001, 1.0),
+                "",
+                "weight of a sample of the one-way delay",
+            ),
+            Parameter::number(
+                "inference",
+                3.0,
+                (1.0, 1e3),
+                "round trips",
+                "how long an indication forbids growth, and the next one leaves a single segment",
+            ),
+        ],
+        style: Some(Style::new("#6f9bd1", "1")),
+    },
     linux_module: None,
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::HstcpLp(HstcpLp::new(p)),
+    build: HstcpLp::new,
 };
 
 /// One-way delays, in nanoseconds.
@@ -180,7 +193,7 @@ mod tests {
 
     /// A flow on a path of 100 ms there and back whose one-way delays lay between 50 and 150 ms.
     struct Flow {
-        c: Controller,
+        c: HstcpLp,
         w: Window,
         now_ms: u64,
         acknowledged: u64,

@@ -28,10 +28,11 @@
 //! | greatest believed step of Tmax | 20 | ms | Linux | LLS does not say |
 //! | least Tmin for beta > 1/2 (`linux`) | 10 | ms | Linux | not in `paper` |
 
-use super::registry::{Algorithm, Recovery};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
 use super::round::Round;
-use super::{Ack, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
-use longfat_units::{Interval, Time};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 
 /// The backoff when the throughput changed, or when nothing is known yet.
 const DEFAULT_BETA: f64 = 0.5;
@@ -43,43 +44,49 @@ const LINUX_LEAST_RTT: Interval = Interval::from_millis(10);
 const LINUX_SCALING: (f64, f64) = (0.1, 2.0);
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "htcp",
-    aliases: &["h-tcp", "hamilton"],
-    citation: "Shorten, Leith: H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["paper", "linux", "draft"],
-            "paper: LLS 2007, IV-C; linux: the kernel's tcp_htcp; draft: draft-leith-tcp-htcp-06",
-        ),
-        Parameter::number(
-            "delta_l",
-            1.0,
-            (0.0, 60.0),
-            "s",
-            "time after a congestion event with standard growth",
-        ),
-        Parameter::number(
-            "delta_b",
-            0.2,
-            (0.0, 1.0),
-            "",
-            "relative change of throughput that halves the window",
-        ),
-        Parameter::number("beta_min", 0.5, (0.01, 0.8), "", "least backoff factor"),
-        Parameter::number("beta_max", 0.8, (0.5, 0.99), "", "greatest backoff factor"),
-        Parameter::number(
-            "rtt_reference",
-            0.1,
-            (0.001, 10.0),
-            "s",
-            "round-trip time at which the growth is not scaled (1 s: LLS's formula with Tmin in seconds)",
-        ),
-    ],
+pub const ROW: Row<Htcp> = Row {
+    entry: Entry {
+        name: "htcp",
+        title: "H-TCP",
+        aliases: &["h-tcp", "hamilton"],
+        citation: "Shorten, Leith: H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004",
+        page: "htcp",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["paper", "linux", "draft"],
+                "paper: LLS 2007, IV-C; linux: the kernel's tcp_htcp; draft: draft-leith-tcp-htcp-06",
+            ),
+            Parameter::number(
+                "delta_l",
+                1.0,
+                (0.0, 60.0),
+                "s",
+                "time after a congestion event with standard growth",
+            ),
+            Parameter::number(
+                "delta_b",
+                0.2,
+                (0.0, 1.0),
+                "",
+                "relative change of throughput that halves the window",
+            ),
+            Parameter::number("beta_min", 0.5, (0.01, 0.8), "", "least backoff factor"),
+            Parameter::number("beta_max", 0.8, (0.5, 0.99), "", "greatest backoff factor"),
+            Parameter::number(
+                "rtt_reference",
+                0.1,
+                (0.001, 10.0),
+                "s",
+                "round-trip time at which the growth is not scaled (1 s: LLS's formula with Tmin in seconds)",
+            ),
+        ],
+        style: Some(Style::new("#e69f00", "P")),
+    },
     linux_module: Some("htcp"),
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Htcp(Htcp::new(p)),
+    build: Htcp::new,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,10 +316,7 @@ mod tests {
 
     fn htcp(given: &[(&str, Value)]) -> Htcp {
         let given: Vec<_> = given.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
-        match ROW.instance(&given).unwrap() {
-            Controller::Htcp(h) => h,
-            _ => unreachable!(),
-        }
+        ROW.instance(&given).unwrap()
     }
 
     fn variant(word: &str) -> Htcp {

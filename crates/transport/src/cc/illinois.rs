@@ -24,12 +24,11 @@
 //! | greatest round-trip time (`linux`) | 3.3 | s | Linux tcp_illinois | not in `paper` |
 
 use super::aimd::standard_decrease;
-use super::registry::{Algorithm, Recovery};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
 use super::round::Round;
-use super::{
-    Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, SendingTimes, Window,
-};
-use longfat_units::Interval;
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style};
 
 /// Shares of dm: alpha falls from the first on, beta rises from the second to the third.
 const D1: f64 = 0.01;
@@ -43,45 +42,63 @@ const LINUX_BETA_SCALE: f64 = 64.0;
 const LINUX_GREATEST_RTT: Interval = Interval::from_ns(3_355_443_000);
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "illinois",
-    aliases: &["tcp-illinois"],
-    citation: "Liu, Basar, Srikant: TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for \
-               High-Speed Networks, Performance Evaluation 65, 2008",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["paper", "linux"],
-            "linux: the kernel's tcp_illinois, with its granularity and resets",
-        ),
-        Parameter::number("alpha_min", 0.3, (0.01, 1.0), "segments per RTT", "growth before a full queue"),
-        Parameter::number(
-            "alpha_max",
-            10.0,
-            (1.0, 1000.0),
-            "segments per RTT",
-            "growth before an empty queue",
-        ),
-        Parameter::number(
-            "beta_min",
-            0.125,
-            (0.0, 0.5),
-            "of the window",
-            "what a loss takes with a short queue",
-        ),
-        Parameter::number(
-            "beta_max",
-            0.5,
-            (0.5, 0.99),
-            "of the window",
-            "what a loss takes with a long queue",
-        ),
-        Parameter::number("win_thresh", 15.0, (0.0, 1e6), "segments", "standard TCP below this window"),
-        Parameter::number("theta", 5.0, (1.0, 1000.0), "RTT", "round trips of small delay before alpha_max"),
-    ],
+pub const ROW: Row<Illinois> = Row {
+    entry: Entry {
+        name: "illinois",
+        title: "TCP-Illinois",
+        aliases: &["tcp-illinois"],
+        citation: "Liu, Basar, Srikant: TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for \
+                   High-Speed Networks, Performance Evaluation 65, 2008",
+        page: "illinois",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["paper", "linux"],
+                "linux: the kernel's tcp_illinois, with its granularity and resets",
+            ),
+            Parameter::number(
+                "alpha_min",
+                0.3,
+                (0.01, 1.0),
+                "segments per RTT",
+                "growth before a full queue",
+            ),
+            Parameter::number(
+                "alpha_max",
+                10.0,
+                (1.0, 1000.0),
+                "segments per RTT",
+                "growth before an empty queue",
+            ),
+            Parameter::number(
+                "beta_min",
+                0.125,
+                (0.0, 0.5),
+                "of the window",
+                "what a loss takes with a short queue",
+            ),
+            Parameter::number(
+                "beta_max",
+                0.5,
+                (0.5, 0.99),
+                "of the window",
+                "what a loss takes with a long queue",
+            ),
+            Parameter::number("win_thresh", 15.0, (0.0, 1e6), "segments", "standard TCP below this window"),
+            Parameter::number(
+                "theta",
+                5.0,
+                (1.0, 1000.0),
+                "RTT",
+                "round trips of small delay before alpha_max",
+            ),
+        ],
+        style: Some(Style::new("#b22222", "8")),
+    },
     linux_module: Some("illinois"),
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Illinois(Illinois::new(p)),
+    build: Illinois::new,
 };
 
 /// What a round trip decides for the next.
@@ -298,10 +315,7 @@ mod tests {
     use super::*;
 
     fn illinois(words: &[(&str, &str)]) -> Illinois {
-        match instance(&ROW, words) {
-            Controller::Illinois(i) => i,
-            _ => unreachable!(),
-        }
+        instance(&ROW, words)
     }
 
     fn near(a: f64, b: f64) {

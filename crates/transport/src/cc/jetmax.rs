@@ -9,6 +9,17 @@
 //! Loss:  x <- x / 2
 //! ```
 //!
+//! In JetMax-r the receiver does the sum, as XCP-r's does XCP's (Lopez Pacheco 2008, chapter 5 and section 7.4: the
+//! mechanism suits any explicit protocol). Routers are the same:
+//!
+//! ```text
+//! Data:  x' <- 1/delta - tau (1/delta - g)            at the receiver
+//! Ack :  x <- x'                                      where it is made of the present rate
+//! ```
+//!
+//! Every packet of JetMax carries its rate, so the receiver needs neither memory nor XCP-r's flag, and one
+//! acknowledgement a round trip is all that JetMax itself needs.
+//!
 //! x counts from the echo of the first packet that was sent at it, so that it moves once a round trip. It grows only where
 //! the router has counted the flow among its own and is not overloaded.
 //!
@@ -22,29 +33,50 @@
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | not printed |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::jetmax_r::Mirrored;
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
-use crate::Mirror;
-use longfat_units::{Interval, Time};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
+use crate::echoing::Mirror;
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, JetMax as Header};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "jetmax",
-    aliases: &[],
-    citation: "Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed Heterogeneous \
-               Networks, INFOCOM 2006",
-    parameters: &[Parameter::number(
-        "tau",
-        0.6,
-        (0.01, 1.99),
-        "of the way",
-        "how far a round trip leads from the present rate to the router's",
-    )],
+pub const ROW: Row<JetMax> = Row {
+    entry: Entry {
+        name: "jetmax",
+        title: "JetMax",
+        aliases: &[],
+        citation: "Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed Heterogeneous \
+                   Networks, INFOCOM 2006",
+        page: "jetmax",
+        parameters: &[Parameter::number(
+            "tau",
+            0.6,
+            (0.01, 1.99),
+            "of the way",
+            "how far a round trip leads from the present rate to the router's",
+        )],
+        style: None,
+    },
     linux_module: None,
+    protocol: Some("jetmax"),
     recovery: Recovery::Sack,
     build: |p| JetMax::build(p, false),
+};
+
+/// The registry row of JetMax-r: the receiver does JetMax's sum.
+pub const RECEIVER: Row<JetMax> = Row {
+    entry: Entry {
+        name: "jetmax-r",
+        title: "JetMax-r",
+        citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+                   high speed networks, thesis, ENS Lyon, 2008, chapter 5 and section 7.4; \
+                   Zhang, Leonard, Loguinov: JetMax, INFOCOM 2006",
+        page: "jetmax_r",
+        ..ROW.entry
+    },
+    build: |p| JetMax::build(p, true),
+    ..ROW
 };
 
 /// Room in the window for what is in flight at the rate, and for a queue.
@@ -62,7 +94,7 @@ enum Guide {
 }
 
 /// x after one step from the rate of a packet that came back, or came through, with this header, segments/s.
-pub(super) fn moved(tau: f64, header: &Header, packet_bytes: f64) -> f64 {
+fn moved(tau: f64, header: &Header, packet_bytes: f64) -> f64 {
     let rate = 1.0 / header.gap_s;
     let counted = header.suggested != 0 && header.bottleneck == header.suggested;
     let next = rate - tau * (rate - header.fair_bps / (8.0 * packet_bytes));
@@ -87,8 +119,8 @@ pub struct JetMax {
 }
 
 impl JetMax {
-    pub(super) fn build(p: &Parameters, mirrored: bool) -> Controller {
-        Controller::JetMax(JetMax {
+    fn build(p: &Parameters, mirrored: bool) -> Self {
+        JetMax {
             tau: p.number("tau"),
             mirrored,
             guide: Guide::Unknown,
@@ -98,7 +130,7 @@ impl JetMax {
             rate: 0.0,
             srtt_s: 0.0,
             mss_bytes: 1.0,
-        })
+        }
     }
 
     fn set(&mut self, rate: f64, w: &mut Window) {
@@ -209,6 +241,21 @@ impl CongestionControl for JetMax {
     }
 }
 
+/// What JetMax-r's receiver does.
+#[derive(Clone, Copy, Debug)]
+struct Mirrored {
+    tau: f64,
+    packet_bytes: f64,
+}
+
+impl Mirror for Mirrored {
+    fn answer(&mut self, header: &Explicit) -> Explicit {
+        let Explicit::JetMax(mut header) = *header else { return *header };
+        header.next_gap_s = 1.0 / moved(self.tau, &header, self.packet_bytes);
+        Explicit::JetMax(header)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{ack, congestion, instance, loss, window, with_numbers};
@@ -218,24 +265,24 @@ mod tests {
     /// 1000 segments/s of 1500 bytes.
     const FAIR_BPS: f64 = 12e6;
 
-    fn out(c: &Controller) -> Header {
+    fn out(c: &JetMax) -> Header {
         let Some(Explicit::JetMax(header)) = c.explicit(15_000.0, RTT) else { panic!("a header") };
         header
     }
 
     /// The header that leaves now comes back from a router that is second on the path and says this.
-    fn echo(c: &Controller, loss: f64, fair_bps: f64) -> Header {
+    fn echo(c: &JetMax, loss: f64, fair_bps: f64) -> Header {
         Header { hops: 3, suggested: 2, loss, fair_bps, ..out(c) }
     }
 
-    fn hear(c: &mut Controller, w: &mut Window, header: Header) {
+    fn hear(c: &mut JetMax, w: &mut Window, header: Header) {
         c.on_sample(&ack(1.0));
         c.on_explicit(&Explicit::JetMax(header), 1500.0, true, w);
         c.on_ack(&ack(1.0), w);
     }
 
     /// A sender of 100 segments/s that follows router 2.
-    fn guided(tau: f64) -> (Controller, Window) {
+    fn guided(tau: f64) -> (JetMax, Window) {
         let (mut c, mut w) = (with_numbers(&ROW, &[("tau", tau)]), window(10.0, f64::INFINITY));
         c.on_start(1428);
         let first = echo(&c, 0.0, f64::INFINITY);
@@ -243,11 +290,11 @@ mod tests {
         (c, w)
     }
 
-    fn rate(c: &Controller, w: &Window) -> f64 {
+    fn rate(c: &JetMax, w: &Window) -> f64 {
         c.pacing_rate(w, RTT).expect("it paces")
     }
 
-    fn round_trip(c: &mut Controller, w: &mut Window, loss: f64, fair_bps: f64) {
+    fn round_trip(c: &mut JetMax, w: &mut Window, loss: f64, fair_bps: f64) {
         let header = echo(c, loss, fair_bps);
         (0..5).for_each(|_| hear(c, w, header));
     }
@@ -351,7 +398,7 @@ mod tests {
     #[test]
     fn a_receiver_that_does_the_sum_leads_to_the_same_rates() {
         let (mut plain, mut w) = guided(0.6);
-        let (mut copied, mut v) = (instance(&super::super::jetmax_r::ROW, &[]), window(10.0, f64::INFINITY));
+        let (mut copied, mut v) = (instance(&RECEIVER, &[]), window(10.0, f64::INFINITY));
         copied.on_start(1428);
         let mut receiver = copied.mirror(1500.0).expect("a mirror");
         assert!(plain.mirror(1500.0).is_none());

@@ -19,49 +19,57 @@
 //! | `rtt_reference` | 0.1 | s | chosen here | matters only with `rtt_exponent` |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Style};
 use longfat_units::{Interval, math::pow};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "ltcp",
-    aliases: &["layered-tcp"],
-    citation: "Bhandarkar, Jain, Reddy: LTCP: Improving the Performance of TCP in Highspeed Networks, ACM SIGCOMM \
-               Computer Communication Review 36(1), 2006",
-    parameters: &[
-        Parameter::number(
-            "window_threshold",
-            50.0,
-            (2.0, 1e5),
-            "segments",
-            "window at which the second layer begins (W_T)",
-        ),
-        Parameter::number(
-            "decrease",
-            0.15,
-            (0.001, 0.9),
-            "of the window",
-            "what a loss takes away beyond window_threshold (beta)",
-        ),
-        Parameter::number(
-            "rtt_exponent",
-            0.0,
-            (0.0, 2.0),
-            "",
-            "growth goes with this power of the least round-trip time (1/3: RTT unfairness of standard TCP)",
-        ),
-        Parameter::number(
-            "rtt_reference",
-            0.1,
-            (0.001, 10.0),
-            "s",
-            "round-trip time at which rtt_exponent changes nothing",
-        ),
-    ],
+pub const ROW: Row<Ltcp> = Row {
+    entry: Entry {
+        name: "ltcp",
+        title: "LTCP",
+        aliases: &["layered-tcp"],
+        citation: "Bhandarkar, Jain, Reddy: LTCP: Improving the Performance of TCP in Highspeed Networks, ACM SIGCOMM \
+                   Computer Communication Review 36(1), 2006",
+        page: "ltcp",
+        parameters: &[
+            Parameter::number(
+                "window_threshold",
+                50.0,
+                (2.0, 1e5),
+                "segments",
+                "window at which the second layer begins (W_T)",
+            ),
+            Parameter::number(
+                "decrease",
+                0.15,
+                (0.001, 0.9),
+                "of the window",
+                "what a loss takes away beyond window_threshold (beta)",
+            ),
+            Parameter::number(
+                "rtt_exponent",
+                0.0,
+                (0.0, 2.0),
+                "",
+                "growth goes with this power of the least round-trip time (1/3: RTT unfairness of standard TCP)",
+            ),
+            Parameter::number(
+                "rtt_reference",
+                0.1,
+                (0.001, 10.0),
+                "s",
+                "round-trip time at which rtt_exponent changes nothing",
+            ),
+        ],
+        style: Some(Style::new("#a08a00", "H")),
+    },
     linux_module: None,
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Ltcp(Ltcp::new(p)),
+    build: Ltcp::new,
 };
 
 /// W_K: the window at which layer `layer` begins.
@@ -159,10 +167,7 @@ mod tests {
     use super::*;
 
     fn ltcp(numbers: &[(&str, f64)]) -> Ltcp {
-        match with_numbers(&ROW, numbers) {
-            Controller::Ltcp(l) => l,
-            _ => unreachable!(),
-        }
+        with_numbers(&ROW, numbers)
     }
 
     fn growth_in_a_round_trip(cwnd: f64) -> f64 {

@@ -19,24 +19,32 @@
 //! | growth in slow-start | 3, then 2 | per RTT | MulTCP; its text was not at hand | none known |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
 use longfat_units::math::{ln, pow};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Style};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "ptcp",
-    aliases: &["multcp"],
-    citation: "Crowcroft, Oechslin: Differentiated End-to-End Internet Services using a Weighted Proportional \
-               Fair Sharing TCP, ACM SIGCOMM Computer Communication Review 28(3), 1998",
-    parameters: &[Parameter::number(
-        "flows",
-        16.0,
-        (1.0, 1000.0),
-        "",
-        "how many standard flows it stands for; need not be whole",
-    )],
+pub const ROW: Row<Ptcp> = Row {
+    entry: Entry {
+        name: "ptcp",
+        title: "Parallel TCP",
+        aliases: &["multcp"],
+        citation: "Crowcroft, Oechslin: Differentiated End-to-End Internet Services using a Weighted Proportional \
+                   Fair Sharing TCP, ACM SIGCOMM Computer Communication Review 28(3), 1998",
+        page: "ptcp",
+        parameters: &[Parameter::number(
+            "flows",
+            16.0,
+            (1.0, 1000.0),
+            "",
+            "how many standard flows it stands for; need not be whole",
+        )],
+        style: Some(Style::new("#f472b6", "2")),
+    },
     linux_module: None,
+    protocol: None,
     recovery: Recovery::Sack,
     build: Ptcp::build,
 };
@@ -52,11 +60,11 @@ pub struct Ptcp {
 }
 
 impl Ptcp {
-    fn build(p: &Parameters) -> Controller {
+    fn build(p: &Parameters) -> Self {
         let flows = p.number("flows");
         // 3^k where 3^k = n 2^k
         let lead = pow(flows, ln(3.0) / ln(1.5));
-        Controller::Ptcp(Ptcp { flows, lead, caught_up: None })
+        Ptcp { flows, lead, caught_up: None }
     }
 }
 
@@ -100,13 +108,15 @@ mod tests {
     #[test]
     fn one_flow_is_standard_tcp_to_the_bit() {
         let mut one = with_numbers(&ROW, &[("flows", 1.0)]);
-        let mut standard = instance(&super::super::aimd::ROWS[0], &[]);
+        let mut standard = instance(&super::super::aimd::SACK, &[]);
         let (mut a, mut b) = (window(3.0, 40.0), window(3.0, 40.0));
         for i in 0..20_000 {
             one.on_ack(&ack(1.0), &mut a);
             standard.on_ack(&ack(1.0), &mut b);
             if i % 5000 == 4999 {
-                for (c, w) in [(&mut one, &mut a), (&mut standard, &mut b)] {
+                let both: [(&mut dyn CongestionControl, _); 2] =
+                    [(&mut one, &mut a), (&mut standard, &mut b)];
+                for (c, w) in both {
                     c.on_congestion(&loss(), w);
                     w.cwnd = w.ssthresh;
                 }
@@ -163,7 +173,7 @@ mod tests {
         // a loss costs one of n flows a half; alone each has its own losses. AIMD(n, 1/2n) under one loss
         // in 1/p packets has sqrt((4n - 1) / 3n) times n windows of AIMD(1, 1/2): 1.145 for n = 16, 2 /
         // sqrt(3) for many
-        let alone = periodic(&mut instance(&super::super::aimd::ROWS[0], &[]), 0.1, 100_000, 516.0, 10).mean;
+        let alone = periodic(&mut instance(&super::super::aimd::SACK, &[]), 0.1, 100_000, 516.0, 10).mean;
         let together = periodic(&mut instance(&ROW, &[]), 0.1, 100_000, 7200.0, 60).mean;
         let gain = together / (16.0 * alone);
         assert!((gain / 1.145 - 1.0).abs() < 0.01, "{gain}");

@@ -1,7 +1,7 @@
 //! Round trips, counted by sequence numbers: one has passed when the first segment sent after its beginning
 //! is acknowledged. No clock granularity, no dependence on delayed acknowledgements.
 
-use super::Ack;
+use super::congestion_control::Ack;
 use longfat_units::Time;
 
 /// What one round trip brought.

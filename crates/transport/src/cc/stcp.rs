@@ -16,38 +16,46 @@
 //! | Linux count | 100 | segments | Linux tcp_scalable, TCP_SCALABLE_AI_CNT | is 1/a here; kernels that counted ACKs, not segments, had 50: set a = 0.02 |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Style};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "stcp",
-    aliases: &["scalable", "scalable-tcp"],
-    citation: "Kelly: Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM SIGCOMM Computer \
-               Communication Review 33(2), 2003",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["paper", "linux"],
-            "linux: grows by max(increase, 1/cwnd) and decreases alike at every window, without low_window",
-        ),
-        Parameter::number(
-            "increase",
-            0.01,
-            (1e-4, 1.0),
-            "segments",
-            "growth per acknowledged segment (a of the paper)",
-        ),
-        Parameter::number(
-            "decrease",
-            0.125,
-            (0.001, 0.9),
-            "of the window",
-            "what a loss takes away (b of the paper)",
-        ),
-        Parameter::number("low_window", 16.0, (0.0, 1e6), "segments", "standard TCP below this window"),
-    ],
+pub const ROW: Row<Stcp> = Row {
+    entry: Entry {
+        name: "stcp",
+        title: "Scalable TCP",
+        aliases: &["scalable", "scalable-tcp"],
+        citation: "Kelly: Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM SIGCOMM Computer \
+                   Communication Review 33(2), 2003",
+        page: "stcp",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["paper", "linux"],
+                "linux: grows by max(increase, 1/cwnd) and decreases alike at every window, without low_window",
+            ),
+            Parameter::number(
+                "increase",
+                0.01,
+                (1e-4, 1.0),
+                "segments",
+                "growth per acknowledged segment (a of the paper)",
+            ),
+            Parameter::number(
+                "decrease",
+                0.125,
+                (0.001, 0.9),
+                "of the window",
+                "what a loss takes away (b of the paper)",
+            ),
+            Parameter::number("low_window", 16.0, (0.0, 1e6), "segments", "standard TCP below this window"),
+        ],
+        style: Some(Style::new("#d55e00", "^")),
+    },
     linux_module: Some("scalable"),
+    protocol: None,
     recovery: Recovery::Sack,
     build: Stcp::build,
 };
@@ -62,13 +70,13 @@ pub struct Stcp {
 }
 
 impl Stcp {
-    fn build(p: &Parameters) -> Controller {
-        Controller::Stcp(Stcp {
+    fn build(p: &Parameters) -> Self {
+        Stcp {
             linux: p.word("variant") == "linux",
             increase: p.number("increase"),
             decrease: p.number("decrease"),
             low_window: p.number("low_window"),
-        })
+        }
     }
 
     #[inline]

@@ -1,20 +1,21 @@
 //! What the algorithms' unit tests share: events with plain values, and an ideal path that loses
 //! periodically.
 
-use super::registry::Algorithm;
-use super::{Ack, Cause, Congestion, CongestionControl, Controller, Value, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::row::Row;
+use longfat_units::parameters::Value;
 use longfat_units::{Interval, Time};
 
 const RTT: Interval = Interval::from_millis(100);
 
 /// An instance with these words set.
-pub fn instance(row: &Algorithm, words: &[(&str, &str)]) -> Controller {
+pub fn instance<C>(row: &Row<C>, words: &[(&str, &str)]) -> C {
     let given: Vec<_> = words.iter().map(|(n, v)| ((*n).to_owned(), Value::Word((*v).to_owned()))).collect();
     row.instance(&given).expect("declared parameters")
 }
 
 /// An instance with these numbers set.
-pub fn with_numbers(row: &Algorithm, numbers: &[(&str, f64)]) -> Controller {
+pub fn with_numbers<C>(row: &Row<C>, numbers: &[(&str, f64)]) -> C {
     let given: Vec<_> = numbers.iter().map(|(n, v)| ((*n).to_owned(), Value::Number(*v))).collect();
     row.instance(&given).expect("declared parameters")
 }
@@ -57,7 +58,7 @@ pub fn loss() -> Congestion {
 }
 
 /// One round trip: as many acknowledgements of one segment as the window had at its beginning.
-pub fn round_trip(c: &mut Controller, w: &mut Window) {
+pub fn round_trip(c: &mut impl CongestionControl, w: &mut Window) {
     for _ in 0..w.cwnd as u64 {
         c.on_ack(&ack(1.0), w);
     }
@@ -72,7 +73,7 @@ pub struct Sawtooth {
 }
 
 /// A long connection that loses exactly every `packets`th packet, once it has settled.
-pub fn sawtooth(c: &mut Controller, packets: u32) -> Sawtooth {
+pub fn sawtooth(c: &mut impl CongestionControl, packets: u32) -> Sawtooth {
     let mut w = window(100.0, 2.0);
     let mut result = Sawtooth { mean: 0.0, peak: 0.0 };
     for _ in 0..60 {
@@ -91,7 +92,13 @@ pub fn sawtooth(c: &mut Controller, packets: u32) -> Sawtooth {
 /// A long connection on a path of `rtt_s` without a queue that loses exactly every `packets`th packet:
 /// every segment is acknowledged, and a loss is repaired at once. It begins with a loss at a window of
 /// `peak` segments. The mean is that of the second half of the cycles.
-pub fn periodic(c: &mut Controller, rtt_s: f64, packets: u64, peak: f64, cycles: u32) -> Sawtooth {
+pub fn periodic(
+    c: &mut impl CongestionControl,
+    rtt_s: f64,
+    packets: u64,
+    peak: f64,
+    cycles: u32,
+) -> Sawtooth {
     let rtt = Interval::from_secs_f64(rtt_s);
     let mut w = window(peak, 2.0);
     let (mut now_s, mut unacknowledged) = (0.0, 0);

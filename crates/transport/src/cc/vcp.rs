@@ -21,25 +21,38 @@
 //! | decrease on loss | 0.5 | of cwnd | the authors' ns-2 sender: that of Reno | none |
 
 use super::aimd::standard_decrease;
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Congestion, CongestionControl, Controller, Parameter, Parameters, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
 use longfat_units::math::pow;
-use longfat_units::{Interval, Time};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, Load};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "vcp",
-    aliases: &[],
-    citation: "Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005",
-    parameters: &[
-        Parameter::choice("variant", &["paper", "ns2"], "how growth scales with the round-trip time"),
-        Parameter::number("interval", 200.0, (1.0, 1e4), "ms", "the routers' measurement interval (t_rho)"),
-        Parameter::number("k", 0.25, (0.001, 10.0), "", "how fast the window grows at low load"),
-        Parameter::number("alpha", 1.0, (0.001, 1000.0), "segments per RTT", "growth at high load"),
-        Parameter::number("beta", 0.875, (0.01, 0.999), "of the window", "what too much load leaves"),
-    ],
+pub const ROW: Row<Vcp> = Row {
+    entry: Entry {
+        name: "vcp",
+        title: "VCP",
+        aliases: &[],
+        citation: "Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005",
+        page: "vcp",
+        parameters: &[
+            Parameter::choice("variant", &["paper", "ns2"], "how growth scales with the round-trip time"),
+            Parameter::number(
+                "interval",
+                200.0,
+                (1.0, 1e4),
+                "ms",
+                "the routers' measurement interval (t_rho)",
+            ),
+            Parameter::number("k", 0.25, (0.001, 10.0), "", "how fast the window grows at low load"),
+            Parameter::number("alpha", 1.0, (0.001, 1000.0), "segments per RTT", "growth at high load"),
+            Parameter::number("beta", 0.875, (0.01, 0.999), "of the window", "what too much load leaves"),
+        ],
+        style: None,
+    },
     linux_module: None,
+    protocol: Some("vcp"),
     recovery: Recovery::Sack,
     build: Vcp::build,
 };
@@ -69,8 +82,8 @@ pub struct Vcp {
 }
 
 impl Vcp {
-    fn build(p: &Parameters) -> Controller {
-        Controller::Vcp(Vcp {
+    fn build(p: &Parameters) -> Self {
+        Vcp {
             ns2: p.word("variant") == "ns2",
             interval: Interval::from_secs_f64(1e-3 * p.number("interval")),
             xi: p.number("k") * (1.0 / LOW - 1.0),
@@ -81,7 +94,7 @@ impl Vcp {
             load: Load::Low,
             frozen_until: Time::ZERO,
             grows_until: Time::ZERO,
-        })
+        }
     }
 
     /// xi_s: what a segment's acknowledgement adds at low load.
@@ -163,7 +176,7 @@ mod tests {
     }
 
     /// Acknowledgements of one segment each at `now` that say this of the load.
-    fn told(c: &mut Controller, w: &mut Window, load: Load, now: Interval, rtt: Interval, segments: u32) {
+    fn told(c: &mut Vcp, w: &mut Window, load: Load, now: Interval, rtt: Interval, segments: u32) {
         for _ in 0..segments {
             let ack = ack_at(Time::ZERO + now, 1.0, rtt);
             c.on_sample(&ack);

@@ -23,13 +23,11 @@
 //! | least samples of a round trip (`linux`) | 3 | | Linux tcp_vegas | none |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
+use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window};
 use super::round::{Round, RoundTrip};
-use super::{
-    Ack, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, SendingTimes,
-    Window,
-};
-use longfat_units::{Interval, Time};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 
 const LEAST_CWND: f64 = 2.0;
 /// What the end of slow-start leaves of the window.
@@ -41,31 +39,43 @@ const LINUX_SSTHRESH: f64 = 0.75;
 const PAPER_MSS_BYTES: f64 = 1000.0;
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "vegas",
-    aliases: &["tcp-vegas"],
-    citation: "Brakmo, Peterson: TCP Vegas: End to End Congestion Avoidance on a Global Internet, IEEE Journal on \
-               Selected Areas in Communications 13(8), 1995",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["paper", "linux"],
-            "paper: rates as in Lopez Pacheco 2008, algorithm 1; linux: the kernel's tcp_vegas",
-        ),
-        Parameter::number("alpha_rate", 30.0, (0.0, 1e6), "kB/s", "grows below this Diff (not in linux)"),
-        Parameter::number("beta_rate", 60.0, (0.0, 1e6), "kB/s", "shrinks above this Diff (not in linux)"),
-        Parameter::number("alpha", 2.0, (0.0, 1e6), "segments", "linux: grows below this many queued"),
-        Parameter::number("beta", 4.0, (0.0, 1e6), "segments", "linux: shrinks above this many queued"),
-        Parameter::number("gamma", 1.0, (0.0, 1e6), "segments", "slow-start ends above this many queued"),
-        Parameter::choice(
-            "fine_check",
-            &["on", "off"],
-            "whether one duplicate is enough for a segment older than the fine-grained timeout (not in linux)",
-        ),
-    ],
+pub const ROW: Row<Vegas> = Row {
+    entry: Entry {
+        name: "vegas",
+        title: "TCP Vegas",
+        aliases: &["tcp-vegas"],
+        citation: "Brakmo, Peterson: TCP Vegas: End to End Congestion Avoidance on a Global Internet, IEEE Journal on \
+                   Selected Areas in Communications 13(8), 1995",
+        page: "vegas",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["paper", "linux"],
+                "paper: rates as in Lopez Pacheco 2008, algorithm 1; linux: the kernel's tcp_vegas",
+            ),
+            Parameter::number("alpha_rate", 30.0, (0.0, 1e6), "kB/s", "grows below this Diff (not in linux)"),
+            Parameter::number(
+                "beta_rate",
+                60.0,
+                (0.0, 1e6),
+                "kB/s",
+                "shrinks above this Diff (not in linux)",
+            ),
+            Parameter::number("alpha", 2.0, (0.0, 1e6), "segments", "linux: grows below this many queued"),
+            Parameter::number("beta", 4.0, (0.0, 1e6), "segments", "linux: shrinks above this many queued"),
+            Parameter::number("gamma", 1.0, (0.0, 1e6), "segments", "slow-start ends above this many queued"),
+            Parameter::choice(
+                "fine_check",
+                &["on", "off"],
+                "whether one duplicate is enough for a segment older than the fine-grained timeout (not in linux)",
+            ),
+        ],
+        style: Some(Style::new("#b4005a", "d")),
+    },
     linux_module: Some("vegas"),
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Vegas(Vegas::new(p)),
+    build: Vegas::new,
 };
 
 /// What the window does until the round trip ends.
@@ -275,25 +285,22 @@ mod tests {
     }
 
     fn vegas(words: &[(&str, &str)]) -> Vegas {
-        match instance(&ROW, words) {
-            Controller::Vegas(v) => v,
-            _ => unreachable!(),
-        }
+        instance(&ROW, words)
     }
 
-    fn started(words: &[(&str, &str)], mss_bytes: u32) -> Controller {
+    fn started(words: &[(&str, &str)], mss_bytes: u32) -> Vegas {
         let mut c = instance(&ROW, words);
         c.on_start(mss_bytes);
         c
     }
 
     /// A round trip on the empty path, so that BaseRTT is known.
-    fn know_base(c: &mut Controller, path: &mut Path) {
+    fn know_base(c: &mut Vegas, path: &mut Path) {
         path.run(path.base_s, c, &mut window(2.0, 2.0));
     }
 
     /// Segments queued once a window that began with `cwnd`, past slow-start, has settled, and stays.
-    fn settled_queue(c: &mut Controller, cwnd: f64) -> f64 {
+    fn settled_queue(c: &mut Vegas, cwnd: f64) -> f64 {
         let (mut path, mut w) = (path(), window(cwnd, 2.0));
         know_base(c, &mut path);
         path.run(12.0, c, &mut w);

@@ -21,12 +21,12 @@
 //! | RTTmin before the first sample (`linux`) | 20 | s | Linux tcp_westwood | none |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
-use super::{
-    Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters,
-    SendingTimes, Window,
+use super::congestion_control::{
+    Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window,
 };
-use longfat_units::{Interval, Time};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 
 /// Weight of the past in each of the filters.
 const MEMORY: f64 = 7.0 / 8.0;
@@ -38,51 +38,63 @@ const LINUX_SAMPLES_PER_S: f64 = 20.0;
 const ANY_MSS_BYTES: f64 = 1000.0;
 
 /// The registry row of Westwood.
-pub const ROW: Algorithm = Algorithm {
-    name: "westwood",
-    aliases: &["tcp-westwood"],
-    citation: "Mascolo, Casetti, Gerla, Sanadidi, Wang: TCP Westwood: Bandwidth Estimation for Enhanced Transport \
-               over Wireless Links, ACM MobiCom 2001",
-    parameters: &[Parameter::choice(
-        "agile_probing",
-        &["on", "off"],
-        "whether the estimated bandwidth sets how far slow-start goes",
-    )],
+pub const ROW: Row<Westwood> = Row {
+    entry: Entry {
+        name: "westwood",
+        title: "TCP Westwood",
+        aliases: &["tcp-westwood"],
+        citation: "Mascolo, Casetti, Gerla, Sanadidi, Wang: TCP Westwood: Bandwidth Estimation for Enhanced Transport \
+                   over Wireless Links, ACM MobiCom 2001",
+        page: "westwood",
+        parameters: &[Parameter::choice(
+            "agile_probing",
+            &["on", "off"],
+            "whether the estimated bandwidth sets how far slow-start goes",
+        )],
+        style: Some(Style::new("#5f8f00", "p")),
+    },
     linux_module: None,
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Westwood(Westwood::new(Form::Westwood, p.word("agile_probing") == "on")),
+    build: |p| Westwood::new(Form::Westwood, p.word("agile_probing") == "on"),
 };
 
 /// The registry row of Westwood+.
-pub const PLUS: Algorithm = Algorithm {
-    name: "westwood+",
-    aliases: &["westwoodplus", "westwood-plus"],
-    citation: "Dell'Aera, Grieco, Mascolo: Linux 2.4 Implementation of Westwood+ TCP with Rate-Halving: A \
-               Performance Evaluation over the Internet, IEEE ICC 2004",
-    parameters: &[
-        Parameter::choice("variant", &["paper", "linux"], "linux: the kernel's tcp_westwood"),
-        Parameter::choice(
-            "increase",
-            &["standard", "scalable"],
-            "scalable: at least 0.01 segments per segment, as in Mascolo and Racanelli 2005 (not in linux)",
-        ),
-        Parameter::choice(
-            "agile_probing",
-            &["off", "on"],
-            "whether the estimated bandwidth sets how far slow-start goes (not in linux)",
-        ),
-        Parameter::number(
-            "least_interval",
-            50.0,
-            (0.0, 1e4),
-            "ms",
-            "a bandwidth sample takes at least so long (not in linux)",
-        ),
-        Parameter::number("hz", 250.0, (20.0, 1e5), "ticks per s", "linux: the kernel's clock"),
-    ],
+pub const PLUS: Row<Westwood> = Row {
+    entry: Entry {
+        name: "westwood+",
+        title: "TCP Westwood+",
+        aliases: &["westwoodplus", "westwood-plus"],
+        citation: "Dell'Aera, Grieco, Mascolo: Linux 2.4 Implementation of Westwood+ TCP with Rate-Halving: A \
+                   Performance Evaluation over the Internet, IEEE ICC 2004",
+        page: "westwood",
+        parameters: &[
+            Parameter::choice("variant", &["paper", "linux"], "linux: the kernel's tcp_westwood"),
+            Parameter::choice(
+                "increase",
+                &["standard", "scalable"],
+                "scalable: at least 0.01 segments per segment, as in Mascolo and Racanelli 2005 (not in linux)",
+            ),
+            Parameter::choice(
+                "agile_probing",
+                &["off", "on"],
+                "whether the estimated bandwidth sets how far slow-start goes (not in linux)",
+            ),
+            Parameter::number(
+                "least_interval",
+                50.0,
+                (0.0, 1e4),
+                "ms",
+                "a bandwidth sample takes at least so long (not in linux)",
+            ),
+            Parameter::number("hz", 250.0, (20.0, 1e5), "ticks per s", "linux: the kernel's clock"),
+        ],
+        style: Some(Style::new("#a3c644", "h")),
+    },
     linux_module: Some("westwood"),
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Westwood(Westwood::plus(p)),
+    build: Westwood::plus,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -318,17 +330,11 @@ mod tests {
     }
 
     fn plus(words: &[(&str, &str)]) -> Westwood {
-        match instance(&PLUS, words) {
-            Controller::Westwood(w) => w,
-            _ => unreachable!(),
-        }
+        instance(&PLUS, words)
     }
 
     fn westwood(words: &[(&str, &str)]) -> Westwood {
-        match instance(&ROW, words) {
-            Controller::Westwood(w) => w,
-            _ => unreachable!(),
-        }
+        instance(&ROW, words)
     }
 
     fn linux() -> Westwood {

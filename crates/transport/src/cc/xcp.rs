@@ -17,18 +17,25 @@
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | the paper assumes that every bottleneck is a router of XCP's |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
-use super::{Ack, Congestion, CongestionControl, Controller, Parameters, Window};
-use longfat_units::Interval;
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::Parameters;
+use longfat_units::{Entry, Interval};
 use longfat_wire::{Explicit, Xcp as Header};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "xcp",
-    aliases: &[],
-    citation: "Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002",
-    parameters: &[],
+pub const ROW: Row<Xcp> = Row {
+    entry: Entry {
+        name: "xcp",
+        title: "XCP",
+        aliases: &[],
+        citation: "Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002",
+        page: "xcp",
+        parameters: &[],
+        style: None,
+    },
     linux_module: None,
+    protocol: Some("xcp"),
     recovery: Recovery::Sack,
     build: Xcp::build,
 };
@@ -44,8 +51,8 @@ pub struct Xcp {
 }
 
 impl Xcp {
-    fn build(_: &Parameters) -> Controller {
-        Controller::Xcp(Xcp::default())
+    fn build(_: &Parameters) -> Self {
+        Xcp::default()
     }
 }
 

@@ -22,27 +22,32 @@
 //! | flag | on every packet until its answer | | chosen here | the text says when it is set; on one packet it would be lost with it |
 //! | wish of a sender that its window does not hold | 0 | bytes | chosen here: XCP's header has it | such a sender ignores growth, which the receiver cannot know |
 
-use super::registry::{Algorithm, Recovery};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
+use super::row::{Recovery, Row};
 use super::xcp::Xcp;
-use super::{
-    Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, Window,
-};
-use crate::Mirror;
-use longfat_units::{Interval, Time};
+use crate::echoing::Mirror;
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, Xcp as Header};
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "xcp-r",
-    aliases: &[],
-    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
-               high speed networks, thesis, ENS Lyon, 2008, section 5.3",
-    parameters: &[Parameter::choice(
-        "variant",
-        &["mirror", "first"],
-        "how the receiver finds the window: by the sums, or from one packet",
-    )],
+pub const ROW: Row<XcpR> = Row {
+    entry: Entry {
+        name: "xcp-r",
+        title: "XCP-r",
+        aliases: &[],
+        citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+                   high speed networks, thesis, ENS Lyon, 2008, section 5.3",
+        page: "xcp_r",
+        parameters: &[Parameter::choice(
+            "variant",
+            &["mirror", "first"],
+            "how the receiver finds the window: by the sums, or from one packet",
+        )],
+        style: None,
+    },
     linux_module: None,
+    protocol: Some("xcp"),
     recovery: Recovery::Sack,
     build: XcpR::build,
 };
@@ -67,15 +72,15 @@ pub struct XcpR {
 }
 
 impl XcpR {
-    fn build(p: &Parameters) -> Controller {
-        Controller::XcpR(XcpR {
+    fn build(p: &Parameters) -> Self {
+        XcpR {
             plain: Xcp::default(),
             first: p.word("variant") == "first",
             agreed_bytes: 0.0,
             reducing_to_bytes: f64::INFINITY,
             packet_bytes: None,
             limited: true,
-        })
+        }
     }
 }
 
@@ -197,7 +202,7 @@ mod tests {
     const PACKET: f64 = 1500.0;
     const RTT: Interval = Interval::from_millis(100);
 
-    fn receiver(c: &Controller, delayed: bool) -> Echoing {
+    fn receiver(c: &impl CongestionControl, delayed: bool) -> Echoing {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
         let receiver =
             Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, uncounted_hops: 1 });
@@ -205,7 +210,7 @@ mod tests {
     }
 
     /// A data packet that leaves now, to which the routers give this feedback unless less is wished for.
-    fn data(c: &Controller, w: &Window, seq: u64, feedback_bytes: f64) -> SimPacket {
+    fn data(c: &impl CongestionControl, w: &Window, seq: u64, feedback_bytes: f64) -> SimPacket {
         let Some(Explicit::Xcp(mut header)) = c.explicit(w.cwnd * PACKET, RTT) else { panic!("a header") };
         header.feedback_bytes = header.feedback_bytes.min(feedback_bytes);
         let mut packet = SimPacket::new(Kind::Data, FlowId(0), seq, PACKET as u32, Time::ZERO);
@@ -213,14 +218,14 @@ mod tests {
         packet
     }
 
-    fn take(c: &mut Controller, w: &mut Window, ack: &SimPacket, limited: bool) {
+    fn take(c: &mut impl CongestionControl, w: &mut Window, ack: &SimPacket, limited: bool) {
         let echo = ack.extra.as_ref().and_then(|e| e.explicit).expect("a header comes back");
         c.on_explicit(&echo, PACKET, limited, w);
     }
 
     /// Packets, an acknowledgement's way behind the sender, with these feedbacks; acknowledgements are lost where it says
     /// so. The windows after those that are not, bytes.
-    fn windows(row: &Algorithm, delayed: bool, path: &[(f64, bool)]) -> Vec<f64> {
+    fn windows<C: CongestionControl>(row: &Row<C>, delayed: bool, path: &[(f64, bool)]) -> Vec<f64> {
         const WAY: usize = 20;
         let mut c = instance(row, &[]);
         let mut r = receiver(&c, delayed);
@@ -250,7 +255,8 @@ mod tests {
             feedback in proptest::collection::vec(-400.0..500.0_f64, 1..300), delayed in any::<bool>(),
         ) {
             let path: Vec<_> = feedback.into_iter().map(|f| (f, false)).collect();
-            let [plain, mirrored] = [&xcp::ROW, &ROW].map(|row| windows(row, delayed, &path));
+            let plain = windows(&xcp::ROW, delayed, &path);
+            let mirrored = windows(&ROW, delayed, &path);
             prop_assert_eq!(plain.len(), mirrored.len());
             for (a, b) in plain.iter().zip(&mirrored) {
                 prop_assert!((a - b).abs() < 0.01, "{a} {b}");
@@ -276,8 +282,9 @@ mod tests {
     fn xcp_ends_with_another_window_when_acknowledgements_are_lost() {
         // a hundred packets are given 300 bytes each, 20 segments in all; every other answer is lost
         let path: Vec<_> = (0..100).map(|i| (300.0, i % 2 == 0)).collect();
-        let last = |row| windows(row, false, &path).last().map(|bytes| (bytes / PACKET).round());
-        assert_eq!((last(&xcp::ROW), last(&ROW)), (Some(110.0), Some(120.0)));
+        let last = |windows: Vec<f64>| windows.last().map(|bytes| (bytes / PACKET).round());
+        assert_eq!(last(windows(&xcp::ROW, false, &path)), Some(110.0));
+        assert_eq!(last(windows(&ROW, false, &path)), Some(120.0));
     }
 
     #[test]

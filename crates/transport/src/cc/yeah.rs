@@ -26,55 +26,66 @@
 //! | least samples a round trip (`linux`) | 3 | | Linux | `paper`: 1 |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::registry::{Algorithm, Recovery};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::round::Round;
-use super::{
-    Ack, Cause, Congestion, CongestionControl, Controller, LEAST_SSTHRESH, Parameter, Parameters, Window,
-};
-use longfat_units::{Interval, Time};
+use super::row::{Recovery, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 
 /// The least part of the window that a loss takes.
 const LEAST_DECREASE: f64 = 0.125;
 const LINUX_LEAST_SAMPLES: u32 = 3;
 
 /// The registry row.
-pub const ROW: Algorithm = Algorithm {
-    name: "yeah",
-    aliases: &["yeah-tcp"],
-    citation: "Baiocchi, Castellani, Vacirca: YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["paper", "linux"],
-            "paper: PFLDnet 2007, section III; linux: the kernel's tcp_yeah",
-        ),
-        Parameter::number(
-            "queue_max",
-            80.0,
-            (LEAST_SSTHRESH, 1e6),
-            "packets",
-            "what the flow may keep in the queue",
-        ),
-        Parameter::number("phi", 8.0, (0.1, 1e3), "", "slow from a queueing delay of RTTbase / phi on"),
-        Parameter::number(
-            "rho",
-            16.0,
-            (1.0, 1e6),
-            "round trips",
-            "slow ones in a row after which a loss halves the window",
-        ),
-        Parameter::number(
-            "zeta",
-            50.0,
-            (1.0, 1e6),
-            "round trips",
-            "fast ones after which count_reno restarts",
-        ),
-        Parameter::number("increase", 0.01, (1e-4, 1.0), "segments", "fast growth per acknowledged segment"),
-    ],
+pub const ROW: Row<Yeah> = Row {
+    entry: Entry {
+        name: "yeah",
+        title: "YeAH-TCP",
+        aliases: &["yeah-tcp"],
+        citation: "Baiocchi, Castellani, Vacirca: YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007",
+        page: "yeah",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["paper", "linux"],
+                "paper: PFLDnet 2007, section III; linux: the kernel's tcp_yeah",
+            ),
+            Parameter::number(
+                "queue_max",
+                80.0,
+                (LEAST_SSTHRESH, 1e6),
+                "packets",
+                "what the flow may keep in the queue",
+            ),
+            Parameter::number("phi", 8.0, (0.1, 1e3), "", "slow from a queueing delay of RTTbase / phi on"),
+            Parameter::number(
+                "rho",
+                16.0,
+                (1.0, 1e6),
+                "round trips",
+                "slow ones in a row after which a loss halves the window",
+            ),
+            Parameter::number(
+                "zeta",
+                50.0,
+                (1.0, 1e6),
+                "round trips",
+                "fast ones after which count_reno restarts",
+            ),
+            Parameter::number(
+                "increase",
+                0.01,
+                (1e-4, 1.0),
+                "segments",
+                "fast growth per acknowledged segment",
+            ),
+        ],
+        style: Some(Style::new("#7c3aed", "*")),
+    },
     linux_module: Some("yeah"),
+    protocol: None,
     recovery: Recovery::Sack,
-    build: |p| Controller::Yeah(Yeah::new(p)),
+    build: Yeah::new,
 };
 
 /// Round trips in either mode, and what they say of the flows beside this one.
@@ -247,10 +258,7 @@ mod tests {
     const VARIANTS: [&str; 2] = ["paper", "linux"];
 
     fn yeah(variant: &str) -> Yeah {
-        match instance(&ROW, &[("variant", variant)]) {
-            Controller::Yeah(y) => y,
-            _ => unreachable!(),
-        }
+        instance(&ROW, &[("variant", variant)])
     }
 
     /// Round trips of `rtt_s` each on a path of 100 ms, whatever the window.
@@ -481,10 +489,7 @@ mod tests {
     fn two_flows_of_unlike_round_trip_times_may_keep_the_same_queue() {
         // section III: every flow attempts to keep the same number of packets, whatever its round-trip time
         for (base_s, rate_pps) in [(0.02, 5e4), (0.2, 1e4)] {
-            let mut y = match with_numbers(&ROW, &[("phi", 1.0)]) {
-                Controller::Yeah(y) => y,
-                _ => unreachable!(),
-            };
+            let mut y = with_numbers(&ROW, &[("phi", 1.0)]);
             let (mut path, mut w) = (Path::new(base_s, rate_pps), window(0.9 * base_s * rate_pps, 2.0));
             let mut longest = 0.0_f64;
             for _ in 0..600 {

@@ -2,7 +2,7 @@
 
 use super::QuickStartRequest;
 use crate::RttSamples;
-use crate::cc::registry::Recovery;
+use crate::cc::Recovery;
 use crate::reduction::Reduction;
 use longfat_units::Interval;
 use longfat_wire::FlowId;

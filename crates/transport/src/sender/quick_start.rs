@@ -12,7 +12,7 @@
 //! The first data packet reports the rate that was taken, 0 for none (section 3.1). All of the rest is as without it.
 
 use super::{Happened, Phase, Sender};
-use crate::cc::registry::Recovery;
+use crate::cc::Recovery;
 use crate::cc::{Cause, LEAST_SSTHRESH};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Extra, Function, Packet, QuickStart as Header, RateCode, SimPacket};

@@ -2,7 +2,7 @@
 
 use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
-use crate::cc::registry::Recovery;
+use crate::cc::Recovery;
 use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH};
 use crate::reduction::{Episode, Reduction};
 use longfat_units::Time;

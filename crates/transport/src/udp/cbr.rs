@@ -9,22 +9,28 @@
 //! |---|---|---|---|---|
 //! | rate | 50 | Mbit/s of IP packets | Lopez Pacheco 2008, section 3.2 | the thesis does not say which bytes its rate counts |
 
+use super::end::{Books, Out, ReceivingEnd, SendingEnd};
 use super::onoff::Periods;
-use super::{BPS_PER_MBPS, Books, Config, Protocol, RATE, Receiver, Sender};
-use crate::cc::Parameters;
-use longfat_units::{Interval, Time};
+use super::row::{BPS_PER_MBPS, Config, RATE, Row};
+use longfat_units::parameters::Parameters;
+use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Kind, SimPacket};
 
 /// The row.
-pub const ROW: Protocol = Protocol {
-    name: "cbr",
-    aliases: &[],
-    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
-               high speed networks, thesis, ENS Lyon, 2008, section 3.2",
-    parameters: &[RATE],
+pub const ROW: Row<Source, Counter> = Row {
+    entry: Entry {
+        name: "cbr",
+        title: "Constant bit rate",
+        aliases: &[],
+        citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+                   high speed networks, thesis, ENS Lyon, 2008, section 3.2",
+        page: "cbr",
+        parameters: &[RATE],
+        style: None,
+    },
     reliable: false,
     random: false,
-    build: |p, config, _| (Sender::Source(Source::new(p, config, None)), Receiver::Count(Counter::default())),
+    build: |p, config, _| (Source::new(p, config, None), Counter::default()),
 };
 
 /// A source of datagrams that listens to nobody.
@@ -47,19 +53,21 @@ impl Source {
         let gap_s = f64::from(8 * config.packet_bytes()) / (BPS_PER_MBPS * p.number(RATE.name));
         Source { books, gap_s, periods, started: None, at: Time::NEVER }
     }
+}
 
-    pub(super) fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+impl SendingEnd for Source {
+    fn start(&mut self, now: Time, out: Out) {
         self.started = Some(now);
         self.at = now;
         self.on_timer(now, out);
     }
 
-    pub(super) fn stop(&mut self, _now: Time) {
+    fn stop(&mut self, _now: Time) {
         self.books.done = true;
         self.at = Time::NEVER;
     }
 
-    pub(super) fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    fn on_timer(&mut self, now: Time, out: Out) {
         let Some(started) = self.started else { return };
         while self.at <= now {
             let n = self.books.counters.packets_sent;
@@ -72,15 +80,15 @@ impl Source {
         }
     }
 
-    pub(super) fn wake(&self) -> Time {
+    fn wake(&self) -> Time {
         self.at.round_up(self.books.config.host_tick, self.books.config.tick_phase)
     }
 
-    pub(super) const fn books(&self) -> &Books {
+    fn books(&self) -> &Books {
         &self.books
     }
 
-    pub(super) const fn books_mut(&mut self) -> &mut Books {
+    fn books_mut(&mut self) -> &mut Books {
         &mut self.books
     }
 }
@@ -88,18 +96,25 @@ impl Source {
 /// A receiver that hands on whatever arrives.
 #[derive(Clone, Debug, Default)]
 pub struct Counter {
-    /// Datagrams that arrived.
-    pub delivered: u64,
-    /// IP bytes that arrived.
-    pub received_bytes: u64,
+    delivered: u64,
+    received_bytes: u64,
 }
 
-impl Counter {
-    pub(super) fn on_packet(&mut self, packet: &SimPacket) {
+impl ReceivingEnd for Counter {
+    fn on_packet(&mut self, _now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Data {
             self.delivered += 1;
             self.received_bytes += u64::from(packet.bytes);
         }
+        None
+    }
+
+    fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    fn received_bytes(&self) -> u64 {
+        self.received_bytes
     }
 }
 
@@ -143,7 +158,7 @@ mod tests {
         let few = Config { bytes: Some(3 * 1448 + 1), ..config() };
         let mut path = Path::new(&ROW, &at(12.0), &few);
         path.run(ms(1000), |_, _| false);
-        assert_eq!((path.sent.len(), path.sender.is_done()), (4, true));
+        assert_eq!((path.sent.len(), path.sender.books().done), (4, true));
         assert_eq!(path.receiver.received_bytes(), 4 * 1500);
     }
 

@@ -12,32 +12,34 @@
 //! | off | 10 | s | chosen here: the thesis starts each of its flows by itself | |
 
 use super::cbr::{Counter, Source};
-use super::{Protocol, RATE, Receiver, Sender};
-use crate::cc::{Parameter, Parameters};
-use longfat_units::{Distribution, Interval, Stream};
+use super::row::{RATE, Row};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Distribution, Entry, Interval, Stream};
 
 /// The row.
-pub const ROW: Protocol = Protocol {
-    name: "onoff",
-    aliases: &["on-off"],
-    citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
-               high speed networks, thesis, ENS Lyon, 2008, section 3.2",
-    parameters: &[
-        RATE,
-        Parameter::number("on", 10.0, (1e-3, 1e6), "s", "length of an on-period, or its mean"),
-        Parameter::number("off", 10.0, (0.0, 1e6), "s", "length of an off-period, or its mean"),
-        Parameter::choice(
-            "periods",
-            &["constant", "exponential"],
-            "exponential: lengths of periods are drawn from the flow's own stream",
-        ),
-    ],
+pub const ROW: Row<Source, Counter> = Row {
+    entry: Entry {
+        name: "onoff",
+        title: "On-off",
+        aliases: &["on-off"],
+        citation: "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous \
+                   high speed networks, thesis, ENS Lyon, 2008, section 3.2",
+        page: "onoff",
+        parameters: &[
+            RATE,
+            Parameter::number("on", 10.0, (1e-3, 1e6), "s", "length of an on-period, or its mean"),
+            Parameter::number("off", 10.0, (0.0, 1e6), "s", "length of an off-period, or its mean"),
+            Parameter::choice(
+                "periods",
+                &["constant", "exponential"],
+                "exponential: lengths of periods are drawn from the flow's own stream",
+            ),
+        ],
+        style: None,
+    },
     reliable: false,
     random: true,
-    build: |p, config, stream| {
-        let source = Source::new(p, config, Some(Periods::new(p, stream)));
-        (Sender::Source(source), Receiver::Count(Counter::default()))
-    },
+    build: |p, config, stream| (Source::new(p, config, Some(Periods::new(p, stream))), Counter::default()),
 };
 
 /// When a source is on.
@@ -90,7 +92,7 @@ mod tests {
     use crate::cc::Value;
     use crate::udp::testing::{Path, config, ms};
 
-    fn source(periods: &str) -> Path {
+    fn source(periods: &str) -> Path<Source, Counter> {
         let given = [
             ("rate", Value::Number(12.0)),
             ("on", Value::Number(0.1)),

@@ -24,11 +24,12 @@
 //! | greatest T | 1 s, or the RTO where that is longer | s | chosen here | |
 //! | RTO | RFC 6298 | s | thesis (2.3) | |
 
-use super::{Books, CONTROL_BYTES, Config, Phase, Protocol, accept};
-use crate::RttEstimator;
-use crate::cc::{Parameter, Parameters};
+use super::end::{Books, CONTROL_BYTES, Out, Phase, ReceivingEnd, SendingEnd, accept};
+use super::row::{Config, Row};
+use crate::rtt::RttEstimator;
 use crate::sender::Happened;
-use longfat_units::{Interval, Time};
+use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Kind, SimPacket};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -40,27 +41,30 @@ const LEAST_DIFFERENCE: f64 = 1e-3;
 const MOST_IDLE_S: f64 = 1.0;
 
 /// The row.
-pub const ROW: Protocol = Protocol {
-    name: "runat",
-    aliases: &[],
-    citation: "Wu, Rao: A class of reliable UDP-based transport protocols based on stochastic approximation, INFOCOM \
-        2005",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["assumed", "thesis"],
-            "thesis: zone II at losses above .05, and nothing between .001 and .05",
-        ),
-        Parameter::number("burst", 16.0, (2.0, 1e4), "packets", "datagrams sent at once (W)"),
-        Parameter::number("increase_gain", 100.0, (0.01, 900.0), "", "gain of zone I (c_r)"),
-        Parameter::number("decrease_gain", 5.0, (0.01, 100.0), "", "gain of zone III (c_d)"),
-        Parameter::number("gradient_gain", 0.2, (0.001, 0.9), "of the rate", "gain of zone II (a_n)"),
-    ],
+pub const ROW: Row<Sender, Receiver> = Row {
+    entry: Entry {
+        name: "runat",
+        title: "RUNAT",
+        aliases: &[],
+        citation: "Wu, Rao: A class of reliable UDP-based transport protocols based on stochastic approximation, INFOCOM \
+                   2005",
+        page: "runat",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["assumed", "thesis"],
+                "thesis: zone II at losses above .05, and nothing between .001 and .05",
+            ),
+            Parameter::number("burst", 16.0, (2.0, 1e4), "packets", "datagrams sent at once (W)"),
+            Parameter::number("increase_gain", 100.0, (0.01, 900.0), "", "gain of zone I (c_r)"),
+            Parameter::number("decrease_gain", 5.0, (0.01, 100.0), "", "gain of zone III (c_d)"),
+            Parameter::number("gradient_gain", 0.2, (0.001, 0.9), "of the rate", "gain of zone II (a_n)"),
+        ],
+        style: Some(Style::new("#bc6c25", "|")),
+    },
     reliable: true,
     random: false,
-    build: |p, config, _| {
-        (super::Sender::Runat(Sender::new(p, config)), super::Receiver::Runat(Receiver::default()))
-    },
+    build: |p, config, _| (Sender::new(p, config), Receiver::default()),
 };
 
 /// What one period of control showed.
@@ -201,33 +205,6 @@ impl Sender {
         }
     }
 
-    pub(super) fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.rtt.deadline(now);
-        self.books.connect(now, out);
-    }
-
-    pub(super) fn stop(&mut self, now: Time) {
-        self.books.end = self.next();
-        self.look_for_end(now);
-    }
-
-    pub(super) fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.rtt.sample(now.since(packet.stamp));
-                self.expire_at = Time::NEVER;
-                self.control.set_idle(self.rtt.srtt().as_secs_f64(), self.rtt.rto());
-                self.begin_period(now);
-                self.books.note(now, Happened::Connected, self.cwnd());
-                self.burst(now, out);
-            }
-            (Kind::Ack, Phase::Open) if !self.books.done => self.on_ack(now, packet),
-            _ => {}
-        }
-    }
-
     fn on_ack(&mut self, now: Time, packet: &SimPacket) {
         self.rtt.sample(now.since(packet.stamp));
         let seq = packet.seq;
@@ -271,33 +248,6 @@ impl Sender {
         }
     }
 
-    pub(super) fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        if now >= self.expire_at {
-            if self.phase == Phase::Connecting {
-                self.rtt.back_off();
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.cwnd());
-            self.find_losses(now, true);
-            self.rtt.back_off();
-            self.expire_at = self.rtt.deadline(now);
-        }
-        if now >= self.control_at {
-            let period_s = now.since(self.period_began).as_secs_f64();
-            if self.control.adapt(self.seen, period_s, self.rtt.rto()) {
-                self.books.counters.congestion_events += 1;
-                self.books.note(now, Happened::Loss, self.cwnd());
-            }
-            self.begin_period(now);
-        }
-        if now >= self.burst_at {
-            self.burst(now, out);
-        } else {
-            self.plan_burst(now);
-        }
-    }
-
     fn begin_period(&mut self, now: Time) {
         self.period_began = now;
         self.seen = Observed::default();
@@ -305,7 +255,7 @@ impl Sender {
     }
 
     /// W datagrams at once: first those that were lost.
-    fn burst(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    fn burst(&mut self, now: Time, out: Out) {
         self.last_burst = now;
         for _ in 0..self.control.burst as u64 {
             if let Some(seq) = self.loaded.pop_first() {
@@ -322,7 +272,7 @@ impl Sender {
         self.plan_burst(now);
     }
 
-    fn send(&mut self, now: Time, seq: u64, again: bool, out: &mut impl FnMut(SimPacket)) {
+    fn send(&mut self, now: Time, seq: u64, again: bool, out: Out) {
         self.books.send(now, seq, again, out);
         self.order.push_back((now, seq));
         self.seen.sent += 1;
@@ -351,28 +301,84 @@ impl Sender {
     fn next(&self) -> u64 {
         self.base + self.states.len() as u64
     }
+}
 
-    pub(super) fn wake(&self) -> Time {
+impl SendingEnd for Sender {
+    fn start(&mut self, now: Time, out: Out) {
+        self.phase = Phase::Connecting;
+        self.expire_at = self.rtt.deadline(now);
+        self.books.connect(now, out);
+    }
+
+    fn stop(&mut self, now: Time) {
+        self.books.end = self.next();
+        self.look_for_end(now);
+    }
+
+    fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
+        match (packet.kind, self.phase) {
+            (Kind::SynAck, Phase::Connecting) => {
+                self.phase = Phase::Open;
+                self.rtt.sample(now.since(packet.stamp));
+                self.expire_at = Time::NEVER;
+                self.control.set_idle(self.rtt.srtt().as_secs_f64(), self.rtt.rto());
+                self.begin_period(now);
+                self.books.note(now, Happened::Connected, self.cwnd());
+                self.burst(now, out);
+            }
+            (Kind::Ack, Phase::Open) if !self.books.done => self.on_ack(now, packet),
+            _ => {}
+        }
+    }
+
+    fn on_timer(&mut self, now: Time, out: Out) {
+        if now >= self.expire_at {
+            if self.phase == Phase::Connecting {
+                self.rtt.back_off();
+                return self.start(now, out);
+            }
+            self.books.counters.timeouts += 1;
+            self.books.note(now, Happened::Timeout, self.cwnd());
+            self.find_losses(now, true);
+            self.rtt.back_off();
+            self.expire_at = self.rtt.deadline(now);
+        }
+        if now >= self.control_at {
+            let period_s = now.since(self.period_began).as_secs_f64();
+            if self.control.adapt(self.seen, period_s, self.rtt.rto()) {
+                self.books.counters.congestion_events += 1;
+                self.books.note(now, Happened::Loss, self.cwnd());
+            }
+            self.begin_period(now);
+        }
+        if now >= self.burst_at {
+            self.burst(now, out);
+        } else {
+            self.plan_burst(now);
+        }
+    }
+
+    fn wake(&self) -> Time {
         self.burst_at.min(self.expire_at).min(self.control_at)
     }
 
-    pub(super) const fn cwnd(&self) -> f64 {
+    fn cwnd(&self) -> f64 {
         self.control.burst
     }
 
-    pub(super) const fn acked(&self) -> u64 {
+    fn acked(&self) -> u64 {
         self.base
     }
 
-    pub(super) const fn rtt(&self) -> Interval {
+    fn srtt(&self) -> Interval {
         self.rtt.srtt()
     }
 
-    pub(super) const fn books(&self) -> &Books {
+    fn books(&self) -> &Books {
         &self.books
     }
 
-    pub(super) const fn books_mut(&mut self) -> &mut Books {
+    fn books_mut(&mut self) -> &mut Books {
         &mut self.books
     }
 }
@@ -383,14 +389,12 @@ pub struct Receiver {
     /// All before this one have arrived.
     next: u64,
     early: BTreeSet<u64>,
-    /// IP bytes that arrived, duplicates included.
-    pub received_bytes: u64,
-    /// Datagrams that arrived a second time.
-    pub duplicates: u64,
+    received_bytes: u64,
+    duplicates: u64,
 }
 
-impl Receiver {
-    pub(super) fn on_packet(&mut self, packet: &SimPacket) -> Option<SimPacket> {
+impl ReceivingEnd for Receiver {
+    fn on_packet(&mut self, _now: Time, packet: &SimPacket) -> Option<SimPacket> {
         match packet.kind {
             Kind::Syn => return Some(accept(packet)),
             Kind::Data => {}
@@ -406,8 +410,16 @@ impl Receiver {
         Some(SimPacket::new(Kind::Ack, packet.flow, packet.seq, CONTROL_BYTES, packet.stamp))
     }
 
-    pub(super) const fn delivered(&self) -> u64 {
+    fn delivered(&self) -> u64 {
         self.next
+    }
+
+    fn received_bytes(&self) -> u64 {
+        self.received_bytes
+    }
+
+    fn duplicates(&self) -> u64 {
+        self.duplicates
     }
 }
 
@@ -494,16 +506,16 @@ mod tests {
         let few = Config { bytes: Some(4 * 1448), ..config() };
         let mut path = Path::new(&ROW, &[], &few);
         path.run(ms(60_000), |at, packet| packet.kind == Kind::Data && at < ms(1000));
-        assert!(path.sender.is_done());
-        assert_eq!(path.sender.acked_bytes(), 4 * 1448);
-        assert!(path.sender.counters().timeouts >= 2);
+        assert!(path.sender.books().done);
+        assert_eq!(path.sender.books().payload(path.sender.acked()), 4 * 1448);
+        assert!(path.sender.books().counters.timeouts >= 2);
     }
 
     #[test]
     fn the_receiver_counts_what_comes_twice() {
         let mut r = Receiver::default();
         for seq in [0, 2, 2, 0, 1] {
-            assert_eq!(r.on_packet(&data(seq)).map(|ack| ack.seq), Some(seq));
+            assert_eq!(r.on_packet(ms(0), &data(seq)).map(|ack| ack.seq), Some(seq));
         }
         assert_eq!((r.delivered(), r.duplicates), (3, 2));
     }

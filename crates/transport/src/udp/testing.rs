@@ -1,7 +1,8 @@
 //! What the unit tests of transports over UDP share: a host on 10 Gbit/s, and an ideal path between two ends.
 
-use super::{Config, Protocol, Receiver, Sender};
-use crate::cc::Value;
+use super::end::{ReceivingEnd, SendingEnd};
+use super::row::{Config, Row};
+use longfat_units::parameters::Value;
 use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{FlowId, Kind, SimPacket};
 use std::collections::VecDeque;
@@ -31,18 +32,18 @@ pub fn data(seq: u64) -> SimPacket {
 }
 
 /// A path of 20 ms there and 20 ms back, of any rate; some data packets are lost on it.
-pub struct Path {
-    pub sender: Sender,
-    pub receiver: Receiver,
+pub struct Path<S, R> {
+    pub sender: S,
+    pub receiver: R,
     there: VecDeque<(Time, SimPacket)>,
     back: VecDeque<(Time, SimPacket)>,
     /// Every data packet put on it, lost ones included: when, and its number.
     pub sent: Vec<(Time, u64)>,
 }
 
-impl Path {
+impl<S: SendingEnd, R: ReceivingEnd> Path<S, R> {
     /// With these parameters of a protocol, started at the beginning.
-    pub fn new(protocol: &Protocol, given: &[(&str, Value)], config: &Config) -> Self {
+    pub fn new(protocol: &Row<S, R>, given: &[(&str, Value)], config: &Config) -> Self {
         let given: Vec<_> = given.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
         let (sender, receiver) =
             protocol.ends(&given, config, Stream::new(1, "flow/1/udp")).expect("sound parameters");
@@ -56,7 +57,7 @@ impl Path {
         &mut self,
         now: Time,
         loses: &mut dyn FnMut(Time, &SimPacket) -> bool,
-        act: impl FnOnce(&mut Sender, &mut dyn FnMut(SimPacket)),
+        act: impl FnOnce(&mut S, &mut dyn FnMut(SimPacket)),
     ) {
         let Path { sender, there, sent, .. } = self;
         act(sender, &mut |packet| {

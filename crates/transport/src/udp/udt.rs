@@ -30,41 +30,40 @@ mod sender;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::Protocol;
-use crate::cc::Parameter;
-use longfat_units::Interval;
-
-/// The rate control interval, and that of acknowledgements.
-const SYN: Interval = Interval::from_millis(10);
-const SYN_S: f64 = 0.01;
-/// The packets numbered 0 and 1 modulo this leave together.
-const PAIR_EVERY: u64 = 16;
+use super::row::Row;
+use longfat_units::parameters::Parameter;
+use longfat_units::{Entry, Style};
 
 /// The row.
-pub const ROW: Protocol = Protocol {
-    name: "udt",
-    aliases: &[],
-    citation: "Gu, Grossman: UDT: UDP-based data transfer for high-speed wide area networks, Computer Networks 51(7), \
-        2007",
-    parameters: &[
-        Parameter::choice(
-            "variant",
-            &["thesis", "draft"],
-            "draft: increases by all that is available, decreases at random moments, and 16 packets more of window",
-        ),
-        Parameter::number(
-            "flow_window",
-            25_600.0,
-            (2.0, 1e9),
-            "packets",
-            "most packets outstanding: the receiver's buffer",
-        ),
-    ],
+pub const ROW: Row<Sender, Receiver> = Row {
+    entry: Entry {
+        name: "udt",
+        title: "UDT",
+        aliases: &[],
+        citation: "Gu, Grossman: UDT: UDP-based data transfer for high-speed wide area networks, Computer Networks 51(7), \
+                   2007",
+        page: "udt",
+        parameters: &[
+            Parameter::choice(
+                "variant",
+                &["thesis", "draft"],
+                "draft: increases by all that is available, decreases at random moments, and 16 packets more of window",
+            ),
+            Parameter::number(
+                "flow_window",
+                25_600.0,
+                (2.0, 1e9),
+                "packets",
+                "most packets outstanding: the receiver's buffer",
+            ),
+        ],
+        style: Some(Style::new("#2ca02c", "x")),
+    },
     reliable: true,
     random: true,
     build: |p, config, stream| {
         let control = control::Control::new(p, config, stream);
         let receiver = Receiver::new(config.flow, config.packet_bytes());
-        (super::Sender::Udt(Sender::new(config, control)), super::Receiver::Udt(receiver))
+        (Sender::new(config, control), receiver)
     },
 };

@@ -1,7 +1,7 @@
 //! Segments found lost by their age, where the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
 
 use crate::path::{MSS, Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
-use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::Recovery;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
 use longfat_transport::{RttSamples, SenderConfig};
 use longfat_units::Interval;

@@ -2,7 +2,7 @@
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
 use longfat_transport::SenderConfig;
-use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::Recovery;
 use longfat_wire::{Ecn, Kind};
 
 fn capable(recovery: Recovery, window: f64) -> SenderConfig {

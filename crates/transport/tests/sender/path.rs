@@ -1,6 +1,6 @@
 //! A path without queues: a delay each way, scripted losses, and a record of what the sender put on it.
 
-use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::Recovery;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
     Happened, Receiver, ReceiverConfig, Reduction, RttSamples, Sender, SenderConfig, SenderCounters,

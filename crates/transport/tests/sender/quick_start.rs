@@ -2,7 +2,7 @@
 //! lowers rates.
 
 use crate::path::{Path, RTT_MS, at_ms, config, ms, standard};
-use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::Recovery;
 use longfat_transport::{
     Happened, QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig,
 };

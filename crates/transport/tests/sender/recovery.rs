@@ -1,7 +1,7 @@
 //! Losses found by acknowledgements, and their repair.
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::Recovery;
 use longfat_transport::{Happened, Reduction, SenderConfig};
 use longfat_units::Time;
 use longfat_wire::Kind;

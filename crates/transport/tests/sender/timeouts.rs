@@ -1,7 +1,7 @@
 //! The retransmission timer.
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::registry::Recovery;
+use longfat_transport::cc::Recovery;
 use longfat_transport::{Happened, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;

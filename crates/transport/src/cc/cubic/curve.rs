@@ -1,10 +1,15 @@
 //! CUBIC by its equations: RFC 9438, and the workshop paper of 2005. In real numbers, for every
 //! acknowledgement.
 
-use super::super::{Ack, Cause, Congestion, Window};
-use super::friendly_increase;
+use super::super::congestion_control::{Ack, Cause, Congestion, Window};
 use longfat_units::Time;
 use longfat_units::math::cbrt;
+
+/// Growth per round trip that gives a flow which keeps `beta` of its window the mean window of standard TCP
+/// (RFC 9438, section 4.3).
+fn friendly_increase(beta: f64) -> f64 {
+    3.0 * (1.0 - beta) / (1.0 + beta)
+}
 
 /// What the two texts do differently.
 #[derive(Clone, Copy, Debug, PartialEq)]

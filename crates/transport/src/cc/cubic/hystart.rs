@@ -10,7 +10,7 @@
 //! | samples | 8 | | Linux, HYSTART_MIN_SAMPLES | none |
 //! | rise of the delay | 1/8 of the least, 4 to 16 ms | | Linux, HYSTART_DELAY_THRESH | none |
 
-use super::super::Ack;
+use super::super::congestion_control::Ack;
 use longfat_units::{Interval, Time};
 
 const LEAST_WINDOW: f64 = 16.0;

@@ -15,7 +15,7 @@
 //! | least count | 2 | segments | Linux: 1.5-fold per RTT | none |
 //! | delays not used after an epoch's begin | 1 | s | Linux, HZ | none |
 
-use super::super::{Ack, Cause, Congestion, Window};
+use super::super::congestion_control::{Ack, Cause, Congestion, Window};
 use longfat_units::math::cbrt;
 use longfat_units::{Interval, Time};
 

@@ -1,10 +1,15 @@
 //! UDT's rate control and window: what acknowledgements and loss reports do to the time between packets.
 
-use super::{SYN, SYN_S};
-use crate::cc::Parameters;
-use crate::udp::Config;
+use super::super::row::Config;
+use longfat_units::parameters::Parameters;
 use longfat_units::{Interval, Stream, Time, math};
 use longfat_wire::UdtReport;
+
+/// The rate control interval, and that of acknowledgements.
+pub(super) const SYN: Interval = Interval::from_millis(10);
+pub(super) const SYN_S: f64 = 0.01;
+/// The packets numbered 0 and 1 modulo this leave together.
+pub(super) const PAIR_EVERY: u64 = 16;
 
 const DECREASE: f64 = 1.125;
 const SHARE: f64 = 1.0 / 9.0;

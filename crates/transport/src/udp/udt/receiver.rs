@@ -9,8 +9,8 @@
 //! | acknowledgement | 68 bytes | headers and six fields of 32 bits: section 2 |
 //! | round trip while none is measured | 100 ms | reference implementation: 10 SYN |
 
-use super::{PAIR_EVERY, SYN, SYN_S};
-use crate::udp::{CONTROL_BYTES, accept};
+use super::super::end::{CONTROL_BYTES, ReceivingEnd, accept};
+use super::control::{PAIR_EVERY, SYN, SYN_S};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Extra, FlowId, Kind, Report, SimPacket, UdtReport};
 use std::collections::{BTreeMap, VecDeque};
@@ -115,18 +115,6 @@ impl Receiver {
         }
     }
 
-    pub(in crate::udp) fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
-        match packet.kind {
-            Kind::Syn => Some(accept(packet)),
-            Kind::Data => self.on_data(now, packet),
-            Kind::AckAck => {
-                self.on_ack_ack(now, packet.seq);
-                None
-            }
-            _ => None,
-        }
-    }
-
     fn on_data(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         self.received_bytes += u64::from(packet.bytes);
         let seq = packet.seq;
@@ -158,15 +146,6 @@ impl Receiver {
         }
         self.lost.extend(gap.clone().map(|missing| (missing, Missing { reported: now, patience: 2 })));
         Some(self.report(now, vec![(gap.start, gap.end)]))
-    }
-
-    pub(in crate::udp) fn on_timer(&mut self, now: Time) -> Option<SimPacket> {
-        if now >= self.ack_at { self.acknowledge(now) } else { self.repeat_reports(now) }
-    }
-
-    /// What [`Receiver::on_timer`] is wanted for next.
-    pub(in crate::udp) fn wake(&self) -> Time {
-        self.ack_at.min(self.nak_at)
     }
 
     fn acknowledge(&mut self, now: Time) -> Option<SimPacket> {
@@ -262,10 +241,39 @@ impl Receiver {
         let var_s = self.rtt_s.map_or(INITIAL_RTT_S / 2.0, |(_, var_s)| var_s);
         Interval::from_secs_f64(4.0 * self.rtt_s() + var_s + SYN_S)
     }
+}
 
-    /// Packets handed to the application: all before the first that is missing.
-    pub(in crate::udp) fn delivered(&self) -> u64 {
+impl ReceivingEnd for Receiver {
+    fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
+        match packet.kind {
+            Kind::Syn => Some(accept(packet)),
+            Kind::Data => self.on_data(now, packet),
+            Kind::AckAck => {
+                self.on_ack_ack(now, packet.seq);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn on_timer(&mut self, now: Time) -> Option<SimPacket> {
+        if now >= self.ack_at { self.acknowledge(now) } else { self.repeat_reports(now) }
+    }
+
+    fn wake(&self) -> Time {
+        self.ack_at.min(self.nak_at)
+    }
+
+    fn delivered(&self) -> u64 {
         self.lost.first_key_value().map_or(self.largest, |(&first, _)| first)
+    }
+
+    fn received_bytes(&self) -> u64 {
+        self.received_bytes
+    }
+
+    fn duplicates(&self) -> u64 {
+        self.duplicates
     }
 }
 

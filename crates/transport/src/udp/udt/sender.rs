@@ -1,10 +1,10 @@
 //! UDT's sender: what is lost goes first, then new packets as the window allows, one every P.
 
-use super::control::Control;
-use super::{PAIR_EVERY, SYN_S};
-use crate::RttEstimator;
+use super::super::end::{Books, CONTROL_BYTES, Out, Pace, Phase, SendingEnd};
+use super::super::row::Config;
+use super::control::{Control, PAIR_EVERY, SYN_S};
+use crate::rtt::RttEstimator;
 use crate::sender::Happened;
-use crate::udp::{Books, CONTROL_BYTES, Config, Pace, Phase};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, Report, SimPacket, UdtReport};
 use std::collections::BTreeSet;
@@ -54,42 +54,6 @@ impl Sender {
             expire_at: Time::NEVER,
             silences: 1,
         }
-    }
-
-    pub(in crate::udp) fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.request.deadline(now);
-        self.books.connect(now, out);
-    }
-
-    pub(in crate::udp) fn stop(&mut self, now: Time) {
-        self.books.end = self.next;
-        self.look_for_end(now);
-    }
-
-    pub(in crate::udp) fn on_packet(
-        &mut self,
-        now: Time,
-        packet: &SimPacket,
-        out: &mut impl FnMut(SimPacket),
-    ) {
-        match (packet.kind, self.phase, packet.extra.as_ref().and_then(|e| e.report.as_deref())) {
-            (Kind::SynAck, Phase::Connecting, _) => {
-                self.phase = Phase::Open;
-                self.rtt_s = now.since(packet.stamp).as_secs_f64();
-                self.rtt_var_s = self.rtt_s / 2.0;
-                self.expire_at = Time::NEVER;
-                self.books.note(now, Happened::Connected, self.control.window());
-            }
-            (Kind::Ack, Phase::Open, Some(Report::Udt(report))) => {
-                let flow = self.books.config.flow;
-                out(SimPacket::new(Kind::AckAck, flow, report.number, CONTROL_BYTES, now));
-                self.on_ack(now, packet.seq, report);
-            }
-            (Kind::Ack, Phase::Open, Some(Report::Missing(ranges))) => self.on_nak(now, ranges),
-            _ => return,
-        }
-        self.transmit(now, out);
     }
 
     fn on_ack(&mut self, now: Time, up_to: u64, report: &UdtReport) {
@@ -142,26 +106,8 @@ impl Sender {
         }
     }
 
-    pub(in crate::udp) fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        if now >= self.expire_at {
-            if self.phase == Phase::Connecting {
-                self.request.back_off();
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.control.window());
-            self.control.on_timeout(self.rtt_s);
-            if self.lost.is_empty() {
-                self.lost.extend(self.acked..self.next);
-            }
-            self.silences = (self.silences + 1).min(MOST_SILENCES);
-            self.expire_at = now + self.silence();
-        }
-        self.transmit(now, out);
-    }
-
     /// Sends what P and the window let go now.
-    fn transmit(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    fn transmit(&mut self, now: Time, out: Out) {
         self.send_at = Time::NEVER;
         if self.phase != Phase::Open || self.books.done {
             return;
@@ -193,42 +139,94 @@ impl Sender {
             }
         }
     }
+}
 
-    pub(in crate::udp) fn wake(&self) -> Time {
+impl SendingEnd for Sender {
+    fn start(&mut self, now: Time, out: Out) {
+        self.phase = Phase::Connecting;
+        self.expire_at = self.request.deadline(now);
+        self.books.connect(now, out);
+    }
+
+    fn stop(&mut self, now: Time) {
+        self.books.end = self.next;
+        self.look_for_end(now);
+    }
+
+    fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
+        match (packet.kind, self.phase, packet.extra.as_ref().and_then(|e| e.report.as_deref())) {
+            (Kind::SynAck, Phase::Connecting, _) => {
+                self.phase = Phase::Open;
+                self.rtt_s = now.since(packet.stamp).as_secs_f64();
+                self.rtt_var_s = self.rtt_s / 2.0;
+                self.expire_at = Time::NEVER;
+                self.books.note(now, Happened::Connected, self.control.window());
+            }
+            (Kind::Ack, Phase::Open, Some(Report::Udt(report))) => {
+                let flow = self.books.config.flow;
+                out(SimPacket::new(Kind::AckAck, flow, report.number, CONTROL_BYTES, now));
+                self.on_ack(now, packet.seq, report);
+            }
+            (Kind::Ack, Phase::Open, Some(Report::Missing(ranges))) => self.on_nak(now, ranges),
+            _ => return,
+        }
+        self.transmit(now, out);
+    }
+
+    fn on_timer(&mut self, now: Time, out: Out) {
+        if now >= self.expire_at {
+            if self.phase == Phase::Connecting {
+                self.request.back_off();
+                return self.start(now, out);
+            }
+            self.books.counters.timeouts += 1;
+            self.books.note(now, Happened::Timeout, self.control.window());
+            self.control.on_timeout(self.rtt_s);
+            if self.lost.is_empty() {
+                self.lost.extend(self.acked..self.next);
+            }
+            self.silences = (self.silences + 1).min(MOST_SILENCES);
+            self.expire_at = now + self.silence();
+        }
+        self.transmit(now, out);
+    }
+
+    fn wake(&self) -> Time {
         self.send_at.min(self.expire_at)
     }
 
-    pub(in crate::udp) const fn cwnd(&self) -> f64 {
+    fn cwnd(&self) -> f64 {
         self.control.window()
     }
 
-    pub(in crate::udp) const fn acked(&self) -> u64 {
+    fn acked(&self) -> u64 {
         self.acked
     }
 
-    pub(in crate::udp) fn rtt(&self) -> Interval {
+    fn srtt(&self) -> Interval {
         Interval::from_secs_f64(self.rtt_s)
     }
 
-    pub(in crate::udp) const fn books(&self) -> &Books {
+    fn books(&self) -> &Books {
         &self.books
     }
 
-    pub(in crate::udp) const fn books_mut(&mut self) -> &mut Books {
+    fn books_mut(&mut self) -> &mut Books {
         &mut self.books
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::ROW;
+    use super::super::super::end::ReceivingEnd;
+    use super::super::{ROW, Receiver};
     use super::*;
     use crate::cc::Value;
     use crate::udp::testing::{Path, config, ms};
 
     const VARIANTS: [&str; 2] = ["thesis", "draft"];
 
-    fn path(variant: &str, config: &Config) -> Path {
+    fn path(variant: &str, config: &Config) -> Path<Sender, Receiver> {
         Path::new(&ROW, &[("variant", Value::Word(variant.to_owned()))], config)
     }
 
@@ -254,7 +252,7 @@ mod tests {
             let at = path.sent.iter().rposition(|&(_, seq)| seq == 100).unwrap();
             let next_new = path.sent.iter().position(|&(when, seq)| when >= path.sent[at].0 && seq != 100);
             assert!(next_new.is_none_or(|new| new > at), "{variant}");
-            assert_eq!(path.sender.counters().retransmits, 1, "{variant}");
+            assert_eq!(path.sender.books().counters.retransmits, 1, "{variant}");
             assert_eq!(path.receiver.duplicates(), 0, "{variant}");
         }
     }
@@ -284,9 +282,9 @@ mod tests {
                 count += 1;
                 count.is_multiple_of(7) || (at > ms(300) && at < ms(2300))
             });
-            assert!(path.sender.is_done(), "{variant}");
-            assert_eq!(path.sender.acked_bytes(), 1_000_000);
-            let sent = path.sender.counters();
+            assert!(path.sender.books().done, "{variant}");
+            assert_eq!(path.sender.books().payload(path.sender.acked()), 1_000_000);
+            let sent = &path.sender.books().counters;
             assert_eq!(sent.packets_sent, 691 + sent.retransmits, "{variant}");
             // the receiver has been told that its last acknowledgement arrived, so it is quiet
             assert_eq!(path.receiver.wake(), Time::NEVER, "{variant}");
@@ -301,6 +299,6 @@ mod tests {
         let at: Vec<_> = path.sent.iter().map(|&(at, _)| at).collect();
         assert_eq!(at.iter().filter(|&&at| at == ms(40)).count(), 16);
         assert!(at.iter().all(|&at| at == ms(40) || at >= ms(540)), "{at:?}");
-        assert_eq!(path.sender.counters().timeouts, 1);
+        assert_eq!(path.sender.books().counters.timeouts, 1);
     }
 }

@@ -1,78 +1,40 @@
-//! The registry: one row an algorithm, and the enum through which the hot loop calls them without a virtual call.
+//! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
-use super::{
-    Ack, Congestion, CongestionControl, Parameter, ParameterError, Parameters, SendingTimes, Value, Window,
-};
-use crate::Mirror;
-use longfat_units::{Interval, Time};
+use super::congestion_control::{Ack, Congestion, CongestionControl, SendingTimes, Window};
+use super::row::Row;
+use crate::echoing::Mirror;
+use longfat_units::{Interval, Time, registry};
 use longfat_wire::Explicit;
 
-/// How a sender finds and repairs losses when the scenario does not say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// Selective acknowledgements and the RFC 6675 pipe.
-    Sack,
-    /// NewReno without SACK (RFC 6582).
-    NewReno,
-    /// Plain Reno without SACK: fast recovery ends at the first new acknowledgement.
-    Reno,
-    /// Fast retransmit, then slow-start from one segment.
-    Tahoe,
-}
-
 /// One row of the registry.
-#[derive(Clone, Copy, Debug)]
-pub struct Algorithm {
-    /// As written in scenario files.
-    pub name: &'static str,
-    /// Other spellings.
-    pub aliases: &'static [&'static str],
-    /// Author, title, place, year.
-    pub citation: &'static str,
-    /// What users may set.
-    pub parameters: &'static [Parameter],
-    /// The Linux kernel's module, if there is one.
-    pub linux_module: Option<&'static str>,
-    /// Recovery used unless the flow sets `sack`.
-    pub recovery: Recovery,
-    /// Makes an instance from checked parameters.
-    pub build: fn(&Parameters) -> Controller,
-}
+pub type Algorithm = Row<Controller>;
 
-impl Algorithm {
-    /// An instance with these parameters.
-    pub fn instance(&self, given: &[(String, Value)]) -> Result<Controller, ParameterError> {
-        Parameters::new(self.name, self.parameters, given).map(|p| (self.build)(&p))
-    }
-}
-
-/// All rows, in the order of their introduction.
+/// All rows, in the order of the list.
 pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
-    super::aimd::ROWS.iter().chain(ROWS).chain([&super::westwood::PLUS, &super::jetmax_r::ROW])
+    ROWS.iter()
 }
 
 /// The row with this name or alias.
 pub fn find(name: &str) -> Option<&'static Algorithm> {
-    algorithms().find(|a| a.name == name || a.aliases.contains(&name))
+    registry::find(ROWS, name)
 }
 
 macro_rules! controllers {
-    ($($variant:ident($module:ident::$type:ident)),* $(,)?) => {
+    ($($variant:ident($module:ident::$type:ident): $($row:ident),+;)*) => {
         /// Any algorithm; calls are dispatched statically.
         pub enum Controller {
-            /// Standard TCP.
-            Aimd(super::aimd::Aimd),
             $(#[doc = concat!("See [`super::", stringify!($module), "`].")] $variant(super::$module::$type),)*
             /// A user's own.
             Custom(Box<dyn CongestionControl + Send>),
         }
 
-        static ROWS: &[Algorithm] = &[$(super::$module::ROW),*];
+        static ROWS: &[Algorithm] = &[$($(
+            super::$module::$row.made_by(|p| Controller::$variant((super::$module::$row.build)(p))),
+        )+)*];
 
         macro_rules! each {
             ($self:expr, $c:ident => $call:expr) => {
                 match $self {
-                    Controller::Aimd($c) => $call,
                     $(Controller::$variant($c) => $call,)*
                     Controller::Custom($c) => $call,
                 }
@@ -81,27 +43,28 @@ macro_rules! controllers {
     };
 }
 
-// One line a module with a single row; the standard family has four, Westwood and JetMax two.
+// One line a type: its variant, its module, and the rows that its module declares.
 controllers! {
-    Hstcp(hstcp::Hstcp),
-    Stcp(stcp::Stcp),
-    Bic(bic::Bic),
-    Fast(fast::Fast),
-    Htcp(htcp::Htcp),
-    Yeah(yeah::Yeah),
-    Africa(africa::Africa),
-    Ltcp(ltcp::Ltcp),
-    HstcpLp(hstcp_lp::HstcpLp),
-    Cubic(cubic::Cubic),
-    Ctcp(ctcp::Ctcp),
-    Ptcp(ptcp::Ptcp),
-    Vegas(vegas::Vegas),
-    Westwood(westwood::Westwood),
-    Illinois(illinois::Illinois),
-    Xcp(xcp::Xcp),
-    XcpR(xcp_r::XcpR),
-    Vcp(vcp::Vcp),
-    JetMax(jetmax::JetMax),
+    Aimd(aimd::Aimd): SACK, NEWRENO, RENO, TAHOE;
+    Hstcp(hstcp::Hstcp): ROW;
+    Stcp(stcp::Stcp): ROW;
+    Bic(bic::Bic): ROW;
+    Fast(fast::Fast): ROW;
+    Htcp(htcp::Htcp): ROW;
+    Yeah(yeah::Yeah): ROW;
+    Africa(africa::Africa): ROW;
+    Ltcp(ltcp::Ltcp): ROW;
+    HstcpLp(hstcp_lp::HstcpLp): ROW;
+    Cubic(cubic::Cubic): ROW;
+    Ctcp(ctcp::Ctcp): ROW;
+    Ptcp(ptcp::Ptcp): ROW;
+    Vegas(vegas::Vegas): ROW;
+    Westwood(westwood::Westwood): ROW, PLUS;
+    Illinois(illinois::Illinois): ROW;
+    Xcp(xcp::Xcp): ROW;
+    XcpR(xcp_r::XcpR): ROW;
+    Vcp(vcp::Vcp): ROW;
+    JetMax(jetmax::JetMax): ROW, RECEIVER;
 }
 
 impl CongestionControl for Controller {

@@ -1,0 +1,75 @@
+//! The list of all queue disciplines, and what makes an instance of one.
+
+use super::row::{Boxed, Discipline, Setup};
+use longfat_units::parameters::{ParameterError, Parameters, Value};
+use longfat_units::registry;
+use longfat_wire::Packet;
+
+macro_rules! disciplines {
+    ($($module:ident::$type:ident;)*) => {
+        $(pub use super::$module::$type;)*
+
+        static ROWS: &[Discipline] = &[$(super::$module::ROW),*];
+
+        impl Discipline {
+            /// An instance with these parameters.
+            ///
+            /// # Errors
+            ///
+            /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
+            /// together.
+            pub fn instance<P: Packet + Send + 'static>(
+                &self,
+                setup: Setup,
+                given: &[(String, Value)],
+            ) -> Result<Boxed<P>, ParameterError> {
+                let p = self.checked(given)?;
+                $(if self.name == super::$module::ROW.name {
+                    return $type::build(setup, &p).map(|queue| -> Boxed<P> { Box::new(queue) });
+                })*
+                unreachable!("{} is not in the list", self.name)
+            }
+        }
+    };
+}
+
+// One line a discipline: its module, which has its row, and its type.
+disciplines! {
+    droptail::DropTail;
+    red::Red;
+    choke::Choke;
+    blue::Blue;
+    sred::Sred;
+    codel::CoDel;
+    fq_codel::FqCoDel;
+    pie::Pie;
+}
+
+impl Discipline {
+    /// Every declared parameter with its value.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that the row does not declare, or a value outside what it accepts.
+    pub fn checked(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
+        if !self.ecn && given.iter().any(|(name, _)| name == "ecn") {
+            let able: Vec<_> = ROWS.iter().filter(|row| row.ecn).map(|row| row.name).collect();
+            return Err(ParameterError::Unknown {
+                owner: self.name,
+                name: "ecn".to_owned(),
+                known: format!("nothing that marks; these do: {}", able.join(", ")),
+            });
+        }
+        Parameters::new(self.name, self.parameters, given)
+    }
+}
+
+/// All rows, in the order of the list.
+pub fn disciplines() -> impl Iterator<Item = &'static Discipline> {
+    ROWS.iter()
+}
+
+/// The row with this name or alias.
+pub fn find(name: &str) -> Option<&'static Discipline> {
+    registry::find(ROWS, name)
+}

@@ -1,0 +1,49 @@
+//! A row of the registry of queues: what the rest of Longfat knows about a discipline.
+
+use super::limit::Limit;
+use crate::Element;
+use core::ops::Deref;
+use longfat_units::parameters::ParameterError;
+use longfat_units::{Entry, Rate, Stream};
+
+/// One row of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Discipline {
+    /// Names, source, parameters, page and look.
+    pub entry: Entry,
+    /// The Linux kernel's qdisc, if there is one.
+    pub linux_module: Option<&'static str>,
+    /// Whether it can mark packets instead of dropping them (RFC 3168).
+    pub ecn: bool,
+    /// Whether it draws random numbers.
+    pub random: bool,
+}
+
+impl Deref for Discipline {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+impl Discipline {
+    /// The error for a parameter whose value does not go with the others.
+    pub(super) fn refuse(&self, name: &'static str, value: String, accepted: String) -> ParameterError {
+        ParameterError::Refused { owner: self.name, name, value, accepted }
+    }
+}
+
+/// What a queue is built with besides its parameters.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// How much it holds.
+    pub limit: Limit,
+    /// Rate of the link behind it.
+    pub rate: Rate,
+    /// Its own random stream.
+    pub stream: Stream,
+}
+
+/// A queue of some discipline.
+pub type Boxed<P> = Box<dyn Element<P> + Send>;

@@ -1,0 +1,54 @@
+//! The list of all routers, and what makes an instance of one. Those that are a protocol's law come from the list of
+//! protocols.
+
+use super::protocols;
+use super::row::{Router, Setup};
+use crate::queue::Boxed;
+use longfat_units::parameters::{ParameterError, Value};
+use longfat_wire::Packet;
+
+macro_rules! routers {
+    ($($module:ident::$type:ident;)*) => {
+        $(pub use super::$module::$type;)*
+
+        static ROWS: &[Router] = &[$(super::$module::ROW),*];
+
+        impl Router {
+            /// An instance with these parameters.
+            ///
+            /// # Errors
+            ///
+            /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
+            /// together.
+            pub fn instance<P: Packet + Send + 'static>(
+                &self,
+                setup: Setup<P>,
+                given: &[(String, Value)],
+            ) -> Result<Boxed<P>, ParameterError> {
+                let p = self.checked(given)?;
+                $(if self.name == super::$module::ROW.name {
+                    return $type::build(setup, &p).map(|router| -> Boxed<P> { Box::new(router) });
+                })*
+                Ok(protocols::router(self.name, setup, &p))
+            }
+        }
+    };
+}
+
+// One line a router: its module, which has its row, and its type.
+routers! {
+    quickstart::QuickStart;
+    friendly::Friendly;
+    dqw::Dqw;
+    xcp_i::XcpI;
+}
+
+/// All rows: protocols first, each in the order of its list.
+pub fn routers() -> impl Iterator<Item = &'static Router> {
+    protocols::ROWS.iter().chain(ROWS)
+}
+
+/// The row with this name or alias.
+pub fn find(name: &str) -> Option<&'static Router> {
+    routers().find(|row| row.is_called(name))
+}

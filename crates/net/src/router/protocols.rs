@@ -1,0 +1,47 @@
+//! The list of explicit protocols: routers that are a law around the link's queue. Other routers (XCP-i, XCP-TCP
+//! friendliness, two queues) drive the same laws, and have the protocol's name as a parameter.
+
+use super::law::{Controlled, Laws};
+use super::row::{Router, Setup};
+use crate::queue::Boxed;
+use longfat_units::parameters::{ParameterError, Parameters};
+use longfat_wire::Packet;
+
+macro_rules! protocols {
+    ($($module:ident::$type:ident;)*) => {
+        $(pub use super::$module::$type;)*
+
+        pub(super) static ROWS: &[Router] = &[$(super::$module::ROW),*];
+
+        /// The names of all protocols; the first is the default of routers that drive one.
+        pub const PROTOCOLS: &[&str] = &[$(super::$module::ROW.entry.name),*];
+
+        /// What makes instances of this protocol's law, with its default parameters.
+        pub(super) fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
+            $(if protocol == super::$module::ROW.name {
+                let p = super::$module::ROW.checked(&[])?;
+                return Ok(Box::new(move || Box::new($type::build(&p))));
+            })*
+            unreachable!("{protocol} is not in the list")
+        }
+
+        /// The router of this protocol.
+        pub(super) fn router<P: Packet + Send + 'static>(
+            protocol: &str,
+            setup: Setup<P>,
+            p: &Parameters,
+        ) -> Boxed<P> {
+            $(if protocol == super::$module::ROW.name {
+                return Box::new(Controlled::new(setup.queue, setup.capacity, $type::build(p)));
+            })*
+            unreachable!("{protocol} is not in the list")
+        }
+    };
+}
+
+// One line a protocol: its module, which has its row, and the type of its law.
+protocols! {
+    xcp::Xcp;
+    vcp::Vcp;
+    jetmax::JetMax;
+}

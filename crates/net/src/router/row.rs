@@ -1,0 +1,47 @@
+//! A row of the registry of routers: what the rest of Longfat knows about one.
+
+use crate::queue::{Boxed, Limit};
+use crate::{Address, Capacity};
+use core::ops::Deref;
+use longfat_units::parameters::{ParameterError, Parameters, Value};
+use longfat_units::{Entry, Stream};
+
+/// One row of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Router {
+    /// Names, source, parameters, page and look.
+    pub entry: Entry,
+}
+
+impl Deref for Router {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+impl Router {
+    /// Every declared parameter with its value.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that the row does not declare, or a value outside what it accepts.
+    pub fn checked(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
+        Parameters::new(self.name, self.parameters, given)
+    }
+}
+
+/// What a router is built with besides its parameters.
+pub struct Setup<P> {
+    /// The queue that it stands around.
+    pub queue: Boxed<P>,
+    /// What the link behind it can carry; the router knows it at any moment.
+    pub capacity: Capacity,
+    /// How much the queue holds.
+    pub limit: Limit,
+    /// The router's own random stream.
+    pub stream: Stream,
+    /// Its address, to which others send messages.
+    pub address: Address,
+}

@@ -1,0 +1,63 @@
+//! A row of the registry of congestion controls: what the rest of Longfat knows about an algorithm.
+
+use core::ops::Deref;
+use longfat_units::Entry;
+use longfat_units::parameters::{ParameterError, Parameters, Value};
+
+/// How a sender finds and repairs losses when the scenario does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Selective acknowledgements and the RFC 6675 pipe.
+    Sack,
+    /// NewReno without SACK (RFC 6582).
+    NewReno,
+    /// Plain Reno without SACK: fast recovery ends at the first new acknowledgement.
+    Reno,
+    /// Fast retransmit, then slow-start from one segment.
+    Tahoe,
+}
+
+/// One row. `C` is what it makes: an algorithm's own type in that algorithm's file, any algorithm in the list.
+#[derive(Debug)]
+pub struct Row<C> {
+    /// Names, source, parameters, page and look.
+    pub entry: Entry,
+    /// The Linux kernel's module, if there is one.
+    pub linux_module: Option<&'static str>,
+    /// The explicit protocol whose header its data packets carry: the name of the router that fills it in.
+    pub protocol: Option<&'static str>,
+    /// Recovery used unless the flow sets `sack`.
+    pub recovery: Recovery,
+    /// Makes an instance from checked parameters.
+    pub build: fn(&Parameters) -> C,
+}
+
+impl<C> Deref for Row<C> {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+impl<C> Row<C> {
+    /// The same row, made by another function.
+    pub(super) const fn made_by<D>(&self, build: fn(&Parameters) -> D) -> Row<D> {
+        Row {
+            entry: self.entry,
+            linux_module: self.linux_module,
+            protocol: self.protocol,
+            recovery: self.recovery,
+            build,
+        }
+    }
+
+    /// An instance with these parameters.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that the row does not declare, or a value outside what it accepts.
+    pub fn instance(&self, given: &[(String, Value)]) -> Result<C, ParameterError> {
+        Parameters::new(self.name, self.parameters, given).map(|p| (self.build)(&p))
+    }
+}

@@ -1,0 +1,161 @@
+//! What the two ends of any transport over UDP do, and what all senders share: the books, the handshake and the pace.
+//!
+//! | constant | value | source |
+//! |---|---|---|
+//! | handshake | 92 bytes | IP 20, UDP 8, header 16, information 48: draft-gg-udt-03, section 2; the same was chosen for RUNAT |
+//! | other control packets | 44 bytes and what they carry | IP 20, UDP 8, header 16: the same |
+
+use super::row::Config;
+use crate::sender::{Happened, SenderCounters};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Kind, SimPacket};
+
+const HANDSHAKE_BYTES: u32 = 92;
+/// IP, UDP and UDT headers: the least size of a control packet.
+pub(super) const CONTROL_BYTES: u32 = 44;
+
+/// Where a sender puts the packets that it sends.
+pub(super) type Out<'a> = &'a mut dyn FnMut(SimPacket);
+
+/// The sending end of a protocol.
+pub trait SendingEnd {
+    /// Opens the connection, or begins to send where there is none to open.
+    fn start(&mut self, now: Time, out: &mut dyn FnMut(SimPacket));
+    /// Sends nothing new from now on; still repairs what is outstanding.
+    fn stop(&mut self, now: Time);
+    /// A packet from the receiver. A protocol without acknowledgements gets none.
+    fn on_packet(&mut self, _now: Time, _packet: &SimPacket, _out: &mut dyn FnMut(SimPacket)) {}
+    /// A time that [`SendingEnd::wake`] asked for has come.
+    fn on_timer(&mut self, now: Time, out: &mut dyn FnMut(SimPacket));
+    /// When it next wants [`SendingEnd::on_timer`].
+    fn wake(&self) -> Time;
+    /// The window that limits what is outstanding or leaves at once, packets; NaN where there is none.
+    fn cwnd(&self) -> f64 {
+        f64::NAN
+    }
+    /// The smoothed round-trip time; zero before the first sample, and where nothing is measured.
+    fn srtt(&self) -> Interval {
+        Interval::ZERO
+    }
+    /// Packets acknowledged in order.
+    fn acked(&self) -> u64 {
+        0
+    }
+    /// What it keeps.
+    fn books(&self) -> &Books;
+    /// What it keeps.
+    fn books_mut(&mut self) -> &mut Books;
+}
+
+/// The receiving end of a protocol.
+pub trait ReceivingEnd {
+    /// A packet of the sender arrived. Returns the answer, if one is due now.
+    fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket>;
+    /// A time that [`ReceivingEnd::wake`] asked for has come; it may ask for the same once more.
+    fn on_timer(&mut self, _now: Time) -> Option<SimPacket> {
+        None
+    }
+    /// When it next wants [`ReceivingEnd::on_timer`].
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+    /// Packets handed to the application.
+    fn delivered(&self) -> u64;
+    /// IP bytes that arrived, duplicates included.
+    fn received_bytes(&self) -> u64;
+    /// Packets that arrived a second time. A protocol that repairs nothing has none.
+    fn duplicates(&self) -> u64 {
+        0
+    }
+}
+
+/// What a reliable sender is at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    Idle,
+    Connecting,
+    Open,
+}
+
+/// What every sender keeps: what there is to send, and what has been done.
+pub struct Books {
+    pub(super) config: Config,
+    /// One past the last packet; never reached by endless flows.
+    pub(super) end: u64,
+    /// Nothing is left to do.
+    pub(super) done: bool,
+    pub(super) counters: SenderCounters,
+    pub(super) log: Option<Vec<(Time, Happened, f64)>>,
+    /// Integral of the window over time, packet ns.
+    pub(super) cwnd_area: f64,
+    pub(super) cwnd_since: Option<Time>,
+}
+
+impl Books {
+    pub(super) fn new(config: &Config) -> Self {
+        Books {
+            end: config.bytes.map_or(u64::MAX, |b| b.div_ceil(u64::from(config.mss_bytes)).max(1)),
+            config: config.clone(),
+            done: false,
+            counters: SenderCounters::default(),
+            log: None,
+            cwnd_area: 0.0,
+            cwnd_since: None,
+        }
+    }
+
+    pub(super) fn payload(&self, packets: u64) -> u64 {
+        let bytes = packets * u64::from(self.config.mss_bytes);
+        self.config.bytes.map_or(bytes, |most| bytes.min(most))
+    }
+
+    /// Sends data packet `seq`.
+    pub(super) fn send(&mut self, now: Time, seq: u64, again: bool, out: Out) {
+        let payload = self.payload(seq + 1) - self.payload(seq);
+        self.counters.packets_sent += 1;
+        self.counters.retransmits += u64::from(again);
+        let bytes = payload as u32 + self.config.header_bytes;
+        out(SimPacket::new(Kind::Data, self.config.flow, seq, bytes, now));
+    }
+
+    /// Sends a connection request.
+    pub(super) fn connect(&self, now: Time, out: Out) {
+        out(SimPacket::new(Kind::Syn, self.config.flow, 0, HANDSHAKE_BYTES, now));
+    }
+
+    pub(super) fn note(&mut self, now: Time, what: Happened, cwnd: f64) {
+        if let Some(log) = &mut self.log {
+            log.push((now, what, cwnd));
+        }
+    }
+}
+
+/// The answer to a connection request.
+pub(super) fn accept(request: &SimPacket) -> SimPacket {
+    SimPacket::new(Kind::SynAck, request.flow, 0, HANDSHAKE_BYTES, request.stamp)
+}
+
+/// When the next packet may leave.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    next: Time,
+    tick: Interval,
+    phase: Interval,
+}
+
+impl Pace {
+    pub(super) fn new(config: &Config) -> Self {
+        Pace { next: Time::ZERO, tick: config.host_tick, phase: config.tick_phase }
+    }
+
+    /// When that is; a host with a coarse timer looks at its ticks only.
+    pub(super) fn due(&self, now: Time) -> Time {
+        if self.next <= now { now } else { self.next.round_up(self.tick, self.phase) }
+    }
+
+    /// A packet has left; the one after it may do so `gap` later. A host that wakes once a tick may catch up on what
+    /// that tick kept it from sending.
+    pub(super) fn sent(&mut self, now: Time, gap: Interval) {
+        self.next = self.next.max(now - self.tick) + gap;
+    }
+}
