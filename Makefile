@@ -49,7 +49,7 @@ lint: .venv/.requirements
 
 # Pictures of the gallery are kept in docs/_generated, the built site in out/docs.
 docs: setup
-	$(BIN)/sphinx-build -b html -W --keep-going -n -q docs out/docs
+	$(BIN)/sphinx-build -b html -a -E -W --keep-going -n -q docs out/docs
 
 docs-rust:
 	cargo doc --workspace --no-deps

@@ -95,6 +95,8 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
     import tables
 
     makers = {**tables.TABLES, "gallery": gallery}
+    if ASKED.search(source[0]):
+        app.env.note_reread()  # what is generated can change while the page does not
     source[0] = ASKED.sub(lambda asked: makers[asked[1]](), source[0])
 
 
