@@ -1,4 +1,4 @@
-"""Longfat's own cost: the reference work, cost against flows, memory against time, many tiny runs.
+"""Measures what Longfat costs: the reference work, flows, memory over time, and many tiny runs.
 
 Each run is a process of its own. Times are user CPU time per data packet that leaves the bottleneck.
 """
@@ -21,15 +21,15 @@ from rich.table import Table
 FLOWS = [2, 10, 100, 1000, 10_000]
 SECTIONS = ["cases", "scaling", "memory", "runs"]
 SUITE = "suite"
-"""A section too, but only by name: it may take long."""
+"""A section that runs only when it is named, since it can take long."""
 GOALS = {"w1": 45.0, "w2": 45.0, "w3": 150.0}
-"""ns a packet that the design asks for."""
+"""The bars of the design, in ns per packet."""
 MEMORY_GOAL_MIB = 64.0
 RUN_GOAL_MS = 5.0
 
 
 def repeat(command: list[str | Path], repeats: int) -> Row:
-    """Runs the command that many times: the last run's figures, statistics of its cost."""
+    """Runs the command that many times; returns the last run's values and statistics of the cost."""
     rows = [measure.run(command) for _ in range(repeats)]
     if len({row["packets"] for row in rows}) != 1:
         raise BenchError(f"{command[1]}: the same plan gave another number of packets")
@@ -47,7 +47,7 @@ def repeat(command: list[str | Path], repeats: int) -> Row:
 
 
 def cost_cells(row: Row) -> list[str]:
-    """Median, minimum and spread of the cost, packets a second, events a packet, set-up, memory."""
+    """Returns median, minimum and spread of the cost, packets/s, events per packet, set-up, memory."""
     cost = row["ns_per_packet"]
     return [
         f"{cost['median']:.1f}",
@@ -64,7 +64,7 @@ COST_COLUMNS = ["ns/packet", "min", "spread", "Mpacket/s", "events/packet", "set
 
 
 def table(title: str, columns: list[str]) -> Table:
-    """A table whose first column is words, the others numbers."""
+    """Prints a table whose first column holds words and whose others hold numbers."""
     made = Table(title=title, title_justify="left")
     for i, column in enumerate(columns):
         made.add_column(column, justify="left" if i == 0 else "right", no_wrap=i > 0)
@@ -72,7 +72,7 @@ def table(title: str, columns: list[str]) -> Table:
 
 
 def cases(binary: Path, repeats: int, console: Console) -> list[Row]:
-    """Every case of the reference work; `scale` has a table of its own."""
+    """Measures every case of the reference work except `scale`, which has its own table."""
     listed = measure.listing(binary)
     shown = table("Reference work", ["case", "packets", "utilization", *COST_COLUMNS, "goal"])
     rows = []
@@ -95,7 +95,7 @@ def cases(binary: Path, repeats: int, console: Console) -> list[Row]:
 
 
 def scaling(binary: Path, repeats: int, console: Console) -> list[Row]:
-    """Cost per packet against the number of flows, each with the same share of the rate."""
+    """Measures the cost per packet over the number of flows, each with the same share of the rate."""
     shown = table(
         "Cost against flows: NewReno, 1 Mbit/s each, 20-200 ms",
         ["flows", "packets", "dropped", *COST_COLUMNS],
@@ -111,7 +111,7 @@ def scaling(binary: Path, repeats: int, console: Console) -> list[Row]:
 
 
 def memory(binary: Path, console: Console) -> list[Row]:
-    """Peak memory of W2: ten times as long with as many samples, and with ten times as many."""
+    """Measures W2's peak memory: ten times as long with as many samples, and with ten times as many."""
     columns = ["simulated s", "samples every, s", *COST_COLUMNS]
     shown = table(f"Memory of W2 (goal {MEMORY_GOAL_MIB:.0f} MiB)", columns)
     rows = []
@@ -123,8 +123,8 @@ def memory(binary: Path, console: Console) -> list[Row]:
 
 
 def many(runs: int, console: Console) -> list[Row]:
-    """What a tiny run costs around the core."""
-    import many as tiny  # needs longfat itself, which the other sections do without
+    """Measures what a tiny run costs around the core."""
+    import many as tiny  # needs longfat itself; the other sections do not
 
     columns = ["brought home", "jobs", "core ms", "overhead ms", "overhead ms (wall)", "runs/s"]
     shown = table(f"{runs} runs of 10 Mbit/s, 10 s (goal: overhead below {RUN_GOAL_MS:.0f} ms)", columns)
@@ -139,7 +139,7 @@ def many(runs: int, console: Console) -> list[Row]:
 
 
 def suite(form: str, console: Console) -> Row:
-    """CPU seconds of the published experiments, and how busy they keep the processors."""
+    """Measures CPU seconds of the published experiments, and how busy they keep the processors."""
     program = Path(sys.executable).with_name("longfat")
     with tempfile.TemporaryDirectory() as out:
         row = measure.cpu_of_all([program, "suite", "li2007", f"--{form}", "--out", Path(out) / "suite"])
@@ -151,7 +151,7 @@ def suite(form: str, console: Console) -> Row:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measures what was asked for, prints tables, writes JSON."""
+    """Measures the chosen sections, prints tables and writes JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5, help="runs of each case")
     parser.add_argument("--only", nargs="+", choices=[*SECTIONS, SUITE], default=SECTIONS, help="sections")

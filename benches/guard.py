@@ -1,9 +1,9 @@
-"""Guards the speed by instruction counts, which do not depend on how busy the machine is.
+"""Guards the speed with instruction counts, which do not depend on how busy the machine is.
 
 Short runs of the reference work under valgrind's callgrind; instructions per packet are compared with
-those in guard.json, 5 % either way: more is a failure, fewer should be recorded with --update. Another
-compiler than the recorded one makes other code, so its counts are only reported. Instruction counts say
-nothing about cache misses; `make bench` does.
+those in guard.json, with 5 % either way: more is a failure, fewer should be recorded with --update. A
+different compiler makes different code, so its counts are only reported. Instruction counts say nothing
+about cache misses; `make bench` does.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from measure import BenchError, Row
 STORED = Path(__file__).resolve().parent / "guard.json"
 TOLERANCE = 0.05
 CASES = {"w1": 20.0, "w3": 3.0}
-"""Simulated seconds: long enough that set-up hardly counts, short enough for callgrind, 50 times slower."""
+"""Simulated seconds: set-up hardly counts, and callgrind, 50 times slower, still finishes soon."""
 
 
 def count(binary: Path, case: str, seconds: float) -> Row:
-    """Instructions of one run, set-up included, and its packets."""
+    """Returns the instructions of one run, set-up included, and its packets."""
     run = [str(binary), case, "--seconds", str(seconds)]
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *run]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -44,7 +44,7 @@ def count(binary: Path, case: str, seconds: float) -> Row:
 
 
 def judge(case: str, now: Row, stored: Row) -> bool:
-    """Says how the count compares; whether it is no more than accepted."""
+    """Prints how the count compares; returns whether it is accepted."""
     here, there = now["instructions_per_packet"], stored["instructions_per_packet"]
     change = float(here / there - 1)
     verdict = "as recorded"
@@ -61,7 +61,7 @@ def judge(case: str, now: Row, stored: Row) -> bool:
 
 
 def recorded() -> Row | None:
-    """What guard.json says, if it says something about every case."""
+    """Reads guard.json; it must cover every case."""
     try:
         stored: Row = json.loads(STORED.read_text())
     except FileNotFoundError:
@@ -70,7 +70,7 @@ def recorded() -> Row | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Counts, then compares or records."""
+    """Counts instructions, then compares or records them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--update", action="store_true", help="record the counts in guard.json")
     asked = parser.parse_args(arguments)

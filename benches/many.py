@@ -1,4 +1,4 @@
-"""The many-runs case: what Longfat costs around the core when runs are tiny."""
+"""The case of many runs: what Longfat costs around the core when runs are tiny."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ TINY = {
 
 
 def reduced(result: Result) -> tuple[int, float, Any]:
-    """The worker, its CPU seconds so far, and one figure: what a sweep takes home."""
+    """Returns the worker, its CPU seconds so far, and one number, as a sweep does."""
     figure = result.summary["links"][0]["utilization"]
     return os.getpid(), time.process_time(), figure
 
 
 def whole(result: Result) -> tuple[int, float, Any]:
-    """The worker, its CPU seconds so far, and all of the result, series included."""
+    """Returns the worker, its CPU seconds so far, and the whole result with its series."""
     return os.getpid(), time.process_time(), result
 
 
@@ -39,9 +39,8 @@ def overhead(
 ) -> dict[str, Any]:
     """Runs a tiny scenario with that many seeds through run_many.
 
-    `overhead_ms` is the CPU time of this process and its workers over the number of runs, less what the core
-    takes for such a run; `wall_overhead_ms` is the same from wall time and the number of workers, start-up of
-    the workers included.
+    `overhead_ms` is the CPU time of this process and its workers per run, less the core's own time for such
+    a run. `wall_overhead_ms` is the same from wall time and the number of workers, and includes their start.
     """
     base = Scenario.from_dict(TINY)
     text = json.dumps(plan.build(base))

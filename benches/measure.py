@@ -1,4 +1,4 @@
-"""What every benchmark here needs: the built example, one run of it, statistics, where it ran."""
+"""What every benchmark here needs: the built example, one run of it, statistics, and the machine."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Row = dict[str, Any]
 
 
 class BenchError(Exception):
-    """A benchmark cannot go on; the message is one line."""
+    """A benchmark cannot continue; the message is one line."""
 
 
 def build() -> Path:
-    """Builds the example `reference` as released and answers where it lies."""
+    """Builds the example `reference` in release mode and returns its path."""
     command = ["cargo", "build", "--release", "--quiet", "--message-format=json-render-diagnostics"]
     try:
         done = subprocess.run(
@@ -46,12 +46,12 @@ def build() -> Path:
 
 
 def run(command: list[str | Path]) -> Row:
-    """Runs a simulator once: the JSON it prints, with the CPU seconds of the whole process added.
+    """Runs a simulator once; returns the JSON it prints, plus the CPU seconds of the whole process.
 
-    `process_user_s` and `process_system_s` are the child's, set-up included.
+    `process_user_s` and `process_system_s` are the child's and include set-up.
     """
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    # what these programs write is far below a pipe's capacity, so they never wait for a reader
+    # these programs write far less than a pipe holds, so they never wait for a reader
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.stdout is not None
@@ -67,15 +67,15 @@ def run(command: list[str | Path]) -> Row:
 
 
 def listing(binary: Path) -> list[Row]:
-    """The cases that the example knows: name and title."""
+    """Returns the cases that the example knows: name and title."""
     text = subprocess.run([binary, "--list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return [json.loads(line) for line in text.splitlines()]
 
 
 def cpu_of_all(command: list[str | Path]) -> Row:
-    """Wall and CPU seconds of a command and of all that it started, orphans included.
+    """Returns wall and CPU seconds of a command and of everything it started, orphans included.
 
-    The workers' parent outlives the command for a moment; as a subreaper this process inherits it.
+    The workers' parent outlives the command for a moment; this process inherits it as a subreaper.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise BenchError(f"prctl: {os.strerror(ctypes.get_errno())}")
@@ -96,7 +96,7 @@ def cpu_of_all(command: list[str | Path]) -> Row:
 
 
 def spread(values: list[float]) -> Row:
-    """Median, least and greatest, and (greatest - least) / median."""
+    """Returns median, minimum, maximum, and (maximum - minimum) / median."""
     median = statistics.median(values)
     least, greatest = min(values), max(values)
     return {
@@ -108,7 +108,7 @@ def spread(values: list[float]) -> Row:
 
 
 def host() -> Row:
-    """Where and with what this was measured."""
+    """Returns where and with what this was measured."""
 
     def answer(*command: str) -> str | None:
         try:
@@ -134,12 +134,12 @@ def host() -> Row:
 
 
 def rustc() -> str:
-    """The compiler, as it names itself."""
+    """Returns the compiler's own version line."""
     return subprocess.run(["rustc", "--version"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def warn_if_busy() -> None:
-    """Others' work takes caches and memory bandwidth: CPU time grows with it."""
+    """Warns about other work: it takes caches and memory bandwidth, so CPU time grows."""
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if load > 0.5 * cores:
         print(f"load {load:.1f} on {cores} cores: numbers will be too high and scatter", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""What a sweep costs around its runs: the driver's CPU time and memory, and what a second worker gains.
+"""Measures what a sweep costs around its runs: CPU time, memory, and the gain of a second worker.
 
 python benches/sweeps.py drive 10000      runs of 0.1 simulated seconds
-python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds, by one worker, by two; the same in
-                                          bare processes say what the machine gives
+python benches/sweeps.py scale 1000 20    runs of 20 simulated seconds with one worker and with two; the
+                                          same in bare processes shows what the machine can do
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from longfat.sweep import tables
 from longfat.sweep.reduction import reduce_run
 
 PAIRS = 3
-"""Of measurements, interleaved; the least time of each counts."""
+"""Interleaved measurements; the shortest time of each counts."""
 SCALE_RATE = "50 Mbit/s"
 REPEATS = 10
 POINTS = 100
-"""Of buffers and round-trip times."""
+"""Values of the axes of buffers and of round-trip times."""
 MIB = 1 << 20
 
 
 def asked(runs: int, seconds: float, rate: str, repeats: int) -> sweep.Sweep:
-    """Two flows over ten buffers, ten round-trip times and as many starts as make so many runs."""
+    """Returns a sweep of two flows over ten buffers, ten round-trip times, and enough starts."""
     base: dict[str, Any] = {
         "duration": f"{seconds} s",
         "bottleneck": {"rate": rate, "buffer": "20 packets"},
@@ -47,7 +47,7 @@ def asked(runs: int, seconds: float, rate: str, repeats: int) -> sweep.Sweep:
 
 
 def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float, str]:
-    """Wall and own CPU seconds of a sweep into an empty folder, and how the first divide."""
+    """Returns wall and own CPU seconds of a sweep into an empty folder, and the parts of the former."""
     with tempfile.TemporaryDirectory() as folder:
         wall, own = time.perf_counter(), time.process_time()
         document = sweep.run(planned, folder, jobs=jobs)
@@ -58,7 +58,7 @@ def run(planned: sweep.Sweep, jobs: int | None) -> tuple[float, float, str]:
 
 
 def drive(runs: int, seconds: float, repeats: int) -> None:
-    """The driver's CPU time a run, its memory when the last run has come in, and its peak with tables."""
+    """Prints the driver's CPU time per run, its memory after the last run, and its peak with tables."""
     resident: list[float] = []
     write = tables.write
 
@@ -78,7 +78,7 @@ def drive(runs: int, seconds: float, repeats: int) -> None:
 def bare(
     runs: int, seconds: float, repeats: int, first: int, stride: int, begin: Barrier, end: Barrier
 ) -> None:
-    """Every so many of the runs in this process, between two barriers, with nothing around them."""
+    """Runs this process's share of the runs between two barriers, with nothing around them."""
     planned = asked(runs, seconds, SCALE_RATE, repeats)
     points = list(planned.points())[first::stride]
     begin.wait()
@@ -88,7 +88,7 @@ def bare(
 
 
 def alone(runs: int, seconds: float, repeats: int, processes: int) -> float:
-    """Wall seconds of the same runs in bare processes that are ready when the clock starts."""
+    """Returns wall seconds of the same runs in bare processes that are ready when the clock starts."""
     context = multiprocessing.get_context("spawn")
     begin, end = context.Barrier(processes + 1), context.Barrier(processes + 1)
     started = [
@@ -107,7 +107,7 @@ def alone(runs: int, seconds: float, repeats: int, processes: int) -> float:
 
 
 def scale(runs: int, seconds: float, repeats: int) -> None:
-    """One against two, of the sweep and of the machine, and what the first is of the second."""
+    """Prints the gain from one worker to two, for the sweep and for the machine, and their ratio."""
     swept: dict[int, tuple[float, float, str]] = {}
     machine: dict[int, float] = {}
     for _ in range(PAIRS):
@@ -125,7 +125,7 @@ def scale(runs: int, seconds: float, repeats: int) -> None:
 
 
 def main() -> None:
-    """Reads the command line, measures, prints a line a measurement."""
+    """Reads the command line, measures, and prints a line for each measurement."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

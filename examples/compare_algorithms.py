@@ -1,4 +1,4 @@
-"""Utilisation and fairness of two like flows for several algorithms and RTTs, over all processors.
+"""Utilisation and fairness of two identical flows for several algorithms and RTTs, on all processors.
 
 Run it: python examples/compare_algorithms.py
 """
@@ -19,12 +19,12 @@ BASE = Scenario.from_dict(
 
 
 def figures(result: Result) -> tuple[float, float]:
-    """Applied in the worker, so that only two numbers travel."""
+    """Runs in the worker, so that only two numbers are sent back."""
     return result.summary["links"][0]["utilization"], result.summary["metrics"]["jain"]
 
 
 def main() -> None:
-    """Print one line a setting."""
+    """Print one line per setting."""
     settings = [(name, rtt) for name in ("sack", "hstcp", "stcp", "htcp") for rtt in ("42 ms", "162 ms")]
     scenarios = [
         BASE.with_values(

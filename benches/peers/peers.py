@@ -1,7 +1,7 @@
-"""The reference work W1, W2 and W3 in Longfat, ns-2 and ns-3, alternating in one run, and the ratios.
+"""Runs the reference work W1, W2 and W3 in Longfat, ns-2 and ns-3 by turns, and prints the ratios.
 
-Costs are user CPU time per data packet that leaves the bottleneck, set-up subtracted: that of a peer is a run
-of almost no simulated time. ns-2's packets are counted in a run of their own, since its monitors cost time.
+Costs are user CPU time per data packet that leaves the bottleneck, less set-up; a peer's set-up is a run of
+almost no simulated time. A separate run counts ns-2's packets, since its monitors cost time.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from measure import BenchError, Row  # noqa: E402
 CASES = {"w1": 600.0, "w2": 200.0, "w3": 60.0}
 """Simulated seconds."""
 NS3_CASES = {"w1": 20.0, "w3": 2.0}
-"""ns-3 takes 30 to 200 us a packet: the first seconds have to do."""
+"""ns-3 takes 30 to 200 us per packet, so only the first seconds are run."""
 NS3_LONG = {"w1": 60.0, "w2": 20.0, "w3": 10.0}
 """With --ns3-long: tens of minutes, most of them for W2."""
 SET_UP_S = 0.001
 PACKET_BITS = 12_000
 RATES_BPS = {"w1": 250e6, "w2": 1e9, "w3": 1e9}
 GOALS = {"w1": 13.0, "w2": 20.0, "w3": 10.0}
-"""ns-2 / Longfat that the design asks for."""
+"""The ratios ns-2 / Longfat that the design asks for."""
 NS3_MODULES = ["ns3-applications", "ns3-internet", "ns3-nix-vector-routing", "ns3-point-to-point"]
 
 
 @dataclass
 class Side:
-    """One simulator on one case: costs of its runs, and what happened in them."""
+    """One simulator on one case: the costs of its runs, and what happened in them."""
 
     case: str
     seconds: float
@@ -53,16 +53,16 @@ class Side:
     set_up_s: list[float] = field(default_factory=list)
 
     def cost(self) -> Row:
-        """Nanoseconds a packet, set-up subtracted."""
+        """Nanoseconds per packet, less set-up."""
         set_up = statistics.median(self.set_up_s)
         return measure.spread([1e9 * (s - set_up) / self.packets for s in self.user_s])
 
     def utilization(self) -> float:
-        """Share of the bottleneck's capacity that left it."""
+        """Share of the bottleneck's capacity that was used."""
         return self.packets * PACKET_BITS / (self.seconds * RATES_BPS[self.case])
 
     def row(self) -> Row:
-        """All of it, for JSON."""
+        """Returns everything, for JSON."""
         return {
             "case": self.case,
             "simulator": self.simulator,
@@ -77,7 +77,7 @@ class Side:
 
 
 def longfat(binary: Path, side: Side) -> None:
-    """One run of Longfat."""
+    """Runs Longfat once."""
     row = measure.run([binary, side.case, "--seconds", str(side.seconds)])
     side.packets, side.dropped = row["packets"], row["packets_dropped"]
     side.user_s.append(row["setup_s"] + row["user_s"])
@@ -86,7 +86,7 @@ def longfat(binary: Path, side: Side) -> None:
 
 
 def ns2(program: str, scheduler: str, side: Side) -> None:
-    """One run of ns-2, and one of its set-up; the first time also one that counts."""
+    """Runs ns-2 and its set-up; the first time also a run that counts packets."""
     script: list[str | Path] = [program, HERE / "ns2" / "work.tcl", side.case]
     if not side.packets:
         counted = measure.run([*script, str(side.seconds), scheduler, "count"])
@@ -98,7 +98,7 @@ def ns2(program: str, scheduler: str, side: Side) -> None:
 
 
 def ns3(program: Path, side: Side) -> None:
-    """One run of ns-3, and one of its set-up."""
+    """Runs ns-3 and its set-up."""
     side.set_up_s.append(measure.run([program, side.case, str(SET_UP_S)])["process_user_s"])
     row = measure.run([program, side.case, str(side.seconds)])
     side.packets, side.dropped = row["packets"], row["packets_dropped"]
@@ -107,7 +107,7 @@ def ns3(program: Path, side: Side) -> None:
 
 
 def find_ns2() -> str | None:
-    """ns-2's program, or a line on how to get it."""
+    """Returns ns-2's program, or raises with a line on how to get it."""
     program = shutil.which("ns") or shutil.which("ns2")
     if program is None:
         print("ns-2 is missing; on Debian: apt install ns2", file=sys.stderr)
@@ -136,7 +136,7 @@ def build_ns3() -> Path | None:
 
 
 def table(title: str, ours: list[Side], theirs: list[Side]) -> Table:
-    """Both sides of each case, side by side, and the ratio of their medians."""
+    """Prints each case side by side, with the ratio of the medians."""
     shown = Table(title=title, title_justify="left")
     for column in ("case", "simulator"):
         shown.add_column(column, no_wrap=True)
@@ -178,7 +178,7 @@ def table(title: str, ours: list[Side], theirs: list[Side]) -> Table:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measures every simulator that is here, prints tables, writes JSON."""
+    """Measures every simulator that is installed, prints tables and writes JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3, help="rounds with ns-2; ns-3 has one")
     parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES), help="cases")

@@ -1,4 +1,4 @@
-"""What is run on both sides: algorithms, paths, one flow and two."""
+"""What runs on both sides: algorithms, paths, one flow and two."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ ALGORITHMS = (
     "ltcp",
 )
 KERNELS_OWN = {"cubic": {"variant": "linux"}}
-"""Parameters of an algorithm whose kernel form is not its default (docs/live-algorithms.md)."""
+"""Parameters of algorithms whose kernel form differs from the default (docs/live-algorithms.md)."""
 REPEATS = 5
-"""Of two flows; each draws another start of the second flow, the same on both sides."""
+"""Repeats with two flows; each draws another start of the second flow, the same on both sides."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A path, and how long flows are watched.
+    """A path, and how long its flows run.
 
     Attributes:
-        buffer: as in a scenario.
-        loss_every: for `lossless`, the algorithms that would not lose, or hardly, in the time watched, one
-            packet of so many of each flow is lost: else there would be no congestion event to compare.
-        begin_s: figures are from here on.
-        second_s: when the second flow starts, drawn from this range.
-        jobs: live runs at a time.
+        buffer: written as in a scenario.
+        loss_every: one packet in this many is lost for each flow of the algorithms in `lossless`. They would
+            lose hardly any packet in the time, so there would be no congestion event to compare.
+        begin_s: results start here.
+        second_s: the start of the second flow is drawn from this range.
+        jobs: live runs at the same time.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Network:
     jobs: int
 
     def title(self, flows: int) -> str:
-        """In words."""
+        """Describes the path in words."""
         end, begin = self.duration_s[flows - 1], self.begin_s[flows - 1]
         start = "" if flows == 1 else f", the second from {self.second_s[0]:g} to {self.second_s[1]:g} s on"
         return (
@@ -106,16 +106,16 @@ NETWORKS = (
 
 
 def as_linux(scenario: dict[str, Any]) -> dict[str, Any]:
-    """For the simulator: algorithms are told the round-trip times that Linux tells them."""
+    """For the simulator: algorithms see the round-trip times that Linux shows them."""
     return scenario | {"flow": [flow | {"rtt_samples": "last"} for flow in scenario["flow"]]}
 
 
 class Planned(Protocol):
-    """What is run on both sides, once a seed."""
+    """What runs on both sides, once for each seed."""
 
     @property
     def key(self) -> str:
-        """Names its files."""
+        """The name of its files."""
 
     @property
     def algorithm(self) -> str:
@@ -127,14 +127,14 @@ class Planned(Protocol):
 
     @property
     def jobs(self) -> int:
-        """Live runs of such at a time."""
+        """How many such live runs go at the same time."""
 
     def scenario(self, seed: int) -> dict[str, Any]:
-        """For both backends."""
+        """Returns the scenario for both backends."""
 
 
 def flow(algorithm: str, rtt_ms: int) -> dict[str, Any]:
-    """A flow as both sides have it."""
+    """Returns a flow that is the same on both sides."""
     return {
         "algorithm": {"name": algorithm, **KERNELS_OWN.get(algorithm, {})},
         "rtt": f"{rtt_ms} ms",
@@ -153,26 +153,26 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Names its files."""
+        """The name of its files."""
         return f"{self.network.name}-{self.flows}-{self.algorithm}"
 
     @property
     def seeds(self) -> range:
-        """One flow has nothing random."""
+        """With one flow nothing is random."""
         return range(1, 1 + (1 if self.flows == 1 else REPEATS))
 
     @property
     def jobs(self) -> int:
-        """Live runs at a time."""
+        """Live runs at the same time."""
         return self.network.jobs
 
     @property
     def loss_every(self) -> int | None:
-        """Packets of a flow of which one is lost."""
+        """One packet in this many is lost for each flow."""
         return self.network.loss_every if self.algorithm in self.network.lossless else None
 
     def scenario(self, seed: int) -> dict[str, Any]:
-        """For both backends."""
+        """Returns the scenario for both backends."""
         network = self.network
         end, begin = network.duration_s[self.flows - 1], network.begin_s[self.flows - 1]
         first = flow(self.algorithm, network.rtt_ms)
@@ -192,7 +192,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """All of them, in the order in which they are run."""
+    """Returns all cases, in the order in which they run."""
     return [
         Case(algorithm, network, flows)
         for network in NETWORKS

@@ -1,7 +1,7 @@
-"""The cwnd histories of LLS's figures 4, 6, 8 and 9, simulated and live, one over the other.
+"""Draws the cwnd histories of LLS's figures 4, 6, 8 and 9, simulated and live in one panel.
 
-Two flows of one algorithm, of which one starts later, over 250 Mbit/s with a buffer of 20 % of the BDP.
-Pictures go to docs/figures; live runs that have been made are kept.
+Two flows of one algorithm, one of them starting later, share 250 Mbit/s with a buffer of 20 % of the BDP.
+Pictures go to docs/figures; finished live runs are kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SAMPLE_S = 0.5
 PAPERS = {"stcp": "Fig. 4", "hstcp": "Fig. 6", "bic": "Fig. 8", "htcp": "Fig. 9"}
 TITLES = {"stcp": "Scalable-TCP", "hstcp": "HS-TCP", "bic": "BIC-TCP", "htcp": "H-TCP"}
 LENGTHS_S = {42: (80.0, 15.0), 162: (120.0, 25.0)}
-"""By round-trip time: how long, and when the second flow starts. The paper shows 600 s."""
+"""For each round-trip time: the duration, and the start of the second flow. The paper shows 600 s."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class History:
 
     @property
     def key(self) -> str:
-        """Names its files."""
+        """The name of its files."""
         return f"history-{self.algorithm}-{self.rtt_ms}"
 
     @property
@@ -48,7 +48,7 @@ class History:
         return range(1, 2)
 
     def scenario(self, seed: int) -> dict[str, Any]:
-        """For both backends."""
+        """Returns the scenario for both backends."""
         end, second = LENGTHS_S[self.rtt_ms]
         first = flow(self.algorithm, self.rtt_ms)
         return {
@@ -62,7 +62,7 @@ class History:
         }
 
     def panels(self, kept: Kept) -> list[Panel]:
-        """Each flow's window on both sides."""
+        """Draws each flow's cwnd on both sides."""
         result = longfat.run(as_linux(self.scenario(1)))
         end = LENGTHS_S[self.rtt_ms][0]
         panels = []
@@ -89,7 +89,7 @@ def _since(start_s: float, time: Any, cwnd: Any) -> tuple[tuple[float, ...], tup
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 0: all pictures are there; 1: a live run could not be made."""
+    """Returns exit code 0 if all pictures exist, 1 if a live run failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=list(PAPERS), default=list(PAPERS))
     parser.add_argument("--kept", type=Path, default=ROOT / "out" / "live", help="where live runs are kept")

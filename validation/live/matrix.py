@@ -1,7 +1,7 @@
-"""The simulator beside this machine's own TCP: every algorithm that the kernel can run, on three paths.
+"""Compares the simulator with this machine's own TCP: every algorithm that the kernel runs, on three paths.
 
-One flow, and two flows of which one starts later, with the same scenario on both sides. Live runs take real
-time; each that is valid is kept in a folder, and what is missing there is run. `--write` puts the tables into
+Each case has one flow, or two of which one starts later, with the same scenario on both sides. Live runs take
+real time; valid ones are kept in a folder, and missing ones are run. `--write` puts the tables into
 docs/validation-live.md.
 """
 
@@ -27,9 +27,9 @@ ROOT = HERE.parent.parent
 PAGE = ROOT / "docs" / "validation-live.md"
 MARKS = ("<!-- make validate-live -->\n", "<!-- end of make validate-live -->\n")
 STUDENT_95 = {5: 2.776}
-"""Half a 95 % confidence interval over the standard error, by the number of repeats (Student's t)."""
+"""Half a 95 % confidence interval in standard errors, by the number of repeats (Student's t)."""
 TOLERANCE = {"throughput": 0.05, "cwnd": 0.10, "backoff": 0.03, "sum": 0.05}
-"""Differences of more than these need an explanation; shares have to overlap."""
+"""Larger differences need an explanation; shares must overlap."""
 HEADINGS = {
     1: ("algorithm", "throughput, Mbit/s", "", "mean cwnd", "", "backoff factor (cuts)", "", "why"),
     2: ("algorithm", "throughput of both, Mbit/s", "", "share of the second", "", "why"),
@@ -38,7 +38,7 @@ HEADINGS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a case on both sides, and whether they agree."""
+    """One quantity of a case on both sides, and whether they agree."""
 
     name: str
     sim: str
@@ -48,13 +48,13 @@ class Figure:
 
     @property
     def cells(self) -> list[str]:
-        """As the table has it."""
+        """Returns the row or cell of the table."""
         return [f"{self.sim}, {self.live}", self.difference if self.agrees else f"**{self.difference}**"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A case that has been run on both sides."""
+    """A case with results on both sides."""
 
     case: Case
     figures: list[Figure]
@@ -62,18 +62,18 @@ class Row:
 
     @property
     def disagrees(self) -> list[str]:
-        """Names of the figures that differ by more than they may."""
+        """Names of the quantities that differ too much."""
         return [figure.name for figure in self.figures if not figure.agrees]
 
     def cells(self) -> list[str]:
-        """As the table has it."""
+        """Returns the row or cell of the table."""
         name = self.case.algorithm + ("" if self.case.loss_every is None else " *")
         why = self.why or ("NOT EXPLAINED" if self.disagrees else "")
         return [name, *(cell for figure in self.figures for cell in figure.cells), why]
 
 
 def _ratio(name: str, sim: float, found: float, form: str, counts: tuple[int, int] | None = None) -> Figure:
-    """A figure that is compared by its ratio; with no cut on either side there is nothing to compare."""
+    """Compares a quantity by its ratio; without a cut on either side there is nothing to compare."""
 
     def text(value: float, of: int) -> str:
         written = "-" if math.isnan(value) else form.format(value)
@@ -110,13 +110,13 @@ def _two(sim: list[Run], found: list[Run]) -> list[Figure]:
 
 
 def _interval(values: list[float]) -> tuple[float, float]:
-    """The mean and half of its confidence interval."""
+    """Returns the mean and half of its confidence interval."""
     mean, error = metrics.mean_stderr(values)
     return mean, error * STUDENT_95[len(values)]
 
 
 def row(case: Case, kept: Kept, known: dict[tuple[str, str], str]) -> Row | None:
-    """Both sides of a case; None while live runs of it are missing."""
+    """Returns both sides of a case, or None while live runs are missing."""
     found = kept.runs(case)
     if len(found) < len(case.seeds):
         return None
@@ -126,7 +126,7 @@ def row(case: Case, kept: Kept, known: dict[tuple[str, str], str]) -> Row | None
 
 
 def explanations() -> dict[tuple[str, str], str]:
-    """By path and number of flows ("100-2"), and algorithm. Each was written after it had been measured."""
+    """By path and number of flows ("100-2"), and algorithm. Each was written after the measurement."""
     with (HERE / "explanations.toml").open("rb") as file:
         entries = tomllib.load(file).get("explanation", [])
     return {
@@ -138,7 +138,7 @@ def explanations() -> dict[tuple[str, str], str]:
 
 
 def by_table(rows: Iterable[Row]) -> list[tuple[Network, int, list[Row]]]:
-    """Rows of each path and number of flows that has any."""
+    """Returns the rows by path and number of flows."""
     listed = list(rows)
     split = [
         (network, flows, [row for row in listed if (row.case.network, row.case.flows) == (network, flows)])
@@ -149,7 +149,7 @@ def by_table(rows: Iterable[Row]) -> list[tuple[Network, int, list[Row]]]:
 
 
 def markdown(rows: list[Row]) -> str:
-    """The tables of the page."""
+    """Returns the tables of the page."""
     agree = sum(not row.disagrees for row in rows)
     lines = [
         f"Linux {platform.release()}; {agree} of {len(rows)} rows agree in every figure. Of two numbers the "
@@ -165,7 +165,7 @@ def markdown(rows: list[Row]) -> str:
 
 
 def write_page(text: str) -> None:
-    """Replace what stands between the marks."""
+    """Replaces what stands between the marks."""
     head, begin, rest = PAGE.read_text().partition(MARKS[0])
     _, end, tail = rest.partition(MARKS[1])
     if not begin or not end:
@@ -174,7 +174,7 @@ def write_page(text: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 0: all agrees or is explained; 1: something is not, or could not be run."""
+    """Returns exit code 0 if everything agrees or is explained, 1 if something is not or did not run."""
     names = [network.name for network in NETWORKS]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="ALGO", choices=ALGORITHMS, default=ALGORITHMS)
@@ -201,7 +201,7 @@ def main(arguments: list[str] | None = None) -> int:
             [] if asked.no_run else measure(chosen, kept, asked.jobs, lambda line: print(line, flush=True))
         )
     except KeyboardInterrupt:
-        print("interrupted; what has finished is kept", file=sys.stderr)
+        print("interrupted; finished runs are kept", file=sys.stderr)
         return 130
     known = explanations()
     rows = [found for case in chosen if (found := row(case, kept, known)) is not None]

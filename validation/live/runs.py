@@ -1,4 +1,4 @@
-"""Runs of both backends, reduced to what is compared. Live ones take real time and are kept in a folder."""
+"""Runs of both backends, reduced to what is compared; live ones take real time and are kept."""
 
 from __future__ import annotations
 
@@ -21,63 +21,63 @@ from longfat.errors import LongfatError
 from longfat.runs.result import Result
 
 ATTEMPTS = 4
-"""Live runs that are not valid are made again, so often in all."""
+"""How often a live run is tried until it is valid."""
 KEPT = ("time_s", "cwnd", "ssthresh", "srtt_s", "received_bytes")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its summary, the backoff factors of each flow, as `longfat compare` takes them."""
+    """One run: its summary, and the backoff factors of each flow as `longfat compare` computes them."""
 
     summary: dict[str, Any]
     backoffs: list[list[float]]
 
     @classmethod
     def of(cls, result: Result) -> Run:
-        """What is compared of a result."""
+        """Returns what is compared of a result."""
         window = result.scenario.figures_window_s()
         names = [flow["name"] for flow in result.summary["flows"]]
         return cls(result.summary, [compare.backoffs(result.flow(name), window) for name in names])
 
     def mbps(self, flow: int) -> float:
-        """Throughput of a flow."""
+        """Returns the throughput of a flow."""
         return 1e-6 * float(self.summary["flows"][flow]["throughput_bps"])
 
     @property
     def sum_mbps(self) -> float:
-        """Of all flows."""
+        """Returns the throughput of all flows."""
         return sum(self.mbps(i) for i in range(len(self.summary["flows"])))
 
     @property
     def cwnd(self) -> float:
-        """Mean of the first flow."""
+        """Returns the mean of the first flow's backoff factors."""
         return float(self.summary["flows"][0]["cwnd_mean"])
 
     @property
     def second_share(self) -> float:
-        """Of the second flow in the throughput of both."""
+        """Returns the second flow's share of the throughput of both."""
         return self.mbps(1) / self.sum_mbps
 
 
 def simulated(case: Planned) -> list[Run]:
-    """The simulator's side of a case."""
+    """Returns the simulator's side of a case."""
     return [Run.of(longfat.run(as_linux(case.scenario(seed)))) for seed in case.seeds]
 
 
 class Kept:
-    """Live runs in a folder: a JSON file and the flows' series for each."""
+    """Live runs in a folder: a JSON file and the flows' series for each run."""
 
     def __init__(self, folder: Path) -> None:
-        """Makes the folder if it is not there."""
+        """Creates the folder if it is missing."""
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, case: Planned, seed: int) -> Path:
-        """Of a run's file, which is there when the run is done."""
+        """Returns the path of a run's file, which exists once the run is done."""
         return self.folder / f"{case.key}-{seed}.json"
 
     def find(self, case: Planned, seed: int) -> Run | None:
-        """A valid run of this very scenario, if it has been made."""
+        """Returns a valid run of exactly this scenario, if there is one."""
         try:
             found = json.loads(self.path(case, seed).read_text())
         except FileNotFoundError:
@@ -87,11 +87,11 @@ class Kept:
         return Run(found["summary"], found["backoffs"])
 
     def runs(self, case: Planned) -> list[Run]:
-        """All of a case that are there."""
+        """Returns all finished runs of a case."""
         return [run for seed in case.seeds if (run := self.find(case, seed)) is not None]
 
     def keep(self, case: Planned, seed: int, result: Result) -> None:
-        """The series first, then the file that says that the run is there."""
+        """Writes the series first, then the file that marks the run as done."""
         run = Run.of(result)
         series = {
             f"{flow['name']}.{name}": result.flow(flow["name"])[name].astype(np.float32)
@@ -114,7 +114,7 @@ def _digest(case: Planned, seed: int) -> str:
 
 
 def measure(chosen: Sequence[Planned], kept: Kept, jobs: int | None, say: Callable[[str], None]) -> list[str]:
-    """Makes the live runs that are missing, some at a time; answers a line for each that was not valid."""
+    """Makes the missing live runs, some at a time; returns a line for each invalid one."""
     missing = [(case, seed) for case in chosen for seed in case.seeds if kept.find(case, seed) is None]
     failures: list[str] = []
     for most, some in itertools.groupby(missing, key=lambda item: item[0].jobs):
@@ -127,7 +127,7 @@ def measure(chosen: Sequence[Planned], kept: Kept, jobs: int | None, say: Callab
 class _Crew:
     """Threads that make live runs.
 
-    Names of kernel algorithms are one for the whole machine, so that no two runs of one are made at once.
+    Names of kernel algorithms are shared by the whole machine, so no two runs of one go at the same time.
     """
 
     def __init__(self, waiting: list[tuple[Planned, int]], kept: Kept, say: Callable[[str], None]) -> None:
@@ -137,7 +137,7 @@ class _Crew:
         self.turn = threading.Condition()
 
     def work(self, jobs: int) -> None:
-        """Makes them all. If it is interrupted, the program's end ends the threads and what they run."""
+        """Makes all of them; after an interrupt, the end of the program ends the threads and their runs."""
         threads = [threading.Thread(target=self._one, daemon=True) for _ in range(jobs)]
         for thread in threads:
             thread.start()
@@ -167,7 +167,7 @@ class _Crew:
 
 
 def _live(case: Planned, seed: int, kept: Kept, say: Callable[[str], None]) -> str | None:
-    """Makes one live run, again if it is not valid; why there is none after all."""
+    """Makes one live run and repeats it while it is invalid; returns why there is none, or None."""
     why = None
     for attempt in range(ATTEMPTS):
         if why is not None:

@@ -1,7 +1,7 @@
-"""Longfat beside the Linux kernel's own congestion control modules, which run in user-mode Linux.
+"""Compares Longfat with the Linux kernel's own congestion control modules, in user-mode Linux.
 
-One bulk flow over a rate-limited bottleneck with a drop-tail queue, on both sides alike, sampled alike, and
-the figures of both samples. `--write` puts the tables into docs/validation.md.
+One bulk flow crosses a rate-limited bottleneck with a drop-tail queue, set up and sampled in the same way on
+both sides. `--write` puts the tables into docs/validation.md.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ ROOT = HERE.parent.parent
 PAGE = ROOT / "docs" / "validation.md"
 MARKS = ("<!-- make validate-uml -->\n", "<!-- end of make validate-uml -->\n")
 TOLERANCE = 0.1
-"""A ratio further from 1 needs an explanation."""
+"""A ratio that is further from 1 needs an explanation."""
 SAMPLE_S = 0.05
 MSS_BYTES, HEADER_BYTES, ETHERNET_BYTES = 1448, 52, 14
 BUFFER_BYTES = 16 << 20
-"""Of both sockets. Half of the receiver's is its window, which has to hold several windows of the sender: all
-that is sent after a loss waits there for the retransmission."""
+"""Buffers of both sockets. Half of the receiver's is its advertised window, which must hold several times the
+sender's cwnd: everything sent after a loss waits there for the retransmission."""
 LIMIT_S = 300.0
 """Real time that a guest may take."""
 SYSCTLS = {
     "net.ipv4.tcp_no_metrics_save": "1",
-    "net.ipv4.tcp_recovery": "0",  # losses are found by duplicates, as RFC 6675 does, not by RACK
+    "net.ipv4.tcp_recovery": "0",  # duplicates show losses, as in RFC 6675, not RACK
     "net.ipv4.tcp_early_retrans": "0",  # no tail loss probes
     "net.ipv4.tcp_rmem": f"4096 {BUFFER_BYTES} {BUFFER_BYTES}",
     "net.ipv4.tcp_wmem": f"4096 {BUFFER_BYTES} {BUFFER_BYTES}",
@@ -57,13 +57,14 @@ HEADINGS = ("module", "figure", "Linux", "Longfat", "ratio", "outside of 10 %: w
 
 @dataclass(frozen=True)
 class Network:
-    """A path, and how long it is watched.
+    """A path, and how long its flow runs.
 
     Attributes:
-        rate_bps: of IP bytes.
-        rtt_ms: propagation. With a segment's time on the bottleneck just below a whole number of ticks of the
-            guest's clock of 100 Hz, in which some modules count round-trip times, and which they round up.
-        limit_packets: waiting and in transmission.
+        rate_bps: rate of IP bytes.
+        rtt_ms: propagation delay. Together with a segment's time on the bottleneck it is just below a whole
+            number of ticks of the guest's 100 Hz clock: some modules count round-trip times in ticks and
+            round up.
+        limit_packets: packets that wait or are in transmission.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Network:
     warmup_s: float
 
     def title(self) -> str:
-        """In words."""
+        """Describes the path in words."""
         return (
             f"{self.rate_bps / 1e6:g} Mbit/s, round-trip time {self.rtt_ms} ms, {self.limit_packets} packets "
             f"of queue, one flow of {self.duration_s:g} s; figures from {self.warmup_s:g} s on"
@@ -90,7 +91,7 @@ NETWORKS = (
 
 @dataclass(frozen=True)
 class Case:
-    """One algorithm on one path: the kernel's module, and Longfat's parameters for it."""
+    """One algorithm on one path: the kernel's module, and the parameters that Longfat uses for it."""
 
     name: str
     module: str
@@ -99,11 +100,11 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Names its files."""
+        """The name of its files."""
         return f"{self.network.name}-{self.module}"
 
     def plan(self, files: list[str]) -> dict[str, Any]:
-        """For the guest."""
+        """Returns the plan of the guest."""
         return {
             "module": self.module,
             "modules": files,
@@ -117,13 +118,13 @@ class Case:
         }
 
     def scenario(self) -> dict[str, Any]:
-        """For Longfat: the same path. The guest's veth pairs take no time."""
+        """Returns Longfat's scenario of the same path; the guest's veth pairs take no time."""
         return {
             "title": f"{self.name} beside Linux",
             "duration": f"{self.network.duration_s} s",
             "bottleneck": {
                 "rate": f"{self.network.rate_bps} bit/s",
-                # netem's limit counts the packet in transmission too
+                # netem's limit includes the packet in transmission
                 "buffer": f"{self.network.limit_packets - 1} packets",
                 "access_rate": "1 Tbit/s",
                 "reverse_rate": "1 Tbit/s",
@@ -142,7 +143,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """On each path every algorithm that names a module; of several that name the same, the first."""
+    """Returns every algorithm with a kernel module on each path; the first where several name one."""
     found: dict[str, tuple[str, dict[str, str]]] = {}
     for row in registry.rows("algorithms"):
         module = row["linux_module"]
@@ -158,7 +159,7 @@ def cases() -> list[Case]:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of one case on both sides."""
+    """One quantity of one case on both sides."""
 
     case: Case
     figure: str
@@ -168,14 +169,14 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Longfat over the kernel."""
+        """Longfat's value over the kernel's."""
         return self.longfat / self.kernel if self.kernel and self.longfat is not None else None
 
     @property
     def agrees(self) -> bool:
-        """Within the tolerance, or nothing to compare on either side.
+        """Whether the ratio is within the tolerance, or there is nothing to compare.
 
-        One event more or less within the time watched is a matter of phase.
+        One event more or less in the time observed is a matter of phase.
         """
         if self.figure == "events" and self.kernel is not None and self.longfat is not None:
             watched_s = self.case.network.duration_s - self.case.network.warmup_s
@@ -186,7 +187,7 @@ class Row:
         return abs(self.ratio - 1.0) <= TOLERANCE
 
     def cells(self) -> list[str]:
-        """As the tables show it."""
+        """Returns the cell of the table."""
         title, form = SHOWN[self.figure]
         values = ["-" if value is None else form.format(value) for value in (self.kernel, self.longfat)]
         ratio = "-" if self.ratio is None else f"{self.ratio:.3f}"
@@ -195,7 +196,7 @@ class Row:
 
 
 def explanations() -> dict[tuple[str, str, str], str]:
-    """By path, module and figure. Each was written after it had been measured."""
+    """By path, module and quantity. Each was written after the measurement."""
     with (HERE / "explanations.toml").open("rb") as file:
         entries = tomllib.load(file).get("explanation", [])
     return {
@@ -207,7 +208,7 @@ def explanations() -> dict[tuple[str, str, str], str]:
 
 
 def compare(case: Case, kernel: Trace, ours: Trace, known: dict[tuple[str, str, str], str]) -> list[Row]:
-    """All figures of one case."""
+    """All quantities of one case."""
     window = case.network.warmup_s, case.network.duration_s
     theirs, mine = (figures(trace, *window) for trace in (kernel, ours))
     names = [field.name for field in fields(Figures)]
@@ -216,7 +217,7 @@ def compare(case: Case, kernel: Trace, ours: Trace, known: dict[tuple[str, str, 
 
 
 def draw(case: Case, kernel: Trace, ours: Trace, path: Path) -> None:
-    """Both windows over time."""
+    """Draws cwnd over time on both sides."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
@@ -228,7 +229,7 @@ def draw(case: Case, kernel: Trace, ours: Trace, path: Path) -> None:
 
 
 def check_guest(folder: Path) -> None:
-    """Refuse a run in which the guest was not the instrument that it should be.
+    """Refuses a run in which the guest did not measure properly.
 
     Raises:
         MachineError: samples came late, segments are not as long as assumed, or packets stood for several.
@@ -244,14 +245,14 @@ def check_guest(folder: Path) -> None:
 
 
 def by_network(rows: Iterable[Row]) -> list[tuple[Network, list[Row]]]:
-    """Rows of each path that has any."""
+    """Returns the rows by path."""
     listed = list(rows)
     split = [(network, [row for row in listed if row.case.network == network]) for network in NETWORKS]
     return [(network, own) for network, own in split if own]
 
 
 def markdown(rows: list[Row], release: str) -> str:
-    """The tables of docs/validation.md."""
+    """Returns the tables of docs/validation.md."""
     lines = [f"Linux {release}."]
     for network, own in by_network(rows):
         lines += ["", f"{network.title()}:", "", f"| {' | '.join(HEADINGS)} |", "|" + "---|" * len(HEADINGS)]
@@ -260,7 +261,7 @@ def markdown(rows: list[Row], release: str) -> str:
 
 
 def write_page(text: str) -> None:
-    """Replace what stands between the marks."""
+    """Replaces what stands between the marks."""
     head, begin, rest = PAGE.read_text().partition(MARKS[0])
     _, end, tail = rest.partition(MARKS[1])
     if not begin or not end:
@@ -269,7 +270,7 @@ def write_page(text: str) -> None:
 
 
 def show(rows: list[Row], console: Console) -> None:
-    """The same tables for a terminal."""
+    """Prints the same tables."""
     for network, own in by_network(rows):
         table = Table(title=network.title(), title_justify="left")
         for heading in HEADINGS:
@@ -280,7 +281,7 @@ def show(rows: list[Row], console: Console) -> None:
 
 
 def measure(chosen: list[Case], folder: Path, jobs: int) -> tuple[list[Row], str]:
-    """Both sides of each case; traces and pictures stay in `folder`."""
+    """Measures both sides of each case; traces and pictures stay in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     known = explanations()
     found = parts(folder)
@@ -304,7 +305,7 @@ def _stop(_signal: int, _frame: Any) -> NoReturn:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 0: all agrees or is explained; 1: something is not; 2: it could not be measured."""
+    """Returns exit code 0 if all agrees or is explained, 1 if not, 2 if it could not be measured."""
     every = cases()
     modules = list(dict.fromkeys(case.module for case in every))
     names = [network.name for network in NETWORKS]

@@ -1,4 +1,4 @@
-"""One flow's window over time in a form that both sides have, and the figures that are compared."""
+"""One flow's cwnd over time in a form that both sides share, and the quantities that are compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import longfat
 
 COLUMNS = ("time_us", "state", "cwnd", "ssthresh", "srtt_us", "unacked", "sacked", "lost", "retrans")
-"""Of the guest's samples."""
+"""Columns of the guest's samples."""
 REDUCING = (2, 3, 4)
 """Linux's states CWR, Recovery and Loss (TCP_CA_*)."""
 
@@ -21,10 +21,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trace:
-    """Samples at equal times; windows in segments.
+    """Samples at equal times; cwnd and ssthresh in segments.
 
     Attributes:
-        reducing: whether the window is on its way down after a congestion event.
+        reducing: whether cwnd is being reduced after a congestion event.
     """
 
     time_s: Array
@@ -36,12 +36,12 @@ class Trace:
 
 @dataclass(frozen=True)
 class Figures:
-    """What is compared; None where the window has nothing to measure it by.
+    """The quantities that are compared; None where there is nothing to measure.
 
     Attributes:
         mean_cwnd: time average, recoveries included, segments.
-        backoff: mean over congestion events of ssthresh after them over cwnd before.
-        growth: of cwnd between the end of a recovery and the next congestion event, segments per second.
+        backoff: mean over congestion events of ssthresh after the event over cwnd before it.
+        growth: growth of cwnd between a recovery and the next congestion event, segments per second.
         events: congestion events per minute.
         srtt_ms: mean smoothed round-trip time.
     """
@@ -54,7 +54,7 @@ class Figures:
 
 
 def of_kernel(folder: Path) -> Trace:
-    """What a guest has written."""
+    """Reads what a guest wrote."""
     rows = np.array(json.loads((folder / "trace.json").read_text())["samples"], dtype=np.float64)
     column = dict(zip(COLUMNS, rows.T, strict=True))
     return Trace(
@@ -67,7 +67,7 @@ def of_kernel(folder: Path) -> Trace:
 
 
 def of_longfat(result: longfat.Result) -> Trace:
-    """The only flow of a run with `sample.events`."""
+    """Returns the only flow of a run with `sample.events`."""
     flow = result.flow("1")
     events = result.events.to_pydict()
     reducing = np.zeros(len(flow["time_s"]), dtype=bool)
@@ -90,10 +90,10 @@ def of_longfat(result: longfat.Result) -> Trace:
 
 
 def figures(trace: Trace, begin_s: float, end_s: float) -> Figures:
-    """The figures of [begin_s, end_s)."""
+    """Returns the quantities over [begin_s, end_s)."""
     inside = (trace.time_s >= begin_s) & (trace.time_s < end_s)
     cwnd, ssthresh, reducing = trace.cwnd[inside], trace.ssthresh[inside], trace.reducing[inside]
-    # an event shows as the beginning of a reduction, or as another target within one
+    # an event is the start of a reduction, or a new target within one
     steps = np.flatnonzero(reducing[1:] & (~reducing[:-1] | (ssthresh[1:] != ssthresh[:-1]))) + 1
     backoffs = [ssthresh[i] / cwnd[i - 1] for i in steps if not reducing[i - 1]]
     gained = lasted = 0.0

@@ -1,7 +1,7 @@
-"""What runs inside of user-mode Linux, as its first process: a router between two hosts, one flow, its trace.
+"""The first process inside user-mode Linux: a router between two hosts, one flow, and its trace.
 
-Standard library only, and started without site packages; the guest sees the host's files read-only, and one
-folder that it may write to. Its one argument is that folder's path, where `plan.json` says what to do.
+It uses only the standard library and starts without site packages. The guest sees the host's files read-only
+and can write to one folder, its only argument; `plan.json` there says what to do.
 
     sender (s) --- veth --- router --- netem rate, limit N ---> receiver (r)
                    veth <---------------- netem delay, the whole RTT ---
@@ -31,40 +31,40 @@ SENDER, RECEIVER = "10.0.1.1", "10.0.2.1"
 SENDER_GATEWAY, RECEIVER_GATEWAY = "10.0.1.254", "10.0.2.254"
 CHUNK = 1 << 18
 SETTLING_S = 1.0
-"""Between the links' being up and the flow."""
+"""Time between the links coming up and the flow."""
 
 
 def checked(result: int, what: str) -> None:
-    """Raise what the C library says unless the call went well."""
+    """Raises the C library's error unless the call succeeded."""
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"{what}: {os.strerror(error)}")
 
 
 def mount(kind: str, target: str, options: str = "") -> None:
-    """Mount a file system without a device."""
+    """Mounts a file system without a device."""
     checked(LIBC.mount(b"none", target.encode(), kind.encode(), 0, options.encode()), f"mount {target}")
 
 
 def load(module: str) -> None:
-    """Load one module."""
+    """Loads one module."""
     with open(module, "rb") as file:
         checked(LIBC.syscall(FINIT_MODULE, file.fileno(), b"", 0), f"load {module}")
 
 
 def ip(line: str, program: str = "ip") -> None:
-    """Run iproute2."""
+    """Runs iproute2."""
     subprocess.run([program, *line.split()], check=True)
 
 
 def enter(namespace: str) -> None:
-    """Move this process into a network namespace."""
+    """Moves this process into a network namespace."""
     with open(f"/run/netns/{namespace}") as file:
         checked(LIBC.setns(file.fileno(), CLONE_NEWNET), f"enter {namespace}")
 
 
 def write_sysctls(values: dict[str, str]) -> dict[str, str]:
-    """Set them, as far as this namespace has them, and say what they are now."""
+    """Sets the sysctls that this namespace has, and returns their values."""
     seen = {}
     for key, value in values.items():
         path = Path("/proc/sys", *key.split("."))
@@ -75,7 +75,7 @@ def write_sysctls(values: dict[str, str]) -> dict[str, str]:
 
 
 def in_namespace(namespace: str, work: Any) -> int:
-    """Fork a child that does `work` in a namespace."""
+    """Forks a child that does `work` in a namespace."""
     child = os.fork()
     if child:
         return child
@@ -90,11 +90,11 @@ def in_namespace(namespace: str, work: Any) -> int:
 
 
 def build_network(plan: dict[str, Any]) -> None:
-    """Three namespaces, two veth pairs, the bottleneck and the delay."""
+    """Sets up three namespaces, two veth pairs, the bottleneck and the delay."""
     for name in "sr":
         ip(f"netns add {name}")
     for name, host, gateway in ("s", SENDER, SENDER_GATEWAY), ("r", RECEIVER, RECEIVER_GATEWAY):
-        # one segment a packet: a packet that stands for several would be one for the queue's limit
+        # one segment per packet: the queue's limit would count a packet of several as one
         ip(f"link add {name}0 gso_max_segs 1 type veth peer name {name}1")
         ip(f"link set {name}0 netns {name}")
         ip(f"addr add {gateway}/24 dev {name}1")
@@ -104,14 +104,14 @@ def build_network(plan: dict[str, Any]) -> None:
         ip(f"-n {name} link set lo up")
         ip(f"-n {name} route add default via {gateway}")
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
-    # a rate of IP bytes: netem would count Ethernet's as well
+    # the rate is of IP bytes; netem would also count Ethernet's
     bottleneck = f"rate {plan['rate_bps']}bit -{plan['ethernet_bytes']} limit {plan['limit_packets']}"
     ip(f"qdisc add dev r1 root netem {bottleneck}", "tc")
     ip(f"-n r qdisc add dev r0 root netem delay {plan['rtt_ms']}ms limit 1000000", "tc")
 
 
 def receive() -> None:
-    """Take whatever comes."""
+    """Receives everything."""
     server = socket.create_server((RECEIVER, PORT))
     connection, _ = server.accept()
     room = bytearray(CHUNK)
@@ -120,7 +120,7 @@ def receive() -> None:
 
 
 def info(flow: socket.socket) -> list[int]:
-    """TCP_INFO as far as a sample has it; `COLUMNS` in figures.py names these after the time."""
+    """Returns a sample of TCP_INFO; `COLUMNS` in figures.py names its values after the time."""
     raw = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     words = struct.unpack_from("=24I", raw, 8)
     unacked, sacked, lost, retrans = words[4:8]
@@ -129,7 +129,7 @@ def info(flow: socket.socket) -> list[int]:
 
 
 def send(plan: dict[str, Any], folder: Path) -> None:
-    """One bulk flow, sampled at regular times."""
+    """Runs one bulk flow and samples it at regular times."""
     flow = socket.socket()
     flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, plan["module"].encode())
     flow.connect((RECEIVER, PORT))
@@ -154,7 +154,7 @@ def send(plan: dict[str, Any], folder: Path) -> None:
 
 
 def run(folder: Path) -> None:
-    """All of it."""
+    """Does the whole plan."""
     plan = json.loads((folder / "plan.json").read_text())
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     for module in plan["modules"]:
@@ -163,7 +163,7 @@ def run(folder: Path) -> None:
     build_network(plan)
     with open(folder / "begin-virtual-time"):
         pass
-    # so that it does not matter when the boot was done: the clock stands at a multiple of 10 s
+    # the clock stands at a multiple of 10 s, so the length of the boot does not matter
     now = time.monotonic()
     time.sleep(now // 10 * 10 + 20 - now)
 
@@ -189,7 +189,7 @@ def run(folder: Path) -> None:
 
 
 def main() -> None:
-    """Do it and switch the machine off, whatever happens."""
+    """Runs the plan and switches the machine off, whatever happens."""
     folder = Path(sys.argv[1])
     try:
         os.chdir("/")

@@ -1,4 +1,4 @@
-"""User-mode Linux as a laboratory instrument: what it needs, starting it, and ending it for certain."""
+"""User-mode Linux as a laboratory instrument: what it needs, how to start it, how to end it for sure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 MODULES = Path("/usr/lib/uml/modules")
-"""Where Debian's package user-mode-linux keeps them."""
+"""Where Debian's package user-mode-linux keeps the modules."""
 START = "begin-virtual-time"
 """The name that clock.c waits for."""
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -30,7 +30,7 @@ TOOLS = {
     "tc": "iproute2",
     "cc": "gcc",
 }
-"""Programs that are needed, and the Debian package that has each."""
+"""Programs that are needed, each with its Debian package."""
 
 
 class MachineError(Exception):
@@ -39,7 +39,7 @@ class MachineError(Exception):
 
 @dataclass(frozen=True)
 class Parts:
-    """What a machine is made of."""
+    """The parts of a machine."""
 
     kernel: str
     release: str
@@ -48,7 +48,7 @@ class Parts:
     modules: Path
 
     def module_files(self, name: str) -> list[str]:
-        """The files to load for a module, what it depends on first; none if the kernel has it built in."""
+        """Returns the files to load for a module, dependencies first; none if it is built in."""
         dependencies = {}
         for line in (self.modules / "modules.dep").read_text().splitlines():
             file, _, needed = line.partition(":")
@@ -62,7 +62,7 @@ class Parts:
 
 
 def parts(folder: Path) -> Parts:
-    """Look for everything that is needed, and build the clock in `folder`.
+    """Looks for everything that is needed, and builds the clock in `folder`.
 
     Raises:
         MachineError: something is missing; the message says how to get it on Debian. Nothing is installed.
@@ -86,7 +86,7 @@ def parts(folder: Path) -> Parts:
 
 
 class Machine:
-    """One guest at work on one plan, in a folder of its own."""
+    """One guest that works on one plan in its own folder."""
 
     def __init__(
         self, parts: Parts, folder: Path, sockets: str, plan: dict[str, Any], limit_s: float
@@ -105,7 +105,7 @@ class Machine:
             *("--", "-I", "-S", str(HERE / "guest.py"), str(folder)),
         ]
         with (folder / "console.txt").open("wb") as console:
-            # a session of its own: its members are the guest's processes, and no others
+            # its own session: only the guest's processes belong to it
             self.process = subprocess.Popen(
                 command,
                 env={**os.environ, "LD_PRELOAD": str(parts.clock)},
@@ -117,25 +117,25 @@ class Machine:
             )
 
     def is_done(self) -> bool:
-        """Whether it has ended; raises MachineError when it takes too long."""
+        """Whether the guest has ended; raises MachineError if it takes too long."""
         if time.monotonic() - self.begun > self.limit_s:
             raise MachineError(f"{self.folder.name}: still at work after {self.limit_s:g} s")
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def end(self) -> None:
-        """Kill what there is of it. The session is not another's until its leader has been waited for."""
+        """Kills its processes; the session stays its own until its leader has been waited for."""
         os.kill(self.process.pid, signal.SIGKILL)
         while others := _session(self.process.pid):
             for pid in others:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-                with contextlib.suppress(ChildProcessError):  # no orphan yet
+                with contextlib.suppress(ChildProcessError):  # not an orphan yet
                     os.waitpid(pid, os.WNOHANG)
             time.sleep(0.01)
         self.process.wait()
 
     def check(self) -> None:
-        """Raise what the guest said unless it has done its work."""
+        """Raises what the guest printed unless it did its work."""
         if not (self.folder / "done").exists():
             lines = (self.folder / "console.txt").read_text(errors="replace").splitlines()
             said = [line for line in lines if line.startswith("guest:")] or lines or ["it said nothing"]
@@ -151,12 +151,12 @@ def _die_with_parent() -> None:
 
 
 def _session(leader: int) -> list[int]:
-    """The other processes of its session, those included that nobody has waited for."""
+    """Returns the other processes of its session, zombies included."""
     members = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != leader:
             with contextlib.suppress(OSError):
-                # after the name, which may contain anything but ends with the last parenthesis
+                # after the name, which may contain anything and ends at the last parenthesis
                 _, _, _, session = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
                 if int(session) == leader:
                     members.append(int(entry.name))
@@ -166,7 +166,7 @@ def _session(leader: int) -> list[int]:
 def run_all(
     parts: Parts, plans: dict[str, dict[str, Any]], folder: Path, jobs: int, limit_s: float
 ) -> dict[str, Path]:
-    """Run each plan, `jobs` at a time; answers where each has left its files. No guest outlives this call.
+    """Runs each plan, `jobs` at a time, and returns the folders of their files. No guest outlives this call.
 
     Raises:
         MachineError: a guest failed or took longer than `limit_s` of real time.
@@ -174,7 +174,7 @@ def run_all(
     _prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans of a machine can be waited for
     waiting = list(plans)
     running: dict[str, Machine] = {}
-    with tempfile.TemporaryDirectory(prefix="longfat-") as sockets:  # whose paths have to be short
+    with tempfile.TemporaryDirectory(prefix="longfat-") as sockets:  # sockets need short paths
         try:
             while waiting or running:
                 while waiting and len(running) < jobs:

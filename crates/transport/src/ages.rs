@@ -1,13 +1,13 @@
-//! When each outstanding segment was sent, for algorithms that ask for it (Brakmo, Peterson 1995). It gives the
-//! round-trip time of the last segment that an acknowledgement covers, without the wait for it that a delayed
-//! acknowledgement adds to the first. And a segment older than a fine-grained timeout can be sent again at the first
-//! duplicate acknowledgement, and is looked at again by the first and the second acknowledgement after any
-//! retransmission.
+//! When each outstanding segment was sent, for algorithms that ask for it (Brakmo, Peterson 1995). The record
+//! gives the round-trip time of the last segment that an acknowledgement covers, without the wait that a
+//! delayed acknowledgement adds to the first. It also allows a segment older than a fine-grained timeout to
+//! be sent again at the first duplicate acknowledgement; the first and the second acknowledgement after any
+//! retransmission check this age too.
 
 use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
 
-/// Acknowledgements of new data that look at the age after a retransmission.
+/// How many acknowledgements of new data check the age after a retransmission.
 const LOOKS: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,8 @@ impl Ages {
         }
     }
 
-    /// Everything below `base` is acknowledged now. Answers the age of the last of those, unless one of them was sent
-    /// twice (Karn): what lies above a hole that was filled had arrived before.
+    /// Everything below `base` is acknowledged now. Returns the age of the last of those, unless one of them
+    /// was sent twice (Karn): segments above a filled hole had arrived before.
     pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Interval> {
         let count = base.saturating_sub(self.base) as usize;
         self.base = base;
@@ -49,8 +49,8 @@ impl Ages {
         (!last.again && !covered.any(|sending| sending.again)).then(|| now.since(last.at))
     }
 
-    /// Segments below `end` have arrived, not all of them perhaps. Answers the age of the last, unless it had been heard
-    /// of before or was sent twice.
+    /// Segments below `end` have arrived, perhaps not all of them. Returns the age of the last, unless it was
+    /// acknowledged before or was sent twice.
     pub fn heard_of(&mut self, now: Time, end: u64) -> Option<Interval> {
         let last = end.checked_sub(1).filter(|last| *last >= self.heard.max(self.base))?;
         let sending = self.sent.get((last - self.base) as usize)?;
@@ -58,8 +58,8 @@ impl Ages {
         (!sending.again).then(|| now.since(sending.at))
     }
 
-    /// Whether this acknowledgement finds the first unacknowledged segment older than `timeout`. It looks if it is a
-    /// duplicate, or soon after a retransmission.
+    /// Whether this acknowledgement finds the first unacknowledged segment older than `timeout`. Only
+    /// duplicates, and acknowledgements soon after a retransmission, check.
     pub fn overdue(&mut self, now: Time, duplicate: bool, timeout: Interval) -> bool {
         let looks = duplicate || self.looks > 0;
         if !duplicate {

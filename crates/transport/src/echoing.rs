@@ -1,10 +1,10 @@
-//! The receiving end of a connection whose data carry explicit headers: what routers wrote goes back with the
-//! acknowledgements. It stands around the common receiver, which knows nothing of them.
+//! The receiving end of a connection whose data carry explicit headers: acknowledgements return what routers
+//! wrote. It wraps the common receiver, which knows nothing of explicit headers.
 //!
-//! In the thesis's "r" architecture (Lopez Pacheco 2008, chapter 5) the receiver keeps a copy of what the sender would make
-//! of the headers, and each acknowledgement carries that copy: one that arrives makes up for all that were lost before it.
-//! Section 7.4 has it for any explicit protocol, so that all a protocol brings is its own [`Mirror`], made by its
-//! sender's algorithm.
+//! In the thesis's "r" architecture (Lopez Pacheco 2008, chapter 5) the receiver keeps a copy of what the
+//! sender would compute from the headers, and each acknowledgement carries that copy, so one that arrives
+//! makes up for all that were lost before it. Section 7.4 applies this to any explicit protocol: a protocol
+//! only needs a [`Mirror`] of its own, which its sender's algorithm makes.
 
 use crate::Receiver;
 use longfat_units::Time;
@@ -13,8 +13,9 @@ use std::fmt::Debug;
 
 /// A receiver's copy of what its sender controls.
 pub trait Mirror: Debug + Send {
-    /// A data packet arrived with this header, which the routers have written into: what an acknowledgement says that
-    /// leaves now. One that answers for several packets says it once, as of the last one.
+    /// A data packet arrived with this header, which routers have filled in. Returns the header of an
+    /// acknowledgement that leaves now. An acknowledgement of several packets carries the header for the last
+    /// of them.
     fn answer(&mut self, header: &Explicit) -> Explicit;
 }
 
@@ -23,18 +24,18 @@ pub trait Mirror: Debug + Send {
 pub struct Echoing {
     receiver: Receiver,
     mirror: Option<Box<dyn Mirror>>,
-    /// What the headers say together that are not yet echoed.
+    /// The headers not yet echoed, joined.
     waiting: Option<Explicit>,
 }
 
 impl Echoing {
-    /// Around a receiver that waits for a connection request. Without a mirror headers are echoed as they come, those of
-    /// one acknowledgement joined.
+    /// Wraps a receiver that waits for a connection request. Without a mirror, headers are echoed as they
+    /// come; those of one acknowledgement are joined.
     pub const fn new(receiver: Receiver, mirror: Option<Box<dyn Mirror>>) -> Self {
         Echoing { receiver, mirror, waiting: None }
     }
 
-    /// A packet of the sender arrived; the answer, if one is due now.
+    /// A packet of the sender arrived. Returns the answer, if one is due now.
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         let header = packet.extra.as_ref().and_then(|e| e.explicit);
         if let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) {
@@ -57,7 +58,7 @@ impl Echoing {
         self.receiver.wake()
     }
 
-    /// The receiver within.
+    /// The wrapped receiver.
     pub const fn receiver(&self) -> &Receiver {
         &self.receiver
     }

@@ -1,6 +1,7 @@
-//! TCP, written once for all algorithms: handshake, sender, receiver, scoreboard, timers, pacing; and transports over
-//! UDP with ends of their own. Sans-I/O: every
-//! call is handed `now`, and answers what it wants sent and when it wants to be woken.
+//! TCP, written once for all algorithms: handshake, sender, receiver, scoreboard, timers and pacing.
+//! Transports over UDP have senders and receivers of their own. All of it is sans-I/O: the caller passes
+//! `now` to every call, sends the packets that the call produces, and calls again at the time that `wake`
+//! returns.
 
 mod ages;
 pub mod cc;

@@ -1,5 +1,5 @@
 //! The receiving end of a TCP connection: reassembly, delayed acknowledgements, SACK blocks, echoes of ECN
-//! marks. Explicit headers are echoed by [`crate::Echoing`].
+//! marks. [`crate::Echoing`] echoes explicit headers.
 //!
 //! | constant | value | source |
 //! |---|---|---|
@@ -22,12 +22,13 @@ const SYN_BYTES: u32 = 60;
 pub struct ReceiverConfig {
     /// The flow whose data it takes.
     pub flow: FlowId,
-    /// Acknowledge every second segment only, and the single one after this long; `None` acknowledges each.
+    /// Acknowledge every second segment, and a single one after this long; `None` acknowledges each segment.
     pub delayed_ack: Option<Interval>,
     /// Send SACK blocks.
     pub sack: bool,
-    /// Routers that a connection request has passed without their counting its time-to-live down: a path of links counts
-    /// on the way from one link into the next, not where the sender's host hands it to the first.
+    /// Routers that a connection request passes without a decrement of its time-to-live. A path of links
+    /// decrements it from one link to the next, but not where the sender's host hands the packet to the
+    /// first.
     pub uncounted_hops: u8,
 }
 
@@ -83,14 +84,14 @@ impl Receiver {
         self.deadline
     }
 
-    /// A packet of the sender arrived; the answer, if one is due now.
+    /// A packet of the sender arrived. Returns the answer, if one is due now.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Syn {
             return Some(self.accept(packet));
         }
         self.received_bytes += u64::from(packet.bytes);
-        // RFC 3168: echo a mark until the sender says it has reduced its window
+        // RFC 3168: echo a mark until the sender announces that it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
         if self.unacknowledged == 0 {
             self.echo = packet.stamp;
@@ -116,8 +117,8 @@ impl Receiver {
         None
     }
 
-    /// The answer to a connection request; a rate that is left of one that was asked for (RFC 4782, section 4.3) returns
-    /// on it, with the difference of the two times-to-live.
+    /// The answer to a connection request. It returns what is left of a requested rate, with the difference
+    /// of the two times-to-live (RFC 4782, section 4.3).
     #[cold]
     #[inline(never)]
     fn accept(&self, request: &SimPacket) -> SimPacket {
@@ -155,7 +156,7 @@ impl Receiver {
             self.insert(seq);
         }
         if seq >= self.next {
-            // latest range first; entries of the same range are left out when the blocks are written
+            // latest range first; the blocks leave out further entries of the same range
             self.recent.rotate_right(1);
             self.recent[0] = seq;
         }
@@ -183,7 +184,8 @@ impl Receiver {
         }
     }
 
-    /// Acknowledges everything so far; what triggers it was sent at `stamp` and `arrived` perhaps a while ago.
+    /// Acknowledges everything so far. The segment that triggers it was sent at `stamp` and arrived at
+    /// `arrived`, perhaps a while ago.
     #[inline]
     fn acknowledge(&mut self, arrived: Time, stamp: Time) -> SimPacket {
         self.unacknowledged = 0;
@@ -263,7 +265,7 @@ mod tests {
         assert_eq!(blocks[2], [(5, 7), (8, 9)]);
         assert_eq!(blocks[4], [(14, 15), (11, 12), (5, 7)]);
         assert!(acks.iter().all(|a| a.seq == 3));
-        // the hole filled: everything up to the next one is acknowledged
+        // the hole is filled: acknowledge everything up to the next one
         assert_eq!(arrivals(&mut r, [3, 4]).last().unwrap().seq, 7);
     }
 

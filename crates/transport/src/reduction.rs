@@ -1,13 +1,13 @@
-//! How a window shrinks during fast recovery, once the algorithm has said where it should end.
+//! How the window shrinks during fast recovery, from the old window to the target that the algorithm has set.
 
 use crate::cc::Window;
 
 /// The way from the window before a loss to the one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// Rate halving, as in Linux before 3.2 and the kernel of Li, Leith and Shorten: one segment less for every two
-    /// that the receiver got, down to ssthresh; never more than one above what is in flight. A window pushed below
-    /// ssthresh by heavy loss climbs back by slow-start afterwards.
+    /// Rate halving, as in Linux before 3.2 and the kernel of Li, Leith and Shorten: one segment less for
+    /// every two that the receiver got, down to ssthresh, and never more than one above the segments in
+    /// flight. A window pushed below ssthresh by heavy loss climbs back by slow-start afterwards.
     RateHalving,
     /// Proportional rate reduction with its slow-start reduction bound (RFC 6937).
     Prr,
@@ -25,7 +25,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// An episode begins with so many segments outstanding (snd.nxt - snd.una).
+    /// An episode begins with this many segments outstanding (snd.nxt - snd.una).
     pub const fn new(outstanding: u64) -> Self {
         Episode { delivered: 0, sent: 0, outstanding }
     }
@@ -36,7 +36,7 @@ impl Episode {
         self.sent += 1;
     }
 
-    /// An acknowledgement delivered `newly` segments and left `in_flight`: moves `w.cwnd`.
+    /// Moves `w.cwnd` after an acknowledgement that delivered `newly` segments and left `in_flight`.
     pub fn step(&mut self, how: Reduction, newly: u64, in_flight: u64, w: &mut Window) {
         match how {
             Reduction::RateHalving => {
@@ -53,7 +53,7 @@ impl Episode {
         }
     }
 
-    /// The window with which the sender goes on.
+    /// The window with which the sender continues.
     pub fn end(how: Reduction, w: &mut Window) {
         w.cwnd = match how {
             Reduction::RateHalving => w.cwnd.min(w.ssthresh),

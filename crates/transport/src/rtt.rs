@@ -4,9 +4,9 @@
 //! |---|---|---|---|
 //! | alpha, beta, K | 1/8, 1/4, 4 | RFC 6298, section 2 | none |
 //! | initial RTO | 1 s | RFC 6298, 2.1 | none |
-//! | floor | 200 ms | Linux TCP_RTO_MIN | bounds K RTTVAR, not the sum, as Linux does: with a sample from every acknowledgement RTTVAR goes to zero in steady flow, and a floor on the sum alone would then leave paths longer than the floor with no margin |
+//! | floor | 200 ms | Linux TCP_RTO_MIN | bounds K RTTVAR, not the sum, as Linux does: with a sample from every acknowledgement RTTVAR goes to zero in steady flow, and a floor on the sum alone would leave no margin on paths longer than the floor |
 //! | ceiling | 60 s | RFC 6298, 2.5 | none |
-//! | tick of timestamps | 1 ms | Linux TCP_TS_HZ | [`RttSamples::Last`] alone; else timestamps are exact |
+//! | tick of timestamps | 1 ms | Linux TCP_TS_HZ | only with [`RttSamples::Last`]; otherwise timestamps are exact |
 
 use longfat_units::{Interval, Time};
 
@@ -15,17 +15,20 @@ const GREATEST_RTO: Interval = Interval::from_millis(60_000);
 
 const TICK: Interval = Interval::from_millis(1);
 
-/// Which round-trip times algorithms are told. The retransmission timeout goes by what is echoed in any case.
+/// Which round-trip times algorithms get. The retransmission timeout always uses the echoed timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RttSamples {
-    /// By the timestamp that is echoed (RFC 7323): that of the first segment acknowledged, and the request's.
+    /// From the echoed timestamp (RFC 7323): the time of the first segment acknowledged. The connection
+    /// request gives a sample too.
     Echoed,
-    /// As Linux (tcp_ack_update_rtt): that of the last segment acknowledged, selectively too, without the wait of a
-    /// delayed acknowledgement; where one was sent twice, by timestamps in whole ticks; and never the request's.
+    /// As Linux does (tcp_ack_update_rtt): the time of the last segment acknowledged, also selectively,
+    /// without the wait of a delayed acknowledgement. If a segment was sent twice, timestamps in whole ticks
+    /// give the time. The connection request gives no sample.
     Last,
 }
 
-/// From one time to another as the timestamps of Linux have it: in whole ticks of its clock, one at least.
+/// The span between two times as the timestamps of Linux measure it: in whole ticks of its clock, at least
+/// one.
 pub fn in_ticks(from: Time, to: Time) -> Interval {
     let ticks = |at: Time| at.as_ns() / TICK.as_ns();
     Interval::from_ns(TICK.as_ns() * ticks(to).saturating_sub(ticks(from)).max(1))
@@ -37,7 +40,7 @@ pub struct RttEstimator {
     srtt: Interval,
     rttvar: Interval,
     base: Interval,
-    /// The least of what algorithms were told, where that is not what was smoothed.
+    /// The least time that algorithms got, if it is not the smoothed samples' least.
     told: Interval,
     floor: Interval,
     backoff: u32,
@@ -72,7 +75,7 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    /// Algorithms are told of `rtt`, which is not smoothed: from now on the least is that of what they were told.
+    /// Algorithms get `rtt`, which is not smoothed. From now on [`RttEstimator::base`] is the least of these.
     pub fn tell(&mut self, rtt: Interval) {
         self.told = self.told.min(rtt);
         self.base = self.told;
@@ -90,7 +93,7 @@ impl RttEstimator {
         self.base
     }
 
-    /// The timeout without floor and backoff: what an exact clock allows (Brakmo, Peterson 1995).
+    /// The timeout without floor and backoff, which an exact clock allows (Brakmo, Peterson 1995).
     pub fn fine_timeout(&self) -> Interval {
         if self.srtt == Interval::ZERO {
             return INITIAL_RTO;
@@ -101,15 +104,15 @@ impl RttEstimator {
     /// The retransmission timeout, backoff included.
     #[inline]
     pub fn rto(&self) -> Interval {
-        let plain = if self.srtt == Interval::ZERO {
+        let unscaled = if self.srtt == Interval::ZERO {
             INITIAL_RTO
         } else {
             self.srtt + Interval::from_ns(4 * self.rttvar.as_ns()).max(self.floor)
         };
         if self.backoff == 0 {
-            return plain.min(GREATEST_RTO);
+            return unscaled.min(GREATEST_RTO);
         }
-        Interval::from_ns(plain.as_ns().saturating_mul(1 << self.backoff.min(16))).min(GREATEST_RTO)
+        Interval::from_ns(unscaled.as_ns().saturating_mul(1 << self.backoff.min(16))).min(GREATEST_RTO)
     }
 
     /// The timer expired: the next timeout is twice as long (RFC 6298, 5.5).

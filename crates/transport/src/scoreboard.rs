@@ -1,7 +1,9 @@
-//! What the sender knows of each segment between the cumulative acknowledgement and the highest it heard of (RFC 6675).
+//! What the sender knows of each segment from the cumulative acknowledgement up to the highest one
+//! acknowledged (RFC 6675).
 //!
-//! Kept as runs of segments in the same state, so the work grows with the number of losses, never with the window.
-//! Without SACK the same board serves: losses are then marked by duplicate acknowledgements and timeouts alone.
+//! The board keeps runs of segments in the same state, so the work grows with the number of losses, never
+//! with the window. Without SACK the same board serves; then only duplicate acknowledgements and timeouts
+//! mark losses.
 
 use std::collections::VecDeque;
 
@@ -10,13 +12,13 @@ pub const DUP_THRESH: u64 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Sent, not heard of.
+    /// Sent, no news yet.
     Outstanding,
     /// Selectively acknowledged.
     Sacked,
-    /// Deemed lost, waits to be sent again.
+    /// Considered lost, waits to be sent again.
     Lost,
-    /// Sent again, not heard of since.
+    /// Sent again, no news since.
     Retransmitted,
 }
 
@@ -36,7 +38,7 @@ pub struct Scoreboard {
     high: u64,
     sacked: u64,
     lost: u64,
-    /// No segment below this is outstanding without having been judged.
+    /// Every outstanding segment below this has been judged.
     judged: u64,
     /// No segment below this is lost.
     first_lost: u64,
@@ -57,24 +59,24 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Segments deemed lost and not yet sent again.
+    /// Segments considered lost and not yet sent again.
     #[inline]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Whether a segment that was deemed lost has not been heard of since.
+    /// Whether some segment is considered lost without any news of it since.
     pub fn has_holes(&self) -> bool {
         self.runs.iter().any(|r| matches!(r.state, State::Lost | State::Retransmitted))
     }
 
-    /// Nothing is known but what is outstanding.
+    /// Whether nothing is known beyond what is outstanding.
     #[inline]
     pub fn is_clear(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Everything below `to` is acknowledged. Answers how many of those had not been known to have arrived.
+    /// Everything below `to` is acknowledged. Returns how many of those were not known to have arrived.
     #[inline]
     pub fn advance(&mut self, to: u64) -> u64 {
         if self.runs.is_empty() {
@@ -112,7 +114,7 @@ impl Scoreboard {
         newly
     }
 
-    /// The receiver holds [start, end). Answers how many of those had not been known to have arrived.
+    /// The receiver holds [start, end). Returns how many of those were not known to have arrived.
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.base);
         if start >= end {
@@ -128,8 +130,8 @@ impl Scoreboard {
         self.change(start, end, |_| State::Sacked)
     }
 
-    /// Segments with [`DUP_THRESH`] selectively acknowledged above them are lost, and so are retransmissions that
-    /// later segments have overtaken by as much. Answers how many were found.
+    /// Segments with [`DUP_THRESH`] selectively acknowledged above them are lost, and so are retransmissions
+    /// that later segments have overtaken by as much. Returns how many were found.
     pub fn judge(&mut self) -> u64 {
         let before = self.lost;
         let boundary = self.nth_highest_sacked(DUP_THRESH);
@@ -153,16 +155,16 @@ impl Scoreboard {
         self.lost - before
     }
 
-    /// This one segment is lost, whatever was selectively acknowledged.
+    /// This one segment is lost, regardless of selective acknowledgements.
     pub fn lose(&mut self, seq: u64) {
         self.cover(seq + 1);
-        // an earlier retransmission is not to be judged any more
+        // an earlier retransmission is not judged any more
         self.again.retain(|&(again, _)| again != seq);
         self.change(seq, seq + 1, |s| if s == State::Sacked { s } else { State::Lost });
         self.first_lost = self.first_lost.min(seq);
     }
 
-    /// After a timeout: whatever below `next` is not known to have arrived is lost.
+    /// After a timeout: every segment below `next` that is not known to have arrived is lost.
     pub fn lose_all(&mut self, next: u64) {
         if next > self.base {
             self.cover(next);
@@ -173,7 +175,7 @@ impl Scoreboard {
         self.again.clear();
     }
 
-    /// The timeout was spurious: what was deemed lost is outstanding after all.
+    /// The timeout was spurious: the segments considered lost are outstanding after all.
     pub fn forget_losses(&mut self) {
         self.change(self.base, self.high, |s| if s == State::Sacked { s } else { State::Outstanding });
         self.again.clear();
@@ -194,14 +196,14 @@ impl Scoreboard {
         Some(self.first_lost)
     }
 
-    /// The lost segment `seq` has been sent again, when `next` was the first new segment not sent.
+    /// The lost segment `seq` has been sent again; `next` was then the first new segment not sent.
     pub fn retransmitted(&mut self, seq: u64, next: u64) {
         self.change(seq, seq + 1, |_| State::Retransmitted);
         self.again.push_back((seq, next));
         self.first_lost = seq + 1;
     }
 
-    /// Index of the run that holds `seq`, or how many runs there are.
+    /// Index of the run that holds `seq`, or the number of runs.
     fn index(&self, seq: u64) -> usize {
         self.runs.partition_point(|r| r.end <= seq)
     }
@@ -210,7 +212,7 @@ impl Scoreboard {
         if index == 0 { self.base } else { self.runs[index - 1].end }
     }
 
-    /// Makes the runs reach up to `end`.
+    /// Extends the runs up to `end`.
     fn cover(&mut self, end: u64) {
         if self.runs.is_empty() {
             self.high = self.base;
@@ -224,7 +226,7 @@ impl Scoreboard {
         }
     }
 
-    /// The segment below which `n` or more selectively acknowledged ones lie above: the n-th highest of them.
+    /// The n-th highest selectively acknowledged segment: below it, `n` or more lie above.
     fn nth_highest_sacked(&self, n: u64) -> u64 {
         let mut missing = n;
         for (i, run) in self.runs.iter().enumerate().rev() {
@@ -239,7 +241,7 @@ impl Scoreboard {
         self.base
     }
 
-    /// Splits the run around `seq`, so that one starts there. Answers its index.
+    /// Splits the run around `seq`, so that one starts there. Returns its index.
     fn split(&mut self, seq: u64) -> usize {
         let at = self.index(seq);
         if at < self.runs.len() && self.start(at) < seq {
@@ -250,8 +252,8 @@ impl Scoreboard {
         at
     }
 
-    /// Gives the segments of [start, end), all below `high`, new states; keeps the counts; joins runs that became
-    /// alike. Answers how many segments became selectively acknowledged.
+    /// Gives the segments of [start, end), all below `high`, new states; keeps the counts and joins runs that
+    /// became alike. Returns how many segments became selectively acknowledged.
     fn change(&mut self, start: u64, end: u64, new: impl Fn(State) -> State) -> u64 {
         let (start, end) = (start.max(self.base), end.min(self.high));
         if start >= end {
@@ -351,7 +353,7 @@ mod tests {
         assert_eq!((b.lost(), b.sacked()), (0, 2));
     }
 
-    /// The same rules written segment by segment, without any run.
+    /// The same rules, segment by segment, without runs.
     #[derive(Default)]
     struct Plain {
         states: Vec<State>,
@@ -389,51 +391,51 @@ mod tests {
         ) {
             const N: u64 = 48;
             let mut board = Scoreboard::default();
-            let mut plain =
+            let mut reference =
                 Plain { states: vec![State::Outstanding; N as usize], marks: vec![0; N as usize], base: 0 };
             let mut next = 40;
             for (what, at, length) in steps {
                 match what {
                     0 => {
-                        let to = (plain.base as u64 + length).min(next);
-                        let known = plain.states[plain.base..to as usize]
+                        let to = (reference.base as u64 + length).min(next);
+                        let known = reference.states[reference.base..to as usize]
                             .iter().filter(|&&s| s == State::Sacked).count() as u64;
-                        prop_assert_eq!(board.advance(to), to - plain.base as u64 - known);
-                        plain.base = to as usize;
+                        prop_assert_eq!(board.advance(to), to - reference.base as u64 - known);
+                        reference.base = to as usize;
                     }
                     1..=5 => {
                         let (start, end) = (at, (at + length).min(next));
                         let mut newly = 0;
-                        for i in start.max(plain.base as u64)..end {
-                            newly += u64::from(plain.states[i as usize] != State::Sacked);
-                            plain.states[i as usize] = State::Sacked;
+                        for i in start.max(reference.base as u64)..end {
+                            newly += u64::from(reference.states[i as usize] != State::Sacked);
+                            reference.states[i as usize] = State::Sacked;
                         }
                         prop_assert_eq!(board.sack(start, end), newly);
                         board.judge();
-                        plain.judge();
+                        reference.judge();
                     }
                     6 | 7 => {
-                        let first = (plain.base..N as usize).find(|&i| plain.states[i] == State::Lost);
+                        let first = (reference.base..N as usize).find(|&i| reference.states[i] == State::Lost);
                         prop_assert_eq!(board.next_lost(), first.map(|i| i as u64));
                         if let Some(i) = first {
                             board.retransmitted(i as u64, next);
-                            plain.states[i] = State::Retransmitted;
-                            plain.marks[i] = next;
+                            reference.states[i] = State::Retransmitted;
+                            reference.marks[i] = next;
                         }
                     }
                     8 => next = (next + 1).min(N),
                     _ if length == 1 => {
                         board.lose_all(next);
-                        for i in plain.base..next as usize {
-                            if plain.states[i] != State::Sacked {
-                                plain.states[i] = State::Lost;
+                        for i in reference.base..next as usize {
+                            if reference.states[i] != State::Sacked {
+                                reference.states[i] = State::Lost;
                             }
                         }
                     }
                     _ => {}
                 }
-                prop_assert_eq!(board.sacked(), plain.count(State::Sacked));
-                prop_assert_eq!(board.lost(), plain.count(State::Lost));
+                prop_assert_eq!(board.sacked(), reference.count(State::Sacked));
+                prop_assert_eq!(board.lost(), reference.count(State::Lost));
             }
         }
     }

@@ -1,10 +1,11 @@
-//! The sending end of a TCP connection: what to send, when, and what acknowledgements and timeouts mean. One machine
-//! for every algorithm; the algorithm only moves the window.
+//! The sending end of a TCP connection: what to send and when, and what acknowledgements and timeouts mean.
+//! The same machine serves every algorithm; the algorithm only moves the window.
 
 mod config;
 mod explicit;
 mod quick_start;
 mod recovery;
+mod request;
 
 use crate::ages::Ages;
 use crate::cc::Recovery;
@@ -15,13 +16,14 @@ use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::SenderConfig;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, SimPacket};
-use quick_start::QuickStart;
-pub use quick_start::QuickStartRequest;
+use request::QuickStart;
+pub use request::QuickStartRequest;
 
 const SYN_BYTES: u32 = 60;
-/// The greatest window, segments: more than any path holds, and what the receiver's window is limited to as well.
+/// The greatest congestion window and receiver window, segments: more than any path holds.
 const MOST_CWND: f64 = 1e9;
-/// Most segments that one acknowledgement may count in slow-start: RFC 3465, section 2.2, L = 2, and 1 after a timeout.
+/// The most segments that one acknowledgement may count in slow-start: 2, and 1 after a timeout (RFC 3465,
+/// section 2.2, L).
 const SLOW_START_LIMIT: f64 = 2.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,20 +48,20 @@ pub struct SenderCounters {
     pub retransmits: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Times the algorithm was told of congestion.
+    /// Congestion events reported to the algorithm.
     pub congestion_events: u64,
     /// Timeouts found spurious and undone (RFC 3522, RFC 4015).
     pub undone: u64,
 }
 
-/// Something worth a line in the event log.
+/// An event for the event log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// The connection is open.
     Connected,
-    /// The path has approved of a rate; the window is what it gives (RFC 4782).
+    /// The path has approved a rate, which sets the window (RFC 4782).
     QuickStart,
-    /// A rate was asked for, and not approved of, or too low to help.
+    /// The path refused the requested rate, or approved one that is too low to help.
     QuickStartRefused,
     /// Loss found, recovery begins.
     Loss,
@@ -82,7 +84,7 @@ pub struct Sender {
     wants_samples: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
-    /// From a request for a rate on until its window is forgotten.
+    /// Set from the request for a rate until its window no longer matters.
     quick_start: Option<QuickStart>,
     /// The receiver's window, whole segments.
     receiver_window: u64,
@@ -93,23 +95,23 @@ pub struct Sender {
     /// One past the last segment; never reached by endless flows.
     end: u64,
     board: Scoreboard,
-    /// For algorithms that ask for it, and whether losses are found by it.
+    /// Kept for algorithms that ask for sending times. `finds_overdue` says whether they also find losses.
     ages: Option<Box<Ages>>,
     finds_overdue: bool,
     rtt: RttEstimator,
-    /// Without SACK: duplicate acknowledgements, each of which says that a segment has left the path.
+    /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
     duplicates: u64,
     recovery_point: u64,
-    /// Without SACK: when the timer runs out that the first partial acknowledgement of an episode started.
+    /// Without SACK: when the timer that the first partial acknowledgement of an episode started expires.
     patience: Time,
     /// The last episode was a timeout.
     after_timeout: bool,
     episode: Episode,
-    /// The next retransmission leaves whatever the window says (RFC 6675, step 4.3).
+    /// The next retransmission leaves regardless of the window (RFC 6675, step 4.3).
     must_send: bool,
-    /// The window (not the application or the receiver) was what stopped the last transmission.
+    /// The congestion window, not the application or the receiver, stopped the last transmission.
     limited: bool,
-    /// Tell the receiver that the window was reduced, for whatever reason (RFC 3168, CWR).
+    /// Announce to the receiver that the window was reduced, for any reason (RFC 3168, CWR).
     announce_reduction: bool,
     /// Before the last timeout: the time of the first retransmission and the window, for the Eifel check.
     before_timeout: Option<(Time, Window)>,
@@ -173,12 +175,12 @@ impl Sender {
         }
     }
 
-    /// Keeps a log of what happens, to be had by [`Sender::take_log`].
+    /// Keeps a log of events. [`Sender::take_log`] returns it.
     pub fn keep_log(&mut self) {
         self.log = Some(Vec::new());
     }
 
-    /// What happened: when, what, and the window then.
+    /// The events since [`Sender::keep_log`]: the time, the event, and the window then.
     pub fn take_log(&mut self) -> Vec<(Time, Happened, f64)> {
         self.log.take().unwrap_or_default()
     }
@@ -193,7 +195,7 @@ impl Sender {
         self.send_syn(now, out);
     }
 
-    /// Sends nothing new from now on; what is outstanding is still repaired.
+    /// Sends nothing new from now on; still repairs what is outstanding.
     pub fn stop(&mut self) {
         self.end = self.next;
         if self.board.base() == self.end {
@@ -240,7 +242,7 @@ impl Sender {
         self.payload(self.board.base())
     }
 
-    /// Whether everything there was to send has been acknowledged.
+    /// Whether the receiver has acknowledged everything that there was to send.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.phase == Phase::Done
@@ -272,7 +274,8 @@ impl Sender {
         self.failure.is_some()
     }
 
-    /// Why the algorithm failed, if it did: it raised, or left a window below one segment. Taken once.
+    /// Returns once why the algorithm failed: it raised an exception, or left a window below one segment.
+    /// `None` if it has not.
     pub fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }
@@ -288,8 +291,8 @@ impl Sender {
         self.take::<true>(now, packet, out);
     }
 
-    /// [`Sender::on_packet`] for a sender that never has explicit headers, of its algorithm or of Quick-Start: they cost
-    /// it nothing, since they are no part of the code.
+    /// [`Sender::on_packet`] for a sender without explicit headers and without Quick-Start. That code is left
+    /// out here, so it costs such a sender nothing.
     #[inline(never)]
     pub fn on_packet_without_headers(
         &mut self,
@@ -343,7 +346,7 @@ impl Sender {
     #[inline]
     fn account(&mut self, now: Time) {
         if self.phase == Phase::Done {
-            return; // what comes later is not of its lifetime
+            return; // the integral of cwnd ends with the flow
         }
         self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64;
         self.cwnd_since = now;
@@ -435,27 +438,28 @@ impl Sender {
         f64::from(self.config.mss_bytes + self.config.header_bytes)
     }
 
-    /// How much an acknowledgement of `cumulative` segments counts.
+    /// The number of segments that an acknowledgement of `cumulative` segments counts.
     #[inline]
     fn growth(&self, cumulative: u64) -> f64 {
         if !self.config.byte_counting {
             return 1.0;
         }
         let most = match self.phase {
-            // such acknowledgements cover much that had arrived before
+            // such acknowledgements cover many segments that had arrived before
             Phase::Loss => 1.0,
             _ if self.window.in_slow_start() => SLOW_START_LIMIT,
-            // RFC 3465, section 2.1: a window acknowledged is one segment more, however few acknowledgements say so
+            // RFC 3465, section 2.1: each acknowledged window adds one segment, however few acknowledgements
+            // carry it
             _ => self.window.cwnd,
         };
         (cumulative as f64).min(most)
     }
 
-    /// Sends what the window and the pacing rate let go now.
+    /// Sends what the window and the pacing rate allow now.
     #[inline(always)]
     fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
-            return; // the next segment's turn has not come
+            return; // the next segment is not due yet
         }
         self.send_at = Time::NEVER;
         if matches!(self.phase, Phase::Idle | Phase::SynSent | Phase::Done) {
@@ -467,7 +471,7 @@ impl Sender {
         let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
         let mut in_flight = self.in_flight();
         if pace.is_none() && self.board.lost() == 0 {
-            // the common case: nothing to send again, nothing to wait for
+            // the common case: no retransmission, no pacing
             let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
             for _ in 0..room {
                 self.send::<EXPLICIT>(now, None, out);
@@ -493,7 +497,7 @@ impl Sender {
                     self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
                     return;
                 }
-                // a host that wakes once a tick may catch up on what that tick kept it from sending
+                // a host that wakes once per tick may make up for what the tick kept it from sending
                 self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
             }
             self.must_send = false;
@@ -513,7 +517,7 @@ impl Sender {
         let mut packet =
             SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
         if self.config.ecn {
-            // RFC 3168, 6.1.2 and 6.1.5: only new data are capable of marks and announce reductions
+            // RFC 3168, 6.1.2 and 6.1.5: only new data may be marked and may announce reductions
             if lost.is_none() {
                 packet.ecn = Ecn::Capable;
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
@@ -539,7 +543,7 @@ impl Sender {
         out(packet);
     }
 
-    /// The window an algorithm left must be a window.
+    /// Checks that the algorithm left a valid window.
     #[inline(always)]
     fn check(&mut self, method: &str, now: Time) {
         let sound = self.window.cwnd >= 1.0 && self.window.cwnd <= MOST_CWND && self.window.ssthresh > 0.0;

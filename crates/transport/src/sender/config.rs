@@ -1,6 +1,6 @@
 //! How a sender behaves.
 
-use super::QuickStartRequest;
+use super::request::QuickStartRequest;
 use crate::RttSamples;
 use crate::cc::Recovery;
 use crate::reduction::Reduction;
@@ -28,16 +28,17 @@ pub struct SenderConfig {
     pub max_ssthresh: f64,
     /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
     pub byte_counting: bool,
-    /// How losses are found and repaired.
+    /// How losses are detected and repaired.
     pub recovery: Recovery,
     /// How the window shrinks in SACK recovery.
     pub reduction: Reduction,
-    /// Paced segments leave only at multiples of this (host timer granularity); zero for at once. That a host takes
-    /// acknowledgements at its ticks only is the driver's matter: it calls [`Sender::on_packet`] then.
+    /// Paced segments leave only at multiples of this (host timer granularity); zero means at any time. A
+    /// host that also takes acknowledgements only at its ticks needs a driver that calls
+    /// [`Sender::on_packet`] then.
     pub host_tick: Interval,
-    /// Where in the tick this host's multiples lie.
+    /// The offset of this host's ticks.
     pub tick_phase: Interval,
-    /// Which round-trip times algorithms are told.
+    /// Which round-trip times algorithms get.
     pub rtt_samples: RttSamples,
     /// Floor of the retransmission timeout's margin.
     pub rto_min: Interval,

@@ -1,4 +1,4 @@
-//! Explicit congestion headers: what a sender writes into its data, and what comes back.
+//! Explicit congestion headers: what a sender writes into its data packets, and what routers return.
 
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;

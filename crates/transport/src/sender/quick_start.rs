@@ -1,5 +1,5 @@
-//! Quick-Start (RFC 4782) at the sender: asks on the connection request for a rate, and sends the first window at the
-//! one that every router on the path has approved of.
+//! Quick-Start (RFC 4782) at the sender: requests a rate with the connection request, and sends the first
+//! window at the rate that every router on the path has approved.
 //!
 //! ```text
 //! request : rate, QS TTL and nonce at random, on the first connection request only (section 4.7.2)
@@ -9,37 +9,15 @@
 //! lost    : cwnd <- initial window, ssthresh <- at most half of what has arrived; slow-start (section 4.6)
 //! ```
 //!
-//! The first data packet reports the rate that was taken, 0 for none (section 3.1). All of the rest is as without it.
+//! The first data packet reports the rate in use, 0 for none (section 3.1). Everything else is as without
+//! Quick-Start.
 
+use super::request::{QuickStart, QuickStartRequest};
 use super::{Happened, Phase, Sender};
 use crate::cc::Recovery;
 use crate::cc::{Cause, LEAST_SSTHRESH};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Extra, Function, Packet, QuickStart as Header, RateCode, SimPacket};
-
-/// What a sender asks for with its connection request.
-#[derive(Clone, Copy, Debug)]
-pub struct QuickStartRequest {
-    /// The rate.
-    pub rate: RateCode,
-    /// QS TTL, at random.
-    pub ttl: u8,
-    /// QS nonce, at random.
-    pub nonce: u32,
-}
-
-/// How far it has come.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum QuickStart {
-    /// The request is under way; the IP header's TTL was above the option's by `ttl_difference`, modulo 256.
-    Asked { request: QuickStartRequest, ttl_difference: u8 },
-    /// The first data packet still has to say that nothing was approved.
-    Refused,
-    /// The window is being sent: when its next segment is due.
-    Sending { rate: RateCode, due: Time, gap: Interval },
-    /// All of it, the segments below `end`, has been sent.
-    Sent { end: u64 },
-}
 
 impl Sender {
     /// Puts the request on the connection request.
@@ -51,7 +29,7 @@ impl Sender {
         self.quick_start = Some(QuickStart::Asked { request, ttl_difference });
     }
 
-    /// The connection is open: takes the answer.
+    /// The connection is open: evaluates the answer.
     #[cold]
     pub(super) fn take_quick_start(
         &mut self,
@@ -84,14 +62,14 @@ impl Sender {
         self.pace_quick_start(now, out);
     }
 
-    /// Sends the segments that are due of a window that is being sent; ends that with the first acknowledgement.
+    /// Sends the segments of the window that are due. The first acknowledgement ends this.
     #[cold]
     pub(super) fn pace_quick_start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         while let Some(QuickStart::Sending { due, gap, .. }) = &mut self.quick_start {
             let edge = self.end.min(self.receiver_window);
             let sent = self.next >= edge.min(self.window.cwnd as u64);
             if sent || self.board.base() > 0 || self.phase != Phase::Open {
-                // a window that was not used up is not kept (section 4.4)
+                // an unused part of the window is not kept (section 4.4)
                 let used = (self.next as f64).max(self.config.initial_window);
                 self.window.cwnd = self.window.cwnd.min(used);
                 self.quick_start = Some(QuickStart::Sent { end: self.next });
@@ -108,7 +86,7 @@ impl Sender {
         }
     }
 
-    /// The report on the first data packet, where one is due.
+    /// The report for the first data packet, if one is due.
     pub(super) fn report_quick_start(&mut self, packet: &mut SimPacket) -> bool {
         let rate = match self.quick_start {
             Some(QuickStart::Sending { rate, .. }) => rate,
@@ -123,8 +101,8 @@ impl Sender {
         true
     }
 
-    /// Whether some of the window is still under way. Asked when something is lost or marked, and only once: what comes
-    /// thereafter is not for Quick-Start.
+    /// Whether part of the window is still under way. Called once, when a segment is lost or marked; later
+    /// events do not concern Quick-Start.
     pub(super) fn risks_quick_start(&mut self) -> bool {
         match self.quick_start.take() {
             Some(QuickStart::Sending { .. }) => true,
@@ -139,7 +117,8 @@ impl Sender {
         self.window.ssthresh = self.window.ssthresh.min(0.5 * arrived).max(LEAST_SSTHRESH);
     }
 
-    /// Goes on as if Quick-Start had never been used: slow-start from the initial window, which repairs what was lost.
+    /// Continues as if Quick-Start had never been used: slow-start from the initial window, which repairs the
+    /// losses.
     pub(super) fn revert_quick_start(&mut self, now: Time, cause: Cause) {
         self.congestion(now, cause);
         self.limit_after_quick_start();

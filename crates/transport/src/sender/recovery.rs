@@ -1,4 +1,5 @@
-//! Loss detection and recovery: when segments count as lost, what the window does meanwhile, and when that is over.
+//! Loss detection and recovery: when segments count as lost, how the window moves meanwhile, and when
+//! recovery ends.
 
 use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
@@ -9,7 +10,7 @@ use longfat_units::Time;
 use longfat_wire::SimPacket;
 
 impl Sender {
-    /// Without SACK: duplicates stand for segments that have left the path. Answers how many did so now.
+    /// Without SACK: duplicates stand for segments that have left the path. Returns how many have left now.
     pub(super) fn count_duplicates(&mut self, same: bool, cumulative: u64) -> u64 {
         if cumulative > 0 {
             // the first of them was the hole, all others had been counted when their duplicates came
@@ -17,7 +18,8 @@ impl Sender {
             self.duplicates = if self.phase == Phase::Recovery { self.duplicates - counted } else { 0 };
             cumulative - counted
         } else if same && self.next > self.board.base() && self.phase != Phase::Loss {
-            // outside of recovery each lets a segment go (RFC 3042), but only until there are enough for a loss
+            // outside of recovery each allows one segment to leave (RFC 3042), until there are enough for a
+            // loss
             if self.phase != Phase::Recovery && self.duplicates == DUP_THRESH {
                 return 0;
             }
@@ -28,7 +30,7 @@ impl Sender {
         }
     }
 
-    /// Everything beyond an acknowledgement in steady flow.
+    /// Handles everything but an acknowledgement in steady flow.
     pub(super) fn recover(&mut self, now: Time, packet: &SimPacket, cumulative: u64, newly: u64) {
         self.check_spurious(now, packet, cumulative);
         let base = self.board.base();
@@ -38,9 +40,9 @@ impl Sender {
         }
         let overdue = self.find_overdue(now, cumulative == 0);
         let found = match self.config.recovery {
-            // a hole above the recovery point, found and perhaps repaired before, is an event of its own
+            // a hole above the recovery point is a new event, even if it was found and repaired before
             Recovery::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()) || overdue,
-            // RFC 6582, section 4: duplicates of what a timeout sent again are no sign of loss
+            // RFC 6582, section 4: duplicates of segments that a timeout sent again do not indicate loss
             _ => {
                 let suspect = (self.after_timeout && base <= self.recovery_point)
                     || (self.finds_overdue && base < self.recovery_point);
@@ -49,7 +51,8 @@ impl Sender {
         };
         match self.phase {
             Phase::Open | Phase::Reducing if found => self.begin_recovery(now),
-            // the echo goes on until the announcement of the last reduction, above the recovery point, has arrived
+            // the echo continues until the announcement of the last reduction, above the recovery point, has
+            // arrived
             Phase::Open if packet.ecn_flag && self.config.ecn && base > self.recovery_point => {
                 self.begin_reduction(now);
             }
@@ -57,7 +60,7 @@ impl Sender {
             _ => {}
         }
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.recovery == Recovery::Sack {
-            // what pacing holds back is as good as sent: a queue below TCP would have it
+            // segments that pacing holds back count as sent: a queue below TCP would hold them
             let held = self.send_at != Time::NEVER && self.config.reduction == Reduction::RateHalving;
             let in_flight =
                 if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
@@ -65,8 +68,9 @@ impl Sender {
         }
     }
 
-    /// Where the algorithm asks for it: the first unacknowledged segment is lost once it is older than the fine-grained
-    /// timeout, and is sent again whatever the window says. Whether that is a new congestion event.
+    /// If the algorithm asks for it, the first unacknowledged segment is lost once it is older than the
+    /// fine-grained timeout, and is sent again regardless of the window. Returns whether that is a new
+    /// congestion event.
     fn find_overdue(&mut self, now: Time, duplicate: bool) -> bool {
         let base = self.board.base();
         let Some(ages) = self.ages.as_mut().filter(|_| self.finds_overdue) else { return false };
@@ -135,7 +139,7 @@ impl Sender {
         }
     }
 
-    /// New data acknowledged, but not all that was outstanding when recovery began.
+    /// A partial acknowledgement: new data, but not everything that was outstanding when recovery began.
     fn partial_ack(&mut self, now: Time) {
         match self.config.recovery {
             Recovery::Sack => {}
@@ -144,7 +148,7 @@ impl Sender {
                 self.must_send = self.board.lost() > 0; // found overdue
             }
             Recovery::NewReno | Recovery::Tahoe => {
-                // RFC 6582, section 3.2, step 3: the first partial acknowledgement starts the timer anew, and only that
+                // RFC 6582, section 3.2, step 3: only the first partial acknowledgement restarts the timer
                 if self.patience == Time::NEVER {
                     self.patience = self.rto_at;
                 } else {
@@ -183,8 +187,8 @@ impl Sender {
         }
         self.counters.timeouts += 1;
         self.note(now, Happened::Timeout);
-        // Within an episode that has already found a loss ssthresh is held (RFC 5681, section 3.1, for timeouts in a
-        // row; Linux for a timeout in recovery too)
+        // Within an episode that has already found a loss, ssthresh stays (RFC 5681, section 3.1, for
+        // consecutive timeouts; Linux also for a timeout in recovery)
         if matches!(self.phase, Phase::Open | Phase::Reducing) {
             let before = self.window;
             self.congestion(now, Cause::Timeout);
@@ -198,7 +202,7 @@ impl Sender {
         self.rto_at = self.rtt.deadline(now);
     }
 
-    /// Goes back to one segment; all that is not known to have arrived counts as lost.
+    /// Goes back to one segment. Every segment that is not known to have arrived counts as lost.
     pub(super) fn restart(&mut self) {
         self.phase = Phase::Loss;
         self.window.cwnd = 1.0;
@@ -209,8 +213,9 @@ impl Sender {
         self.must_send = true;
     }
 
-    /// RFC 3522 (Eifel): the first acknowledgement after a timeout that echoes a stamp from before the retransmission
-    /// answers for the original; the timeout was spurious and its reduction is undone (RFC 4015).
+    /// RFC 3522 (Eifel): if the first acknowledgement after a timeout echoes a stamp from before the
+    /// retransmission, it acknowledges the original. The timeout was spurious and its reduction is undone
+    /// (RFC 4015).
     fn check_spurious(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
         if cumulative == 0 || self.phase != Phase::Loss {
             return;

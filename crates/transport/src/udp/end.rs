@@ -69,7 +69,7 @@ pub trait ReceivingEnd {
     }
 }
 
-/// What a reliable sender is at.
+/// The phase of a reliable sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     Idle,
@@ -77,12 +77,12 @@ pub(super) enum Phase {
     Open,
 }
 
-/// What every sender keeps: what there is to send, and what has been done.
+/// The books of a sender: what there is to send, and what has been sent.
 pub struct Books {
     pub(super) config: Config,
     /// One past the last packet; never reached by endless flows.
     pub(super) end: u64,
-    /// Nothing is left to do.
+    /// The sender has finished.
     pub(super) done: bool,
     pub(super) counters: SenderCounters,
     pub(super) log: Option<Vec<(Time, Happened, f64)>>,
@@ -148,13 +148,13 @@ impl Pace {
         Pace { next: Time::ZERO, tick: config.host_tick, phase: config.tick_phase }
     }
 
-    /// When that is; a host with a coarse timer looks at its ticks only.
+    /// When that is; a host with a coarse timer acts only at its ticks.
     pub(super) fn due(&self, now: Time) -> Time {
         if self.next <= now { now } else { self.next.round_up(self.tick, self.phase) }
     }
 
-    /// A packet has left; the one after it may do so `gap` later. A host that wakes once a tick may catch up on what
-    /// that tick kept it from sending.
+    /// A packet has left; the next one may leave `gap` later. A host that wakes once per tick may make up for
+    /// what the tick kept it from sending.
     pub(super) fn sent(&mut self, now: Time, gap: Interval) {
         self.next = self.next.max(now - self.tick) + gap;
     }

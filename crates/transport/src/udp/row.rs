@@ -24,9 +24,9 @@ pub struct Config {
     pub bytes: Option<u64>,
     /// The host's own link: no sender is faster than its interface.
     pub line: Rate,
-    /// Packets leave only at multiples of this (host timer granularity); zero for at once.
+    /// Packets leave only at multiples of this (host timer granularity); zero means at any time.
     pub host_tick: Interval,
-    /// Where in the tick this host's multiples lie.
+    /// The offset of this host's ticks.
     pub tick_phase: Interval,
     /// Floor of the retransmission timeout's margin, where a protocol has one (RFC 6298).
     pub rto_min: Interval,
