@@ -14,6 +14,7 @@ from longfat.scenario import registry
 from longfat.scenario.registry import Kind, Parameter, Row
 from longfat.suites import names as suite_names
 from longfat.units import from_declared
+from longfat.words import shown
 
 BEGIN = "<!-- python docs/tables.py --write README.md -->"
 END = "<!-- end of python docs/tables.py -->"
@@ -123,18 +124,16 @@ def _live(row: Row) -> str:
 
 
 def _parameter(parameter: Parameter) -> str:
-    unit = parameter["unit"]
-
-    def write(value: float | str | None) -> str:
-        return "" if value is None else f"`{value if isinstance(value, str) else from_declared(value, unit)}`"
-
     if parameter["choices"]:
-        accepts = ", ".join(f"`{choice}`" for choice in parameter["choices"])
+        accepts = ", ".join(f"`{shown(choice)}`" for choice in registry.words(parameter))
     else:
-        least, greatest = write(parameter["least"]), write(parameter["greatest"])
-        ends = [f"from {least}" if least else "", f"to {greatest}" if greatest else ""]
-        accepts = " ".join(filter(None, ends)) or "any number"
-    return f"| `{parameter['name']}` | {write(parameter['default'])} | {accepts} | {parameter['meaning']} |"
+        ends = (("from", parameter["least"]), ("to", parameter["greatest"]))
+        unit = parameter["unit"]
+        given = [f"{word} `{shown(from_declared(end, unit))}`" for word, end in ends if end is not None]
+        accepts = " ".join(given) or "any number"
+        accepts += f', `"{registry.AUTO}"`' if registry.has_auto(parameter) else ""
+    default = shown(registry.written(parameter, parameter["default"]))
+    return f"| `{parameter['name']}` | `{default}` | {accepts} | {registry.meaning(parameter)} |"
 
 
 TABLES: dict[str, Callable[[], str]] = {

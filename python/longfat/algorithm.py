@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 from longfat.errors import InputError
-from longfat.scenario.fields import AlgorithmSpec
+from longfat.scenario.named import AlgorithmSpec
 
 
 class Ack(Protocol):

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 MOST_LINES = 10
-"""Problems of one scenario that are told; the rest are counted."""
+"""The most problems of one scenario that a message lists; it counts the rest."""
 
 
 class LongfatError(Exception):
-    """Base of all errors raised on purpose; `exit_code` is what the command line ends with."""
+    """Base of all errors raised on purpose; `exit_code` is the exit code of the command line."""
 
     exit_code = 1
 
     def lines(self) -> list[str]:
-        """What the command line says, each of them after "error: "."""
+        """The lines that the command line prints, each after "error: "."""
         return [str(self)]
 
 
 class InputError(LongfatError, ValueError):
-    """What was asked for cannot be done as written: one clear line saying what would be accepted."""
+    """The request cannot be carried out as written; one clear line says what would be accepted."""
 
     exit_code = 2
 
 
 class ScenarioError(InputError):
-    """A scenario was refused. `problems` has one line each; `str()` is the first `MOST_LINES` of them."""
+    """A scenario was refused. `problems` has a line for each; `str()` has the first `MOST_LINES` of them."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__(problems)
@@ -33,17 +33,17 @@ class ScenarioError(InputError):
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """One a problem; beyond `MOST_LINES` they are counted."""
+        """One line per problem; the last one counts those beyond `MOST_LINES`."""
         others = len(self.problems) - MOST_LINES
         more = [f"and {others} more {'problem' if others == 1 else 'problems'}"] if others > 0 else []
         return [*self.problems[:MOST_LINES], *more]
 
 
 class AlgorithmError(LongfatError):
-    """A user's own algorithm raised, or left a window that is not a number or below one segment.
+    """A user's own algorithm raised, or set a window that is not a number or is below one segment.
 
     Attributes:
-        flow: name of the flow that it drives.
+        flow: the name of the flow that the algorithm drives.
         details: what happened, with the algorithm's traceback if it raised.
     """
 
@@ -57,7 +57,7 @@ class AlgorithmError(LongfatError):
 
 
 class Interrupted(LongfatError):  # noqa: N818 - not an error
-    """Ctrl-C on the command line, with what became of the work."""
+    """Ctrl-C ended a command; the message says what became of its work."""
 
     exit_code = 130
 
@@ -66,5 +66,5 @@ class WorkerError(LongfatError):
     """A worker process ended before its run did (out of memory, killed)."""
 
 
-class ScenarioWarning(UserWarning):
-    """Something in a scenario is probably not meant, but can be run."""
+class OldFormWarning(FutureWarning):
+    """A scenario says something in a form of an earlier version, which is still read."""

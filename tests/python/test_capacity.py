@@ -100,7 +100,7 @@ def test_unsound_rates_are_refused_in_one_line(rate: Any, expected: str) -> None
         ("1\n-2\n", "some.trace, line 2: '-2'"),
         ("1\n\n2\n", "some.trace, line 2: ''"),
         ("1.5\n", "some.trace, line 1: '1.5'"),
-        ("µ\n", "some.trace: not a text of digits"),
+        ("µ\n", "some.trace: not a text file of digits"),
     ],
 )
 def test_unsound_traces_are_refused_with_their_line(tmp_path: Path, text: str, expected: str) -> None:
@@ -108,7 +108,7 @@ def test_unsound_traces_are_refused_with_their_line(tmp_path: Path, text: str, e
 
 
 def test_only_the_bottleneck_s_rate_can_vary() -> None:
-    with pytest.raises(ScenarioError, match=r"only bottleneck\.rate can vary"):
+    with pytest.raises(ScenarioError, match=r"only bottleneck\.rate and link\.rate can vary"):
         scenario({"bottleneck.reverse_rate": SINE})
 
 

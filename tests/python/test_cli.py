@@ -61,6 +61,23 @@ def test_run_prints_flows_links_metrics_and_the_defaults_used(longfat: Any, file
         assert expected in out
 
 
+def test_forms_of_earlier_versions_get_one_note_each(longfat: Any, file: Path) -> None:
+    cubic = '{ name = "cubic", hystart = "off" }'
+    code, out, err = longfat(
+        *("run", file, "--json", "--set", f"flow.0.algorithm={cubic}", "--set", f"flow.1.algorithm={cubic}")
+    )
+    assert (code, err) == (0, 'note: cubic.hystart = "off" is written false since 0.2\n')
+    assert json.loads(out)["flows"][1]["algorithm"] == "cubic"
+
+
+def test_the_registry_is_shown_in_the_words_of_a_scenario_file(longfat: Any) -> None:
+    lines = {line.split()[0]: line for line in longfat("algorithms")[1].splitlines() if line.split()}
+    assert " true " in lines["fast_convergence"]
+    assert "(true, false)" in lines["fast_convergence"]
+    assert '"auto"' in lines["s_min"]
+    assert " 0 " not in longfat("queues")[1].split("weight", 1)[1].splitlines()[0]
+
+
 def test_json_is_one_object_and_nothing_else(longfat: Any, file: Path) -> None:
     code, out, _ = longfat("run", file, "--json")
     summary = json.loads(out)
@@ -164,7 +181,7 @@ def refused(answer: tuple[int, str, str]) -> str:
         (["--set", "flow.9.rtt=1 ms"], "flow.9.rtt: no flow.9; accepted after flow: a position from 0 to 1"),
         (["--set", "duration=5 s", "--set", "flow.0.rtt=3"], "flow.0.rtt = 3"),
         (["--backend", "ns3"], "Invalid value for '--backend'"),
-        (["--warmup", "4"], '--warmup 4: a time needs a unit; accepted: "42 ms"'),
+        (["--warmup", "4"], '--warmup 4: a time needs a unit; accepted: "4 ms"'),
         (["--warmup", "11 s"], "--warmup 11 s: accepted: a time before the run's end, 10 s"),
         (["--out", ""], "Invalid value for '--out': an empty name"),
         (["--set", "flow.0.algorithm=quickstart"], '"quickstart" is not an algorithm'),
@@ -187,8 +204,9 @@ def test_each_problem_of_a_scenario_is_a_line(longfat: Any, file: Path) -> None:
     code, out, err = longfat("run", file, "--set", "duration=5", "--set", "bottleneck.loss=2")
     assert (code, out) == (2, "")
     assert err.splitlines() == [
-        f'error: {file}: duration = 5: a time needs a unit; accepted: "5 ms"',
-        f"error: {file}: bottleneck.loss = 2: accepted: a probability per packet, from 0 to below 1",
+        f'error: {file}: duration = 5: a time needs a unit; accepted: "5 s"',
+        f"error: {file}: bottleneck.loss = 2: accepted: a probability per packet, from 0 to below 1, "
+        'such as 1e-5 or "0.1 %"',
     ]
 
 

@@ -1,3 +1,5 @@
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -5,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.errors import InputError, ScenarioError
+from longfat.errors import InputError, OldFormWarning, ScenarioError
+from longfat.runs.plan import build
+from longfat.scenario import registry
 from longfat.scenario.distributions import Exponential, Uniform
-from longfat.scenario.fields import GilbertElliott
+from longfat.scenario.losses import GilbertElliott
 from longfat.scenario.model import Scenario
 from longfat.scenario.override import parse_override
 from samples import scenario, table
@@ -66,7 +70,10 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             {"flow__0__count": 10**12},
             "flow.0.count = 1000000000000: accepted: a whole number from 1 to 100000",
         ),
-        ({"bottleneck__buffer": 175}, "bottleneck.buffer = 175: a buffer needs a unit; accepted: "),
+        (
+            {"bottleneck__buffer": 175},
+            'bottleneck.buffer = 175: a buffer needs a unit, did you mean "175 packets"?; accepted: ',
+        ),
         (
             {"bottleneck__buffer": "0.5 packets"},
             'bottleneck.buffer = "0.5 packets": accepted: a whole number',
@@ -104,7 +111,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"flow__0__rtt": "4_2 ms"},
-            'flow.0.rtt = "4_2 ms": "_2 ms" is no unit of a time',
+            'flow.0.rtt = "4_2 ms": "_2 ms" is not a unit of time',
         ),
         (
             {"bottleneck__buffer": "١٧٥ packets"},
@@ -162,7 +169,10 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         ({"flow__0__stop": "0 s"}, "flow.0: stop = 0 s is not after its start"),
         ({"flow__7__rtt": "42 ms"}, "flow.7.rtt: no flow.7; accepted after flow: a position from 0 to 1"),
-        ({"bottleneck__rate__x": 1}, "bottleneck.rate.x: bottleneck.rate is not a table; give it as a whole"),
+        (
+            {"bottleneck__rate__x": 1},
+            "bottleneck.rate.x: bottleneck.rate is not a table; accepted: the whole value",
+        ),
         ({"bottleneck": {}}, 'bottleneck.rate is missing; accepted: a rate such as "250 Mbit/s"'),
         (
             {"flow__0": {"algorithm": "sack"}},
@@ -172,7 +182,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ({"flow": 3}, "flow = 3: accepted: a list of tables, [[flow]]"),
         ({"flow__1__name": "1"}, 'two flows or backgrounds are called "1"'),
         ({"window": ["5 s", "1 s"]}, 'window = ["5 s", "1 s"]: accepted: two times, the lesser first'),
-        ({"window": ["5 s", "601 s"]}, "window ends after the run's 600 s"),
+        ({"window": ["5 s", "601 s"]}, "window ends after the run; accepted: up to 600 s"),
         (
             {"sample__cwnd": "10 us"},
             'sample.cwnd = "10 us" gives more than 20000000 samples; accepted: from "6e-05 s"',
@@ -292,7 +302,9 @@ def test_every_way_to_write_a_value_is_read() -> None:
     assert full.flow_names() == ["many-1", "many-2", "many-3"]
     assert full.bottleneck.loss == GilbertElliott(1e-5, 0.1, 0.0, 1.0)
     assert full.background[0].rtt == Exponential(0.05)
-    assert full.packets(full.bottleneck.buffer, full.bottleneck.rate) == pytest.approx(1e9 * 0.01 / 8 / 1500)
+    assert full.network().packets(full.bottleneck.buffer, full.bottleneck.rate) == pytest.approx(
+        1e9 * 0.01 / 8 / 1500
+    )
     assert Scenario.from_toml(full.to_toml()) == full
     assert Scenario.from_toml(full.filled().to_toml()) == full.filled()
 
@@ -386,3 +398,101 @@ def test_a_buffer_in_bytes_has_room_for_a_packet_of_the_background_too() -> None
             flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "500 B"}],
             background=[{"kind": "web"}],
         )
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "note"),
+    [
+        (
+            {"flow__0__algorithm": {"name": "cubic", "fast_convergence": False}},
+            {"flow__0__algorithm": {"name": "cubic", "fast_convergence": "off"}},
+            'cubic.fast_convergence = "off" is written false since 0.2',
+        ),
+        (
+            {"flow__0__algorithm": {"name": "cubic", "hystart": True}},
+            {"flow__0__algorithm": {"name": "cubic", "hystart": "on"}},
+            'cubic.hystart = "on" is written true since 0.2',
+        ),
+        (
+            {"flow__0__algorithm": {"name": "bic", "s_max": "auto"}},
+            {"flow__0__algorithm": {"name": "bic", "s_max": 0}},
+            'bic.s_max = 0 is written "auto" since 0.2',
+        ),
+        (
+            {"bottleneck__queue": {"kind": "red", "gentle": False, "min": "auto"}},
+            {"bottleneck__queue": {"kind": "red", "gentle": "false", "min": "auto"}},
+            'red.gentle = "false" is written false since 0.2',
+        ),
+        ({"flow__0__ecn": True}, {"flow__0__ecn": "on"}, 'ecn = "on" is written true since 0.2'),
+        ({"sample__events": False}, {"sample__events": "off"}, 'events = "off" is written false since 0.2'),
+    ],
+)
+def test_old_words_for_switches_and_zero_for_auto_are_read_with_a_note(
+    new: dict[str, Any], old: dict[str, Any], note: str
+) -> None:
+    with pytest.warns(OldFormWarning) as told:
+        given = changed(**old)
+    assert [str(warning.message) for warning in told] == [note]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert given == changed(**new)
+        assert Scenario.from_toml(given.filled().to_toml()) == given.filled()
+
+
+def test_switches_and_auto_reach_the_plan_in_the_words_of_the_core() -> None:
+    cubic = {"name": "cubic", "fast_convergence": False, "hystart": "auto", "beta": "auto"}
+    red = {"kind": "red", "gentle": False, "ecn": True, "weight": "auto"}
+    plan = build(changed(flow__0__algorithm=cubic, bottleneck__queue=red))
+    planned = plan["flows"][0]["parameters"]
+    assert (planned["fast_convergence"], planned["hystart"], planned["beta"]) == ("off", "auto", 0.0)
+    queue = plan["links"][0]["queue"]
+    assert (queue["gentle"], queue["ecn"], queue["weight"]) == ("false", "true", 0.0)
+
+
+def test_every_switch_and_every_automatic_number_is_written_as_such() -> None:
+    for kind in ("algorithms", "queues", "routers"):
+        for row in registry.rows(kind):
+            written = registry.write_parameters(row, registry.filled_parameters(row, {}))
+            for parameter in row["parameters"]:
+                value = written[parameter["name"]]
+                assert value not in ("on", "off", "true", "false"), (row["name"], parameter["name"])
+                is_zero = parameter["default"] == 0.0 and "0" in parameter["meaning"]
+                assert not is_zero or value == registry.AUTO, (row["name"], parameter["name"])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"bottleneck__queue": {"name": "red", "min": 9}}, {"bottleneck__queue": {"kind": "red", "min": 9}}),
+        ({"bottleneck__router": {"name": "xcp"}}, {"bottleneck__router": "xcp"}),
+        (
+            {"flow__0__algorithm": {"kind": "hstcp", "low_window": 31}},
+            {"flow__0__algorithm": {"name": "hstcp", "low_window": 31}},
+        ),
+        ({"bottleneck__loss": "0.1 %"}, {"bottleneck__loss": 0.001}),
+        ({"flow__0__count": "3 flows"}, {"flow__0__count": 3}),
+        (
+            {"background": [{"kind": "web", "sessions": "1 session"}]},
+            {"background": [{"kind": "web", "sessions": 1}]},
+        ),
+        (
+            {"background": [{"kind": "short", "gap": "1 s", "tail_share": "7 %"}]},
+            {"background": [{"kind": "short", "gap": "1 s", "tail_share": 0.07}]},
+        ),
+    ],
+)
+def test_a_form_that_one_key_takes_is_taken_by_all_keys_like_it(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    assert changed(**one) == changed(**other)
+
+
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [
+        ({"flow": [{"rtt": "1 ms", "name": "\n"}]}, "flow.0.name"),
+        ({"background": [{"kind": "web", "name": "x" * 101}]}, "background.0.name"),
+    ],
+)
+def test_all_names_follow_one_rule(part: dict[str, Any], key: str) -> None:
+    assert re.match(f"{key} = .*: accepted: 1 to 100 printable characters", problem(**part))

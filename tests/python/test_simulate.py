@@ -61,6 +61,7 @@ def test_the_summary_has_the_keys_that_scripts_depend_on(result: Result) -> None
     }
     assert set(summary["performance"]) == {"wall_s", "packets_per_s"}
     assert summary["links"][0]["queue_limit_packets"] == 50
+    assert [(link["queue"], link["router"]) for link in summary["links"]] == [("droptail", None)] * 2
 
 
 def test_throughput_counts_ip_bytes_and_goodput_payload(result: Result) -> None:
@@ -247,3 +248,25 @@ def test_a_queue_on_the_way_back_holds_its_target_for_the_data_that_go_there() -
 
     assert waits_ms("codel") < 15.0
     assert waits_ms("droptail") > 100.0
+
+
+def test_a_link_names_its_queue_and_its_router_as_a_flow_names_its_algorithm() -> None:
+    links = [
+        {"from": "A", "to": "B", "rate": "10 Mbit/s", "delay": "5 ms", "router": "xcp"},
+        {"from": "B", "to": "C", "rate": "5 Mbit/s", "delay": "5 ms", "queue": "codel", "duplex": False},
+        {"from": "C", "to": "B", "rate": "5 Mbit/s", "delay": "5 ms", "duplex": False},
+    ]
+    flow = [{"algorithm": "xcp", "from": "A", "to": "C"}]
+    summary = longfat.run({"duration": "1 s", "link": links, "flow": flow}).summary
+    named = {link["name"]: (link["queue"], link["router"]) for link in summary["links"]}
+    assert named == {
+        "A-B": ("droptail", "xcp"),
+        "B-C": ("codel", None),
+        "C-B": ("droptail", None),
+        "B-A": ("droptail", None),
+    }
+
+
+def test_a_mean_over_repeats_keeps_the_names_of_queues_and_routers() -> None:
+    mean = aggregate([longfat.run(scenario(), seed=seed).summary for seed in (1, 2)])["mean"]
+    assert [(link["queue"], link["router"]) for link in mean["links"]] == [("droptail", None)] * 2

@@ -85,9 +85,9 @@ def test_both_directions_have_as_many_users_each_and_names_of_their_own():
     [
         (
             {},
-            'background.0: accepted: users, a whole number, or load, such as "4 Mbit/s" or "2 %"',
+            'background.0: accepted: either users, a whole number, or load, such as "4 Mbit/s" or "2 %"',
         ),
-        ({"users": 3, "load": "1 Mbit/s"}, "background.0: accepted: users"),
+        ({"users": 3, "load": "1 Mbit/s"}, "background.0: accepted: either users"),
         ({"users": 0}, "background.0.users = 0: accepted: a whole number from 1 to 100000"),
         ({"load": 4}, "background.0.load = 4: a rate needs a unit"),
         ({"users": 3, "largest": "10 kB"}, 'background.0.largest = "10 kB": accepted: from 1 MB to 1 TB'),

@@ -129,7 +129,7 @@ def test_background_traffic_has_its_own_ends_and_its_load_is_a_share_of_the_narr
         {"from": "R", "to": "B", "rate": "4 Mbit/s"},
         background=[{"kind": "short", "load": "50 %", "from": "A", "to": "B"}],
     )
-    assert built.background[0].asked_bps(built.rates("background.0")) == pytest.approx(2e6)
+    assert built.background[0].asked_bps(built.network().paths["background.0"]) == pytest.approx(2e6)
     plan = build(built)["background"][0]["flow"]
     assert (plan["forward"], plan["rtt_s"]) == ([0, 1], pytest.approx(0.02))
 
@@ -195,7 +195,7 @@ def test_the_series_of_links_have_the_capacity_at_each_sample() -> None:
         ({"link": links({"from": "A", "to": "B", "layer": 4})}, "link.0.layer = 4: accepted: 2 or 3"),
         (
             {"link": links({"from": "A", "to": "B", "layer": 2, "router": "xcp-i"})},
-            "link.0: a router at a switch, layer = 2; accepted with a router: layer = 3",
+            "link.0: a switch (layer = 2) has no router; accepted with a router: layer = 3",
         ),
         ({"link": links({"from": "A", "to": "B", "colour": 4})}, "link.0.colour: unknown key"),
         ({"link": links({"from": "A", "to": "B", "delay": 4})}, "link.0.delay = 4: "),

@@ -1,10 +1,11 @@
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.units import RATE, SIZE, TIME, Dimension, from_declared, to_declared
+from longfat.units import RATE, SIZE, TIME, Dimension, from_declared, number_with, split, to_declared
 
 
 @pytest.mark.parametrize(
@@ -58,8 +59,67 @@ def test_a_bare_number_is_refused_with_its_likely_form() -> None:
 
 
 def test_a_wrong_unit_is_refused_with_the_right_ones() -> None:
-    with pytest.raises(ValueError, match='"Mb" is no unit of a rate; accepted: bit/s, kbit/s, Mbit/s'):
-        RATE.parse("5 Mb")
+    accepted = "accepted: bit/s, kbit/s, Mbit/s"
+    with pytest.raises(ValueError, match=f'"furlongs" is not a unit of rate; {accepted}'):
+        RATE.parse("5 furlongs")
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "meant"),
+    [
+        (RATE, "100 Mbps", '"100 Mbit/s"'),
+        (RATE, "100mbps", '"100 Mbit/s"'),
+        (RATE, "1 Gbps", '"1 Gbit/s"'),
+        (RATE, "64 kbps", '"64 kbit/s"'),
+        (RATE, "10 Mb/s", '"10 Mbit/s"'),
+        (RATE, "10 MBps", '"10 MB/s"'),  # bytes stay bytes
+        (RATE, "10 mb/s", '"10 Mbit/s" or "10 MB/s"'),
+        (RATE, "10 mbit/s", '"10 Mbit/s"'),
+        (TIME, "5 msec", '"5 ms"'),
+        (TIME, "5 sec", '"5 s"'),
+        (TIME, "1.5e1 usec", '"1.5e1 us"'),
+        (TIME, "5 minutes", '"5 min"'),
+        (SIZE, "5 KB", '"5 kB" or "5 KiB"'),
+        (SIZE, "5 bytes", '"5 B"'),
+    ],
+)
+def test_other_spellings_of_a_unit_get_a_suggestion(dimension: Dimension, text: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=rf"is not a unit of \w+, did you mean {meant}\?; accepted: "):
+        dimension.parse(text)
+
+
+def test_the_greek_letter_mu_is_read_as_the_micro_sign() -> None:
+    assert TIME.parse("20 \u03bcs") == TIME.parse("20 \u00b5s") == 2e-5
+
+
+@pytest.mark.parametrize(
+    ("dimension", "bare", "guess"),
+    [
+        (RATE, 250e6, "250 Mbit/s"),
+        (RATE, "100", "100 Mbit/s"),
+        (TIME, 0.042, "42 ms"),
+        (TIME, "42", "42 ms"),
+        (SIZE, 1448, "1448 B"),
+        (TIME, float("nan"), "42 ms"),
+    ],
+)
+def test_a_number_without_a_unit_is_told_its_likely_form(
+    dimension: Dimension, bare: float | str, guess: str
+) -> None:
+    with pytest.raises(ValueError, match=f'needs a unit; accepted: "{guess}"'):
+        dimension.parse(bare)
+
+
+def test_a_number_without_a_unit_gets_the_unit_of_its_key() -> None:
+    with pytest.raises(ValueError, match='accepted: "60 s"'):
+        TIME.parse(60, like="5 s")
+
+
+@pytest.mark.parametrize("units", [tuple(TIME.units), tuple(RATE.units), ("% BDP", "packets")])
+@given(text=st.text(max_size=12) | st.from_regex(r"[0-9.+-]{1,4}(e[0-9]{1,3})?( ?(ms|B/s|% +BDP|packets))?"))
+def test_the_pattern_of_a_quantity_matches_what_is_read(units: tuple[str, ...], text: str) -> None:
+    found = split(text)
+    assert (re.match(number_with(units), text) is not None) == (found is not None and found[1] in units)
 
 
 @given(st.floats(min_value=0, max_value=1e12, allow_subnormal=False), st.sampled_from([TIME, RATE, SIZE]))
@@ -91,7 +151,7 @@ def test_parameters_with_a_dimension_need_a_unit_and_counts_may_go_without() -> 
 
 @pytest.mark.parametrize("text", ["1_000 ms", "1 000 ms"])
 def test_digits_are_not_grouped(text: str) -> None:
-    with pytest.raises(ValueError, match="is no unit of a time"):
+    with pytest.raises(ValueError, match="is not a unit of time"):
         TIME.parse(text)
 
 

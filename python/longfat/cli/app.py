@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Any
 
 import click
 
-from longfat.cli import claims, compare, doctor, registry, report, results, run, screen, suite, sweep
-from longfat.errors import InputError, Interrupted, LongfatError
+from longfat.cli import claims, compare, doctor, registry, report, results, run, schema, screen, suite, sweep
+from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
 
 
 class _App(click.Group):
@@ -44,14 +45,35 @@ for command in (
     registry.queues,
     registry.routers,
     report.report,
+    schema.schema,
 ):
     app.add_command(command)
 
 
+def _show_notes() -> None:
+    """Prints the notes about forms of earlier versions as lines, each once."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **to: Any) -> None:
+        if issubclass(category, OldFormWarning):
+            click.echo(f"note: {message}", err=True)
+        else:
+            usual(message, category, *where, **to)
+
+    warnings.showwarning = show
+    warnings.simplefilter("once", OldFormWarning)
+
+
 def end_code() -> int:
-    """Runs the command line; this is where every error becomes a line and an exit code."""
+    """Runs the command line; every error becomes a line and an exit code here."""
+    with warnings.catch_warnings():
+        _show_notes()
+        return _end_code()
+
+
+def _end_code() -> int:
     try:
-        code = app(standalone_mode=False)  # the code of `Exit`, which click does not raise further
+        code = app(standalone_mode=False)  # the exit code of click's `Exit`
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return Interrupted.exit_code

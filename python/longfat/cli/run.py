@@ -72,7 +72,7 @@ def run(
             from longfat.live.traffic import refuse_unknown
 
             refuse_unknown(traffic, backend)
-        from longfat.scenario.model import IDENTICAL
+        from longfat.scenario.notes import IDENTICAL
 
         scenario = load_scenario(file, changes, seed, warmup, window)
         warnings = scenario.warnings()

@@ -11,9 +11,10 @@ from rich.text import Text
 
 from longfat.report.columns import RUN_TABLES, Column, metrics, number, rows
 from longfat.scenario.model import Scenario
-from longfat.scenario.registry import Row
+from longfat.scenario.registry import Parameter, Row, meaning, words, written
 from longfat.scenario.transport import Transport
 from longfat.units import RATE, TIME
+from longfat.words import shown
 
 if TYPE_CHECKING:
     from longfat.sweep import Swept
@@ -63,7 +64,7 @@ def _used(scenario: Scenario) -> list[str]:
         f"results from {TIME.write(begin)} to {TIME.write(end)}",
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
         *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
-        f"access {RATE.write(full.access_bps())}",
+        f"access {RATE.write(full.network().access_bps)}",
         *([f"reverse path {RATE.write(full.bottleneck.reverse_rate or 0.0)}"] if not full.link else []),
     ]
 
@@ -82,12 +83,23 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
         console.print(f"  {'; '.join(details)}", style="dim", markup=False, highlight=False)
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
         for parameter in row["parameters"]:
-            choices = f" ({', '.join(parameter['choices'])})" if parameter["choices"] else ""
-            value = parameter["default"]
-            default = f"{value:g} {parameter['unit']}" if isinstance(value, (int, float)) else f'"{value}"'
-            table.add_row("   ", parameter["name"], default.strip(), parameter["meaning"] + choices)
+            table.add_row("   ", parameter["name"], _default(parameter), _meaning(parameter))
         if row["parameters"]:
             console.print(table, markup=False)
+
+
+def _default(parameter: Parameter) -> str:
+    """The default as a scenario file has it, with its unit."""
+    value = written(parameter, parameter["default"])
+    if isinstance(value, (str, bool)):
+        return shown(value)
+    return f"{value:g} {parameter['unit']}".strip()
+
+
+def _meaning(parameter: Parameter) -> str:
+    """What a parameter does, and the words that it takes."""
+    choices = ", ".join(word if isinstance(word, str) else shown(word) for word in words(parameter))
+    return meaning(parameter) + (f" ({choices})" if choices else "")
 
 
 def print_sweep(console: Console, swept: Swept) -> None:

@@ -1,142 +1,71 @@
-"""Scenario to plan: every quantity a plain number in SI units, defaults filled in, every flow its own entry.
+"""Turns a scenario into its plan: the numbers that the core runs (JSON), every flow with its own entry.
 
-The plan is what the core runs (JSON); it knows no units, no files and no `count`.
+`Scenario.resolve` fills in every default and works out every derived value; this module copies them under the
+names that the core knows. A plan has no units, no files and no `count`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from longfat.scenario.background import Background, Bulk, Onoff, Short, Surge, Web
 from longfat.scenario.capacity import VaryingRate
 from longfat.scenario.distributions import Distribution, Empirical, Exponential, Uniform
-from longfat.scenario.fields import BufferSize, EveryLoss, GilbertElliott, LossModel, RandomLoss
-from longfat.scenario.model import LINKS, Flow, Scenario
-from longfat.scenario.topology import Topology, Way
-from longfat.scenario.transport import Transport
+from longfat.scenario.flow import Flow
+from longfat.scenario.losses import EveryLoss, GilbertElliott, LossModel, RandomLoss
+from longfat.scenario.model import Scenario
+from longfat.scenario.named import Element
+from longfat.scenario.network import REVERSE
+from longfat.scenario.resolved import Connection, Limit, ResolvedBackground, ResolvedFlow, ResolvedLink
 
 Plan = dict[str, Any]
 
-BOTTLENECK, REVERSE = range(len(LINKS))
-
 
 def build(scenario: Scenario, *, fast: bool = True) -> Plan:
-    """The plan of a scenario. Pure: the same scenario always gives the same plan.
+    """Returns the plan of a scenario. Pure: the same scenario always gives the same plan.
 
     Args:
         scenario: what to run.
-        fast: let the core use its fused form of plain drop-tail links (identical results).
+        fast: lets the core use its fused form of drop-tail links at a constant rate (identical results).
     """
-    full = scenario.filled()
+    full = scenario.resolve()
     return {
         "seed": full.seed,
-        "duration_s": full.duration,
-        "window_s": list(full.figures_window_s()),
-        "links": _links(full) if full.topology is None else _ways(full, full.topology),
-        "flows": _flows(full),
-        "background": [
-            entry
-            for part, place in zip(full.background, _places(full, "background"), strict=True)
-            for entry in _background(part, place)
-        ],
+        "duration_s": full.duration_s,
+        "window_s": list(full.window_s),
+        "links": [_link(link) for link in full.links],
+        "flows": [_flow(flow) for flow in full.flows],
+        "background": [_background(part) for part in full.background],
         "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue},
         "events": full.sample.events,
         "fast": fast,
     }
 
 
-def _links(scenario: Scenario) -> list[Plan]:
-    bottleneck = scenario.bottleneck
-    reverse_rate = bottleneck.reverse_rate or float(bottleneck.rate)
-    queue, reverse_queue = (
-        {"kind": spec.kind, **spec.parameters} for spec in (bottleneck.queue, bottleneck.reverse_queue)
-    )
-    router = bottleneck.router
-    # The RTT is propagation of the whole path, spread by the core: the links themselves add none.
-    return [
-        {
-            "name": LINKS[BOTTLENECK],
-            "rate_bps": float(bottleneck.rate),
-            "capacity": bottleneck.rate.plan if isinstance(bottleneck.rate, VaryingRate) else None,
-            "delay_s": 0.0,
-            "queue": queue | _limit(scenario, bottleneck.buffer, bottleneck.rate),
-            "router": router and {"kind": router.kind, **router.parameters},
-            "loss": _loss(bottleneck.loss),
-            "ack_loss": _loss(RandomLoss(0.0)),
-        },
-        {
-            "name": LINKS[REVERSE],
-            "rate_bps": reverse_rate,
-            "capacity": None,
-            "delay_s": 0.0,
-            "queue": reverse_queue | _limit(scenario, scenario.reverse_buffer(), reverse_rate),
-            "router": None,
-            "loss": _loss(RandomLoss(0.0)),
-            "ack_loss": _loss(bottleneck.ack_loss),
-        },
-    ]
-
-
-def _ways(scenario: Scenario, topology: Topology) -> list[Plan]:
-    return [_way(scenario, topology, way) for way in topology.ways]
-
-
-def _way(scenario: Scenario, topology: Topology, way: Way) -> Plan:
-    link, none = way.link, RandomLoss(0.0)
-    rate_bps = float(link.rate)
-    limit = _limit(scenario, link.buffer, rate_bps)
-    plan: Plan = {
-        "name": way.name,
-        "nodes": list(topology.numbered(way)),
-        "layer2": link.layer == 2,
-        "rate_bps": rate_bps,
-        "delay_s": link.delay,
-    }
-    if way.back:
-        return plan | {
-            "capacity": None,
-            "queue": {"kind": "droptail"} | limit,
-            "router": None,
-            "loss": _loss(none),
-            "ack_loss": _loss(link.ack_loss),
-        }
-    return plan | {
+def _link(link: ResolvedLink) -> Plan:
+    rest = {
         "capacity": link.rate.plan if isinstance(link.rate, VaryingRate) else None,
-        "queue": {"kind": link.queue.kind, **link.queue.parameters} | limit,
-        "router": link.router and {"kind": link.router.kind, **link.router.parameters},
+        "queue": _element(link.queue) | _limit(link.limit),
+        "router": link.router and _element(link.router),
         "loss": _loss(link.loss),
-        "ack_loss": _loss(none if link.duplex else link.ack_loss),
+        "ack_loss": _loss(link.ack_loss),
     }
+    if link.nodes is None:
+        number = {"rate_bps": float(link.rate), "capacity": rest.pop("capacity"), "delay_s": link.delay_s}
+        return {"name": link.name, **number, **rest}
+    place = {"nodes": list(link.nodes), "layer2": link.layer == 2}
+    return {"name": link.name, **place, "rate_bps": float(link.rate), "delay_s": link.delay_s, **rest}
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where packets of a flow or background go if its data go forward, and the RTT if the path makes it."""
-
-    forward: list[int]
-    reverse: list[int]
-    access_bps: float
-    rtt_s: float | None
+def _element(spec: Element) -> Plan:
+    return {"kind": spec.kind, **spec.parameters}
 
 
-def _places(scenario: Scenario, kind: str) -> list[_Place]:
-    """Of each `flow` or `background`, in order."""
-    access_bps, number = scenario.access_bps(), len(getattr(scenario, kind))
-    if scenario.topology is None:
-        return [_Place([BOTTLENECK], [REVERSE], access_bps, None)] * number
-    paths = scenario.paths()
-    found = [paths[f"{kind}.{i}"] for i in range(number)]
-    return [_Place(list(path.forward), list(path.reverse), access_bps, path.rtt_s) for path in found]
-
-
-def _limit(scenario: Scenario, buffer: BufferSize, rate_bps: float) -> Plan:
-    """Whole packets that fit, at least one; a buffer written in bytes counts bytes."""
-    if buffer.bytes is not None:
-        return {"limit_bytes": buffer.bytes}
-    return {"limit_packets": max(1, math.floor(scenario.packets(buffer, rate_bps)))}
+def _limit(limit: Limit) -> Plan:
+    return {"limit_packets": limit.packets} if limit.bytes is None else {"limit_bytes": limit.bytes}
 
 
 def _loss(loss: LossModel) -> Plan:
@@ -167,33 +96,20 @@ def _measured(value: Empirical) -> Plan:
     return {"empirical": list(zip(value.values, value.weights, strict=True))}
 
 
-def _later(start: Distribution, delay_s: float) -> Distribution:
-    match start:
-        case Uniform(low, high):
-            return Uniform(low + delay_s, high + delay_s)
-        case Empirical(values, weights):
-            return Empirical(tuple(value + delay_s for value in values), weights)
-        case Exponential():
-            return start
-        case _:
-            return start + delay_s
-
-
 def _finite(segments: float) -> float | None:
     return None if math.isinf(segments) else segments
 
 
-def _transport(part: Transport, place: _Place, rtt: Distribution, direction: str) -> Plan:
-    path = (place.forward, place.reverse)
-    forward, reverse = path if direction == "forward" else path[::-1]
+def _connection(connection: Connection) -> Plan:
+    part = connection.transport
     custom = part.algorithm.custom
     return {
         "algorithm": "custom" if custom else part.algorithm.name,
         "parameters": {} if custom else part.algorithm.parameters,
-        "forward": forward,
-        "reverse": reverse,
-        "rtt_s": _drawn(rtt) if place.rtt_s is None else place.rtt_s,
-        "access_rate_bps": place.access_bps,
+        "forward": list(connection.forward),
+        "reverse": list(connection.reverse),
+        "rtt_s": _drawn(connection.rtt),
+        "access_rate_bps": connection.access_bps,
         "mss_bytes": int(part.mss),
         "header_bytes": part.header_bytes,
         "initial_ssthresh": _finite(part.initial_ssthresh),
@@ -210,80 +126,33 @@ def _transport(part: Transport, place: _Place, rtt: Distribution, direction: str
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
         "quick_start_bps": part.quick_start,
-        # left out where it is the default: stored runs from before this key stay what they were
+        # Left out where it is the default, so that runs stored before this key existed stay valid.
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
     }
 
 
-def _flows(scenario: Scenario) -> list[Plan]:
-    names = iter(scenario.flow_names())
-    return [
-        {
-            "name": next(names),
-            "start_s": _drawn(_later(flow.start, flow.stagger * i)),
-            "stop_s": flow.stop,
-            "bytes": None if flow.bytes is None else int(flow.bytes),
-            **_transport(flow, place, flow.rtt, flow.direction),
-        }
-        for flow, place in zip(scenario.flow, _places(scenario, "flow"), strict=True)
-        for i in range(flow.count)
-    ]
+def _flow(flow: ResolvedFlow) -> Plan:
+    return {
+        "name": flow.name,
+        "start_s": _drawn(flow.start),
+        "stop_s": flow.stop_s,
+        "bytes": None if flow.bytes is None else int(flow.bytes),
+        **_connection(flow.connection),
+    }
 
 
-def as_written(scenario: Scenario, place: str) -> str:
-    """The key of a scenario behind a place of its plan, such as "link.0.router" behind "links[0].router"."""
-    match = re.fullmatch(r"(links|flows|background)\[([0-9]+)\]\.?(.*)", place)
-    if match is None:
-        return place
-    kind, position, rest = match[1], int(match[2]), re.sub(r"_(s|bps)$", "", match[3])
-    known = scenario.topology
-    if kind == "links" and known is None:
-        back = {"rate": "reverse_rate", "queue": "reverse_queue", "queue.limit_packets": "reverse_buffer"}
-        owner = "bottleneck"
-        rest = rest if position == BOTTLENECK else back.get(rest, rest)
-    elif kind == "links" and known is not None:
-        owner = f"link.{known.ways[position].position}"
-    elif kind == "flows":
-        owners = [i for i, flow in enumerate(scenario.flow) for _ in range(flow.count)]
-        owner = f"flow.{owners[position]}"
-    else:
-        entries = [2 if part.direction == "both" else 1 for part in scenario.background]
-        owners = [i for i, number in enumerate(entries) for _ in range(number)]
-        owner, rest = f"background.{owners[position]}", rest.removeprefix("flow.")
-    return f"{owner}.{rest}" if rest else owner
-
-
-def refusal(scenario: Scenario, said: str) -> str:
-    """What is said of the scenario's plan, with the scenario's own key before it."""
-    place, colon, what = said.partition(": ")
-    return f"{as_written(scenario, place)}{colon}{what}"
-
-
-def flow_parts(scenario: Scenario) -> dict[str, Flow]:
-    """The part of the scenario behind each flow of the plan."""
-    parts = [flow for flow in scenario.flow for _ in range(flow.count)]
-    return dict(zip(scenario.flow_names(), parts, strict=True))
-
-
-def _background(part: Background, place: _Place) -> list[Plan]:
-    """One entry a direction; traffic in both has the direction in its names."""
-    both = part.direction == "both"
-    entries = []
-    for direction in ("forward", "reverse") if both else (part.direction,):
-        rtt: Any = part.rtt  # filled in by now
-        entries.append(
-            {
-                "name": f"{part.name}-{direction}" if both else part.name,
-                "kind": part.kind,
-                **_members(part),
-                "flow": _transport(part, place, rtt, direction) | {"stop_s": part.stop},
-            }
-        )
-    return entries
+def _background(background: ResolvedBackground) -> Plan:
+    part = background.part
+    return {
+        "name": background.name,
+        "kind": part.kind,
+        **_members(part),
+        "flow": _connection(background.connection) | {"stop_s": part.stop},
+    }
 
 
 def _members(part: Background) -> Plan:
-    """What a kind says of its members and their habits."""
+    """The keys of a kind: its members and their habits."""
     match part:
         case Web():
             return {
@@ -302,3 +171,34 @@ def _members(part: Background) -> Plan:
         case Onoff():
             start: Any = part.start  # filled in by now
             return {"sources": part.sources, "start_s": _drawn(start)}
+
+
+_REVERSE_KEYS = {"rate": "reverse_rate", "queue": "reverse_queue", "queue.limit_packets": "reverse_buffer"}
+"""The keys of a dumbbell's way back."""
+
+
+def as_written(scenario: Scenario, key: str) -> str:
+    """Returns the scenario's key behind one of its plan: "link.0.router" for "links[0].router"."""
+    match = re.fullmatch(r"(links|flows|background)\[([0-9]+)\]\.?(.*)", key)
+    if match is None:
+        return key
+    kind, position, rest = match[1], int(match[2]), re.sub(r"_(s|bps)$", "", match[3])
+    full = scenario.resolve()
+    owner = getattr(full, kind)[position].key
+    if kind == "background":
+        rest = rest.removeprefix("flow.")
+    elif kind == "links" and full.links[position].nodes is None and position == REVERSE:
+        rest = _REVERSE_KEYS.get(rest, rest)
+    return f"{owner}.{rest}" if rest else owner
+
+
+def refusal(scenario: Scenario, said: str) -> str:
+    """Returns what the core said of the plan, with the scenario's own key in front."""
+    key, colon, what = said.partition(": ")
+    return f"{as_written(scenario, key)}{colon}{what}"
+
+
+def flow_parts(scenario: Scenario) -> dict[str, Flow]:
+    """Returns the part of the scenario behind each flow of the plan."""
+    parts = [flow for flow in scenario.flow for _ in range(flow.count)]
+    return dict(zip(scenario.flow_names(), parts, strict=True))

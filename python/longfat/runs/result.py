@@ -1,4 +1,4 @@
-"""What a run gave: the summary that scripts depend on, and series, read in place from the core's bytes."""
+"""The result of a run: the summary that scripts depend on, and series that stay in the core's bytes."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ Array = NDArray[np.float64]
 Columns = Mapping[str, bytes]
 
 COV_SPAN_S = 1.0
-"""Rates whose coefficient of variation is taken are means over this long."""
+"""The coefficient of variation is that of mean rates over spans of this length."""
 
 
 class Result:
-    """The result of one run. Pickles as the core's bytes; tables are made when they are asked for.
+    """The result of one run. It pickles as the core's bytes, and makes tables when they are asked for.
 
     Attributes:
         scenario: what was run; `scenario.filled()` has every default written out.
-        wall_s: seconds that the core took.
+        wall_s: the seconds that the core took.
     """
 
     def __init__(self, scenario: Scenario, output: Mapping[str, Any], wall_s: float) -> None:
@@ -52,7 +52,7 @@ class Result:
 
     @functools.cached_property
     def summary(self) -> dict[str, Any]:
-        """The object that `longfat run --json` prints. Rates in bit/s, times in s; undefined ones None."""
+        """The object that `longfat run --json` prints: rates in bit/s, times in s, None where undefined."""
         core = json.loads(self._output["summary"])
         summary = {
             "backend": "sim" if self.validity is None else "live",
@@ -61,7 +61,7 @@ class Result:
             "duration_s": self.scenario.duration,
             "window_s": list(self.scenario.figures_window_s()),
             "flows": core["flows"],
-            "links": core["links"],
+            "links": self._links(core["links"]),
             "background": [
                 entry | {"load_bps": asked, "load_reached": asked and entry["throughput_bps"] / asked}
                 for entry, asked in zip(core["background"], self._asked_bps(), strict=True)
@@ -83,6 +83,14 @@ class Result:
             flow["algorithm"] = part or flow["algorithm"]
         return named
 
+    def _links(self, figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The links with the names of their queue and router, as flows have that of their algorithm."""
+        named = {
+            part.name: {"queue": part.queue.kind, "router": part.router and part.router.kind}
+            for part in self.scenario.resolve().links
+        }
+        return [link | named[link["name"]] for link in figures]
+
     @functools.cached_property
     def validity(self) -> dict[str, Any] | None:
         """For a live run, whether it is valid, with the checks, sysctls and more (docs/live.md)."""
@@ -90,24 +98,24 @@ class Result:
         return None if text is None else dict(json.loads(text))
 
     def _custom_names(self) -> list[str | None]:
-        """For each flow the name of a user's own algorithm, without its folder."""
+        """The name of a user's own algorithm for each flow, without its folder; None for all others."""
         specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
         return [Path(spec.name).name if spec.custom else None for spec in specs]
 
     def _asked_bps(self) -> list[float | None]:
-        """The load that was asked for, of each background of the plan; a mean over the window of figures."""
-        scenario = self.scenario
+        """The load that each background of the plan asks for, as a mean over the window of figures."""
+        scenario, network = self.scenario, self.scenario.network()
         begin, end = scenario.figures_window_s()
         found: list[float | None] = []
         for i, part in enumerate(scenario.background):
-            asked = part.asked_bps(scenario.rates(f"background.{i}"))
+            asked = part.asked_bps(network.paths[f"background.{i}"])
             until = end if part.stop is None else min(max(part.stop, begin), end)
             share = (until - begin) / (end - begin)
             found += [asked * share if asked and share else None] * (2 if part.direction == "both" else 1)
         return found
 
     def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """By background and size, of transfers that began in the window of figures."""
+        """Completion times by background and size, for transfers that began in the window of figures."""
         begin, end = self.scenario.figures_window_s()
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
         within = (columns["start_s"] >= begin) & (columns["start_s"] <= end)
@@ -119,7 +127,7 @@ class Result:
         return found
 
     def _metrics(self, core: Mapping[str, Any]) -> dict[str, float | None]:
-        """Figures of the flows together: fairness over all, convergence of the one that starts last."""
+        """Metrics of the flows together: fairness over all, convergence of the one that starts last."""
         flows = core["flows"]
         rates = [flow["throughput_bps"] for flow in flows]
         convergence_s = convergence_80_s = None
@@ -140,7 +148,7 @@ class Result:
                 )
         variations = [self._variation(flow["name"], flow["start_s"]) for flow in flows]
         link = core["links"][0]
-        if self.scenario.link:  # nobody says which one is the bottleneck
+        if self.scenario.link:  # no key says which one is the bottleneck
             link = max(core["links"], key=lambda link: link["utilization"])
         return {
             "jain": metrics.jain(rates),
@@ -158,18 +166,18 @@ class Result:
         return {key: column[:seen] for key, column in series.items()}
 
     def _variation(self, name: str, start_s: float) -> float:
-        """Coefficient of variation of a flow's rate from its start on within the window."""
+        """The coefficient of variation of a flow's rate within the window, from its start on."""
         series = self.flow(name)
         begin, end = self.scenario.figures_window_s()
         edges = np.arange(max(begin, start_s), end, COV_SPAN_S)
         return metrics.cov(np.diff(np.interp(edges, series["time_s"], series["delivered_bytes"])))
 
     def flow(self, name: str | int) -> dict[str, Array]:
-        """The series of a flow: time_s, cwnd and ssthresh (segments), srtt_s, counters since its start."""
+        """Returns the series of a flow: time_s, cwnd and ssthresh (segments), srtt_s, counters."""
         return _arrays(self._output["flows"], str(name), "flow")
 
     def link(self, name: str) -> dict[str, Array]:
-        """The series of a link: time_s, queue_packets, queue_bytes, and counters since the run's start."""
+        """Returns the series of a link: time_s, queue_packets, queue_bytes, and counters."""
         return _arrays(self._output["links"], name, "link")
 
     @functools.cached_property
@@ -236,7 +244,7 @@ def _arrays(series: Mapping[str, Columns], name: str, one: str) -> dict[str, Arr
 
 
 def _long(series: Mapping[str, Columns]) -> pyarrow.Table:
-    """One chunk a name, its numbers where the core wrote them."""
+    """A table with one chunk per name, whose numbers stay where the core wrote them."""
     import pyarrow
 
     names = pyarrow.array(list(series), pyarrow.string())
@@ -258,15 +266,15 @@ def _long(series: Mapping[str, Columns]) -> pyarrow.Table:
 
 
 def unreached_loads(background: list[dict[str, Any]]) -> list[str]:
-    """A line for each load that was asked for and not reached: what was, and what was offered.
+    """Returns a line for each load that was not reached, with the loads asked for, reached and offered.
 
     Args:
-        background: of a summary, or of the mean of several.
+        background: the entries of a summary, or of the mean of several.
     """
     return [
         f"{entry['name']}: a load of {_mbps(entry['load_bps'])} was asked for, "
-        f"{_mbps(entry['throughput_bps'])} ({entry['load_reached']:.1%} of it) were reached; "
-        f"{_mbps(entry['offered_bps'])} were offered"
+        f"{_mbps(entry['throughput_bps'])} ({entry['load_reached']:.1%} of it) was reached; "
+        f"{_mbps(entry['offered_bps'])} was offered"
         for entry in background
         if entry["load_reached"] is not None and abs(entry["load_reached"] - 1.0) > REACHED
     ]
@@ -277,9 +285,9 @@ def _mbps(rate_bps: float) -> str:
 
 
 def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """What `longfat run --repeats N --json` prints: runs, and mean and standard error of every figure.
+    """Returns what `longfat run --repeats N --json` prints: runs, and mean and standard error of each number.
 
-    A figure that is None in some run (a time that was never reached) has neither.
+    A number that is None in some run (a time that was never reached) has neither.
     """
     keys = ("flows", "links", "background", "metrics")
     picked = [{key: summary[key] for key in keys} for summary in summaries]

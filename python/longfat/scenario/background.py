@@ -1,6 +1,6 @@
-"""Traffic that comes and goes: what a scenario may say of each kind, and how a load becomes numbers.
+"""Background traffic: the keys of each kind, and how a load becomes numbers.
 
-Names, defaults and units stand here; how each kind behaves is in `crates/sim/src/workload`.
+This module has names, defaults and units; `crates/sim/src/workload` has the behaviour of each kind.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from longfat.scenario import registry, surge
 from longfat.scenario.distributions import (
@@ -26,60 +26,64 @@ from longfat.scenario.fields import (
     GAPS_S,
     MOST_SESSIONS,
     RATES_BPS,
-    Accepts,
-    Algorithm,
-    AlgorithmSpec,
+    Flows,
     Gap,
     LargestFile,
     LogSize,
     LogSpread,
+    Name,
     Page,
-    Sessions,
     Shape,
     Share,
+    Sources,
     TailIndex,
     Time,
     Transfer,
+    Users,
     WebSessions,
+    in_range,
+    number_schema,
 )
+from longfat.scenario.form import Form
+from longfat.scenario.named import Algorithm, AlgorithmSpec
 from longfat.scenario.sizes import FileSizes
 from longfat.scenario.topology import Placed
 from longfat.units import RATE, TIME, split, to_float
 from longfat.words import choice, shown
 
 GREATEST_SHARE = 10.0
-"""Of a link that a load may be: ten times what it carries."""
+"""The greatest load, as a share of the link: ten times what it carries."""
 
 REACHED = 0.05
-"""A load is reached if what comes through differs from it by no more than this part."""
+"""A load is reached if what comes through differs from it by no more than this share."""
 
 
 class Rates(Protocol):
-    """What loads go by, bit/s: of the link that the data cross (a path's narrowest), there and back."""
+    """The rates that loads refer to, bit/s: those of the narrowest link of a path, there and back."""
 
     @property
     def rate(self) -> float:
-        """There."""
+        """The rate on the way there."""
         ...
 
     @property
-    def reverse_rate(self) -> float | None:
-        """Back; as there if None."""
+    def reverse_rate(self) -> float:
+        """The rate on the way back."""
         ...
 
 
 @dataclass(frozen=True)
 class LinkShare:
-    """A load as a part of the rate of the link that the data cross."""
+    """A load as a share of the rate of the link that the data cross."""
 
     share: float
 
 
 Load = float | LinkShare
-"""Bit/s of IP, or a part of the link."""
+"""Bit/s of IP, or a share of the link."""
 
 
-def _load(value: Any) -> Load:
+def _load(value: Any, _: Any) -> Load:
     if isinstance(value, LinkShare):
         return value
     amount, unit = split(value) or (None, "")
@@ -92,10 +96,7 @@ def _load(value: Any) -> Load:
         rate_bps = RATE.parse(value)
     except ValueError as error:
         raise ValueError(f'{error}, or a share of the link such as "20 %"') from None
-    low, high = RATES_BPS
-    if not low <= rate_bps <= high:
-        raise ValueError(f"accepted: from {RATE.write(low)} to {RATE.write(high)}")
-    return rate_bps
+    return in_range(rate_bps, RATES_BPS, RATE.write)
 
 
 def _write_load(load: Load) -> str:
@@ -103,95 +104,103 @@ def _write_load(load: Load) -> str:
 
 
 def _percent(share: float) -> str:
-    """Read back as the same float."""
+    """Writes a percentage that is read as the same float."""
     text = f"{share * 100:.12g}"
     return text if float(text) / 100 == share else f"{share * 100!r}"
 
 
 OfferedLoad = Annotated[
     Load,
-    PlainValidator(_load),
-    PlainSerializer(_write_load),
-    Accepts('a share of the link such as "20 %", or a rate'),
+    Form(
+        'a share of the link such as "20 %", or a rate',
+        _load,
+        lambda value, _: _write_load(value),
+        lambda: number_schema("A load, as a share of the link or a rate", "20 %", ("%", *RATE.units)),
+    ),
 ]
 
 
 class Connections(Placed):
-    """What all kinds share. Each transfer is a new connection."""
+    """The keys that all kinds share. Each transfer is a new connection."""
 
-    name: str | None = None
+    name: Name | None = None
+    """Its name in results; by default its kind and number."""
     rtt: DrawnRtt | None = None
-    """Drawn for each connection; the first flow's if not given."""
+    """Two-way propagation delay, drawn for each connection; by default the first flow's."""
     direction: Literal["forward", "reverse", "both"] = "forward"
+    """Which way data go."""
     stop: Time | None = None
-    """From then on nothing is opened, and what has no end sends nothing new."""
+    """From then on no connection opens, and endless ones send nothing new."""
 
     @model_validator(mode="after")
     def _algorithm_and_times_fit(self) -> Self:
         if self.algorithm.custom:
-            raise ValueError("background traffic takes an algorithm of `longfat algorithms`, not one's own")
+            raise ValueError(
+                "background traffic does not take an algorithm of one's own; "
+                "accepted: one that `longfat algorithms` lists"
+            )
         start: Distribution | None = getattr(self, "start", None)
         if self.stop is not None and self.stop <= (0.0 if start is None else least(start)):
-            raise ValueError(f'stop = "{TIME.write(self.stop)}" is not after its start')
+            raise ValueError(
+                f'stop = "{TIME.write(self.stop)}" is not after its start; accepted: a later time'
+            )
         return self
 
-    def asked_bps(self, bottleneck: Rates) -> float | None:
-        """The load that was asked for in each direction; None of a kind, or a source, without one."""
+    def asked_bps(self, path: Rates) -> float | None:
+        """The load that is asked for in each direction; None for a kind, or a source, without one."""
         load: Load | None = getattr(self, "load", None)
         if not isinstance(load, LinkShare):
             return load
-        reverse = bottleneck.reverse_rate or bottleneck.rate
-        return load.share * (reverse if self.direction == "reverse" else bottleneck.rate)
+        return load.share * (path.reverse_rate if self.direction == "reverse" else path.rate)
 
-    def with_load(self, _bottleneck: Rates) -> Self:
-        """The same with what its load amounts to written out instead; `rtt` is filled in by now."""
+    def with_load(self, _path: Rates) -> Self:
+        """The same background with its load worked out; `rtt` is filled in already."""
         return self
 
 
 class Web(Connections):
-    """Sessions that ask for pages, whether or not the last one has come."""
+    """Sessions that ask for pages, whether or not the last page has arrived."""
 
     kind: Literal["web"]
+    """Sessions that ask for pages."""
     sessions: WebSessions = 50
-    """Of each direction that is asked for."""
+    """The number of sessions in each direction."""
     gap: Gap = 1.0
     """Mean of the exponential time between a session's pages."""
     page: Page = 9400.0  # Li, Leith, Shorten 2007: 50 sessions load about 1.5 % of 250 Mbit/s
     """Mean of the Pareto page size."""
     shape: Shape = 1.2  # Li, Leith, Shorten 2007
+    """Shape of the Pareto page size."""
 
 
 class Surge(Connections):
     """SURGE's user equivalents: each fetches objects file by file, then rests (`scenario.surge`)."""
 
     kind: Literal["surge"]
-    users: Sessions | None = None
-    """Of each direction that is asked for; this or `load`."""
+    """SURGE's users, who fetch objects file by file, then rest."""
+    users: Users | None = None
+    """The number of users in each direction; this or `load`."""
     load: OfferedLoad | None = None
-    """Mean rate of IP that as many users offer to the path while it is idle."""
+    """Mean rate of IP that the users offer to an idle path; sets their number."""
     largest: LargestFile = surge.Habits.largest_bytes
-    """Where the tail of the file sizes ends."""
+    """The size at which the tail of the file sizes ends."""
 
     @model_validator(mode="after")
     def _users_or_load(self) -> Self:
         if (self.users is None) == (self.load is None):
-            raise ValueError(
-                'accepted: users, a whole number, or load, such as "4 Mbit/s" or "2 %"; one of them'
-            )
+            raise ValueError('accepted: either users, a whole number, or load, such as "4 Mbit/s" or "2 %"')
         return self
 
     def habits(self) -> surge.Habits:
-        """What its users draw from."""
+        """The distributions that its users draw from."""
         return surge.Habits(largest_bytes=self.largest)
 
-    def with_load(self, bottleneck: Rates) -> Self:
-        """With the number of users."""
-        load_bps = self.asked_bps(bottleneck)
+    def with_load(self, path: Rates) -> Self:
+        """The same background with its number of users worked out."""
+        load_bps = self.asked_bps(path)
         if load_bps is None or self.rtt is None:
             return self
-        rate = bottleneck.rate
-        if self.direction == "reverse" and bottleneck.reverse_rate is not None:
-            rate = bottleneck.reverse_rate
+        rate = path.reverse_rate if self.direction == "reverse" else path.rate
         one_bps = surge.offered_bps(
             self.habits(), mean(self.rtt), self.mss, self.header_bytes, self.initial_window, rate
         )
@@ -206,37 +215,44 @@ class Short(Connections):
     """
 
     kind: Literal["short"]
+    """Short flows."""
     gap: Gap | None = None
-    """Mean of the exponential time between two starts in each direction asked for; this or `load`."""
+    """Mean of the exponential time between two starts in each direction; this or `load`."""
     load: OfferedLoad | None = None
-    """Mean rate of IP that the flows carry."""
+    """Mean rate of IP that the flows carry; sets the gap."""
     sizes: MeasuredSizes | None = None
-    """Measured sizes, instead of the body and the tail that follow."""
+    """Measured sizes, in place of the body and the tail that follow."""
     body_mu: LogSize = FileSizes.body_mu
+    """Mean of the logarithm of the bytes in the lognormal body."""
     body_sigma: LogSpread = FileSizes.body_sigma
+    """Standard deviation of the logarithm of the bytes in the lognormal body."""
     tail_share: Share = FileSizes.tail_share
+    """Share of flows in the Pareto tail."""
     tail_least: Transfer = FileSizes.tail_least_bytes
+    """The size at which the tail begins."""
     tail_shape: TailIndex = FileSizes.tail_shape
+    """Tail index."""
     largest: Transfer = FileSizes.largest_bytes
+    """The size at which the tail ends."""
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         if (self.gap is None) == (self.load is None):
-            raise ValueError('accepted: gap, a time such as "10 ms", or load, such as "20 %"; one of them')
+            raise ValueError('accepted: either gap, a time such as "10 ms", or load, such as "20 %"')
         if self.largest < self.tail_least:
-            raise ValueError("largest lies below tail_least; accepted: the lesser one as tail_least")
+            raise ValueError("largest is below tail_least; accepted: the lesser size as tail_least")
         if not self.files().body_fits():
             raise ValueError(
-                "the middle of the body, exp(body_mu) bytes, lies above tail_least; accepted: below it"
+                "the middle of the body, exp(body_mu) bytes, is above tail_least; accepted: a lower body_mu"
             )
         fields = type(self).model_fields
         given = [key for key in BODY_AND_TAIL if getattr(self, key) != fields[key].default]
         if self.sizes is not None and given:
-            raise ValueError(f"sizes stands in place of {given[0]}; accepted: one of them")
+            raise ValueError(f"sizes replaces {given[0]}; accepted: one of them")
         return self
 
     def files(self) -> FileSizes:
-        """The distribution of sizes, unless they are measured."""
+        """The distribution of sizes, where they are not measured."""
         return FileSizes(
             self.body_mu, self.body_sigma, self.tail_share, self.tail_least, self.tail_shape, self.largest
         )
@@ -248,12 +264,12 @@ class Short(Connections):
             headers = Empirical(tuple(self.header_bytes * n for n in packets), self.sizes.weights)
             return self.sizes.mean() + headers.mean()
         payload = self.files().mean_file_bytes()
-        # the last packet is half full on average, and there is at least one
+        # The last packet is half full on average, and there is at least one.
         return payload + self.header_bytes * max(1.0, payload / self.mss + 0.5)
 
-    def with_load(self, bottleneck: Rates) -> Self:
-        """With the gap."""
-        load_bps = self.asked_bps(bottleneck)
+    def with_load(self, path: Rates) -> Self:
+        """The same background with its gap worked out."""
+        load_bps = self.asked_bps(path)
         if load_bps is None:
             return self
         gap = 8.0 * self.mean_ip_bytes() / load_bps
@@ -264,26 +280,29 @@ BODY_AND_TAIL = ("body_mu", "body_sigma", "tail_share", "tail_least", "tail_shap
 
 
 class Bulk(Connections):
-    """Long-lived flows without series of their own: they send as much as their algorithm lets them."""
+    """Long-lived flows without series of their own, which send as much as their algorithm allows."""
 
     kind: Literal["bulk"]
-    flows: Sessions
-    """Of each direction that is asked for."""
+    """Long-lived flows."""
+    flows: Flows
+    """The number of flows in each direction."""
     start: DrawnTime = 0.0
-    """Drawn for each."""
+    """When a flow starts, drawn for each."""
 
 
 class Onoff(Connections):
-    """On-off sources over UDP that listen to nobody; rate and periods are the algorithm's parameters."""
+    """On-off sources over UDP that do not react to the network; the algorithm has their rate and periods."""
 
     kind: Literal["onoff"]
+    """On-off sources that do not react to the network."""
     algorithm: Algorithm = AlgorithmSpec("onoff")
-    sources: Sessions
-    """Of each direction that is asked for."""
+    """The algorithm "onoff" with its rate while on and its periods."""
+    sources: Sources
+    """The number of sources in each direction."""
     load: OfferedLoad | None = None
-    """Mean rate of IP of all of them, in place of the algorithm's rate."""
+    """Mean rate of IP of all sources together, in place of the algorithm's rate."""
     start: DrawnTime | None = None
-    """Drawn for each; uniform over an on- and an off-period if not given: not all switch together."""
+    """When a source starts, drawn for each; uniform over an on- and an off-period by default."""
 
     @model_validator(mode="after")
     def _algorithm_fits(self) -> Self:
@@ -292,15 +311,15 @@ class Onoff(Connections):
                 f'algorithm = "{self.algorithm.name}": accepted: "onoff", or {{ name = "onoff", on = "1 s" }}'
             )
         if self.load is not None and "rate" in self.algorithm.parameters:
-            raise ValueError("load stands in place of algorithm.rate; accepted: one of them")
+            raise ValueError("load replaces algorithm.rate; accepted: one of them")
         return self
 
-    def with_load(self, bottleneck: Rates) -> Self:
-        """With the rate while on, and the start."""
+    def with_load(self, path: Rates) -> Self:
+        """The same background with its rate while on, and its start."""
         spec = self.algorithm.filled()
         on_s, off_s = spec.parameters["on"], spec.parameters["off"]
         start = Uniform(0.0, on_s + off_s) if self.start is None else self.start
-        load_bps = self.asked_bps(bottleneck)
+        load_bps = self.asked_bps(path)
         if load_bps is not None:
             row = registry.find("algorithms", spec.name)
             rate = RATE.write(load_bps / self.sources * (on_s + off_s) / on_s)
@@ -313,7 +332,7 @@ KINDS = ("web", "surge", "short", "bulk", "onoff")
 
 
 def _known(data: Any) -> Any:
-    """A background's table as it is, if its kind is known."""
+    """Returns a background's table as it is; ValueError if its kind is unknown."""
     if not isinstance(data, Mapping) or data.get("kind") in KINDS:
         return data
     if "kind" not in data:

@@ -1,7 +1,7 @@
-"""Rates of the bottleneck that vary: a sine, steps, or a Mahimahi trace; as scenarios and plans have them.
+"""Rates of links that vary: a sine, steps, or a Mahimahi trace, as scenarios and plans have them.
 
-A trace is a text file as Mahimahi's link shell takes it (Netravali et al., USENIX ATC 2015): each line is a
-time in whole milliseconds at which 1500 bytes can be delivered; after the last line it begins again.
+A trace is a text file in the format of Mahimahi's link shell (Netravali et al., USENIX ATC 2015): each line
+is a time in whole milliseconds at which the link can deliver 1500 bytes; after the last line it starts again.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from longfat.scenario.form import Schema, table
 from longfat.units import RATE, TIME
 
 OPPORTUNITY_BYTES = 1500
-"""What one line of a trace delivers."""
+"""The bytes that one line of a trace delivers."""
 MOST_STEPS = 100_000
 MOST_OPPORTUNITIES = 5_000_000
 PERIODS_S = (1e-3, 1e6)
@@ -29,18 +30,18 @@ _ACCEPTED = (
 
 
 class VaryingRate(float):
-    """A rate in bit/s that varies: as a number its greatest value, of a trace its mean.
+    """A rate in bit/s that varies. As a number it is the greatest rate, for a trace the mean rate.
 
-    Buffers in time or in parts of the BDP go by that number, as do access links and the reverse path.
+    Buffers given as a time or a share of the BDP, access links and the reverse path use that number.
     """
 
     plan: dict[str, Any]
-    """For the core."""
+    """How the rate varies, as the core reads it."""
     written: dict[str, Any]
-    """As a scenario file has it."""
+    """How the rate varies, as a scenario file has it."""
 
     def __new__(cls, bps: float, plan: dict[str, Any], written: dict[str, Any]) -> VaryingRate:
-        """The rate `bps` that varies as `plan` says."""
+        """Makes a rate of `bps` that varies as `plan` says."""
         rate = super().__new__(cls, bps)
         rate.plan, rate.written = plan, written
         return rate
@@ -50,12 +51,12 @@ class VaryingRate(float):
 
 
 def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> float:
-    """A constant rate, or one that varies; ValueError says what would be accepted.
+    """Reads a constant rate, or one that varies; ValueError says what would be accepted.
 
     Args:
-        value: as a scenario file has it.
-        limits_bps: least and greatest rate.
-        base: folder that a trace's file is relative to; the current one by default.
+        value: what a scenario file has.
+        limits_bps: the least and the greatest rate.
+        base: the folder that a trace's file is relative to; the current one by default.
     """
     if isinstance(value, VaryingRate):
         return value
@@ -72,8 +73,20 @@ def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> floa
 
 
 def write(rate: float) -> Any:
-    """As a scenario file has it."""
+    """Writes a rate as a scenario file has it."""
     return copy.deepcopy(rate.written) if isinstance(rate, VaryingRate) else RATE.write(rate)
+
+
+def schemas(rate: Schema, time: Schema) -> tuple[Schema, ...]:
+    """The JSON Schemas of rates that vary, from those of a rate and of a time."""
+    pair = {"type": "array", "prefixItems": [time, rate], "minItems": 2, "maxItems": 2}
+    steps = {"type": "array", "items": pair, "minItems": 1, "maxItems": MOST_STEPS}
+    trace = {"type": "string", "description": "A file in Mahimahi's format, relative to the scenario"}
+    return (
+        table({"sine": table({"max": rate, "min": rate, "period": time})}),
+        table({"steps": steps}),
+        table({"trace": trace}),
+    )
 
 
 def _rate(value: Any, limits_bps: tuple[float, float], place: str) -> float:
@@ -144,12 +157,12 @@ def _trace(value: Any, limits_bps: tuple[float, float], base: Path) -> VaryingRa
 
 
 def read_trace(path: Path) -> list[int]:
-    """The times of a trace in ms; ValueError names the line that is wrong."""
-    accepted = "accepted: whole numbers of milliseconds, one a line, none below the one before"
+    """Reads the times of a trace in ms; ValueError names the line that is wrong."""
+    accepted = "accepted: whole numbers of milliseconds, one per line, none smaller than the one before"
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text of digits"
+        reason = error.strerror if isinstance(error, OSError) else "not a text file of digits"
         raise ValueError(f"trace {path}: {reason}; accepted: a file, relative to the scenario's") from None
     times: list[int] = []
     for number, line in enumerate(lines, start=1):

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import PlainSerializer, PlainValidator, ValidationInfo
-
-from longfat.scenario.fields import RTTS_S, TIMES_S, TRANSFER_BYTES, Accepts
+from longfat.scenario.fields import RTTS_S, TIMES_S, TRANSFER_BYTES, in_range, quantity_schema
+from longfat.scenario.form import Form, Schema, any_of, table
 from longfat.units import SIZE, TIME, Dimension, split, to_float
 from longfat.words import shown
 
 MOST_VALUES = 100_000
-"""Rows of a file of measured values."""
+"""The most rows of a file of measured values."""
 GREATEST_WEIGHT = 1e15
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """Drawn once per flow, uniform in [low, high)."""
+    """A value drawn once per flow, uniform in [low, high)."""
 
     low: float
     high: float
@@ -29,7 +28,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Exponential:
-    """Drawn once per flow: `least` and what is exponential above it, together with this mean."""
+    """A value drawn once per flow: `least` plus an exponential part; `mean` is that of the sum."""
 
     mean: float
     least: float = 0.0
@@ -37,13 +36,13 @@ class Exponential:
 
 @dataclass(frozen=True)
 class Empirical:
-    """Drawn once per flow: one of the values, each as often as its weight is of all weights."""
+    """A value drawn once per flow: one of these, with probabilities in proportion to the weights."""
 
     values: tuple[float, ...]
     weights: tuple[float, ...]
 
     def mean(self) -> float:
-        """Of what is drawn."""
+        """The mean of the draws."""
         total = fsum(self.weights)
         return fsum(x * w for x, w in zip(self.values, self.weights, strict=True)) / total
 
@@ -52,7 +51,7 @@ Distribution = float | Uniform | Exponential | Empirical
 
 
 def least(value: Distribution) -> float:
-    """The least value that can be drawn."""
+    """Returns the least value that can be drawn."""
     match value:
         case Uniform(low=low):
             return low
@@ -65,7 +64,7 @@ def least(value: Distribution) -> float:
 
 
 def mean(value: Distribution) -> float:
-    """The mean of what is drawn."""
+    """Returns the mean of the draws."""
     match value:
         case Uniform(low, high):
             return 0.5 * (low + high)
@@ -92,21 +91,18 @@ def is_drawn(value: Distribution | None) -> bool:
 
 @dataclass(frozen=True)
 class _Quantity:
-    """What is drawn: its dimension, and the values that it may have."""
+    """What is drawn: a dimension, and the limits of its values."""
 
     dimension: Dimension
     limits: tuple[float, float]
+    example: str
 
     def parse(self, value: Any) -> float:
-        parsed = self.dimension.parse(value)
-        low, high = self.limits
-        if not low <= parsed <= high:
-            raise ValueError(f"accepted: from {self.dimension.write(low)} to {self.dimension.write(high)}")
-        return parsed
+        return in_range(self.dimension.parse(value, self.example), self.limits, self.dimension.write)
 
     def empirical(self, value: Any, base: Path) -> Empirical:
-        """Of a file's name, or of rows: a value, or a value and its weight."""
-        example = self.dimension.example
+        """Reads the name of a file, or rows that are a value, or a value and its weight."""
+        example = self.example
         if isinstance(value, str):
             rows = list(_lines(value, base, example))
         elif isinstance(value, (list, tuple)):
@@ -117,7 +113,7 @@ class _Quantity:
             )
         name = f"{base / value}: " if isinstance(value, str) else ""
         if not 0 < len(rows) <= MOST_VALUES:
-            held = "more than 100000 values" if rows else "no value"
+            held = f"more than {MOST_VALUES} values" if rows else "no value"
             raise ValueError(f"{name}holds {held}; accepted: up to {MOST_VALUES} lines of value[, weight]")
         values, weights = [], []
         for place, text, weight in rows:
@@ -131,7 +127,7 @@ class _Quantity:
         return Empirical(tuple(values), tuple(weights))
 
     def write_empirical(self, value: Empirical) -> dict[str, Any]:
-        """With the values themselves, so that what was run needs no other file."""
+        """Writes the values themselves, so that a stored scenario needs no other file."""
         write = self.dimension.write
         rows: list[Any] = [
             write(x) if w == 1.0 else [write(x), w] for x, w in zip(value.values, value.weights, strict=True)
@@ -140,7 +136,7 @@ class _Quantity:
 
 
 def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]]:
-    """Place, value and weight of each line of a file; empty ones, and what follows a #, are left out."""
+    """Yields place, value and weight of each line; skips empty lines and whatever follows a #."""
     path = base / file
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -170,7 +166,7 @@ def _row(row: Any, example: str) -> tuple[Any, Any]:
 
 
 def _weight(value: Any) -> float:
-    told = f"{shown(value)} is no weight; accepted: a number from 0 to {GREATEST_WEIGHT:g}"
+    told = f"{shown(value)} is not a weight; accepted: a number from 0 to {GREATEST_WEIGHT:g}"
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(told)
     amount, unit = split(value) or (None, "")
@@ -180,92 +176,111 @@ def _weight(value: Any) -> float:
     return float(weight)
 
 
-def _distribution(quantity: _Quantity) -> PlainValidator:
-    accepted = (
-        'accepted: a time such as "42 ms", { uniform = ["0 s", "40 s"] }, { exponential = "40 ms" } or '
-        '{ empirical = "file.csv" }'
+_PARTS = {
+    "uniform": 'uniform = ["0 s", "40 s"]',
+    "exponential": 'exponential = "40 ms"',
+    "empirical": 'empirical = "file.csv"',
+}
+_ACCEPTED = 'accepted: a time such as "42 ms", ' + " or ".join(
+    [", ".join(f"{{ {text} }}" for text in list(_PARTS.values())[:-1]), f"{{ {_PARTS['empirical']} }}"]
+)
+
+
+def _read(quantity: _Quantity, value: Any, base: Path) -> Distribution:
+    if isinstance(value, (Uniform, Exponential, Empirical)):
+        return value
+    if not isinstance(value, Mapping):
+        return quantity.parse(value)
+    if list(value) == ["uniform"]:
+        ends = value["uniform"]
+        if not isinstance(ends, (list, tuple)) or len(ends) != 2:
+            raise ValueError(f"accepted: two times such as {{ {_PARTS['uniform']} }}")
+        low, high = map(quantity.parse, ends)
+        if low > high:
+            raise ValueError("uniform has its first time above the second; accepted: the lesser time first")
+        return Uniform(low, high)
+    if list(value) == ["exponential"]:
+        return Exponential(quantity.parse(value["exponential"]))
+    if set(value) == {"exponential", "least"}:
+        mean, low = quantity.parse(value["exponential"]), quantity.parse(value["least"])
+        if low > mean:
+            raise ValueError("least is above the mean; accepted: the lesser time as least")
+        return Exponential(mean, low)
+    if list(value) == ["empirical"]:
+        return quantity.empirical(value["empirical"], base)
+    raise ValueError(_ACCEPTED)
+
+
+def _write(quantity: _Quantity, value: Distribution) -> Any:
+    write = quantity.dimension.write
+    match value:
+        case Uniform(low, high):
+            return {"uniform": [write(low), write(high)]}
+        case Exponential(mean, low):
+            return {"exponential": write(mean), **({"least": write(low)} if low > 0.0 else {})}
+        case Empirical():
+            return quantity.write_empirical(value)
+        case _:
+            return write(value)
+
+
+def _empirical_schema(quantity: _Quantity) -> Schema:
+    value = quantity_schema(quantity.dimension)
+    weight = {"type": ["number", "string"], "minimum": 0}
+    pair = {"type": "array", "prefixItems": [value, weight], "minItems": 2, "maxItems": 2}
+    rows = {"type": "array", "items": any_of(value, pair), "minItems": 1, "maxItems": MOST_VALUES}
+    file = {"type": "string", "description": "A file with lines of value[, weight], relative to the scenario"}
+    return table({"empirical": any_of(file, rows)})
+
+
+def _schema(quantity: _Quantity) -> Schema:
+    value = quantity_schema(quantity.dimension)
+    ends = {"type": "array", "items": value, "minItems": 2, "maxItems": 2}
+    return any_of(
+        value,
+        table({"uniform": ends}),
+        table({"exponential": value}, {"least": value}),
+        _empirical_schema(quantity),
     )
 
-    def check(value: Any, info: ValidationInfo) -> Distribution:
-        if isinstance(value, (Uniform, Exponential, Empirical)):
-            return value
-        if not isinstance(value, Mapping):
-            return quantity.parse(value)
-        if list(value) == ["uniform"]:
-            ends = value["uniform"]
-            if not isinstance(ends, (list, tuple)) or len(ends) != 2:
-                raise ValueError('accepted: two times such as { uniform = ["0 s", "40 s"] }')
-            low, high = map(quantity.parse, ends)
-            if low > high:
-                raise ValueError(
-                    "the first time of uniform is above the second one; accepted: the lesser first"
-                )
-            return Uniform(low, high)
-        if list(value) == ["exponential"]:
-            return Exponential(quantity.parse(value["exponential"]))
-        if set(value) == {"exponential", "least"}:
-            mean, low = quantity.parse(value["exponential"]), quantity.parse(value["least"])
-            if low > mean:
-                raise ValueError("least lies above the mean; accepted: the lesser time as least")
-            return Exponential(mean, low)
-        if list(value) == ["empirical"]:
-            return quantity.empirical(value["empirical"], base_of(info))
-        raise ValueError(accepted)
 
-    return PlainValidator(check)
+def _distribution(quantity: _Quantity, accepts: str) -> Form:
+    return Form(
+        accepts,
+        lambda value, at: _read(quantity, value, at.base),
+        lambda value, _: _write(quantity, value),
+        lambda: _schema(quantity),
+    )
 
 
-def base_of(info: ValidationInfo) -> Path:
-    """The folder that files named in a scenario are relative to."""
-    base: Path = (info.context or {}).get("base", Path())
-    return base
+_START, _RTT = _Quantity(TIME, TIMES_S, "5 s"), _Quantity(TIME, RTTS_S, "42 ms")
+_SIZES = _Quantity(SIZE, TRANSFER_BYTES, "10 kB")
 
-
-def _writer(quantity: _Quantity) -> Callable[[Distribution], Any]:
-    def write(value: Distribution) -> Any:
-        match value:
-            case Uniform(low, high):
-                return {"uniform": [quantity.dimension.write(low), quantity.dimension.write(high)]}
-            case Exponential(mean, low):
-                above = {"least": quantity.dimension.write(low)} if low > 0.0 else {}
-                return {"exponential": quantity.dimension.write(mean), **above}
-            case Empirical():
-                return quantity.write_empirical(value)
-            case _:
-                return quantity.dimension.write(value)
-
-    return write
-
-
-_START, _RTT = _Quantity(TIME, TIMES_S), _Quantity(TIME, RTTS_S)
-_SIZES = _Quantity(SIZE, TRANSFER_BYTES)
+RTT_SUCH_AS = 'a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }'
 
 DrawnTime = Annotated[
-    Distribution,
-    _distribution(_START),
-    PlainSerializer(_writer(_START)),
-    Accepts('a time such as "5 s", or { uniform = ["0 s", "40 s"] }'),
+    Distribution, _distribution(_START, 'a time such as "5 s", or { uniform = ["0 s", "40 s"] }')
 ]
-RTT_SUCH_AS = Accepts('a two-way propagation delay such as "42 ms", or { uniform = ["16 ms", "320 ms"] }')
-DrawnRtt = Annotated[
-    Distribution,
-    _distribution(_RTT),
-    PlainSerializer(_writer(_RTT)),
-    RTT_SUCH_AS,
-]
+DrawnRtt = Annotated[Distribution, _distribution(_RTT, RTT_SUCH_AS)]
 
 
-def _sizes(value: Any, info: ValidationInfo) -> Empirical:
+def _sizes(value: Any, base: Path) -> Empirical:
     if isinstance(value, Empirical):
         return value
     if not isinstance(value, Mapping) or list(value) != ["empirical"]:
-        raise ValueError('accepted: { empirical = "sizes.csv" }, with lines of size[, weight]')
-    return _SIZES.empirical(value["empirical"], base_of(info))
+        raise ValueError(
+            'accepted: { empirical = "sizes.csv" }, with lines of size[, weight], '
+            'or { empirical = ["10 kB", ["1 MB", 0.1]] }'
+        )
+    return _SIZES.empirical(value["empirical"], base)
 
 
 MeasuredSizes = Annotated[
     Empirical,
-    PlainValidator(_sizes),
-    PlainSerializer(_SIZES.write_empirical),
-    Accepts('{ empirical = "sizes.csv" }'),
+    Form(
+        '{ empirical = "sizes.csv" }',
+        lambda value, at: _sizes(value, at.base),
+        lambda value, _: _SIZES.write_empirical(value),
+        lambda: _empirical_schema(_SIZES),
+    ),
 ]

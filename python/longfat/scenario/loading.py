@@ -1,6 +1,6 @@
-"""A user's own algorithm out of its file: imported once, and refused at once if it cannot be one.
+"""Imports a user's own algorithm from its file, once, and refuses at once what cannot be an algorithm.
 
-Everything that is wrong is a ValueError of one line that names the file, and where its code failed.
+Every problem is a ValueError of one line that names the file, and the line where its code failed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from types import ModuleType
 from typing import Any
 
 METHODS = ("on_ack", "on_congestion")
-"""What an algorithm has to have."""
+"""The methods that an algorithm must have."""
 
 
 def load(path: Path, qualified: str) -> Callable[..., Any]:
-    """The class, or the function that makes instances, of that name in a file."""
+    """Returns the class of that name in a file, or the function that makes instances."""
     module = _module(path)
     here: Any = module
     for part in qualified.split("."):
@@ -32,7 +32,7 @@ def load(path: Path, qualified: str) -> Callable[..., Any]:
 
 
 def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
-    """Whether it has the methods (told of a class only), and takes the parameters."""
+    """Checks that a class has the methods, and that it takes the parameters; ValueError if not."""
     name = getattr(factory, "__name__", type(factory).__name__)
     if isinstance(factory, type):
         lacking = [method for method in METHODS if not callable(getattr(factory, method, None))]
@@ -43,7 +43,7 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
             )
     try:
         signature = inspect.signature(factory)
-    except (TypeError, ValueError):  # not to be known of what is written in C
+    except (TypeError, ValueError):  # code in C may have no signature
         return
     try:
         signature.bind(**parameters)
@@ -53,7 +53,7 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
 
 
 def _module(path: Path) -> ModuleType:
-    """The module in this file, imported once a process unless the file changed."""
+    """Returns the module in this file, which a process imports once unless the file changes."""
     try:
         stamp = path.stat().st_mtime_ns
     except OSError as error:
@@ -72,7 +72,7 @@ def _module(path: Path) -> ModuleType:
         del sys.modules[key]
         raise ValueError(
             f"{path.name} ends the program while it is imported (SystemExit: {ended}){_where(ended, path)}; "
-            'accepted: a file that only defines; the rest below if __name__ == "__main__"'
+            'accepted: a file with definitions, and everything else below if __name__ == "__main__"'
         ) from None
     except Exception as error:
         del sys.modules[key]
@@ -85,7 +85,7 @@ def _module(path: Path) -> ModuleType:
 
 
 def _where(error: BaseException, path: Path) -> str:
-    """The lines of the user's own files that led there, the last one last; a syntax error names its own."""
+    """The lines of the user's own files that led there, in order; a syntax error names its own line."""
     frames = [
         f"{Path(frame.filename).name}, line {frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)

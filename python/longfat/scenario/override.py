@@ -1,4 +1,4 @@
-"""Values for dotted keys of a scenario file: `--set`, the axes of a sweep, `with_values`."""
+"""Sets dotted keys of a scenario file: for `--set`, the axes of a sweep, and `with_values`."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 from longfat.errors import InputError
 
 SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_queue": "kind"}
-"""Keys whose value may be a name alone, and the key that it has in the table that it is short for."""
+"""Keys whose value may be a bare name, and the key of that name in the table that it is short for."""
 
 
 def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
-    """Sets a dotted key in nested tables; list positions are numbers. Missing tables are made.
+    """Sets a dotted key in nested tables; list positions are numbers. Makes tables that are missing.
 
     Raises:
-        InputError: the key goes through what is no table, or names a position that a list does not have.
+        InputError: the key passes through a value that is not a table, or a list lacks the position.
     """
     *parents, last = key.split(".")
     here: Any = data
     passed: list[str] = []
     for part in parents:
-        place: Any = _position(here, part, passed, key, source) if isinstance(here, list) else part
+        step: Any = _position(here, part, passed, key, source) if isinstance(here, list) else part
         if isinstance(here, dict):
             here.setdefault(part, {})
         name = SHORT_FORMS.get(part)
-        if name is not None and not isinstance(here[place], dict | list):
-            here[place] = {name: here[place]}
-        here = here[place]
+        if name is not None and not isinstance(here[step], dict | list):
+            here[step] = {name: here[step]}
+        here = here[step]
         passed.append(part)
         if not isinstance(here, (dict, list)):
-            raise InputError(f"{source}: {key}: {'.'.join(passed)} is not a table; give it as a whole")
+            raise InputError(f"{source}: {key}: {'.'.join(passed)} is not a table; accepted: the whole value")
     if isinstance(here, list):
         here[_position(here, last, passed, key, source)] = value
     else:
@@ -47,7 +47,7 @@ def _position(here: list[Any], part: str, passed: list[str], key: str, source: s
 
 
 def parse_override(text: str) -> tuple[str, Any]:
-    """The key and the value of "key=value"; the value as TOML if it is, else as a text."""
+    """Returns key and value of "key=value"; the value is read as TOML if it is, else as a text."""
     key, equals, value = text.partition("=")
     key, value = key.strip(), value.strip()
     if not equals or not key or not value:

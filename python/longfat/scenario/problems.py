@@ -1,4 +1,4 @@
-"""What pydantic found wrong, told as one line per problem: file, key, value, what would be accepted."""
+"""Turns what pydantic found wrong into one line per problem: file, key, value, what would be accepted."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from longfat.scenario.fields import Accepts
+from longfat.scenario.form import Form
 from longfat.words import choice, shown, suggestion
 
 
 def lines(error: ValidationError, model: type[BaseModel], source: str) -> list[str]:
-    """One line per problem of a model that was validated from `source`."""
+    """Returns one line per problem of a model that was validated from `source`."""
     return [f"{source}: {_line(detail, model)}" for detail in error.errors(include_url=False)]
 
 
@@ -30,8 +30,6 @@ def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
             message = str(detail["ctx"]["error"])
         case "literal_error":
             message = _literal(owner, location[-1], detail)
-        case "bool_type":
-            message = "accepted: true or false"
         case "string_type":
             message = "accepted: a text"
         case "list_type":
@@ -51,14 +49,14 @@ def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _literal(owner: type[BaseModel] | None, key: int | str, detail: ErrorDetails) -> str:
-    """What a key that takes one of a few words would accept."""
+    """What is accepted by a key that takes one of a few words."""
     field = _fields(owner).get(str(key)) if owner else None
     words = [word for word in get_args(field.annotation) if isinstance(word, str)] if field else []
     return choice(detail["input"], words, detail["ctx"]["expected"].replace("'", '"'))
 
 
 def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """By the names that a file has."""
+    """The fields of a model by the names that a file has."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
@@ -87,13 +85,13 @@ def _walk(
 
 
 def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
-    """What tells a model from its alternatives."""
+    """The words that tell a model from its alternatives."""
     field = model.model_fields.get("kind")
     return get_args(field.annotation) if field else ()
 
 
 def _is_table(owner: type[BaseModel] | None, location: tuple[int | str, ...]) -> bool:
-    """Whether a location is a table of its own, and not a value that is written as one."""
+    """Whether a location is a table of the file, not a value that is written as an inline table."""
     if not location or isinstance(location[-1], int):
         return True
     field = _fields(owner).get(location[-1]) if owner else None
@@ -105,8 +103,8 @@ def _accepted(owner: type[BaseModel] | None, key: int | str) -> str:
     if field is None:
         return "a value"
     for item in field.metadata:
-        if isinstance(item, Accepts):
-            return item.text
+        if isinstance(item, Form):
+            return item.accepts
     if _models(field.annotation):
         return f"a table, [{key}]"
     words = [f'"{word}"' for word in get_args(field.annotation)]

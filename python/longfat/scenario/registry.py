@@ -1,19 +1,36 @@
-"""What the core offers: the rows of its algorithms, queues and routers, and checks of their parameters."""
+"""What the core offers: the rows of its algorithms, queues and routers, and checks of their parameters.
+
+The core knows numbers and words. A scenario file says `true` and `false` where a row has a choice between
+"on" and "off" or between "true" and "false", and "auto" where the number 0 stands for a value that the row
+works out by itself. Both are translated here, so plans and stored keys have the core's words.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import warnings
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, NotRequired, TypedDict
 
 from longfat import _core
+from longfat.errors import OldFormWarning
 from longfat.units import from_declared, to_declared
 from longfat.words import choice, shown, suggestion
 
 Kind = Literal["algorithms", "queues", "routers"]
 
-FLAG = {"true", "false"}
-"""Choices that a scenario file writes without quotes."""
+SWITCHES = ({"on": True, "off": False}, {"true": True, "false": False})
+"""Pairs of words that a scenario file writes true and false."""
+OLD_WORDS = SWITCHES[0] | SWITCHES[1]
+"""Texts that are read as true and false, with a note."""
+AUTO = "auto"
+SINCE = "0.2"
+"""The version that brought `true`, `false` and "auto" to every key."""
+
+_SAYS_ZERO = re.compile(r"(?:(?<=; )|^)0(?=: | takes | switches\b)")
+"""How the meaning of a number says that 0 is no value but asks for one that the row works out."""
 
 
 class Parameter(TypedDict):
@@ -42,15 +59,15 @@ class Row(TypedDict):
     linux_module: str | None
     live: bool
     kernel_form: NotRequired[str | None]
-    """The name of an algorithm that Longfat itself can bring into the kernel (bpf/)."""
+    """The name of an algorithm that Longfat itself can load into the kernel (bpf/)."""
     explicit_bytes: NotRequired[int]
-    """Of an algorithm: what its explicit congestion header takes of every data packet."""
+    """The bytes of an algorithm's explicit congestion header in every data packet."""
     explicit: NotRequired[bool]
-    """Of an algorithm: whether its data packets carry an explicit congestion header."""
+    """Whether an algorithm's data packets carry an explicit congestion header."""
     transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
-    """What carries an algorithm; over "udp" all is acknowledged, of "datagrams" nothing."""
+    """What carries an algorithm: "udp" acknowledges everything, "datagrams" nothing."""
     ecn: NotRequired[bool]
-    """Of a queue: whether it can mark packets."""
+    """Whether a queue can mark packets."""
     random: NotRequired[bool]
     """Whether an algorithm or a queue draws random numbers."""
 
@@ -67,27 +84,23 @@ def rows(kind: Kind) -> list[Row]:
 
 
 def find(kind: Kind, name: str) -> Row:
-    """The row with this name or alias; ValueError suggests the nearest names."""
+    """Returns the row with this name or alias; ValueError suggests the nearest names."""
     for row in rows(kind):
         if name == row["name"] or name in row["aliases"]:
             return row
     one = kind.removesuffix("s")
     article = "an" if one[0] == "a" else "a"
-    raise ValueError(
-        f'"{name}" is not {article} {one}{suggestion(name, _all_names(kind))}; accepted: {_names(kind)}'
-    )
+    known = ", ".join(f'"{row["name"]}"' for row in rows(kind)) or "none in this version"
+    raise ValueError(f'"{name}" is not {article} {one}{suggestion(name, all_names(kind))}; accepted: {known}')
 
 
-def _all_names(kind: Kind) -> list[str]:
+def all_names(kind: Kind) -> list[str]:
+    """The names and aliases of all rows of this kind."""
     return [name for row in rows(kind) for name in (row["name"], *row["aliases"])]
 
 
-def _names(kind: Kind) -> str:
-    return ", ".join(f'"{row["name"]}"' for row in rows(kind)) or "none in this version"
-
-
 def check_parameters(kind: Kind, row: Row, given: dict[str, Any]) -> dict[str, float | str]:
-    """The given parameters in the row's units; ValueError says which is wrong and what is accepted."""
+    """Returns the parameters in the row's units; ValueError says which is wrong and what is accepted."""
     declared = {parameter["name"]: parameter for parameter in row["parameters"]}
     checked: dict[str, float | str] = {}
     for name, value in given.items():
@@ -106,18 +119,67 @@ def check_parameters(kind: Kind, row: Row, given: dict[str, Any]) -> dict[str, f
     return checked
 
 
+def read_switch(value: Any, named: str = "") -> bool:
+    """Returns a switch of a scenario: true or false, or one of the old words, which get a note.
+
+    Args:
+        value: what the file has.
+        named: what a note calls the key; its value alone if empty.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value in OLD_WORDS:
+        _note_old(named, value, str(OLD_WORDS[value]).lower())
+        return OLD_WORDS[value]
+    raise ValueError("accepted: true or false")
+
+
+def _note_old(named: str, value: Any, new: str) -> None:
+    told = f"{named} = {shown(value)}" if named else shown(value)
+    warnings.warn(f"{told} is written {new} since {SINCE}", OldFormWarning, stacklevel=3)
+
+
+def switch_words(parameter: Parameter) -> dict[bool, str]:
+    """The row's words for true and false; none if the parameter is no switch."""
+    for pair in SWITCHES:
+        if pair.keys() <= set(parameter["choices"] or ()):
+            return {value: word for word, value in pair.items()}
+    return {}
+
+
+def words(parameter: Parameter) -> list[str | bool]:
+    """The choices of a parameter as a file has them; none for a number."""
+    switch = switch_words(parameter)
+    return [word for word in parameter["choices"] or () if word not in switch.values()] + sorted(switch)[::-1]
+
+
+def has_auto(parameter: Parameter) -> bool:
+    """Whether a number can be "auto", which the core takes as 0."""
+    return parameter["choices"] is None and bool(_SAYS_ZERO.search(parameter["meaning"]))
+
+
+def meaning(parameter: Parameter) -> str:
+    """What a parameter does, in the words of a scenario file."""
+    if not has_auto(parameter):
+        return parameter["meaning"]
+    text = parameter["meaning"].replace("0: automatic, ", "0: ").replace("0: automatic", f"or {AUTO}")
+    return _SAYS_ZERO.sub(AUTO, text)
+
+
 def _value(row: Row, parameter: Parameter, value: Any) -> float | str:
     name = f"{row['name']}.{parameter['name']}"
     if parameter["choices"]:
-        word = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
-        if word not in parameter["choices"]:
-            flags = "true or false" if set(parameter["choices"]) == FLAG else None
-            raise ValueError(f"{name} = {shown(value)}: {choice(value, parameter['choices'], flags)}")
-        return str(word)
+        return _choice(name, parameter, value)
+    if has_auto(parameter):
+        if value == AUTO:
+            return 0.0
+        if value == 0 and not isinstance(value, bool):
+            _note_old(name, value, f'"{AUTO}"')
     try:
         number = to_declared(value, parameter["unit"])
     except ValueError as error:
-        raise ValueError(f"{name} = {shown(value)}: {error}") from None
+        also = f' or "{AUTO}"' if has_auto(parameter) else ""
+        raise ValueError(f"{name} = {shown(value)}: {error}{also}") from None
     least, greatest = parameter["least"], parameter["greatest"]
     if not (least is None or number >= least) or not (greatest is None or number <= greatest):
         low, high = (from_declared(x, parameter["unit"]) for x in (least or 0.0, greatest or 0.0))
@@ -125,21 +187,40 @@ def _value(row: Row, parameter: Parameter, value: Any) -> float | str:
     return number
 
 
+def _choice(name: str, parameter: Parameter, value: Any) -> str:
+    """The core's word for one of a few words."""
+    switch = switch_words(parameter)
+    if switch and (isinstance(value, bool) or (isinstance(value, str) and value in OLD_WORDS)):
+        return switch[read_switch(value, name)]
+    if isinstance(value, str) and value in (parameter["choices"] or ()):
+        return value
+    known = words(parameter)
+    texts = [word for word in known if isinstance(word, str)]
+    raise ValueError(f"{name} = {shown(value)}: {choice(value, texts, listed(known))}")
+
+
+def listed(known: Sequence[str | bool]) -> str:
+    """Choices as a file has them, such as '"auto", true or false'."""
+    *first, last = [shown(word) for word in known] or [""]
+    return " or ".join([", ".join(first), last] if first else [last])
+
+
 def write_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str | bool]:
-    """As a scenario file has them: with the units that it needs."""
-    units = {parameter["name"]: parameter["unit"] for parameter in row["parameters"]}
-    flags = {parameter["name"] for parameter in row["parameters"] if set(parameter["choices"] or ()) == FLAG}
+    """Returns the parameters as a scenario file has them, with the units that it needs."""
+    declared = {parameter["name"]: parameter for parameter in row["parameters"]}
+    return {name: written(declared[name], value) for name, value in parameters.items()}
 
-    def write(name: str, value: float | str) -> float | str | bool:
-        if isinstance(value, str):
-            return value == "true" if name in flags else value
-        return from_declared(value, units[name])
 
-    return {name: write(name, value) for name, value in parameters.items()}
+def written(parameter: Parameter, value: float | str) -> float | str | bool:
+    """Returns a value of the core as a scenario file has it."""
+    if isinstance(value, str):
+        words = {word: switch for switch, word in switch_words(parameter).items()}
+        return words.get(value, value)
+    return AUTO if value == 0.0 and has_auto(parameter) else from_declared(value, parameter["unit"])
 
 
 def filled_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str]:
-    """With the default of every parameter that is not given."""
+    """Returns the parameters with the default of every one that is not given."""
     return {
         parameter["name"]: parameters.get(parameter["name"], parameter["default"])
         for parameter in row["parameters"]

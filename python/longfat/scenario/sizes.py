@@ -1,7 +1,7 @@
 """File sizes with a lognormal body and a Pareto tail, as Barford and Crovella print them, and their means.
 
 P. Barford, M. Crovella: Generating Representative Web Workloads for Network and Server Performance
-Evaluation, SIGMETRICS 1998. Where the constants come from is on the page `docs/models/surge.md`.
+Evaluation, SIGMETRICS 1998. The page `docs/models/surge.md` has the sources of the constants.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 @dataclass(frozen=True)
 class FileSizes:
-    """The distribution, bytes: lognormal below the tail's least, bounded Pareto from there on."""
+    """The distribution in bytes: lognormal below `tail_least_bytes`, bounded Pareto from there on."""
 
     body_mu: float = 9.357
     body_sigma: float = 1.318
@@ -23,7 +23,7 @@ class FileSizes:
     largest_bytes: float = 10e6  # chosen here: about what the largest of 2000 files is
 
     def body_fits(self) -> bool:
-        """Whether at least half of the lognormal lies below the tail: sizes are drawn until they do."""
+        """Whether at least half of the lognormal is below the tail; sizes are drawn again until they are."""
         return self.body_mu <= math.log(self.tail_least_bytes)
 
     def larger(self, size: float) -> float:
@@ -39,11 +39,11 @@ class FileSizes:
         return 1.0 - (1.0 - self.tail_share) * below
 
     def mean_file_bytes(self) -> float:
-        """Mean size of a file."""
+        """The mean size of a file, bytes."""
         mu, sigma, least = self.body_mu, self.body_sigma, math.log(self.tail_least_bytes)
-        # a lognormal weighted by its size is one with a greater mu
-        weighted, plain = NormalDist(mu + sigma**2, sigma), NormalDist(mu, sigma)
-        body = math.exp(mu + 0.5 * sigma**2) * weighted.cdf(least) / plain.cdf(least)
+        # A lognormal weighted by its size is one with a greater mu.
+        weighted, unweighted = NormalDist(mu + sigma**2, sigma), NormalDist(mu, sigma)
+        body = math.exp(mu + 0.5 * sigma**2) * weighted.cdf(least) / unweighted.cdf(least)
         ratio, shape = self.tail_least_bytes / self.largest_bytes, self.tail_shape
         if ratio == 1.0:
             tail = self.tail_least_bytes

@@ -1,8 +1,8 @@
 """SURGE's web users: the constants that Barford and Crovella print, and the load that such users offer.
 
 P. Barford, M. Crovella: Generating Representative Web Workloads for Network and Server Performance
-Evaluation, SIGMETRICS 1998. What a user does is in `crates/sim/src/workload/surge.rs`; the sources of the
-constants and the choices are on the page `docs/models/surge.md`.
+Evaluation, SIGMETRICS 1998. The behaviour of a user is in `crates/sim/src/workload/surge.rs`; the page
+`docs/models/surge.md` has the sources of the constants and the choices.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ class Habits(FileSizes):
     inactive_off_shape: float = 1.5
 
     def mean_files(self) -> float:
-        """Mean number of files of an object."""
+        """The mean number of files of an object."""
         return math.fsum(float(n) ** -self.files_shape for n in range(1, self.files_most + 1))
 
     def mean_active_off_s(self) -> float:
-        """Mean time between two files of an object."""
+        """The mean time between two files of an object."""
         return self.active_off_scale_s * math.gamma(1.0 + 1.0 / self.active_off_shape)
 
     def mean_inactive_off_s(self) -> float:
-        """Mean time between two objects."""
+        """The mean time between two objects."""
         return self.inactive_off_least_s * self.inactive_off_shape / (self.inactive_off_shape - 1.0)
 
 
 def mean_transfer_s(
     habits: Habits, rtt_s: float, mss_bytes: float, window_segments: float, rate_bps: float
 ) -> float:
-    """Mean time of a file on an idle path: opening, doubling windows, and its bits at the path's rate.
+    """The mean time of a file on an idle path: handshake, doubling windows, and its bits at the path's rate.
 
-    A round trip for the SYN exchange and one for each window, from the initial one on; no losses, no queue.
+    Counts a round trip for the SYN exchange and one for each window, from the initial one on; no losses, no
+    queue.
     """
     rounds, sent, window = 0.0, 0.0, window_segments
     share = 1.0
@@ -62,7 +63,7 @@ def offered_bps(
     window_segments: float,
     rate_bps: float,
 ) -> float:
-    """What one user offers to an idle path, bit/s of IP: an object's bytes over the user's mean cycle."""
+    """The load of one user on an idle path, bit/s of IP: an object's bytes over the user's mean cycle."""
     files = habits.mean_files()
     cycle_s = (
         files * mean_transfer_s(habits, rtt_s, mss_bytes, window_segments, rate_bps)
@@ -74,5 +75,5 @@ def offered_bps(
 
 
 def users_for(load_bps: float, one_user_bps: float) -> int:
-    """The number of users that offers a load, at least one."""
+    """The number of users that offer a load, at least one."""
     return max(1, round(load_bps / one_user_bps))

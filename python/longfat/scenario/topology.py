@@ -1,7 +1,7 @@
 """Networks beyond the dumbbell: nodes, links between them, and the shortest paths that flows take.
 
-A link has two ways unless it says `duplex = false`. What it says holds for the way from `from` to `to`; the
-way back is a drop-tail queue of the same rate, delay and buffer.
+A link has two ways unless it says `duplex = false`. Its keys hold for the way from `from` to `to`; the way
+back is a drop-tail queue of the same rate, delay and buffer.
 """
 
 from __future__ import annotations
@@ -10,93 +10,65 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, PlainSerializer, PlainValidator, model_validator
+from pydantic import Field, model_validator
 
 from longfat import _core
-from longfat.scenario.fields import (
-    TIMES_S,
-    Accepts,
-    BottleneckRate,
-    Buffer,
-    BufferSize,
-    Loss,
-    Queue,
-    QueueSpec,
-    RandomLoss,
-    Router,
-)
+from longfat.scenario.buffers import Buffer, BufferSize
+from longfat.scenario.fields import BottleneckRate, Delay, Name, Switch
+from longfat.scenario.losses import Loss, RandomLoss
+from longfat.scenario.named import Queue, QueueSpec, Router
 from longfat.scenario.transport import Part, Transport
-from longfat.units import TIME
 
 MOST_LINKS = 64
-"""On the path of a flow, either way."""
+"""The most links on the path of a flow, either way."""
 MOST_NODES = 1000
-LONGEST_NAME = 100
-
-
-def _name(value: Any) -> str:
-    if (
-        not isinstance(value, str)
-        or not value.strip()
-        or not value.isprintable()
-        or len(value) > LONGEST_NAME
-    ):
-        raise ValueError(f"accepted: 1 to {LONGEST_NAME} printable characters")
-    return value
-
-
-def _delay(value: Any) -> float:
-    delay = TIME.parse(value)
-    if not 0.0 <= delay <= MOST_DELAY_S:
-        raise ValueError(f"accepted: from {TIME.write(0.0)} to {TIME.write(MOST_DELAY_S)}")
-    return delay
-
-
-MOST_DELAY_S = min(100.0, TIMES_S[1])
-
-Name = Annotated[str, PlainValidator(_name), Accepts('a name such as "R1"')]
-Delay = Annotated[
-    float, PlainValidator(_delay), PlainSerializer(TIME.write), Accepts('a time such as "10 ms"')
-]
 
 
 class Placed(Transport):
-    """What sends from one node to another, in a scenario that has links."""
+    """A transport that sends from one node to another, in a scenario that has links."""
 
     origin: Name | None = Field(None, alias="from")
+    """The node that sends data, with `[[link]]`."""
     to: Name | None = None
+    """The node that receives data, with `[[link]]`."""
 
 
 class Node(Part):
-    """A place where links meet; those that links name need no table of their own."""
+    """A point where links meet; nodes that links name need no table of their own."""
 
     name: Name
+    """What links and flows call it."""
 
 
 class Link(Part):
     """A link from one node to another, and back."""
 
     name: Name | None = None
-    """"FROM-TO" if not given; its way back is "TO-FROM", or NAME-back."""
+    """Its name in results, "FROM-TO" by default; the way back is called "TO-FROM", or NAME-back."""
     origin: Name = Field(alias="from")
+    """The node where it begins."""
     to: Name
+    """The node where it ends."""
     rate: BottleneckRate
-    """The greatest one where it varies; the way back has that one always."""
+    """Its rate, constant or varying; the way back always has the greatest rate."""
     delay: Delay = 0.0
-    """Propagation, each way."""
-    buffer: Buffer = BufferSize(bdp=1)  # type: ignore[arg-type]  # as of a bottleneck
+    """Propagation delay, each way."""
+    buffer: Buffer = BufferSize(bdp=1)  # type: ignore[arg-type]  # as in a bottleneck
+    """Room for waiting packets; the RTT of "% BDP" is the smallest of a flow."""
     queue: Queue = QueueSpec("droptail")
+    """The queueing discipline."""
     router: Router | None = None
     """An explicit-rate router around the queue."""
     loss: Loss = RandomLoss(0.0)
-    """Of data packets that enter it."""
+    """Loss of data packets that enter the link."""
     ack_loss: Loss = RandomLoss(0.0)
-    """Of ACKs that enter its way back; of a link of one way those that enter itself."""
+    """Loss of ACKs that enter the way back; a link with one way loses those that enter itself."""
     layer: Literal[2, 3] = 3
-    """2: its queue stands in a switch, which leaves the time-to-live of IP as it is; it has no router."""
-    duplex: bool = True
+    """2 puts its queue into a switch, which does not count down IP's time-to-live and has no router."""
+    duplex: Switch = True
+    """Whether it has a way back."""
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
@@ -104,23 +76,23 @@ class Link(Part):
             raise ValueError(f'from and to are both "{self.to}"; accepted: two nodes that differ')
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
         if self.layer == 2 and self.router is not None:
-            raise ValueError("a router at a switch, layer = 2; accepted with a router: layer = 3")
+            raise ValueError("a switch (layer = 2) has no router; accepted with a router: layer = 3")
         return self
 
     def names(self) -> tuple[str, ...]:
-        """Of its ways in results."""
+        """The names of its ways in results."""
         there = self.name or f"{self.origin}-{self.to}"
         back = f"{self.name}-back" if self.name else f"{self.to}-{self.origin}"
         return (there, back) if self.duplex else (there,)
 
     def filled(self) -> Self:
-        """With the values that follow from others written out."""
+        """The same link with every default written out."""
         update = {
             "name": self.name or self.names()[0],
             "queue": self.queue.filled(),
             "router": self.router and self.router.filled(),
         }
-        # a name that was made up would give the way back another one
+        # Writing the default name out would change the name of the way back.
         if self.duplex and self.name is None:
             del update["name"]
         return self.model_copy(update=update)
@@ -133,30 +105,31 @@ class Way:
     name: str
     link: Link
     position: int
-    """Of the link in the file."""
+    """Position of the link in the file."""
     back: bool
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The nodes that it leads from and to."""
+        """The nodes where it begins and ends."""
         return (self.link.to, self.link.origin) if self.back else (self.link.origin, self.link.to)
 
 
 @dataclass(frozen=True)
 class Path:
-    """What a flow crosses, there and back, by position among the ways."""
+    """The links that packets cross there and back, by position among the ways."""
 
     forward: tuple[int, ...]
     reverse: tuple[int, ...]
     rate: float
-    """Of the narrowest link on the way there."""
+    """The rate of the narrowest link on the way there, bit/s."""
     reverse_rate: float
-    rtt_s: float
-    """Propagation there and back."""
+    """The rate of the narrowest link on the way back, bit/s."""
+    rtt_s: float | None
+    """Propagation there and back; None where the flow itself says it, in a dumbbell."""
 
 
 class Topology:
-    """Nodes and links with the paths over them; ValueError where they do not fit together."""
+    """Nodes and links with the paths over them. Raises ValueError where they do not fit together."""
 
     def __init__(self, nodes: Sequence[Node], links: Sequence[Link]) -> None:
         self.ways = list(_ways(links))
@@ -173,36 +146,34 @@ class Topology:
         return {name: number for number, name in enumerate(self.nodes)}
 
     def numbered(self, way: Way) -> tuple[int, int]:
-        """The nodes of a way, by number."""
+        """Returns the numbers of a way's nodes."""
         begin, end = way.ends
         return self._numbers[begin], self._numbers[end]
 
     def paths(self, pairs: Mapping[str, tuple[str, str]]) -> dict[str, Path]:
-        """The path of each part of the scenario, such as "flow.0", between its two nodes."""
-        for place, pair in pairs.items():
+        """Returns the path between two nodes for each key of the scenario, such as "flow.0"."""
+        for part, pair in pairs.items():
             for key, node in zip(("from", "to"), pair, strict=True):
                 if node not in self._numbers:
                     known = ", ".join(f'"{name}"' for name in self.nodes[:20])
-                    raise ValueError(f'{place}.{key} = "{node}": no link leads there; accepted: {known}')
+                    raise ValueError(f'{part}.{key} = "{node}": no link leads there; accepted: {known}')
             if pair[0] == pair[1]:
-                raise ValueError(
-                    f'{place}: from and to are both "{pair[0]}"; accepted: two nodes that differ'
-                )
+                raise ValueError(f'{part}: from and to are both "{pair[0]}"; accepted: two nodes that differ')
         links = [(*self.numbered(way), way.link.delay) for way in self.ways]
         asked = [(self._numbers[a], self._numbers[b]) for a, b in pairs.values()]
         found = _core.shortest_paths(links, [*asked, *((b, a) for a, b in asked)])
         paths = {}
-        for (place, (begin, end)), there, back in zip(
+        for (part, (begin, end)), there, back in zip(
             pairs.items(), found[: len(asked)], found[len(asked) :], strict=True
         ):
             for path, (first, last) in ((there, (begin, end)), (back, (end, begin))):
                 if path is None or len(path) > MOST_LINKS:
                     problem = "no path leads" if path is None else f"more than {MOST_LINKS} links lead"
                     raise ValueError(
-                        f'{place}: {problem} from "{first}" to "{last}"; '
+                        f'{part}: {problem} from "{first}" to "{last}"; '
                         "accepted: nodes that links connect, both ways"
                     )
-            paths[place] = self._path(there or [], back or [])
+            paths[part] = self._path(there or [], back or [])
         return paths
 
     def _path(self, there: list[int], back: list[int]) -> Path:
@@ -212,7 +183,7 @@ class Topology:
 
 
 def _ways(links: Sequence[Link]) -> Iterator[Way]:
-    """First what the links say themselves, then the ways back."""
+    """Yields the way of each link in order, then the ways back."""
     for back in (False, True):
         for position, link in enumerate(links):
             if link.duplex or not back:
@@ -220,23 +191,23 @@ def _ways(links: Sequence[Link]) -> Iterator[Way]:
 
 
 def check_ends(parts: Sequence[tuple[str, Placed]]) -> None:
-    """Whether each flow or background says between which nodes it is, and no RTT; ValueError if not."""
-    for place, part in parts:
+    """Checks that each flow and background names its two nodes and no RTT; ValueError if not."""
+    for at, part in parts:
         for key, node in (("from", part.origin), ("to", part.to)):
             if node is None:
-                raise ValueError(f"{place}.{key} is missing; accepted: the name of a node")
+                raise ValueError(f"{at}.{key} is missing; accepted: the name of a node")
         if getattr(part, "rtt", None) is not None:
             raise ValueError(
-                f"{place}.rtt does not go with [[link]]: the delays of links make it; leave it out"
+                f"{at}.rtt does not go with [[link]], whose delays make it; accepted: leave it out"
             )
 
 
 def check_no_ends(parts: Sequence[tuple[str, Placed]]) -> None:
-    """Whether no flow or background of a dumbbell names nodes; ValueError if one does."""
-    for place, part in parts:
+    """Checks that no flow or background of a dumbbell names nodes; ValueError if one does."""
+    for at, part in parts:
         for key, node in (("from", part.origin), ("to", part.to)):
             if node is not None:
-                raise ValueError(f"{place}.{key} goes with [[link]], not with [bottleneck]; accepted: rtt")
+                raise ValueError(f"{at}.{key} goes with [[link]], not with [bottleneck]; accepted: rtt")
 
 
 def _differ(names: Sequence[str], what: str) -> None:

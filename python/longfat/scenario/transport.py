@@ -1,4 +1,4 @@
-"""What the ends of a connection do, as a scenario says it; flows and background traffic share it."""
+"""How the two ends of a connection behave, as a scenario says it; flows and background traffic share it."""
 
 from __future__ import annotations
 
@@ -16,53 +16,65 @@ from pydantic import (
 
 from longfat.scenario.fields import (
     AckTimeout,
-    Algorithm,
-    AlgorithmSpec,
     Mss,
     QuickStartRate,
     RtoFloor,
     Segments,
     SegmentsOrInfinite,
+    Switch,
     Tick,
 )
+from longfat.scenario.named import Algorithm, AlgorithmSpec
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
 
 
 class Part(BaseModel):
-    """A table of a scenario: no unknown keys, no conversions, not to be changed."""
+    """A table of a scenario. It refuses unknown keys, converts nothing and cannot be changed."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
 
 class Transport(Part):
-    """What the ends of a connection do; flows and background traffic share it."""
+    """How the two ends of a connection behave; flows and background traffic share it."""
 
     also_accepts: ClassVar[tuple[str, ...]] = ("variant",)
 
     algorithm: Algorithm = AlgorithmSpec("sack")
+    """The congestion control."""
     mss: Mss = 1448.0
-    """Payload of a full segment; with the headers a packet of 1500 bytes of IP."""
+    """Payload of a full segment; with the headers this makes a packet of 1500 bytes of IP."""
     initial_ssthresh: SegmentsOrInfinite = math.inf
+    """The slow-start threshold at the beginning."""
     initial_window: Segments = 3.0  # RFC 3390 for this segment size
+    """The window at the beginning."""
     max_window: SegmentsOrInfinite = math.inf
+    """The receiver's window."""
     slow_start: Literal["standard", "limited"] = "standard"
+    """Standard slow-start, or the limited one of RFC 3742."""
     max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
-    delayed_ack: bool = True
+    """The window from which limited slow-start grows more slowly."""
+    delayed_ack: Switch = True
+    """The receiver acknowledges every second segment."""
     delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
-    byte_counting: bool = True
-    sack: bool | None = None
-    """None: as the algorithm has it in the registry."""
+    """The receiver acknowledges a single segment after this long."""
+    byte_counting: Switch = True
+    """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
+    sack: Switch | None = None
+    """Selective acknowledgement; by default what the algorithm has in the registry."""
     recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
-    """Which round-trip times algorithms are told: by the timestamp echoed, or as Linux tells them."""
+    """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
     host_tick: Tick = 0.0
-    """Granularity of the host's timer; packets leave in bursts at its ticks. 0: none."""
+    """Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
-    ecn: bool = False
+    """Least margin of the retransmission timeout above the smoothed RTT."""
+    ecn: Switch = False
+    """Negotiate ECN (RFC 3168): a queue with `ecn = true` marks packets instead of dropping them."""
     quick_start: QuickStartRate | None = None
-    """The rate that the connection request asks the routers for (RFC 4782); None asks for none."""
+    """The rate that the connection request asks the routers for (RFC 4782); none by default."""
 
     @model_validator(mode="before")
     @classmethod
@@ -85,7 +97,8 @@ class Transport(Part):
             )
         if self.quick_start is not None and self.algorithm.explicit:
             raise ValueError(
-                f'quick_start does not go with "{self.algorithm.name}", whose routers guide it from the start'
+                f'quick_start does not go with "{self.algorithm.name}", which its routers guide from the '
+                "start; accepted: one of them"
             )
         return self
 
@@ -95,12 +108,12 @@ class Transport(Part):
 
     @property
     def header_bytes(self) -> int:
-        """Headers before each segment's payload."""
+        """The bytes of headers before each segment's payload."""
         return HEADER_BYTES + self.algorithm.explicit_bytes
 
     @property
     def packet_bytes(self) -> float:
-        """A full packet of IP."""
+        """The bytes of a full packet of IP."""
         return self.mss + self.header_bytes
 
 

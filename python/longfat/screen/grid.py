@@ -12,8 +12,11 @@ from pydantic import BaseModel, ValidationError
 
 from longfat.errors import InputError
 from longfat.scenario import problems, registry
-from longfat.scenario.fields import AlgorithmSpec, write_buffer
-from longfat.scenario.model import Bottleneck, Flow, Scenario
+from longfat.scenario.bottleneck import Bottleneck
+from longfat.scenario.buffers import write_buffer
+from longfat.scenario.flow import Flow
+from longfat.scenario.model import Scenario
+from longfat.scenario.named import AlgorithmSpec
 from longfat.scenario.transport import Transport
 from longfat.screen.columns import (
     EXTENTS,

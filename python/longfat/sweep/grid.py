@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from longfat.errors import InputError
-from longfat.scenario.model import IDENTICAL, Scenario
+from longfat.scenario.model import Scenario
+from longfat.scenario.notes import IDENTICAL
 from longfat.scenario.override import override
 from longfat.sweep.axes import Axis
 from longfat.sweep.layout import Layout

@@ -1,0 +1,55 @@
+"""Flows, and how often they and the links are sampled."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from longfat.scenario.distributions import DrawnRtt, DrawnTime, Exponential, least
+from longfat.scenario.fields import FlowCount, Name, Period, Switch, Time, Transfer
+from longfat.scenario.topology import Placed
+from longfat.scenario.transport import Part
+from longfat.units import TIME
+
+
+class Flow(Placed):
+    """One flow, or `count` of them."""
+
+    name: Name | None = None
+    """Its name in results, by default a running number; `count` flows get one number each after it."""
+    rtt: DrawnRtt = None  # type: ignore[assignment]  # given in a dumbbell, and only there
+    """Two-way propagation delay of the whole path; with `[bottleneck]`."""
+    start: DrawnTime = 0.0
+    """When it starts."""
+    stop: Time | None = None
+    """From then on it sends nothing new; by default it never stops."""
+    bytes: Transfer | None = None
+    """Payload after which it is complete; by default it is endless."""
+    count: FlowCount = 1
+    """The number of flows like this one."""
+    stagger: Time = 0.0
+    """The n-th of `count` flows, from 0, starts n times this later."""
+    direction: Literal["forward", "reverse"] = "forward"
+    """Which way data go."""
+
+    @model_validator(mode="after")
+    def _times_fit(self) -> Self:
+        if self.stop is not None and self.stop <= least(self.start):
+            raise ValueError(f"stop = {TIME.write(self.stop)} is not after its start; accepted: a later time")
+        if self.stagger and isinstance(self.start, Exponential):
+            raise ValueError(
+                "stagger does not go with an exponential start; accepted: a fixed or uniform start"
+            )
+        return self
+
+
+class Sample(Part):
+    """How often series are sampled."""
+
+    cwnd: Period = 0.1
+    """Period of the series of flows."""
+    queue: Period = 0.1
+    """Period of the series of links."""
+    events: Switch = False
+    """Also log each loss, mark, timeout and recovery of the flows."""

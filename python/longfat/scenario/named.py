@@ -1,0 +1,239 @@
+"""Algorithms, queues and routers as a scenario names them: by a name, or a table with parameters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from longfat.scenario import loading, registry
+from longfat.scenario.form import Form, Schema, any_of
+from longfat.scenario.parameters import row_schema
+from longfat.units import RATE
+
+NAME_KEYS: dict[registry.Kind, str] = {"algorithms": "name", "queues": "kind", "routers": "kind"}
+"""The key that holds the name where a scenario writes a table. Both words are read in each."""
+
+
+@dataclass(frozen=True)
+class Element:
+    """A queue or a router of the registry; parameters are in the registry's units."""
+
+    kind: str
+    parameters: dict[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QueueSpec(Element):
+    """A queueing discipline of the registry."""
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws random numbers."""
+        return bool(registry.find("queues", self.kind).get("random"))
+
+    def filled(self) -> QueueSpec:
+        """The same queue with the default of every parameter that is not given."""
+        row = registry.find("queues", self.kind)
+        return QueueSpec(self.kind, registry.filled_parameters(row, self.parameters))
+
+
+@dataclass(frozen=True)
+class RouterSpec(Element):
+    """An explicit-rate router of the registry."""
+
+    @property
+    def protocol(self) -> str:
+        """The protocol that it speaks with hosts: its own name, or the one that it drives."""
+        return str(self.filled().parameters.get("protocol", self.kind))
+
+    def filled(self) -> RouterSpec:
+        """The same router with the default of every parameter that is not given."""
+        row = registry.find("routers", self.kind)
+        return RouterSpec(self.kind, registry.filled_parameters(row, self.parameters))
+
+
+def _split(kind: registry.Kind, value: Any) -> tuple[Any, dict[str, Any]]:
+    """The name and the parameters of a name or a table."""
+    if not isinstance(value, Mapping):
+        return value, {}
+    given = dict(value)
+    own = NAME_KEYS[kind]
+    other = "kind" if own == "name" else "name"
+    return given.pop(own if own in given else other, None), given
+
+
+def _element(kind: registry.Kind, value: Any, example: str) -> tuple[str, dict[str, float | str]]:
+    name, given = _split(kind, value)
+    if not isinstance(name, str):
+        raise ValueError(
+            f'accepted: the name of a {kind.removesuffix("s")} such as "{example}", '
+            "or a table with its kind and parameters"
+        )
+    row = registry.find(kind, name)
+    return row["name"], registry.check_parameters(kind, row, given)
+
+
+def _write_element(kind: registry.Kind, spec: Element) -> Any:
+    if not spec.parameters:
+        return spec.kind
+    row = registry.find(kind, spec.kind)
+    return {"kind": spec.kind, **registry.write_parameters(row, spec.parameters)}
+
+
+def kind_schema(kind: registry.Kind) -> Schema:
+    """The JSON Schema of a name of the registry, or a table with parameters."""
+    tables = [row_schema(row, NAME_KEYS[kind]) for row in registry.rows(kind)]
+    return any_of({"enum": registry.all_names(kind)}, *tables)
+
+
+def _form(kind: registry.Kind, spec: type[QueueSpec] | type[RouterSpec], example: str) -> Form:
+    return Form(
+        f'"{example}"',
+        lambda value, _: value if isinstance(value, spec) else spec(*_element(kind, value, example)),
+        lambda value, _: _write_element(kind, value),
+        lambda: kind_schema(kind),
+    )
+
+
+Queue = Annotated[QueueSpec, _form("queues", QueueSpec, "droptail")]
+Router = Annotated[RouterSpec, _form("routers", RouterSpec, "xcp")]
+
+TCP_OPTIONS = frozenset(
+    {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
+    | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "rtt_samples", "ecn", "quick_start"}
+)
+"""Keys of a flow that mean nothing to transports over UDP."""
+
+
+@dataclass(frozen=True)
+class AlgorithmSpec:
+    """A congestion control: a row of the registry with the parameters given, or a user's own.
+
+    A user's own is a class or zero-argument callable (`factory`), or "file.py:Class" (`name`); its parameters
+    go to the constructor as keyword arguments.
+    """
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    factory: Callable[..., Any] | None = None
+
+    @property
+    def custom(self) -> bool:
+        """Whether it is a user's own."""
+        return self.factory is not None or ".py:" in self.name
+
+    @property
+    def explicit_bytes(self) -> int:
+        """The bytes of its explicit congestion header in every data packet."""
+        return 0 if self.custom else registry.find("algorithms", self.name).get("explicit_bytes", 0)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether its data packets carry an explicit congestion header, which may take no bytes."""
+        return not self.custom and registry.find("algorithms", self.name).get("explicit", False)
+
+    def loaded(self) -> Callable[..., Any]:
+        """Returns what makes a user's own algorithm; ValueError if these parameters do not fit it."""
+        factory = self.factory
+        if factory is None:
+            file, _, qualified = self.name.rpartition(":")
+            factory = loading.load(Path(file), qualified)
+        loading.check(factory, self.parameters)
+        return factory
+
+    def filled(self) -> AlgorithmSpec:
+        """The same algorithm with the default of every parameter that is not given."""
+        if self.custom:
+            return self
+        row = registry.find("algorithms", self.name)
+        return AlgorithmSpec(self.name, registry.filled_parameters(row, self.parameters))
+
+    @property
+    def transport(self) -> str:
+        """What carries it: "tcp", "udp" or "datagrams", as in the registry."""
+        return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
+
+    @property
+    def ignores(self) -> frozenset[str]:
+        """Keys of a flow that have no meaning for what carries it."""
+        match self.transport:
+            case "tcp":
+                return frozenset()
+            case "udp":
+                return TCP_OPTIONS
+            case _:
+                return TCP_OPTIONS | {"rto_min"}
+
+    @property
+    def random(self) -> bool:
+        """Whether it may draw random numbers; a user's own may."""
+        return self.custom or registry.find("algorithms", self.name).get("random", False)
+
+    def rate_bps(self) -> float | None:
+        """The rate of a source that does not react to the network; None for all others."""
+        if self.transport != "datagrams":
+            return None
+        row = registry.find("algorithms", self.name)
+        return RATE.parse(registry.write_parameters(row, self.filled().parameters)["rate"])
+
+
+_ALGORITHM = 'a name such as "hstcp", or { name = "hstcp", low_window = 31 }, or "file.py:Class"'
+
+
+def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
+    if isinstance(value, AlgorithmSpec):
+        return value
+    name, given = _split("algorithms", value)
+    if callable(name):
+        return _checked(AlgorithmSpec(callable_name(name), given, name))
+    if not isinstance(name, str):
+        raise ValueError(f"accepted: {_ALGORITHM}")
+    if ".py:" in name:
+        file, _, qualified = name.rpartition(":")
+        path = (base / file).resolve()
+        if not path.is_file():
+            raise ValueError(
+                f"there is no file {base / file}; accepted: file.py:Class, relative to the scenario's"
+            )
+        return _checked(AlgorithmSpec(f"{path}:{qualified}", given))
+    row = registry.find("algorithms", name)
+    return AlgorithmSpec(row["name"], registry.check_parameters("algorithms", row, given))
+
+
+def _checked(spec: AlgorithmSpec) -> AlgorithmSpec:
+    spec.loaded()
+    return spec
+
+
+def callable_name(factory: Callable[..., Any]) -> str:
+    """Returns the "file.py:Class" of a class or function, as far as Python knows its file."""
+    code = getattr(factory, "__code__", None)
+    module = sys.modules.get(getattr(factory, "__module__", ""), None)
+    file = code.co_filename if code else getattr(module, "__file__", None)
+    return f"{file or 'unknown.py'}:{getattr(factory, '__qualname__', type(factory).__qualname__)}"
+
+
+def _write_algorithm(algorithm: AlgorithmSpec, mode: str) -> Any:
+    # Python values keep a callable, texts name it.
+    name: Any = algorithm.factory if algorithm.factory and mode == "python" else algorithm.name
+    if not algorithm.parameters:
+        return name
+    if algorithm.custom:
+        return {"name": name, **algorithm.parameters}
+    row = registry.find("algorithms", algorithm.name)
+    return {"name": name, **registry.write_parameters(row, algorithm.parameters)}
+
+
+def _algorithm_schema() -> Schema:
+    own = {"type": "string", "pattern": r"\.py:", "description": 'A user\'s own, "file.py:Class"'}
+    known = kind_schema("algorithms")["anyOf"]
+    return any_of(*known, own, {"type": "object", "properties": {"name": own}, "required": ["name"]})
+
+
+Algorithm = Annotated[
+    AlgorithmSpec,
+    Form(_ALGORITHM, lambda value, at: _read_algorithm(value, at.base), _write_algorithm, _algorithm_schema),
+]

@@ -1,0 +1,71 @@
+"""What to tell about a scenario that can be run: what is probably not meant, and how to read its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from longfat.scenario.buffers import write_buffer
+from longfat.scenario.distributions import least
+from longfat.scenario.flow import Flow
+from longfat.scenario.named import RouterSpec
+from longfat.scenario.network import Network
+from longfat.units import TIME
+
+IDENTICAL = "nothing in this scenario is random: repeats are identical"
+
+
+def warnings(network: Network, flows: Sequence[Flow], duration_s: float) -> list[str]:
+    """Lines about what is probably not meant, but can be run."""
+    found = []
+    for key, buffer, rate in network.buffers():
+        number = network.packets(buffer, rate)
+        if number < 1:
+            found.append(f'{key} = "{write_buffer(buffer)}" is {float(number):.3g} packets; 1 packet is used')
+    for i, flow in enumerate(flows):
+        if least(flow.start) >= duration_s:
+            found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
+    return found
+
+
+def notes(network: Network, flows: Sequence[Flow]) -> list[str]:
+    """Lines to know when reading the figures: flows that cross queues without the router they speak to."""
+    return [
+        line
+        for i, flow in enumerate(flows)
+        for line in _of_flow(f"flow.{i}", flow, network.routers(f"flow.{i}", flow.direction))
+    ]
+
+
+def _of_flow(key: str, flow: Flow, routers: Mapping[str, RouterSpec | None]) -> list[str]:
+    found = []
+    name = flow.algorithm.name
+    if flow.algorithm.explicit:
+        bare = [link for link, router in routers.items() if router is None]
+        foreign = [
+            link for link, router in routers.items() if router and router.protocol != name.removesuffix("-r")
+        ]
+        if bare:
+            found.append(f"{key} ({name}) crosses links without a router: {', '.join(bare)}")
+        if foreign:
+            found.append(f"{key} ({name}) crosses routers of another protocol: {', '.join(foreign)}")
+    found += _other_intervals(key, flow, routers)
+    deaf = [link for link, router in routers.items() if router is None or router.kind != "quickstart"]
+    if flow.quick_start is not None and deaf:
+        what = f"{key} asks for a rate by Quick-Start, but routers on its way take no part"
+        found.append(f"{what}: {', '.join(deaf)}")
+    return found
+
+
+def _other_intervals(key: str, flow: Flow, routers: Mapping[str, RouterSpec | None]) -> list[str]:
+    """A note of VCP's t_rho, which its senders and its routers each have for themselves."""
+    if flow.algorithm.name != "vcp":
+        return []
+    own = flow.algorithm.filled().parameters["interval"]
+    measured = {
+        link: router.filled().parameters["interval"]
+        for link, router in routers.items()
+        if router and router.kind == "vcp"
+    }
+    unlike = [f"{link} ({ms:g} ms)" for link, ms in measured.items() if ms != own]
+    what = f"{key} (vcp) scales by an interval of {own:g} ms, routers on its way measure over another"
+    return [f"{what}: {', '.join(unlike)}"] if unlike else []
