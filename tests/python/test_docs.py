@@ -152,23 +152,21 @@ def files_of(text: str) -> dict[str, str]:
     }
 
 
-def commands_of(text: str) -> list[str]:
-    """The tutorial's commands with what they read from standard input, without what they print."""
-    found = []
+def commands_of(text: str) -> list[tuple[str, list[str]]]:
+    """The tutorial's commands with what they read from standard input, each with the lines that it prints."""
+    found: list[tuple[str, list[str]]] = []
     for _, kind, body in FENCE.findall(text):
         if kind.strip() != "console":
             continue
         lines = iter(body.splitlines())
         for line in lines:
             if not line.startswith("$ "):
+                found[-1][1].append(line)
                 continue
             command = [line.removeprefix("$ ")]
-            if command[0].endswith("<<'EOF'"):
-                for more in lines:
-                    command.append(more)
-                    if more == "EOF":
-                        break
-            found.append("\n".join(command))
+            while command[0].endswith("<<'EOF'") and command[-1] != "EOF":
+                command.append(next(lines))
+            found.append(("\n".join(command), []))
     return found
 
 
@@ -181,7 +179,7 @@ def test_the_tutorials_blocks_parse():
             compile(body, str(TUTORIAL), "exec")
     commands = commands_of(text)
     assert len(commands) >= 12
-    for command in commands:
+    for command, _ in commands:
         shlex.split(command.split("\n")[0].replace("<<'EOF'", ""), comments=True)
 
 
@@ -196,7 +194,7 @@ def test_the_tutorials_commands_run(tmp_path, monkeypatch):
     program.chmod(0o755)
     environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}"}
     done = 0
-    for command in commands_of(text):
+    for command, printed in commands_of(text):
         if command.startswith(("make ", "source ")):
             continue
         if command.startswith("longfat screen"):  # whose runs have lengths of their own
@@ -219,6 +217,7 @@ def test_the_tutorials_commands_run(tmp_path, monkeypatch):
             timeout=120,
         )
         assert ran.returncode == expected, f"{command}\n{ran.stdout}{ran.stderr}"
+        assert [line for line in printed if line not in ran.stderr.splitlines()] == []
         done += 1
     assert done >= 10
     assert (tmp_path / "out" / "mine" / "index.html").is_file()
