@@ -49,3 +49,4 @@ html_theme_options = {"navigation_with_keys": True}
 pygments_style = "tango"
 pygments_dark_style = "monokai"
 highlight_language = "none"
+smartquotes = False  # quotes in help texts and docstrings are typed as they stand
