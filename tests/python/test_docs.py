@@ -105,6 +105,34 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
     ]
 
 
+ROOMS = [
+    "benches",
+    "bpf",
+    "crates",
+    "examples",
+    "python",
+    "scenarios",
+    "schemas",
+    "sweeps",
+    "tests",
+    "validation",
+]
+BUILT = {"bpf/out"}
+RECIPES = DOCS / "recipes"
+"""Their steps name the files that a reader will write."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [page for page in [*OUTSIDE, *PAGES] if page.parent != RECIPES],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_files_that_a_page_names_are_there(path):
+    named = re.findall(rf"`((?:{'|'.join(ROOMS)})/[\w./*-]+)`", path.read_text(encoding="utf-8"))
+    names = {name.rstrip("/") for name in named} - BUILT
+    assert sorted(name for name in names if not any(ROOT.glob(name))) == []
+
+
 def test_every_page_is_in_a_table_of_contents():
     listed = {DOCS / "index.md"}
     made = tables()

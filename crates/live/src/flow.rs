@@ -1,24 +1,12 @@
-//! A flow with series of its own: what is seen of it, and its figures.
+//! A flow with series of its own: its samples and its summary.
 
 use crate::path::Counts;
 use crate::tcp_info::{State, TcpInfo};
-use longfat_sim::{EventRow, FLOW_COLUMNS, FlowFigures, FlowPlan, SampleMean, Series, per_second, ratio};
+use longfat_sim::{
+    CheckedFlow, EventRow, FlowCounters, FlowFacts, FlowSample, FlowSummary, SampleMean, Series, flow_summary,
+};
 use longfat_units::{Interval, Time};
 use std::sync::Arc;
-
-/// Counters at one moment.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Mark {
-    packets_sent: u64,
-    packets_lost: u64,
-    received_bytes: u64,
-    delivered_bytes: u64,
-    retransmits: u64,
-    duplicates: u64,
-    timeouts: u64,
-    congestion_events: u64,
-    cwnd_area: f64,
-}
 
 /// A flow in a run.
 pub struct Flow {
@@ -28,27 +16,27 @@ pub struct Flow {
     pub start: Time,
     /// Two-way propagation delay.
     pub rtt: Interval,
-    /// What is counted of it outside of its ends.
+    /// What the routers count of it.
     pub counts: Arc<Counts>,
-    /// What its kernel said last.
+    /// Its last known state in the kernel.
     pub info: TcpInfo,
     /// When everything was acknowledged.
     pub completed: Option<Time>,
     /// Samples.
-    pub series: Series,
+    pub series: Series<FlowSample>,
     /// Whether it has a window: TCP.
     has_window: bool,
     srtt: SampleMean,
     seen: Time,
-    cwnd_area: f64,
+    cwnd_integral: f64,
     congestion_events: u64,
-    before: Mark,
-    figures: Option<FlowFigures>,
+    before: FlowCounters,
+    summary: Option<FlowSummary>,
 }
 
 impl Flow {
-    /// Not started yet.
-    pub fn new(plan: &FlowPlan, start: Time, rtt: Interval, has_window: bool) -> Self {
+    /// A flow that has not started yet.
+    pub fn new(plan: &CheckedFlow, start: Time, rtt: Interval, has_window: bool) -> Self {
         let (cwnd, ssthresh) =
             if has_window { (plan.connection.initial_window, f64::INFINITY) } else { (f64::NAN, f64::NAN) };
         Flow {
@@ -58,20 +46,21 @@ impl Flow {
             counts: Arc::default(),
             info: TcpInfo { cwnd, ssthresh, ..TcpInfo::default() },
             completed: None,
-            series: Series::new(FLOW_COLUMNS),
+            series: Series::default(),
             has_window,
             srtt: SampleMean::default(),
             seen: start,
-            cwnd_area: 0.0,
+            cwnd_integral: 0.0,
             congestion_events: 0,
-            before: Mark::default(),
-            figures: None,
+            before: FlowCounters::default(),
+            summary: None,
         }
     }
 
-    /// The kernel says this of it now; what has happened since it was asked last, in a row of the log.
+    /// Takes the kernel's current state of the flow. Returns a row of the event log if that state has
+    /// changed.
     pub fn see(&mut self, now: Time, info: TcpInfo) -> Option<EventRow> {
-        self.cwnd_area += self.info.cwnd * now.since(self.seen).as_secs_f64();
+        self.cwnd_integral += self.info.cwnd * now.since(self.seen).as_secs_f64();
         self.seen = self.seen.max(now);
         let (was, is) = (self.info.state, info.state);
         self.info = info;
@@ -88,29 +77,29 @@ impl Flow {
         Some(EventRow { time_s: now.as_secs_f64(), flow: self.name.clone(), what, cwnd: info.cwnd })
     }
 
-    /// A row of the series.
-    pub fn sample(&mut self, now: Time, window: (Time, Time)) {
-        let rtt_s = self.info.srtt.as_secs_f64();
-        if (window.0..=window.1).contains(&now) && rtt_s > 0.0 && self.completed.is_none() {
-            self.srtt.add(rtt_s);
+    /// Adds a row to the series; `measured` is the span that the summary covers.
+    pub fn sample(&mut self, now: Time, measured: (Time, Time)) {
+        let srtt_s = self.info.srtt.as_secs_f64();
+        if (measured.0..=measured.1).contains(&now) && srtt_s > 0.0 && self.completed.is_none() {
+            self.srtt.add(srtt_s);
         }
-        let mark = self.mark();
-        self.series.push(&[
-            now.as_secs_f64(),
-            self.info.cwnd,
-            self.info.ssthresh,
-            rtt_s,
-            self.info.acked_bytes as f64,
-            mark.delivered_bytes as f64,
-            mark.received_bytes as f64,
-            mark.packets_sent as f64,
-            mark.packets_lost as f64,
-            mark.retransmits as f64,
-        ]);
+        let counters = self.counters();
+        self.series.push(&FlowSample {
+            time_s: now.as_secs_f64(),
+            cwnd: self.info.cwnd,
+            ssthresh: self.info.ssthresh,
+            srtt_s,
+            acked_bytes: self.info.acked_bytes as f64,
+            delivered_bytes: counters.delivered_bytes as f64,
+            received_bytes: counters.received_bytes as f64,
+            packets_sent: counters.packets_sent as f64,
+            packets_lost: counters.packets_lost as f64,
+            retransmits: counters.retransmits as f64,
+        });
     }
 
-    fn mark(&self) -> Mark {
-        Mark {
+    fn counters(&self) -> FlowCounters {
+        FlowCounters {
             packets_sent: self.counts.packets_sent.get(),
             packets_lost: self.counts.packets_lost.get(),
             received_bytes: self.counts.received_bytes.get(),
@@ -119,47 +108,33 @@ impl Flow {
             duplicates: self.info.duplicates,
             timeouts: self.info.timeouts,
             congestion_events: self.congestion_events,
-            cwnd_area: self.cwnd_area,
+            cwnd_integral: self.cwnd_integral,
         }
     }
 
-    /// The window of figures begins.
-    pub fn begin_window(&mut self) {
-        self.before = self.mark();
+    /// The measured span begins.
+    pub fn begin_measured(&mut self) {
+        self.before = self.counters();
     }
 
-    /// The window of figures ends.
-    pub fn end_window(&mut self, algorithm: &str, window: (Time, Time)) {
-        let (before, after) = (self.before, self.mark());
-        let from = window.0.max(self.start).min(window.1);
-        let end = self.completed.unwrap_or(window.1).min(window.1).max(from);
-        let seconds = end.since(from).as_secs_f64();
-        let sent = after.packets_sent - before.packets_sent;
-        let lost = after.packets_lost - before.packets_lost;
-        let bits = |after: u64, before: u64| 8.0 * (after - before) as f64;
-        let cwnd_mean = per_second(after.cwnd_area - before.cwnd_area, seconds);
-        self.figures = Some(FlowFigures {
-            name: self.name.clone(),
-            algorithm: algorithm.to_owned(),
-            rtt_s: self.rtt.as_secs_f64(),
-            start_s: self.start.as_secs_f64(),
-            throughput_bps: per_second(bits(after.received_bytes, before.received_bytes), seconds),
-            goodput_bps: per_second(bits(after.delivered_bytes, before.delivered_bytes), seconds),
-            packets_sent: sent,
-            packets_lost: lost,
-            retransmits: after.retransmits - before.retransmits,
-            spurious_retransmits: after.duplicates - before.duplicates,
-            timeouts: after.timeouts - before.timeouts,
-            congestion_events: after.congestion_events - before.congestion_events,
-            loss_ratio: ratio(lost, sent),
-            cwnd_mean: if self.has_window { cwnd_mean } else { f64::NAN },
-            srtt_mean_s: self.srtt.mean(),
-            completed_s: self.completed.map(Time::as_secs_f64),
-        });
+    /// The measured span ends.
+    pub fn end_measured(&mut self, algorithm: &str, measured: (Time, Time)) {
+        let facts = FlowFacts {
+            name: &self.name,
+            algorithm,
+            rtt: self.rtt,
+            began: self.start,
+            completed: self.completed,
+            srtt: self.srtt,
+        };
+        let before = (measured.0, self.before);
+        let summary = flow_summary(facts, before, (measured.1, self.counters()));
+        let cwnd_mean = if self.has_window { summary.cwnd_mean } else { f64::NAN };
+        self.summary = Some(FlowSummary { cwnd_mean, ..summary });
     }
 
-    /// Its figures, once the window has ended.
-    pub fn take_figures(&mut self) -> Option<FlowFigures> {
-        self.figures.take()
+    /// Its summary, once the measured span has ended.
+    pub fn take_summary(&mut self) -> Option<FlowSummary> {
+        self.summary.take()
     }
 }

@@ -5,18 +5,18 @@ use crate::connection::{CHUNK, Connection, Endpoint, Owner, fill, take};
 use crate::flow::Flow;
 use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
-use crate::path::{Counts, LISTEN_PORT, Path, Stamps, losses, place, segment_bytes};
+use crate::path::{Counts, LISTEN_PORT, Path, Stamps, place, segment_bytes};
 use crate::router::{News, Times};
 use crate::sys::{self, Clock, Watch};
 use crate::tcp_info::TcpInfo;
 use longfat_net::Sojourn;
 use longfat_sim::{
-    BackgroundFigures, BackgroundMark, ConnectionPlan, EventRow, Plan, Series, Session, TRANSFER_COLUMNS,
-    background_figures, sessions,
+    BackgroundCounters, BackgroundSummary, CheckedConnection, CheckedPlan, EventRow, PathLosses, Series,
+    Session, Streams, TransferSample, Transport, background_summary, sessions,
 };
 use longfat_transport::udp;
-use longfat_units::{Interval, Rate, Stream, Time};
-use longfat_wire::{Carrier, FlowId, Kind};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Carrier, FlowId, Kind, RealPacket};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::io::{Error, ErrorKind, Result};
@@ -61,7 +61,7 @@ struct Source {
 pub struct Hosts<'a> {
     clock: Clock,
     ends: &'a [End; 2],
-    plan: &'a Plan,
+    plan: &'a CheckedPlan<RealPacket>,
     congestion: &'a BTreeMap<String, String>,
     times: Times,
     watch: Watch,
@@ -79,12 +79,12 @@ pub struct Hosts<'a> {
     sending: Vec<Option<usize>>,
     sessions: Vec<Session>,
     /// How many connections each background source opened and completed, and what is counted of all of them.
-    background: Vec<(BackgroundMark, Arc<Counts>)>,
-    before: Vec<BackgroundMark>,
-    /// Figures of background sources, once the window has ended.
-    pub background_figures: Vec<BackgroundFigures>,
+    background: Vec<(BackgroundCounters, Arc<Counts>)>,
+    before: Vec<BackgroundCounters>,
+    /// Summaries of background traffic, once the measured span has ended.
+    pub background_summaries: Vec<BackgroundSummary>,
     /// Background connections that are complete.
-    pub transfers: Series,
+    pub transfers: Series<TransferSample>,
     /// What was seen of loss recovery, if the plan wants it.
     pub events: Vec<EventRow>,
     zeros: Vec<u8>,
@@ -98,7 +98,7 @@ impl<'a> Hosts<'a> {
     /// Hosts that have not begun; `congestion` has the kernel's name of the algorithm of each flow and background.
     pub fn new(
         ends: &'a [End; 2],
-        plan: &'a Plan,
+        plan: &'a CheckedPlan<RealPacket>,
         congestion: &'a BTreeMap<String, String>,
         times: Times,
         news: [Sender<News>; 2],
@@ -124,9 +124,9 @@ impl<'a> Hosts<'a> {
             sending: vec![None; plan.flows.len()],
             sessions: sessions(plan.seed, &plan.background),
             background: plan.background.iter().map(|_| Default::default()).collect(),
-            before: vec![BackgroundMark::default(); plan.background.len()],
-            background_figures: Vec::new(),
-            transfers: Series::new(TRANSFER_COLUMNS),
+            before: vec![BackgroundCounters::default(); plan.background.len()],
+            background_summaries: Vec::new(),
+            transfers: Series::default(),
             events: Vec::new(),
             zeros: vec![0; CHUNK],
             iperf,
@@ -161,11 +161,10 @@ impl<'a> Hosts<'a> {
     /// Puts everything that is known beforehand on the agenda.
     fn arrange(&mut self) {
         for (i, planned) in self.plan.flows.iter().enumerate() {
-            let name = format!("flow/{}", planned.name);
-            let draw = |what: &str| Stream::new(self.plan.seed, &format!("{name}/{what}"));
-            let start = Time::from_secs_f64(planned.start_s.distribution().draw(&mut draw("start")));
-            let rtt = Interval::from_secs_f64(planned.connection.rtt_s.distribution().draw(&mut draw("rtt")));
-            let has_window = udp::find(&planned.connection.algorithm).is_none();
+            let streams = Streams::of_flow(self.plan.seed, &planned.name);
+            let start = Time::from_secs_f64(planned.start.draw(&mut streams.stream("start")));
+            let rtt = Interval::from_secs_f64(planned.connection.rtt().draw(&mut streams.stream("rtt")));
+            let has_window = !matches!(planned.connection.transport(), Transport::Udp(..));
             self.flows.push(Flow::new(planned, start, rtt, has_window));
             self.agenda.push(Reverse((start, Act::Start(i))));
             self.agenda.push(Reverse((planned.connection.stop(), Act::Stop(Owner::Flow(i)))));
@@ -174,8 +173,8 @@ impl<'a> Hosts<'a> {
             self.agenda.push(Reverse((session.next_at, Act::Open(i))));
         }
         self.agenda.push(Reverse((Time::ZERO, Act::Sample)));
-        self.agenda.push(Reverse((self.times.window.0, Act::Begin)));
-        self.agenda.push(Reverse((self.times.window.1, Act::End)));
+        self.agenda.push(Reverse((self.times.measured.0, Act::Begin)));
+        self.agenda.push(Reverse((self.times.measured.1, Act::End)));
         if self.flows.len() <= FEW_FLOWS {
             self.agenda.push(Reverse((Time::ZERO + WATCH, Act::Look)));
         }
@@ -220,9 +219,9 @@ impl<'a> Hosts<'a> {
             Act::Start(i) if self.iperf.carries(i) => self.start_iperf(i)?,
             Act::Start(i) => {
                 let planned = &self.plan.flows[i];
-                let (name, rtt) = (format!("flow/{}", planned.name), self.flows[i].rtt);
+                let (streams, rtt) = (Streams::of_flow(self.plan.seed, &planned.name), self.flows[i].rtt);
                 let counts = self.flows[i].counts.clone();
-                self.open(at, &planned.connection, &name, Owner::Flow(i), planned.bytes, rtt, counts)?;
+                self.open(at, &planned.connection, &streams, Owner::Flow(i), planned.bytes, rtt, counts)?;
             }
             Act::Stop(owner) => self.stop(at, owner)?,
             Act::Open(i) => self.open_next(at, i)?,
@@ -233,39 +232,40 @@ impl<'a> Hosts<'a> {
             }
             Act::Sample => {
                 self.look(at);
-                self.flows.iter_mut().for_each(|flow| flow.sample(at, self.times.window));
+                self.flows.iter_mut().for_each(|flow| flow.sample(at, self.times.measured));
                 self.samples += 1;
                 let next = Time::from_secs_f64(self.samples as f64 * self.plan.sample.flows_s);
                 self.agenda.push(Reverse((next, Act::Sample)));
             }
             Act::Begin => {
                 self.look(at);
-                self.flows.iter_mut().for_each(Flow::begin_window);
-                self.before = self.background_now();
+                self.flows.iter_mut().for_each(Flow::begin_measured);
+                self.before = self.background_counters();
             }
-            Act::End => self.end_window(at),
+            Act::End => self.end_measured(at),
         }
         Ok(())
     }
 
-    fn end_window(&mut self, now: Time) {
+    fn end_measured(&mut self, now: Time) {
         self.look(now);
         for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
-            flow.end_window(&planned.connection.algorithm, self.times.window);
+            flow.end_measured(&planned.connection.algorithm, self.times.measured);
         }
-        let from = self.times.window.0;
-        self.background_figures = (self.plan.background.iter().zip(&self.before).zip(self.background_now()))
-            .map(|((plan, &before), after)| background_figures(plan.workload(), (from, before), (now, after)))
-            .collect();
+        let from = self.times.measured.0;
+        self.background_summaries =
+            (self.plan.background.iter().zip(&self.before).zip(self.background_counters()))
+                .map(|((planned, &before), after)| background_summary(planned, (from, before), (now, after)))
+                .collect();
     }
 
-    fn background_now(&self) -> Vec<BackgroundMark> {
-        let now = |(mark, counts): &(BackgroundMark, Arc<Counts>)| BackgroundMark {
+    fn background_counters(&self) -> Vec<BackgroundCounters> {
+        let now = |(opened, counts): &(BackgroundCounters, Arc<Counts>)| BackgroundCounters {
             bytes_delivered: counts.delivered_bytes.get(),
             received_bytes: counts.received_bytes.get(),
             packets_sent: counts.packets_sent.get(),
             packets_lost: counts.packets_lost.get(),
-            ..*mark
+            ..*opened
         };
         self.background.iter().map(now).collect()
     }
@@ -299,30 +299,29 @@ impl<'a> Hosts<'a> {
     fn start_iperf(&mut self, i: usize) -> Result<()> {
         let flow = &self.plan.flows[i];
         let planned = &flow.connection;
-        let (name, rtt) = (format!("flow/{}", flow.name), self.flows[i].rtt);
+        let (streams, rtt) = (Streams::of_flow(self.plan.seed, &flow.name), self.flows[i].rtt);
         let counts = self.flows[i].counts.clone();
         let at = place(Carrier::Tcp, planned.forward[0], self.iperf.port(i));
-        self.announce(at, planned, &name, rtt, counts)?;
+        self.announce(at, planned, &streams, rtt, counts)?;
         self.iperf.start(i, planned, self.congestion.get(&flow.name).map(String::as_str))
     }
 
     /// A session opens its next connection.
     fn open_next(&mut self, now: Time, i: usize) -> Result<()> {
         let session = &mut self.sessions[i];
-        let bytes = session.open(now);
-        let (group, name) = (session.group, format!("{}/{}", session.name, session.opened));
+        let group = session.group;
+        let (bytes, streams) = session.open(now);
         if session.next_at != Time::NEVER {
             self.agenda.push(Reverse((session.next_at, Act::Open(i))));
         }
-        let planned = self.plan.background[group].workload().connection();
+        let planned = &self.plan.background[group].connection;
         self.background[group].0.open(bytes.map(|payload| planned.ip_bytes(payload)));
-        let mut stream = Stream::new(self.plan.seed, &format!("{name}/rtt"));
-        let rtt = Interval::from_secs_f64(planned.rtt_s.distribution().draw(&mut stream));
+        let rtt = Interval::from_secs_f64(planned.rtt().draw(&mut streams.stream("rtt")));
         if bytes.is_none() {
             self.agenda.push(Reverse((planned.stop(), Act::Stop(Owner::Session(i)))));
         }
         let counts = self.background[group].1.clone();
-        self.open(now, planned, &name, Owner::Session(i), bytes, rtt, counts)
+        self.open(now, planned, &streams, Owner::Session(i), bytes, rtt, counts)
     }
 
     /// Opens a connection: tells the router of it, then connects, or begins to send.
@@ -330,28 +329,27 @@ impl<'a> Hosts<'a> {
     fn open(
         &mut self,
         now: Time,
-        planned: &ConnectionPlan,
-        name: &str,
+        planned: &CheckedConnection,
+        streams: &Streams,
         owner: Owner,
         bytes: Option<u64>,
         rtt: Interval,
         counts: Arc<Counts>,
     ) -> Result<()> {
         let side = planned.forward[0];
-        let protocol = udp::find(&planned.algorithm);
-        let (kind, carrier) = match protocol {
-            None => (libc::SOCK_STREAM, Carrier::Tcp),
-            Some(_) => (libc::SOCK_DGRAM, Carrier::Udp),
+        let (kind, carrier) = match planned.transport() {
+            Transport::Udp(..) => (libc::SOCK_DGRAM, Carrier::Udp),
+            Transport::Tcp(..) | Transport::Custom => (libc::SOCK_STREAM, Carrier::Tcp),
         };
         let socket = self.ends[side].within(|| sys::socket(kind))?;
-        if protocol.is_none() {
+        if carrier == Carrier::Tcp {
             self.prepare(socket.as_fd(), planned, owner)?;
         }
         let port = sys::bind(socket.as_fd(), SocketAddrV4::new(ADDRESSES[side], 0))?;
         let flow = place(carrier, side, port);
-        self.announce(flow, planned, name, rtt, counts)?;
+        self.announce(flow, planned, streams, rtt, counts)?;
         sys::connect(socket.as_fd(), SocketAddrV4::new(ADDRESSES[1 - side], LISTEN_PORT))?;
-        let Some(protocol) = protocol else {
+        let Transport::Udp(protocol, parameters) = planned.transport() else {
             let end =
                 Endpoint::Sending { owner, left: bytes, total: bytes, finished: false, began: now, flow };
             let place = self.keep(Connection { socket, end })?;
@@ -365,15 +363,12 @@ impl<'a> Hosts<'a> {
             mss_bytes: planned.mss_bytes,
             header_bytes: planned.header_bytes,
             bytes,
-            line: rate(planned)?,
+            line: planned.access_rate(),
             host_tick: Interval::ZERO,
             tick_phase: Interval::ZERO,
             rto_min: Interval::ZERO,
         };
-        let stream = Stream::new(self.plan.seed, &format!("{name}/udp"));
-        let (sender, _) = protocol
-            .ends(&planned.values(), &config, stream)
-            .map_err(|e| Error::new(ErrorKind::InvalidInput, e.to_string()))?;
+        let (sender, _) = (protocol.build)(parameters, &config, streams.stream("udp"));
         self.sources.push(Source { owner, sender, socket, planned_for: Time::NEVER });
         let i = self.sources.len() - 1;
         self.drive(i, |sender, out| sender.start(now, out));
@@ -384,22 +379,21 @@ impl<'a> Hosts<'a> {
     fn announce(
         &mut self,
         flow: FlowId,
-        planned: &ConnectionPlan,
-        name: &str,
+        planned: &CheckedConnection,
+        streams: &Streams,
         rtt: Interval,
         counts: Arc<Counts>,
     ) -> Result<()> {
-        let side = planned.forward[0];
         self.counts.insert(flow, counts.clone());
         let (forward_delay, reverse_delay) = Path::delays(rtt);
         let path = Path {
             forward_delay,
             reverse_delay,
-            access: rate(planned)?,
+            access: planned.access_rate(),
             access_free: [Time::ZERO; 2],
             ecn: planned.ecn,
             stamps: Stamps::default(),
-            losses: losses(&self.plan.links, side, self.plan.seed, name),
+            losses: PathLosses::new(&self.plan.links, planned, streams),
             counts,
         };
         for router in &self.news {
@@ -409,10 +403,10 @@ impl<'a> Hosts<'a> {
     }
 
     /// What the kernel is told of a TCP connection before it is opened.
-    fn prepare(&self, socket: BorrowedFd<'_>, planned: &ConnectionPlan, owner: Owner) -> Result<()> {
+    fn prepare(&self, socket: BorrowedFd<'_>, planned: &CheckedConnection, owner: Owner) -> Result<()> {
         let name = match owner {
             Owner::Flow(i) => &self.plan.flows[i].name,
-            Owner::Session(i) => self.plan.background[self.sessions[i].group].workload().name(),
+            Owner::Session(i) => &self.plan.background[self.sessions[i].group].name,
         };
         if let Some(algorithm) = self.congestion.get(name) {
             sys::set_congestion_control(socket, algorithm)?;
@@ -513,9 +507,12 @@ impl<'a> Hosts<'a> {
             Owner::Session(i) => {
                 let session = &mut self.sessions[i];
                 if complete {
-                    let bytes = total.unwrap_or_default() as f64;
-                    let (from_s, span_s) = (began.as_secs_f64(), now.since(began).as_secs_f64());
-                    self.transfers.push(&[session.group as f64, from_s, span_s, bytes]);
+                    self.transfers.push(&TransferSample {
+                        group: session.group as f64,
+                        start_s: began.as_secs_f64(),
+                        duration_s: now.since(began).as_secs_f64(),
+                        bytes: total.unwrap_or_default() as f64,
+                    });
                     self.background[session.group].0.completed += 1;
                 }
                 if session.completed(now) {
@@ -592,9 +589,4 @@ impl<'a> Hosts<'a> {
             |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
         self.flows.iter().map(missing).sum()
     }
-}
-
-/// Of the hosts' own links.
-fn rate(planned: &ConnectionPlan) -> Result<Rate> {
-    Rate::from_bps(planned.access_rate_bps).ok_or_else(|| ErrorKind::InvalidInput.into())
 }

@@ -6,7 +6,7 @@ use crate::namespace::{ADDRESSES, End};
 use crate::path::{IPERF_CLIENTS, IPERF_SERVERS, segment_bytes};
 use crate::sys;
 use crate::tcp_info::TcpInfo;
-use longfat_sim::{ConnectionPlan, Plan, PlanError};
+use longfat_sim::{CheckedPlan, ConnectionPlan, PlanError};
 use longfat_transport::udp;
 use serde::Serialize;
 use serde_json::Value;
@@ -79,7 +79,7 @@ struct Pair {
 }
 
 /// Whether iperf3 can do what a plan asks for.
-pub fn check(plan: &Plan, traffic: &Traffic) -> std::result::Result<(), LiveError> {
+pub fn check<P>(plan: &CheckedPlan<P>, traffic: &Traffic) -> std::result::Result<(), LiveError> {
     let Traffic::Iperf3(_) = traffic else { return Ok(()) };
     let refuse = |at: String, what: String| Err(LiveError::Plan(PlanError { at, what }));
     let carried = plan.flows.iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
@@ -107,7 +107,11 @@ fn is_carried(connection: &ConnectionPlan) -> bool {
 
 impl<'a> Iperf<'a> {
     /// Servers for all of a plan's flows over TCP, which listen; none with other traffic.
-    pub fn new(traffic: &Traffic, ends: &'a [End; 2], plan: &Plan) -> std::result::Result<Self, LiveError> {
+    pub fn new<P>(
+        traffic: &Traffic,
+        ends: &'a [End; 2],
+        plan: &CheckedPlan<P>,
+    ) -> std::result::Result<Self, LiveError> {
         let Traffic::Iperf3(program) = traffic else {
             return Ok(Iperf { program: PathBuf::new(), ends, pairs: BTreeMap::new() });
         };

@@ -1,4 +1,4 @@
-//! Runs a [`Plan`](longfat_sim::Plan) on this machine: the kernel's own TCP in two network namespaces, and between them a
+//! Runs a [`CheckedPlan`](longfat_sim::CheckedPlan) on this machine: the kernel's own TCP in two network namespaces, and between them a
 //! router in user space that drives the very links of the simulator by the wall clock.
 
 mod connection;

@@ -1,8 +1,7 @@
 //! What the router knows of a connection, and what it counts of it.
 
-use longfat_net::{Loss, LossModel};
-use longfat_sim::{ConnectionPlan, LinkPlan};
-use longfat_units::{Interval, Rate, Stream, Time};
+use longfat_sim::{ConnectionPlan, PathLosses};
+use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Carrier, FlowId, Kind, Ports};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -125,7 +124,7 @@ pub struct Path {
     /// Of what comes from the router's own side.
     pub stamps: Stamps,
     /// Loss processes: link, kind of packet, process.
-    pub losses: Vec<(usize, Kind, Loss)>,
+    pub losses: PathLosses,
     /// What is counted of it.
     pub counts: std::sync::Arc<Counts>,
 }
@@ -148,24 +147,6 @@ impl Path {
         *free = now.max(*free) + self.access.transmission(bytes);
         *free
     }
-
-    /// Whether a loss process on this link takes this packet.
-    pub fn is_lost(&mut self, link: usize, kind: Kind) -> bool {
-        self.losses.iter_mut().any(|(l, k, loss)| *l == link && *k == kind && loss.strikes())
-    }
-}
-
-/// The loss processes that a connection of this name meets, opened by this side.
-pub fn losses(links: &[LinkPlan], side: usize, seed: u64, name: &str) -> Vec<(usize, Kind, Loss)> {
-    let data = (side, Kind::Data, links[side].loss.model());
-    let acks = (1 - side, Kind::Ack, links[1 - side].ack_loss.model());
-    [data, acks]
-        .into_iter()
-        .filter(|(_, _, model)| *model != LossModel::None)
-        .map(|(link, kind, model)| {
-            (link, kind, Loss::new(model, Stream::new(seed, &format!("{name}/loss/{link}/{kind:?}"))))
-        })
-        .collect()
 }
 
 #[cfg(test)]

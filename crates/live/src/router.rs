@@ -8,7 +8,7 @@
 use crate::path::{PLACES, Path, carries_datagrams, conversation, is_arrangement};
 use crate::sys::{self, Clock};
 use longfat_net::Sojourn;
-use longfat_sim::{LINK_COLUMNS, Link, LinkCounters, LinkFigures, Series, link_figures, link_sample};
+use longfat_sim::{Link, LinkCounters, LinkSample, LinkSummary, Series, link_summary};
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, Kind, Packet, RealPacket};
 use std::cmp::{Ordering as Order, Reverse};
@@ -34,8 +34,8 @@ pub type News = (FlowId, Path);
 pub struct Times {
     /// Period of samples, seconds.
     pub period_s: f64,
-    /// The window of figures.
-    pub window: (Time, Time),
+    /// The span that the summary covers.
+    pub measured: (Time, Time),
     /// The run's end.
     pub end: Time,
     /// What comes within so long is handled together: waking costs more than a packet does.
@@ -44,17 +44,17 @@ pub struct Times {
 
 /// What the router has to say after a run.
 pub struct Report {
-    /// Figures of the window.
-    pub figures: LinkFigures,
+    /// Summary of the measured span.
+    pub summary: LinkSummary,
     /// The link's name, and its samples.
-    pub series: (String, Series),
+    pub series: (String, Series<LinkSample>),
     /// Packets that left the link.
     pub packets: u64,
     /// How much later than due packets were handed to hosts.
     pub lateness: Sojourn,
     /// The greatest of it.
     pub latest: Interval,
-    /// How long packets of the window were on their way from a host's TCP to being read (`Stamps`).
+    /// How long packets of the measured span were on their way from a host's TCP to being read (`Stamps`).
     pub unread: Sojourn,
     /// Packets that a host's kernel did not take.
     pub refused: u64,
@@ -124,8 +124,8 @@ pub struct Router<'a> {
     next_sample: Time,
     next_mark: Time,
     before: Option<LinkCounters>,
-    figures: Option<LinkFigures>,
-    series: Series,
+    summary: Option<LinkSummary>,
+    series: Series<LinkSample>,
     lateness: Sojourn,
     latest: Interval,
     unread: Sojourn,
@@ -153,7 +153,7 @@ impl<'a> Router<'a> {
             side,
             from: tuns[side],
             to: tuns[1 - side],
-            series: Series::new(LINK_COLUMNS),
+            series: Series::default(),
             link,
             paths: (0..PLACES).map(|_| None).collect(),
             news,
@@ -164,9 +164,9 @@ impl<'a> Router<'a> {
             times,
             samples: 0,
             next_sample: Time::ZERO,
-            next_mark: times.window.0,
+            next_mark: times.measured.0,
             before: None,
-            figures: None,
+            summary: None,
             lateness: Sojourn::default(),
             latest: Interval::ZERO,
             unread: Sojourn::default(),
@@ -212,12 +212,12 @@ impl<'a> Router<'a> {
         }
         let end = self.times.end;
         let packets = self.link.settle(end).1.packets_out;
-        let figures = match self.figures.take() {
-            Some(figures) => figures,
-            None => self.take_figures(end),
+        let summary = match self.summary.take() {
+            Some(summary) => summary,
+            None => self.summarize(end),
         };
         Ok(Report {
-            figures,
+            summary,
             series: (self.link.name, self.series),
             packets,
             lateness: self.lateness,
@@ -314,7 +314,7 @@ impl<'a> Router<'a> {
         }
         if let Some(stamp) = packet.stamp() {
             let way = path.stamps.waited(now, stamp);
-            if (self.times.window.0..self.times.window.1).contains(&now) {
+            if (self.times.measured.0..self.times.measured.1).contains(&now) {
                 self.unread.record(way);
             }
         }
@@ -332,7 +332,7 @@ impl<'a> Router<'a> {
     /// A packet comes to the link.
     fn enter(&mut self, now: Time, packet: RealPacket) {
         let path = self.paths[packet.flow().0 as usize].as_mut();
-        if path.is_some_and(|path| path.is_lost(self.side, packet.kind())) {
+        if path.is_some_and(|path| path.losses.strike(self.side, packet.kind())) {
             self.link.counters.packets_lost += 1;
             self.lose(packet);
         } else {
@@ -378,7 +378,7 @@ impl<'a> Router<'a> {
     }
 
     fn sample(&mut self, now: Time) {
-        self.series.push(&link_sample(&mut self.link, now));
+        self.series.push(&LinkSample::of(&mut self.link, now));
         self.samples += 1;
         self.next_sample = Time::from_secs_f64(self.samples as f64 * self.times.period_s);
         if self.next_sample > self.times.end {
@@ -386,21 +386,21 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// The window of figures begins or ends.
+    /// The measured span begins or ends.
     fn mark(&mut self, now: Time) {
         if self.before.is_none() {
             self.before = Some(self.link.settle(now).1);
             self.link.restart(now);
-            self.next_mark = self.times.window.1;
+            self.next_mark = self.times.measured.1;
         } else {
             self.next_mark = Time::NEVER;
-            self.figures = Some(self.take_figures(now));
+            self.summary = Some(self.summarize(now));
         }
     }
 
-    fn take_figures(&mut self, now: Time) -> LinkFigures {
+    fn summarize(&mut self, now: Time) -> LinkSummary {
         let before = self.before.unwrap_or_default();
         let (occupancy, after) = self.link.settle(now);
-        link_figures(&self.link, (self.times.window.0, before), (now, after, occupancy))
+        link_summary(&self.link, (self.times.measured.0, before), (now, after, occupancy))
     }
 }

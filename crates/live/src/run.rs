@@ -9,7 +9,7 @@ use crate::router::{Report, Router, Times};
 use crate::sys::{self, Clock};
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration};
-use longfat_sim::{ConnectionPlan, Link, LinkPlan, Outcome, Plan, PlanError, Summary};
+use longfat_sim::{CheckedConnection, CheckedPlan, Link, LinkPlan, Outcome, PlanError, Summary};
 use longfat_transport::udp;
 use longfat_units::{Distribution, Interval, Time};
 use longfat_wire::RealPacket;
@@ -50,12 +50,13 @@ pub struct Live {
 /// background over TCP; those that Longfat brings itself are registered from their objects in `objects`. `traffic` is what
 /// flows over TCP carry.
 pub fn run(
-    plan: &Plan,
+    mut plan: CheckedPlan<RealPacket>,
     congestion: &BTreeMap<String, String>,
     objects: &Path,
     traffic: &Traffic,
 ) -> Result<Live, LiveError> {
-    plan.check()?;
+    let built = std::mem::take(&mut plan.elements);
+    let plan = &plan;
     check(plan)?;
     iperf::check(plan, traffic)?;
     let own = own_forms(congestion);
@@ -69,19 +70,16 @@ pub fn run(
     offered(&ends[0], congestion)?;
     let times = Times {
         period_s: plan.sample.links_s,
-        window: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
+        measured: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
         end: Time::from_secs_f64(plan.duration_s),
         rest: rest(plan),
     };
-    let numbered = plan.links.iter().enumerate();
-    let links = numbered
-        .map(|(i, link)| Link::new(link, i, plan.seed, false))
-        .collect::<Result<Vec<Link<RealPacket>>, _>>()?;
+    let links = plan.links.iter().zip(built).map(|(link, checked)| Link::new(link, checked, false));
     let iperf = Iperf::new(traffic, &ends, plan)?;
     let clock = Clock::starting_in(LEAD);
     let tuns = [ends[0].tun(), ends[1].tun()];
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
-    for (side, link) in links.into_iter().enumerate() {
+    for (side, link) in links.enumerate() {
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
         routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
@@ -129,10 +127,10 @@ pub fn run(
     let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
     let reported = hosts.iperf.finish().map_err(LiveError::broken("iperf3"))?;
     let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
-    let flows = hosts.flows.iter_mut().filter_map(Flow::take_figures).collect();
+    let flows = hosts.flows.iter_mut().filter_map(Flow::take_summary).collect();
     let packets = reports.first().map_or(0, |report| report.packets);
-    let (links, series) = reports.into_iter().map(|report| (report.figures, report.series)).unzip();
-    let summary = Summary { flows, links, background: hosts.background_figures, packets, messages: None };
+    let (links, series) = reports.into_iter().map(|report| (report.summary, report.series)).unzip();
+    let summary = Summary { flows, links, background: hosts.background_summaries, packets, messages: None };
     let outcome = Outcome {
         summary,
         flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
@@ -149,14 +147,14 @@ fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
 }
 
 /// Every connection of a plan, with its place.
-fn connections(plan: &Plan) -> impl Iterator<Item = (String, &ConnectionPlan)> {
+fn connections<P>(plan: &CheckedPlan<P>) -> impl Iterator<Item = (String, &CheckedConnection)> {
     let flows = plan.flows.iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
     let background = plan.background.iter().enumerate();
-    flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), b.workload().connection())))
+    flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), &b.connection)))
 }
 
 /// Whether hosts and router can do what a plan asks for.
-fn check(plan: &Plan) -> Result<(), LiveError> {
+fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
     if plan.links.len() != 2 || plan.links.iter().any(|link| link.delay_s != 0.0) {
         return refuse("links".to_owned(), "a live run has a dumbbell's two links; the simulator has others");
     }
@@ -227,8 +225,8 @@ fn offered(end: &namespace::End, congestion: &BTreeMap<String, String>) -> Resul
 }
 
 /// What the hosts have to be like for this plan.
-fn setup(plan: &Plan) -> Result<HostSetup, LiveError> {
-    let packet = |c: &ConnectionPlan| c.mss_bytes + c.header_bytes;
+fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
+    let packet = |c: &CheckedConnection| c.mss_bytes + c.header_bytes;
     let packet_bytes = connections(plan).map(|(_, c)| packet(c)).max().unwrap_or_default();
     let longest_s = connections(plan).map(|(_, c)| most(c)).fold(0.0, f64::max);
     let held = |link: &LinkPlan| {
@@ -259,23 +257,23 @@ fn setup(plan: &Plan) -> Result<HostSetup, LiveError> {
 }
 
 /// How long threads rest between looks at what has come.
-fn rest(plan: &Plan) -> Interval {
+fn rest<P>(plan: &CheckedPlan<P>) -> Interval {
     let shortest_s = connections(plan).map(|(_, c)| least(c)).fold(f64::INFINITY, f64::min);
     Interval::from_secs_f64(REST_SHARE * shortest_s).min(LONGEST_REST)
 }
 
 /// The shortest round-trip time that connections of a plan can have.
-fn least(connection: &ConnectionPlan) -> f64 {
-    match connection.rtt_s.distribution() {
-        Distribution::Fixed(x) | Distribution::Uniform(x, _) | Distribution::Exponential(x, _) => x,
+fn least(connection: &CheckedConnection) -> f64 {
+    match connection.rtt() {
+        Distribution::Fixed(x) | Distribution::Uniform(x, _) | Distribution::Exponential(x, _) => *x,
         Distribution::Empirical(values) => values.values().iter().copied().fold(f64::INFINITY, f64::min),
     }
 }
 
 /// The longest; of an exponential one, one in a thousand has more.
-fn most(connection: &ConnectionPlan) -> f64 {
-    match connection.rtt_s.distribution() {
-        Distribution::Fixed(x) | Distribution::Uniform(_, x) => x,
+fn most(connection: &CheckedConnection) -> f64 {
+    match connection.rtt() {
+        Distribution::Fixed(x) | Distribution::Uniform(_, x) => *x,
         Distribution::Exponential(least, mean) => least + 7.0 * (mean - least),
         Distribution::Empirical(values) => values.values().iter().copied().fold(0.0, f64::max),
     }

@@ -5,8 +5,9 @@ use crate::hosts::{Hosts, UNSENT};
 use crate::iperf::IperfReport;
 use crate::namespace::Sysctl;
 use crate::router::Report;
-use longfat_sim::Plan;
+use longfat_sim::CheckedPlan;
 use longfat_units::Interval;
+use longfat_wire::RealPacket;
 use serde::Serialize;
 
 /// Of the time that the bottleneck's buffer needs to drain, the 99th percentiles of the routers' lateness, and of the time
@@ -68,7 +69,7 @@ pub struct Outside {
 impl Validity {
     /// The checks of a run.
     pub fn of(
-        plan: &Plan,
+        plan: &CheckedPlan<RealPacket>,
         hosts: &Hosts<'_>,
         routers: &[Report],
         outside: Outside,
@@ -142,7 +143,7 @@ fn check(name: &str, value: f64, bound: f64) -> Check {
 
 /// How long the bottleneck's full buffer takes to be sent, s; a buffer that counts packets is taken to be full of the
 /// largest.
-fn drain_s(plan: &Plan) -> f64 {
+fn drain_s<P>(plan: &CheckedPlan<P>) -> f64 {
     let largest = plan.flows.iter().map(|f| f.connection.mss_bytes + f.connection.header_bytes).max();
     plan.links.first().map_or(0.0, |link| {
         let bytes = link.queue.limit().in_packets(1500) * u64::from(largest.unwrap_or(1500));

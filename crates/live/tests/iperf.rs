@@ -4,7 +4,8 @@
 mod skip;
 
 use longfat_live::{LiveError, Traffic, run};
-use longfat_sim::Plan;
+use longfat_sim::{CheckedPlan, Plan};
+use longfat_wire::RealPacket;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ fn flow(name: &str) -> Value {
         "start_s": 0.0, "stop_s": null, "bytes": null})
 }
 
-fn plan(duration_s: f64, flows: &[Value]) -> Plan {
+fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan<RealPacket> {
     let link = |name: &str, packets: u64| {
         json!({"name": name, "rate_bps": 10e6, "delay_s": 0.0, "queue": {"kind": "droptail", "limit_packets": packets},
             "loss": {"kind": "none"}, "ack_loss": {"kind": "none"}})
@@ -26,13 +27,13 @@ fn plan(duration_s: f64, flows: &[Value]) -> Plan {
     let plan = json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
         "links": [link("bottleneck", 50), link("reverse", 1000)], "flows": flows, "background": [],
         "sample": {"flows_s": 0.02, "links_s": 0.02}, "events": true, "fast": true});
-    match Plan::from_json(&plan.to_string()) {
+    match Plan::from_json(&plan.to_string()).and_then(Plan::check) {
         Ok(plan) => plan,
         Err(error) => panic!("{error}"),
     }
 }
 
-fn congestion(plan: &Plan) -> BTreeMap<String, String> {
+fn congestion(plan: &CheckedPlan<RealPacket>) -> BTreeMap<String, String> {
     plan.flows.iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect()
 }
 
@@ -50,7 +51,8 @@ fn iperf3_carries_flows_with_their_algorithm_segment_size_start_and_stop() {
     (part["start_s"], part["stop_s"]) = (json!(1.0), json!(2.0));
     (part["forward"], part["reverse"]) = (json!([1]), json!([0]));
     let plan = plan(3.0, &[whole, part]);
-    let live = match run(&plan, &congestion(&plan), Path::new("bpf/out"), &Traffic::Iperf3(program)) {
+    let congestion = congestion(&plan);
+    let live = match run(plan, &congestion, Path::new("bpf/out"), &Traffic::Iperf3(program)) {
         Ok(live) => live,
         Err(LiveError::Machine(why)) => return skip::skipped(&why),
         Err(error) => panic!("{error}"),
@@ -84,7 +86,8 @@ fn what_iperf3_cannot_do_and_an_iperf3_that_does_nothing_are_one_clear_line() {
     let refused = |flow: Value, program: &str| {
         let plan = plan(1.0, &[flow]);
         let traffic = Traffic::Iperf3(program.into());
-        run(&plan, &congestion(&plan), Path::new("bpf/out"), &traffic).err().unwrap().to_string()
+        let congestion = congestion(&plan);
+        run(plan, &congestion, Path::new("bpf/out"), &traffic).err().unwrap().to_string()
     };
     let (mut sized, mut large) = (flow("1"), flow("1"));
     sized["bytes"] = json!(1000);

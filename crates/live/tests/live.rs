@@ -4,7 +4,7 @@
 mod skip;
 
 use longfat_live::{Live, LiveError, Traffic, run};
-use longfat_sim::Plan;
+use longfat_sim::{Plan, Sample, Series};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,13 +33,13 @@ fn plan(duration_s: f64, flows: &[Value]) -> Value {
 
 /// Runs it; `None`, with a line that says why, where this machine cannot.
 fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
-    let plan = match Plan::from_json(&plan.to_string()) {
+    let plan = match Plan::from_json(&plan.to_string()).and_then(Plan::check) {
         Ok(plan) => plan,
         Err(error) => panic!("{error}"),
     };
     let congestion: BTreeMap<_, _> =
         congestion.iter().map(|&(name, algorithm)| (name.to_owned(), algorithm.to_owned())).collect();
-    match run(&plan, &congestion, Path::new("bpf/out"), &Traffic::Longfat) {
+    match run(plan, &congestion, Path::new("bpf/out"), &Traffic::Longfat) {
         Ok(live) => Some(live),
         Err(LiveError::Machine(why)) => {
             skip::skipped(&why);
@@ -49,7 +49,7 @@ fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
     }
 }
 
-fn column<'a>(series: &'a [(String, longfat_sim::Series)], name: &str, column: &str) -> &'a [f64] {
+fn column<'a, S: Sample>(series: &'a [(String, Series<S>)], name: &str, column: &str) -> &'a [f64] {
     let found = series.iter().find(|(n, _)| n == name).and_then(|(_, series)| series.column(column));
     found.unwrap_or_else(|| panic!("no column {column} of {name}"))
 }
@@ -162,9 +162,9 @@ fn reverse_flows_datagrams_and_web_pages_cross_the_router_too() {
 #[test]
 fn what_no_kernel_can_do_is_one_clear_line() {
     let refused = |plan: &Value, congestion: &[(&str, &str)]| {
-        let plan = Plan::from_json(&plan.to_string()).unwrap();
+        let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
         let congestion = congestion.iter().map(|&(n, a)| (n.to_owned(), a.to_owned())).collect();
-        run(&plan, &congestion, Path::new("nowhere"), &Traffic::Longfat).err().unwrap().to_string()
+        run(plan, &congestion, Path::new("nowhere"), &Traffic::Longfat).err().unwrap().to_string()
     };
     let mut two = plan(1.0, &[flow("1", "cubic"), flow("2", "cubic")]);
     two["flows"][1]["initial_window"] = json!(3.0);

@@ -4,9 +4,11 @@
 //! they were.
 
 use longfat_units::Stream;
+use serde::Deserialize;
 
-/// What is lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Which packets are lost; in JSON an object whose `kind` names the variant.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LossModel {
     /// Nothing.
     None,

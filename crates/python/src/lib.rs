@@ -6,7 +6,7 @@ use longfat_live::{LiveError, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{
-    EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Routes, RunError, Series, Simulation,
+    EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Routes, RunError, Sample, Series, Simulation,
 };
 use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
 use longfat_transport::udp::{self, Protocol};
@@ -49,7 +49,7 @@ fn simulate<'py>(
     plan_json: &str,
     algorithms: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let plan = Plan::from_json(plan_json).map_err(refuse)?;
+    let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
     let run = Simulation::new(plan, &mut |flow: &str| {
@@ -103,10 +103,10 @@ fn live_run<'py>(
     objects: PathBuf,
     iperf3: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let plan = Plan::from_json(plan_json).map_err(refuse)?;
+    let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
     let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
     let live =
-        py.detach(|| longfat_live::run(&plan, &congestion, &objects, &traffic)).map_err(
+        py.detach(|| longfat_live::run(plan, &congestion, &objects, &traffic)).map_err(
             |error| match error {
                 LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
                 LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
@@ -156,7 +156,7 @@ fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDic
     Ok(result)
 }
 
-fn named<'py>(py: Python<'py>, all: &[(String, Series)]) -> PyResult<Bound<'py, PyDict>> {
+fn named<'py, S: Sample>(py: Python<'py>, all: &[(String, Series<S>)]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, series) in all {
         dict.set_item(name, columns(py, series)?)?;
@@ -165,7 +165,7 @@ fn named<'py>(py: Python<'py>, all: &[(String, Series)]) -> PyResult<Bound<'py, 
 }
 
 /// Each column as the bytes of little-endian f64, which numpy reads without copying.
-fn columns<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
+fn columns<'py, S: Sample>(py: Python<'py>, series: &Series<S>) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, values) in series.columns() {
         let bytes = PyBytes::new_with(py, 8 * values.len(), |out| {

@@ -1,6 +1,6 @@
-//! The scheduler: what it costs to take the earliest event and to plan that source's next one.
+//! The cost of taking the earliest event off the agenda and of planning that source's next one.
 
-#[path = "../src/agenda.rs"]
+#[path = "../src/drive/agenda.rs"]
 #[allow(dead_code, unused_imports, reason = "the agenda is private to the crate; its tests are not run here")]
 mod agenda;
 
@@ -11,7 +11,8 @@ use longfat_units::{Interval, Time};
 
 const EVENTS: u64 = 10_000;
 
-/// Hold model: each event plans its source's next one, at steps that differ from source to source and time to time.
+/// Hold model: each event plans its source's next one, at steps that differ from source to source and time to
+/// time.
 #[divan::bench(args = [4, 10, 100, 1000, 10_000, 100_000])]
 fn hold(bencher: Bencher, sources: usize) {
     let mut agenda = Agenda::new(sources);

@@ -1,28 +1,72 @@
 //! Runs a [`Plan`] in virtual time.
+//!
+//! [`Plan::check`] makes a [`CheckedPlan`] of it, [`Simulation::new`] a run of that, and [`Simulation::run`]
+//! moves the run to its end. The modules depend on each other in one direction only:
+//!
+//! ```text
+//! lib          picks a driver
+//! drive        batches (the fast driver), events (the oracle), agenda
+//! run          the state of a run: forwarding, background connections, messages, lookahead, sampling
+//! results      series and samples, summary, outcome, version
+//! model        links, flows, workloads, routes
+//! plan         all types of plans and all checks; imports nothing else of this crate
+//! ```
+//!
+//! Some words have one meaning throughout the crate:
+//!
+//! | word | meaning |
+//! |---|---|
+//! | window | the congestion window of a flow; the plan's `window_s` is the *measured span* |
+//! | measured span | the part of a run that the summary covers |
+//! | lookahead | the shortest time in which anything that leaves a link can reach a host or another link |
+//! | batch | the span of at most one lookahead that the fast driver handles at a time |
+//! | oracle | the driver that handles one event at a time, against which tests compare the fast driver |
+//! | arithmetic | of a queue: departures are computed at arrival, without events of their own |
+//! | elements | the chain of queue and routers before a link whose departures are not arithmetic |
+//! | summary | the numbers of the measured span; a figure is a drawing, or one in a paper |
+//! | index | the position of a flow, link or session in its list |
+//! | slot | the position of a source of events in the agenda |
+//! | key | the place of a value in a plan, such as `links[0].rate_bps` |
+//! | reduction | how the window shrinks after a loss, the plan's key `recovery` |
+//! | recovery | how a sender finds and repairs losses |
 
-mod agenda;
-mod figures;
-mod flow;
-mod link;
-mod messages;
-mod plain;
+mod drive;
+mod model;
 mod plan;
-mod routes;
-mod series;
-mod simulation;
-mod version;
-mod windows;
-mod workload;
+mod results;
+mod run;
+#[cfg(test)]
+mod tests;
 
-pub use figures::{
-    BackgroundFigures, BackgroundMark, FlowFigures, LinkFigures, SampleMean, Summary, background_figures,
-    link_figures, per_second, ratio,
-};
-pub use link::{LINK_COLUMNS, Link, LinkCounters, link_sample};
-pub use messages::{MOST_NODES, MessageCounters};
+pub use model::flow::PathLosses;
+pub use model::link::{Link, LinkCounters};
+pub use model::routes::{Hop, Routes};
+pub use model::workload::{Session, sessions};
 pub use plan::*;
-pub use routes::{Hop, Routes};
-pub use series::{EventRow, Series};
-pub use simulation::{FLOW_COLUMNS, Outcome, RunError, Simulation, TRANSFER_COLUMNS};
-pub use version::{RESULTS_VERSION, results_version};
-pub use workload::{Session, Workload, sessions};
+pub use results::outcome::{Outcome, RunError};
+pub use results::samples::{EventRow, FlowSample, LinkSample, TransferSample};
+pub use results::series::{Sample, Series};
+pub use results::summary::{
+    BackgroundCounters, BackgroundSummary, FlowCounters, FlowFacts, FlowSummary, LinkSummary,
+    MessageCounters, SampleMean, Summary, background_summary, flow_summary, link_summary,
+};
+pub use results::version::{RESULTS_VERSION, results_version};
+pub use run::state::Simulation;
+
+use longfat_units::Interval;
+
+/// With a shorter lookahead, batches hold too little to be worth it (chosen here).
+const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
+
+impl Simulation {
+    /// Runs to the end, with the driver that suits the plan. Calls `wanted` now and then and stops with
+    /// [`RunError::Interrupted`] if that returns false.
+    pub fn run(mut self, wanted: &mut dyn FnMut() -> bool) -> Result<Outcome, RunError> {
+        let events = if self.plan.fast && self.lookahead.least() >= LEAST_LOOKAHEAD {
+            drive::batches::drive(&mut self, wanted)?
+        } else {
+            drive::events::drive(&mut self, wanted)?
+        };
+        Ok(self.finish(events))
+    }
+}

@@ -1,5 +1,5 @@
-//! Algorithms that watch the delay, or the rate at which acknowledgements come, on a path of 20 Mbit/s and 40 ms with
-//! packets of 1500 bytes: 66.7 of them fill it.
+//! Algorithms that react to the delay or to the rate of acknowledgements, on a path of 20 Mbit/s and 40 ms.
+//! It holds 66.7 packets of 1500 bytes.
 
 mod common;
 
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 const PATH_PACKETS: f64 = 20e6 * 0.04 / 12_000.0;
 
-/// One flow for 60 s with a buffer of the path's size, measured from 20 s on; packets are lost with this probability.
+/// One flow for 60 s with a buffer of the path's size, measured from 20 s on. Each packet is lost with this
+/// probability.
 fn alone(algorithm: &str, parameters: Value, loss: f64) -> Outcome {
     let one = with(flow("1", algorithm), json!({"rtt_s": 0.04, "parameters": parameters}));
     let mut plan = dumbbell(20e6, 66, 60.0, vec![one]);
@@ -50,7 +51,7 @@ fn vegas_is_as_helpless_as_standard_tcp_when_losses_are_random() {
 
 #[test]
 fn westwood_keeps_a_path_full_whose_losses_are_random() {
-    // Mascolo et al. 2001: losses that are no congestion leave the estimate, and so the window, as they were
+    // Mascolo et al. 2001: losses without congestion leave the estimate unchanged, and so the window
     for (algorithm, variant) in
         [("westwood", None), ("westwood+", Some("paper")), ("westwood+", Some("linux"))]
     {
@@ -66,7 +67,7 @@ fn westwood_keeps_a_path_full_whose_losses_are_random() {
 fn westwood_plus_backs_off_to_the_path_itself() {
     for variant in ["paper", "linux"] {
         let (least, _) = window_range(&alone("westwood+", json!({"variant": variant}), 0.0));
-        // Linux counts a round-trip time of 40.0 ms and a bit as eleven ticks of 4 ms
+        // Linux counts a round-trip time slightly above 40.0 ms as eleven ticks of 4 ms
         let most = if variant == "linux" { 1.15 } else { 1.05 };
         assert!((0.95..most).contains(&(least / PATH_PACKETS)), "{variant}: {least}");
     }

@@ -1,12 +1,12 @@
-//! The same plan gives the same bytes; what is added leaves everything else's draws where they were.
+//! The same plan gives the same bytes, and adding a component leaves the draws of all others unchanged.
 
 mod common;
 
 use common::{bits, dumbbell, flow, run, web, with};
-use longfat_sim::{FlowFigures, Outcome};
+use longfat_sim::{FlowSummary, Outcome, Sample, Series};
 use serde_json::{Value, json};
 
-/// A path so fast that flows do not meet: a packet takes less than a nanosecond.
+/// A path so fast that flows never meet: a packet takes less than a nanosecond.
 fn open_road(flows: Vec<Value>) -> Value {
     let mut plan = dumbbell(1e15, 1_000_000, 20.0, flows);
     plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.01});
@@ -23,7 +23,7 @@ fn drawn(name: &str, algorithm: &str) -> Value {
     )
 }
 
-fn figures<'a>(outcome: &'a Outcome, name: &str) -> &'a FlowFigures {
+fn summary_of<'a>(outcome: &'a Outcome, name: &str) -> &'a FlowSummary {
     let found = outcome.summary.flows.iter().find(|f| f.name == name);
     found.unwrap_or_else(|| panic!("no flow {name}"))
 }
@@ -36,7 +36,7 @@ fn assert_same_flow(a: &Outcome, b: &Outcome, name: &str) {
     for (x, y) in series(a).into_iter().zip(series(b)) {
         assert_eq!(x, y, "flow {name}");
     }
-    let text = |o: &Outcome| serde_json::to_value(figures(o, name)).unwrap_or_default();
+    let text = |o: &Outcome| serde_json::to_value(summary_of(o, name)).unwrap_or_default();
     assert_eq!(text(a), text(b));
 }
 
@@ -45,12 +45,12 @@ fn adding_a_flow_leaves_the_draws_of_the_others_alone() {
     let alone = run(&open_road(vec![drawn("first", "sack")]));
     let with_another = run(&open_road(vec![drawn("first", "sack"), drawn("second", "hstcp")]));
     let before_it = run(&open_road(vec![drawn("second", "hstcp"), drawn("first", "sack")]));
-    assert!(figures(&alone, "first").packets_lost > 20);
+    assert!(summary_of(&alone, "first").packets_lost > 20);
     assert_same_flow(&alone, &with_another, "first");
     assert_same_flow(&alone, &before_it, "first");
     assert_same_flow(&with_another, &before_it, "second");
-    // and they are two draws, not one twice
-    let (first, second) = (figures(&with_another, "first"), figures(&with_another, "second"));
+    // the two flows have draws of their own
+    let (first, second) = (summary_of(&with_another, "first"), summary_of(&with_another, "second"));
     assert!(first.rtt_s != second.rtt_s && first.start_s != second.start_s);
 }
 
@@ -74,7 +74,7 @@ fn another_seed_gives_another_run() {
     let runs: Vec<_> = (1..=5).map(|seed| run(&with(plan.clone(), json!({"seed": seed})))).collect();
     for (i, a) in runs.iter().enumerate() {
         for b in &runs[..i] {
-            let (a, b) = (figures(a, "first"), figures(b, "first"));
+            let (a, b) = (summary_of(a, "first"), summary_of(b, "first"));
             assert!(a.start_s != b.start_s && a.rtt_s != b.rtt_s && a.packets_sent != b.packets_sent);
         }
     }
@@ -97,10 +97,14 @@ fn a_longer_run_begins_like_a_shorter_one() {
         plan
     };
     let (short, long) = (run(&plan(10.0)), run(&plan(15.0)));
-    for ((name, a), (_, b)) in short.flows.iter().zip(&long.flows).chain(short.links.iter().zip(&long.links))
-    {
-        for ((what, a), (_, b)) in bits(a).into_iter().zip(bits(b)) {
-            assert!(!a.is_empty() && a[..] == b[..a.len()], "{what} of {name}");
+    assert_begins_like(&short.flows, &long.flows);
+    assert_begins_like(&short.links, &long.links);
+}
+
+fn assert_begins_like<S: Sample>(short: &[(String, Series<S>)], long: &[(String, Series<S>)]) {
+    for ((name, a), (_, b)) in short.iter().zip(long) {
+        for ((column, a), (_, b)) in bits(a).into_iter().zip(bits(b)) {
+            assert!(!a.is_empty() && a[..] == b[..a.len()], "{column} of {name}");
         }
     }
 }

@@ -1,33 +1,19 @@
-//! The drivers give the same bytes: in windows with arithmetic departures, and event by event with queues that are
-//! asked for packets. And figures stay figures on odd plans.
+//! The two drivers give the same bytes: in batches with arithmetic departures, and event by event with queues
+//! that the link asks for packets. Odd plans still give finite numbers.
 
 mod common;
 
-use common::{bits, bulk, column, dumbbell, flow, onoff, run, short, surge, web, with};
+use common::{bulk, column, dumbbell, flow, onoff, run, run_by_both, short, surge, web, with};
 use longfat_net::queue::disciplines;
-use longfat_sim::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Everything that a run gives, but for how many events that took.
-fn everything(outcome: &Outcome) -> (String, Vec<Vec<u64>>) {
-    let series = outcome.flows.iter().chain(&outcome.links).map(|(_, s)| s).chain([&outcome.transfers]);
-    let columns = series.flat_map(bits).map(|(_, column)| column).collect();
-    (format!("{}{:?}", serde_json::to_string(&outcome.summary).unwrap_or_default(), outcome.events), columns)
-}
-
-fn assert_the_same_by_both(plan: &Value) -> Outcome {
-    let fast = run(plan);
-    let plain = run(&with(plan.clone(), json!({"fast": false})));
-    assert!(everything(&fast) == everything(&plain), "{plan}");
-    fast
-}
-
 #[test]
 fn a_sample_at_the_very_time_of_a_departure_comes_before_it() {
-    // six requests of 60 bytes at once: the last begins to be sent after 5 x 480 ms, when a sample is taken
+    // six requests of 60 bytes at once: the transmission of the last one begins after 5 x 480 ms, when a
+    // sample is taken
     let request = |i: u32| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14}));
-    let outcome = assert_the_same_by_both(&dumbbell(1e3, 50, 5.0, (0..6).map(request).collect()));
+    let outcome = run_by_both(&dumbbell(1e3, 50, 5.0, (0..6).map(request).collect()));
     let begun = column(&outcome.links, "bottleneck", "packets_out");
     assert_eq!((begun[24], begun[25]), (5.0, 6.0));
 }
@@ -36,7 +22,7 @@ fn a_sample_at_the_very_time_of_a_departure_comes_before_it() {
 fn a_packet_larger_than_a_queue_in_bytes_is_dropped_by_both() {
     let mut plan = dumbbell(1e6, 10, 5.0, vec![flow("a", "sack")]);
     plan["links"][0]["queue"] = json!({"kind": "droptail", "limit_bytes": 1000});
-    let outcome = assert_the_same_by_both(&plan);
+    let outcome = run_by_both(&plan);
     assert!(outcome.summary.links[0].packets_dropped > 0);
 }
 
@@ -46,16 +32,16 @@ fn background_over_two_links_without_delay_ends_though_no_flow_does_so() {
     let mut pages = web("web", 3);
     pages["flow"]["forward"] = json!([0, 1]);
     plan["background"] = json!([pages]);
-    assert!(assert_the_same_by_both(&plan).summary.background[0].transfers_completed > 0);
+    assert!(run_by_both(&plan).summary.background[0].transfers_completed > 0);
 }
 
 #[test]
 fn a_link_is_never_busy_for_longer_than_the_window() {
     for (rate_bps, duration_s) in [(1.0, 1.0), (1e3, 1.0), (7.77e6, 2.0), (622.08e6, 0.5), (9e12, 0.01)] {
-        let outcome = assert_the_same_by_both(&dumbbell(rate_bps, 100, duration_s, vec![flow("a", "sack")]));
+        let outcome = run_by_both(&dumbbell(rate_bps, 100, duration_s, vec![flow("a", "sack")]));
         assert!(outcome.summary.links.iter().all(|l| (0.0..=1.0).contains(&l.utilization)), "{rate_bps}");
     }
-    // the connection request is still being sent when the run ends
+    // the connection request is still in transmission when the run ends
     assert!(run(&dumbbell(1.0, 100, 1.0, vec![flow("a", "sack")])).summary.links[0].utilization > 0.999);
 }
 
@@ -66,10 +52,10 @@ fn the_mean_window_is_of_the_flow_s_lifetime_only() {
         let plan = dumbbell(1e9, 100, 10.0, vec![with(fixed, changes)]);
         run(&with(plan, json!({"window_s": [4.0, 10.0]}))).summary.flows.remove(0).cwnd_mean
     };
-    // begins after the window of figures does, and is over before the window could grow
+    // begins after the measured span does, and is over before cwnd could grow
     let late = still(json!({"start_s": 5.0, "bytes": 1448}));
     assert!((late - 8.0).abs() < 1e-6, "{late}");
-    // complete after a round trip and a handshake of 1 ms each; the timer of FAST goes on to 20 ms
+    // complete after a round trip and a handshake of 1 ms each; FAST's timer runs until 20 ms
     let brief = still(json!({"start_s": 5.0, "bytes": 1448, "rtt_s": 0.001, "algorithm": "fast",
         "parameters": {"variant": "infocom"}}));
     assert!((brief - 8.0).abs() < 1e-6, "{brief}");
@@ -92,13 +78,13 @@ fn any_queue() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn windows_that_grow_when_near_connections_have_left_give_the_same_bytes() {
+fn batches_that_grow_when_near_connections_have_left_give_the_same_bytes() {
     let mut near = short("near");
     near["flow"]["rtt_s"] = json!({"exponential": [0.0, 0.02]});
     let mut plan = dumbbell(20e6, 60, 20.0, vec![with(flow("far", "sack"), json!({"rtt_s": 0.08}))]);
     plan["background"] = json!([near]);
-    let figures = assert_the_same_by_both(&plan).summary.background.remove(0);
-    assert!(figures.transfers_completed > 1000, "{}", figures.transfers_completed);
+    let summary = run_by_both(&plan).summary.background.remove(0);
+    assert!(summary.transfers_completed > 1000, "{}", summary.transfers_completed);
 }
 
 #[test]
@@ -114,22 +100,22 @@ fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
             plan["links"][0]["queue"]["ecn"] = json!("true");
         }
         plan["window_s"] = json!([2.0, 9.0]);
-        let figures = assert_the_same_by_both(&plan).summary.links.remove(0);
-        assert!(figures.packets_dropped + figures.packets_marked > 10, "{}", row.name);
+        let summary = run_by_both(&plan).summary.links.remove(0);
+        assert!(summary.packets_dropped + summary.packets_marked > 10, "{}", row.name);
     }
 }
 
 fn any_flow() -> impl Strategy<Value = Value> {
-    let plain = |name: &'static str| Just((name, json!({})));
+    let default = |name: &'static str| Just((name, json!({})));
     let algorithm = prop_oneof![
-        plain("sack"),
-        plain("newreno"),
-        plain("tahoe"),
-        plain("fast"),
-        plain("stcp"),
-        plain("udt"),
+        default("sack"),
+        default("newreno"),
+        default("tahoe"),
+        default("fast"),
+        default("stcp"),
+        default("udt"),
         Just(("udt", json!({"variant": "draft"}))),
-        plain("runat"),
+        default("runat"),
         Just(("cbr", json!({"rate": 0.7}))),
         Just(("onoff", json!({"rate": 0.9, "on": 0.2, "off": 0.3, "periods": "exponential"}))),
     ];
@@ -170,7 +156,8 @@ proptest! {
         }
         let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
-        // users that rest for less than a window open their next connection in the window of the last one's end
+        // users that rest for less than a batch open their next connection in the batch in which the last one
+        // ends
         let mut files = surge("surge", users);
         let rests = json!({"active_off_scale_s": rest_s, "inactive_off_least_s": rest_s, "tail_share": 0.0});
         files["habits"] = with(files["habits"].clone(), rests);
@@ -181,6 +168,6 @@ proptest! {
         let mut lasting = with(bulk("bulk", users / 4), json!({"start_s": {"uniform": [0.0, 5.0]}}));
         lasting["flow"]["stop_s"] = json!(3.0);
         plan["background"] = json!([pages, files, arrivals, lasting, onoff("onoff", users / 3)]);
-        assert_the_same_by_both(&plan);
+        run_by_both(&plan);
     }
 }

@@ -1,12 +1,14 @@
-//! XCP beside TCP on one link: a plain XCP router, the friendliness mechanism and ns-2's two queues, end to end.
+//! XCP beside TCP on one link, end to end: an XCP router alone, the friendliness mechanism, and ns-2's two
+//! queues.
 
 mod common;
 
-use common::{bits, dumbbell, flow, run, with};
+use common::{assert_same_series, dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
-/// XCP flows and others that start at `others_start_s`, all with this round-trip time, on 200 Mbit/s behind a router.
+/// XCP flows and others that start at `others_start_s`, all with this round-trip time, on 200 Mbit/s behind a
+/// router.
 fn plan(
     router: Value,
     (xcp, others): (usize, &[&str]),
@@ -26,7 +28,7 @@ fn plan(
     plan
 }
 
-/// What the XCP flows get of the link from this time on.
+/// The share of the link that the XCP flows have from this time on.
 fn explicit_share(mut plan: Value, from_s: f64, xcp: usize) -> (f64, Outcome) {
     plan["window_s"][0] = json!(from_s);
     let outcome = run(&plan);
@@ -38,10 +40,10 @@ fn explicit_share(mut plan: Value, from_s: f64, xcp: usize) -> (f64, Outcome) {
 fn beside_two_tcp_flows_an_xcp_flow_keeps_a_share_that_a_plain_router_does_not_leave_it() {
     let share =
         |router: Value| explicit_share(plan(router, (1, &["sack", "sack"]), 0.02, 3.0, 50.0), 20.0, 1);
-    let (plain, _) = share(json!({"kind": "xcp"}));
-    assert!(plain < 0.1, "a plain XCP router leaves it {plain:.3}");
+    let (alone, _) = share(json!({"kind": "xcp"}));
+    assert!(alone < 0.1, "an XCP router alone leaves it {alone:.3}");
     let (kept, outcome) = share(json!({"kind": "friendly", "update": "packet"}));
-    // its fair share is a third; the standard flows need long to come back to theirs after each drop
+    // its fair share is a third; the standard flows take long to return to theirs after each drop
     assert!((0.3..0.8).contains(&kept), "{kept:.3}");
     assert!(outcome.summary.links[0].utilization > 0.9, "{}", outcome.summary.links[0].utilization);
     let (half, _) = share(json!({"kind": "dqw"}));
@@ -50,8 +52,8 @@ fn beside_two_tcp_flows_an_xcp_flow_keeps_a_share_that_a_plain_router_does_not_l
 
 #[test]
 fn where_the_fair_window_is_small_its_least_drop_probability_is_not_enough() {
-    // at 50 Mbit/s and 20 ms a third of the link is 28 segments, which standard TCP has at a loss rate of about 1.5 / 28^2 =
-    // 0.002; p begins anew at 0.001 whenever the link has not been full, which it is not after each drop
+    // at 50 Mbit/s and 20 ms a third of the link is 28 segments, which standard TCP has at a loss rate of
+    // about 1.5 / 28^2 = 0.002; p starts again at 0.001 whenever the link was not full, as after each drop
     let mut plan =
         plan(json!({"kind": "friendly", "update": "packet"}), (1, &["sack", "sack"]), 0.02, 3.0, 40.0);
     plan["links"][0]["rate_bps"] = json!(50e6);
@@ -73,9 +75,7 @@ fn counting_half_of_the_packets_keeps_the_same_share() {
 fn without_other_flows_xcp_runs_as_on_its_own_router() {
     let run_with = |kind: &str| run(&plan(json!({"kind": kind}), (3, &[]), 0.04, 0.0, 5.0));
     let (own, friendly) = (run_with("xcp"), run_with("friendly"));
-    for (a, b) in own.flows.iter().zip(&friendly.flows) {
-        assert!(bits(&a.1) == bits(&b.1), "{}", a.0);
-    }
+    assert_same_series(&own.flows, &friendly.flows);
 }
 
 #[test]
@@ -85,10 +85,7 @@ fn both_drivers_give_the_same_bytes_with_these_routers() {
             let mut plan = plan(json!({"kind": kind}), (2, &["sack", "cubic"]), 0.03, 1.0, 6.0);
             plan["links"][0]["queue"] = json!({"kind": queue, "limit_packets": 60});
             plan["window_s"] = json!([1.0, 5.5]);
-            let [fast, plain] = [true, false].map(|fast| run(&with(plan.clone(), json!({"fast": fast}))));
-            for (a, b) in fast.flows.iter().chain(&fast.links).zip(plain.flows.iter().chain(&plain.links)) {
-                assert!(bits(&a.1) == bits(&b.1), "{} differs: {kind} {queue}", a.0);
-            }
+            let fast = run_by_both(&plan);
             assert!(fast.summary.links[0].utilization > 0.5, "{kind} {queue}");
         }
     }

@@ -1,6 +1,6 @@
-//! The window of every algorithm, in whole segments once a second, on one path: a change of any of them shows. Of
-//! transports over UDP the packets sent since the second before: a rate is what they control.
-//! `UPDATE_GOLDEN=1 cargo test -p longfat-sim --test golden` writes the traces anew where a change is meant.
+//! The window of every algorithm on one path, in whole segments once a second, so that any change shows. For
+//! transports over UDP, which control a rate, the trace has the packets sent in each second. After an
+//! intended change, `UPDATE_GOLDEN=1 cargo test -p longfat-sim --test golden` writes the traces again.
 
 mod common;
 
@@ -14,9 +14,9 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// 20 Mbit/s, 40 ms, a buffer of half the BDP: full queues make most losses, and every 5000th packet is lost besides,
-/// so that algorithms which leave the queue alone meet some too. Explicit-rate ones have their router,
-/// whether they end in -r (what the receiver does) or not.
+/// 20 Mbit/s, 40 ms, a buffer of half the BDP. Full queues cause most losses; every 5000th packet is lost as
+/// well, so that algorithms that never fill the queue have losses too. The link has
+/// the router of the algorithm's explicit protocol, if the algorithm has one.
 fn trace(algorithm: &str, parameters: &Value) -> String {
     let one = with(flow("1", algorithm), json!({"rtt_s": 0.04, "parameters": parameters}));
     let mut plan = dumbbell(20e6, 33, 60.0, vec![one]);

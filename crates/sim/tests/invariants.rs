@@ -1,10 +1,12 @@
-//! What must hold of any run, checked on random small plans: nothing appears or vanishes, limits are kept, and the fast
-//! driver gives the plain one's bytes.
+//! Invariants of every run, checked on random small plans: no packet appears or vanishes, limits hold, and
+//! the fast driver gives the oracle's bytes.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod common;
 
-use common::{bits, bulk, column, dumbbell, flow, link, onoff, run, short, surge, web, with};
+use common::{
+    assert_same, bulk, column, dumbbell, flow, link, onoff, refusal_of, run, short, surge, web, with,
+};
 use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
 use longfat_transport::cc::{Kind, Parameter, algorithms};
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 const PACKET_BYTES: f64 = 1500.0;
 const PAYLOAD_BYTES: f64 = 1448.0;
 
-/// The defaults, and each word of each choice.
+/// The default parameters, and each word of each choice.
 fn variants(name: &str, parameters: &[Parameter]) -> Vec<(String, Value)> {
     let choices = parameters.iter().flat_map(|p| match p.kind {
         Kind::Choice(words) => words.iter().map(|w| json!({p.name: w})).collect(),
@@ -28,7 +30,7 @@ fn tcp() -> Vec<(String, Value)> {
     algorithms().flat_map(|row| variants(row.name, row.parameters)).collect()
 }
 
-/// Whatever repairs losses: TCP, and transports over UDP.
+/// Algorithms that repair losses: TCP, and reliable transports over UDP.
 fn reliable() -> Vec<(String, Value)> {
     let over_udp = protocols().filter(|row| row.reliable);
     tcp().into_iter().chain(over_udp.flat_map(|row| variants(row.name, row.parameters))).collect()
@@ -38,7 +40,7 @@ fn is_reliable(algorithm: &Value) -> bool {
     udp::find(algorithm.as_str().expect("a name")).is_none_or(|row| row.reliable)
 }
 
-/// Anything that sends; sources that listen to nobody are slower than any host's own link here.
+/// All algorithms; sources that ignore feedback are slower here than any host's own link.
 fn algorithm() -> impl Strategy<Value = (String, Value)> {
     let listening_to_nobody = [
         ("cbr".to_owned(), json!({"rate": 2.0})),
@@ -78,7 +80,7 @@ fn delay() -> impl Strategy<Value = f64> {
     prop_oneof![2 => Just(0.0), 1 => 1e-4..0.02_f64]
 }
 
-/// How a connection sends and is acknowledged, as changes to the defaults.
+/// Options of a connection that change how it sends and is acknowledged.
 fn options() -> impl Strategy<Value = Value> {
     let rtt = prop_oneof![
         3 => (0.001..0.3_f64).prop_map(|r| json!(r)),
@@ -107,7 +109,7 @@ fn options() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The ways through the network: across the bottleneck, back, and where there is a third link, over it too.
+/// Paths through the network: across the bottleneck, back, and over the third link if there is one.
 fn way(links: usize) -> impl Strategy<Value = Value> {
     let mut ways = vec![(vec![0], vec![1]), (vec![0], vec![1]), (vec![1], vec![0])];
     if links > 2 {
@@ -187,10 +189,10 @@ fn plans() -> impl Strategy<Value = Value> {
         prop_oneof![Just(0.1), 0.01..0.5_f64],
         prop::option::weighted(0.3, (0.0..1.0_f64, 0.0..1.0_f64)),
     )
-        .prop_flat_map(|(network, sample, window)| {
+        .prop_flat_map(|(network, sample, measured)| {
             let duration_s = network["duration_s"].as_f64().expect("a number");
             let links = network["links"].as_array().map_or(0, Vec::len);
-            let (a, b) = window.map_or((0.0, 1.0), |(a, b)| (a.min(b), a.max(b)));
+            let (a, b) = measured.map_or((0.0, 1.0), |(a, b)| (a.min(b), a.max(b)));
             let plan = with(
                 network,
                 json!({"window_s": [a * duration_s, b * duration_s], "events": true,
@@ -230,7 +232,7 @@ fn check_links(plan: &Value, outcome: &Outcome) {
             if let Some(limit) = planned["queue"]["limit_bytes"].as_f64() {
                 assert!(get("queue_bytes")[i] <= limit, "{name}, sample {i}");
             }
-            // what has begun to leave, but for the last packet, has left
+            // everything whose transmission has begun has left, except the last packet
             let carried = rate_bps / 8.0 * get("time_s")[i] + PACKET_BYTES;
             assert!(
                 get("bytes_out")[i] <= carried,
@@ -239,21 +241,21 @@ fn check_links(plan: &Value, outcome: &Outcome) {
             );
         }
     }
-    let window =
+    let measured_s =
         plan["window_s"][1].as_f64().expect("a number") - plan["window_s"][0].as_f64().expect("a number");
-    for figures in &outcome.summary.links {
-        let slack = 8.0 * PACKET_BYTES / (figures.rate_bps * window.max(1e-9));
-        assert!(figures.utilization <= 1.0 + slack, "{}: {}", figures.name, figures.utilization);
-        assert!((0.0..=1.0).contains(&figures.loss_ratio), "{}: {}", figures.name, figures.loss_ratio);
-        assert!(figures.queue_mean_packets <= figures.queue_max_packets as f64 + 1e-9);
-        assert!(figures.queue_std_packets <= figures.queue_max_packets as f64 + 1e-9);
+    for summary in &outcome.summary.links {
+        let slack = 8.0 * PACKET_BYTES / (summary.rate_bps * measured_s.max(1e-9));
+        assert!(summary.utilization <= 1.0 + slack, "{}: {}", summary.name, summary.utilization);
+        assert!((0.0..=1.0).contains(&summary.loss_ratio), "{}: {}", summary.name, summary.loss_ratio);
+        assert!(summary.queue_mean_packets <= summary.queue_max_packets as f64 + 1e-9);
+        assert!(summary.queue_std_packets <= summary.queue_max_packets as f64 + 1e-9);
     }
 }
 
 fn check_flows(plan: &Value, outcome: &Outcome) {
     let links = plan["links"].as_array().map_or(0, Vec::len);
-    for (planned, figures) in plan["flows"].as_array().expect("a list").iter().zip(&outcome.summary.flows) {
-        let name = &figures.name;
+    for (planned, summary) in plan["flows"].as_array().expect("a list").iter().zip(&outcome.summary.flows) {
+        let name = &summary.name;
         let get = |what: &str| column(&outcome.flows, name, what);
         for what in
             ["time_s", "acked_bytes", "delivered_bytes", "received_bytes", "packets_sent", "packets_lost"]
@@ -283,19 +285,20 @@ fn check_flows(plan: &Value, outcome: &Outcome) {
                 acked <= delivered,
                 "flow {name}, sample {i}: {acked} acknowledged, {delivered} delivered"
             );
-            // every packet sent has arrived, is lost, or is still under way
+            // each packet sent has arrived, was lost, or is still under way
             let arrived = (received / PACKET_BYTES).ceil();
             assert!(arrived + lost <= sent, "flow {name}, sample {i}: {arrived} + {lost} of {sent}");
             assert!(delivered / PAYLOAD_BYTES <= received / PACKET_BYTES + 1.0, "flow {name}, sample {i}");
             assert!(delivered <= (sent - again) * PAYLOAD_BYTES, "flow {name}, sample {i}");
             assert!(again <= sent);
-            assert!(srtt_s == 0.0 || srtt_s >= figures.rtt_s - 1e-6, "flow {name}, sample {i}: {srtt_s}");
+            assert!(srtt_s == 0.0 || srtt_s >= summary.rtt_s - 1e-6, "flow {name}, sample {i}: {srtt_s}");
         }
-        // a hole filled inside the window delivers what arrived before it, so this holds of whole runs only
+        // a hole that is filled in the measured span delivers what arrived before the span, so this holds for
+        // whole runs only
         if plan["window_s"][0] == json!(0.0) {
-            assert!(figures.goodput_bps <= figures.throughput_bps + 1e-9, "flow {name}");
+            assert!(summary.goodput_bps <= summary.throughput_bps + 1e-9, "flow {name}");
         }
-        // the bottleneck of its way bounds what arrives
+        // the bottleneck of its path bounds what arrives
         let on_way = |l: usize| planned["forward"].as_array().is_some_and(|f| f.contains(&json!(l)));
         let least = (0..links).filter(|&l| on_way(l)).map(|l| outcome.summary.links[l].rate_bps);
         let least = least.fold(f64::INFINITY, f64::min);
@@ -305,7 +308,7 @@ fn check_flows(plan: &Value, outcome: &Outcome) {
             8.0 * received <= least * span + 8.0 * PACKET_BYTES,
             "flow {name}: {received} bytes in {span} s"
         );
-        let complete = planned["stop_s"].is_null() && figures.completed_s.is_some_and(|at| at < span);
+        let complete = planned["stop_s"].is_null() && summary.completed_s.is_some_and(|at| at < span);
         if let (Some(bytes), true) =
             (planned["bytes"].as_f64(), complete && is_reliable(&planned["algorithm"]))
         {
@@ -322,35 +325,18 @@ fn check_background(plan: &Value, outcome: &Outcome) {
         get("group").iter().zip(ends).filter(|&(&g, end)| g == group as f64 && from < end && end < to).count()
             as u64
     };
-    for (i, figures) in outcome.summary.background.iter().enumerate() {
+    for (i, summary) in outcome.summary.background.iter().enumerate() {
         let (least, most) = (completed(i, from + 1e-6, to - 1e-6), completed(i, from - 1e-6, to + 1e-6));
-        assert!((least..=most).contains(&figures.transfers_completed), "{}", figures.name);
+        assert!((least..=most).contains(&summary.transfers_completed), "{}", summary.name);
         if from == 0.0 {
-            assert!(figures.transfers_completed <= figures.transfers_started, "{}", figures.name);
-            assert!(figures.packets_lost <= figures.packets_sent, "{}", figures.name);
-            let most = figures.packets_sent as f64 * PAYLOAD_BYTES;
-            assert!(figures.bytes_delivered as f64 <= most, "{}", figures.name);
+            assert!(summary.transfers_completed <= summary.transfers_started, "{}", summary.name);
+            assert!(summary.packets_lost <= summary.packets_sent, "{}", summary.name);
+            let most = summary.packets_sent as f64 * PAYLOAD_BYTES;
+            assert!(summary.bytes_delivered as f64 <= most, "{}", summary.name);
         }
     }
     let durations = outcome.transfers.column("duration_s").expect("a column");
     assert!(durations.iter().all(|&d| d > 0.0));
-}
-
-/// Everything a run gives, but for how many events it took.
-fn assert_same(a: &Outcome, b: &Outcome) {
-    let text = |o: &Outcome| serde_json::to_string_pretty(&o.summary).expect("it is JSON");
-    assert_eq!(text(a), text(b));
-    for ((name, x), (_, y)) in a.flows.iter().zip(&b.flows).chain(a.links.iter().zip(&b.links)) {
-        for ((what, x), (_, y)) in bits(x).into_iter().zip(bits(y)) {
-            let differs = x.iter().zip(&y).position(|(x, y)| x != y);
-            assert!(
-                differs.is_none() && x.len() == y.len(),
-                "{what} of {name} differs at sample {differs:?}"
-            );
-        }
-    }
-    assert_eq!(bits(&a.transfers), bits(&b.transfers));
-    assert_eq!(a.events, b.events);
 }
 
 proptest! {
@@ -373,23 +359,23 @@ proptest! {
         network in network(),
         bytes in 1..300_u64,
     ) {
-        // so slow a start, so long a tail that nothing is under way at the end
+        // the start is so slow and the tail so long that nothing is under way at the end
         let bytes = bytes * 1448;
         let one = with(with(flow("1", &algorithm), options), json!({"parameters": parameters, "bytes": bytes}));
         let plan = with(network, json!({"flows": [one], "duration_s": 2000.0, "window_s": [0.0, 2000.0],
             "sample": {"flows_s": 1000.0, "links_s": 1000.0}}));
         let outcome = run(&plan);
-        let figures = &outcome.summary.flows[0];
+        let summary = &outcome.summary.flows[0];
         let last = |what: &str| *column(&outcome.flows, "1", what).last().expect("samples");
-        prop_assert!(figures.completed_s.is_some(), "{figures:?}");
+        prop_assert!(summary.completed_s.is_some(), "{summary:?}");
         prop_assert_eq!(last("delivered_bytes"), bytes as f64);
         let arrived = last("received_bytes") / PACKET_BYTES;
-        prop_assert_eq!(figures.packets_sent as f64, arrived + figures.packets_lost as f64);
-        prop_assert_eq!(figures.packets_sent, bytes / 1448 + figures.retransmits);
-        // what was sent again replaced something lost, or came twice
-        prop_assert_eq!(figures.retransmits, figures.packets_lost + figures.spurious_retransmits);
+        prop_assert_eq!(summary.packets_sent as f64, arrived + summary.packets_lost as f64);
+        prop_assert_eq!(summary.packets_sent, bytes / 1448 + summary.retransmits);
+        // each retransmission replaced a lost packet or arrived a second time
+        prop_assert_eq!(summary.retransmits, summary.packets_lost + summary.spurious_retransmits);
         let dropped: u64 = outcome.summary.links.iter().map(|l| l.packets_dropped + l.packets_lost).sum();
-        prop_assert!(figures.packets_lost <= dropped);
+        prop_assert!(summary.packets_lost <= dropped);
     }
 
     #[test]
@@ -399,17 +385,17 @@ proptest! {
         rate in 1e6..50e6_f64,
         bytes in 1..500_000_u64,
     ) {
-        // the floor of the timeout is the usual one: with none, a host's tick can outlast the timer
+        // the floor of the timeout is the usual one: without it, a host's tick can outlast the timer
         let options = with(options, json!({"rto_min_s": 1.0}));
         let one = with(with(flow("1", &algorithm), options), json!({"parameters": parameters, "bytes": bytes}));
         let outcome = run(&dumbbell(rate, 100_000, 600.0, vec![one]));
-        let figures = &outcome.summary.flows[0];
-        prop_assert!(figures.completed_s.is_some(), "{figures:?}");
-        prop_assert_eq!((figures.packets_lost, figures.congestion_events), (0, figures.timeouts));
+        let summary = &outcome.summary.flows[0];
+        prop_assert!(summary.completed_s.is_some(), "{summary:?}");
+        prop_assert_eq!((summary.packets_lost, summary.congestion_events), (0, summary.timeouts));
         let last = |what: &str| *column(&outcome.flows, "1", what).last().expect("samples");
         prop_assert_eq!(last("delivered_bytes"), bytes as f64);
-        prop_assert_eq!(figures.packets_sent, bytes.div_ceil(1448) + figures.retransmits);
-        prop_assert_eq!(figures.retransmits, figures.spurious_retransmits);
+        prop_assert_eq!(summary.packets_sent, bytes.div_ceil(1448) + summary.retransmits);
+        prop_assert_eq!(summary.retransmits, summary.spurious_retransmits);
     }
 }
 
@@ -434,7 +420,8 @@ fn pages_may_cross_links_that_follow_each_other_without_delay() {
 
 #[test]
 fn what_arrives_after_a_page_is_complete_counts_the_same_in_both_drivers() {
-    // without a floor the timer often expires in vain: the page is complete while the same segments come once more
+    // without a floor the timer often expires needlessly: the page completes while the same segments arrive
+    // again
     let mut plan = with_pages(json!({"forward": [1], "reverse": [0], "rtt_s": 0.04, "rto_min_s": 0.0,
         "delayed_ack_timeout_s": 0.1, "initial_window": 10.0}));
     plan["links"][0]["delay_s"] = json!(0.0);
@@ -458,7 +445,7 @@ fn a_surge_user_opens_no_connection_before_the_last_one_is_complete() {
 }
 
 #[test]
-fn a_surge_plan_with_a_number_that_cannot_be_run_is_refused_at_its_place() {
+fn a_surge_plan_with_a_number_that_cannot_be_run_is_refused_with_its_key() {
     for (key, value, says) in [
         ("tail_share", 1.1, "background[0].habits.tail_share: 1.1 is not accepted"),
         ("largest_bytes", 1e4, "background[0].habits.largest_bytes: 10000 is not accepted"),
@@ -468,13 +455,26 @@ fn a_surge_plan_with_a_number_that_cannot_be_run_is_refused_at_its_place() {
         let mut source = surge("s", 1);
         source["habits"][key] = json!(value);
         let plan = with(dumbbell(1e8, 100, 1.0, vec![]), json!({"background": [source]}));
-        let error = longfat_sim::Plan::from_json(&plan.to_string()).unwrap_err().to_string();
+        let error = refusal_of(&plan).expect("it cannot be run").to_string();
         assert!(error.starts_with(says), "{error}");
     }
 }
 
 #[test]
-fn background_flows_with_a_number_that_cannot_be_run_are_refused_at_their_place() {
+fn two_links_flows_or_backgrounds_of_one_name_are_refused() {
+    let flows = vec![flow("a", "sack"), flow("b", "sack")];
+    let sound = with(dumbbell(1e7, 50, 1.0, flows), json!({"background": [web("a", 1), bulk("b", 1)]}));
+    assert_eq!(refusal_of(&sound), None);
+    for list in ["links", "flows", "background"] {
+        let mut plan = sound.clone();
+        plan[list][1]["name"] = plan[list][0]["name"].clone();
+        let error = refusal_of(&plan).expect("two have one name");
+        assert_eq!((error.at.as_str(), error.what.starts_with("two are named")), (list, true), "{error}");
+    }
+}
+
+#[test]
+fn background_flows_with_a_number_that_cannot_be_run_are_refused_with_their_key() {
     let measured = |rows: Value| with(short("s"), json!({"sizes": {"empirical": rows}}));
     let mut tcp = onoff("o", 1);
     tcp["flow"]["algorithm"] = json!("sack");
@@ -488,7 +488,7 @@ fn background_flows_with_a_number_that_cannot_be_run_are_refused_at_their_place(
         (tcp, "background[0].flow.algorithm: on-off sources take the algorithm \"onoff\""),
     ] {
         let plan = with(dumbbell(1e8, 100, 1.0, vec![]), json!({"background": [source]}));
-        let error = longfat_sim::Plan::from_json(&plan.to_string()).unwrap_err().to_string();
+        let error = refusal_of(&plan).expect("it cannot be run").to_string();
         assert!(error.starts_with(says), "{error}");
     }
 }

@@ -1,15 +1,16 @@
-//! Queue disciplines with TCP across them: delays held, marks instead of drops, figures that add up.
+//! Queue disciplines with TCP across them: delays stay at their targets, marks replace drops, and the
+//! counters add up.
 
 mod common;
 
-use common::{column, dumbbell, flow, run, with};
-use longfat_sim::{LinkFigures, Outcome};
+use common::{column, dumbbell, flow, refusal_of, run, with};
+use longfat_sim::{LinkSummary, Outcome};
 use serde_json::{Value, json};
 
 const KINDS: [&str; 8] = ["droptail", "red", "choke", "blue", "sred", "codel", "fq_codel", "pie"];
 
-/// `flows` standard flows of unlike round-trip times over 20 Mbit/s and 500 packets (300 ms) of room for 60 s; figures
-/// from 15 s on.
+/// `flows` standard flows with different round-trip times over 20 Mbit/s and a queue of 500 packets (300 ms)
+/// for 60 s, measured from 15 s on.
 fn shared(queue: Value, flows: u32, changes: Value) -> Outcome {
     let flows = (0..flows).map(|i| {
         let one = json!({"rtt_s": 0.04 + 0.003 * f64::from(i), "start_s": 0.1 * f64::from(i)});
@@ -26,7 +27,7 @@ fn shared(queue: Value, flows: u32, changes: Value) -> Outcome {
     run(&plan)
 }
 
-fn bottleneck(outcome: &Outcome) -> &LinkFigures {
+fn bottleneck(outcome: &Outcome) -> &LinkSummary {
     &outcome.summary.links[0]
 }
 
@@ -36,8 +37,8 @@ fn ms(seconds: Option<f64>) -> f64 {
 
 #[test]
 fn codel_fq_codel_and_pie_hold_their_targets_under_tcp_and_drop_tail_does_not() {
-    // CoDel's target is for the least wait in an interval, so its median is near 5 ms with few flows and above it with
-    // many (docs/models/codel.md has the numbers); PIE's is for the mean wait
+    // CoDel's target is the least wait in an interval, so its median is near 5 ms with few flows and above
+    // that with many (docs/models/codel.md has the numbers); PIE's target is the mean wait
     for (kind, flows, range_ms) in [
         ("codel", 2, 2.0..7.0),
         ("codel", 5, 4.0..10.0),
@@ -48,10 +49,10 @@ fn codel_fq_codel_and_pie_hold_their_targets_under_tcp_and_drop_tail_does_not() 
         ("pie", 40, 10.0..20.0),
     ] {
         let outcome = shared(json!({"kind": kind}), flows, json!({}));
-        let figures = bottleneck(&outcome);
-        let median = ms(figures.sojourn_p50_s);
+        let summary = bottleneck(&outcome);
+        let median = ms(summary.sojourn_p50_s);
         assert!(range_ms.contains(&median), "{kind}, {flows} flows: median wait {median:.2} ms");
-        assert!(figures.utilization > 0.95, "{kind}, {flows} flows: utilization {:.3}", figures.utilization);
+        assert!(summary.utilization > 0.95, "{kind}, {flows} flows: utilization {:.3}", summary.utilization);
     }
     let outcome = shared(json!({"kind": "droptail", "sojourn": "true"}), 10, json!({}));
     let median = ms(bottleneck(&outcome).sojourn_p50_s);
@@ -62,7 +63,7 @@ fn codel_fq_codel_and_pie_hold_their_targets_under_tcp_and_drop_tail_does_not() 
 fn pie_s_mean_wait_is_its_target_under_tcp() {
     for target_ms in [15.0, 30.0] {
         let outcome = shared(json!({"kind": "pie", "target": target_ms}), 20, json!({}));
-        // so many packets waiting on average at 1667 packets/s
+        // packets waiting on average, at 1667 packets/s
         let mean_ms = 1e3 * bottleneck(&outcome).queue_mean_packets / (20e6 / 12e3);
         assert!((mean_ms / target_ms - 1.0).abs() < 0.15, "target {target_ms} ms: mean wait {mean_ms:.2} ms");
     }
@@ -82,22 +83,23 @@ fn marks_replace_drops_for_flows_that_negotiated_them() {
     for kind in &KINDS[1..] {
         let queue = json!({"kind": kind, "ecn": "true"});
         let without = shared(queue.clone(), 10, json!({"ecn": false}));
-        let figures = bottleneck(&without);
-        assert!(figures.packets_dropped > 0 && figures.packets_marked == 0, "{kind}");
+        let summary = bottleneck(&without);
+        assert!(summary.packets_dropped > 0 && summary.packets_marked == 0, "{kind}");
         let capable = shared(queue, 10, json!({"ecn": true}));
-        let figures = bottleneck(&capable);
-        assert!(figures.packets_marked > 10, "{kind}: {} marks", figures.packets_marked);
-        let other = figures.dropped_early + figures.dropped_delay;
-        // only retransmissions cannot be marked (RFC 3168, 6.1.5)
+        let summary = bottleneck(&capable);
+        assert!(summary.packets_marked > 10, "{kind}: {} marks", summary.packets_marked);
+        let other = summary.dropped_early + summary.dropped_delay;
+        // only retransmissions are never marked (RFC 3168, 6.1.5)
         let again: u64 = capable.summary.flows.iter().map(|f| f.retransmits).sum();
         assert!(other <= again, "{kind}: {other} drops that could be marks, {again} retransmissions");
-        assert_eq!(figures.packets_marked, figures.marked_early + figures.marked_delay, "{kind}");
+        assert_eq!(summary.packets_marked, summary.marked_early + summary.marked_delay, "{kind}");
     }
 }
 
 #[test]
 fn with_marks_and_room_no_packet_of_a_capable_flow_is_lost() {
-    // flows that leave slow-start before the queue can fill, behind a buffer far above what marks let wait
+    // flows that leave slow-start before the queue can fill, behind a buffer far longer than marks let the
+    // queue become
     let calm = json!({"ecn": true, "initial_ssthresh": 10.0});
     for (kind, more) in [
         ("red", json!({"adaptive": "true"})),
@@ -111,9 +113,9 @@ fn with_marks_and_room_no_packet_of_a_capable_flow_is_lost() {
             .unwrap_or_else(|| panic!())
             .extend(more.as_object().cloned().unwrap_or_default());
         let outcome = shared(queue, 10, calm.clone());
-        let figures = bottleneck(&outcome);
-        assert_eq!(figures.packets_dropped, 0, "{kind}");
-        assert!(figures.packets_marked > 50, "{kind}: {} marks", figures.packets_marked);
+        let summary = bottleneck(&outcome);
+        assert_eq!(summary.packets_dropped, 0, "{kind}");
+        assert!(summary.packets_marked > 50, "{kind}: {} marks", summary.packets_marked);
         let again: u64 = outcome.summary.flows.iter().map(|f| f.retransmits).sum();
         assert_eq!(again, 0, "{kind}");
     }
@@ -149,7 +151,8 @@ fn reasons_add_up_and_measured_waits_agree_with_the_mean_queue() {
         assert!(f.packets_dropped > 0, "{kind}");
         let [p50, p95, p99] = [f.sojourn_p50_s, f.sojourn_p95_s, f.sojourn_p99_s].map(ms);
         assert!(p50 <= p95 && p95 <= p99, "{kind}: {p50} {p95} {p99}");
-        // Little: as many wait on average as come in a mean wait; the median is within the deviations of it
+        // Little's law: on average as many packets wait as arrive in a mean wait; the median lies within the
+        // deviations of that
         let mean_ms = 1e3 * f.queue_mean_packets / (f.utilization * 20e6 / 12e3);
         let deviation_ms = 1e3 * f.queue_std_packets / (20e6 / 12e3);
         assert!((p50 - mean_ms).abs() <= 1.2 * deviation_ms, "{kind}: median {p50:.2}, mean {mean_ms:.2} ms");
@@ -162,25 +165,22 @@ fn reasons_add_up_and_measured_waits_agree_with_the_mean_queue() {
 
 #[test]
 fn drop_tail_measures_waits_when_asked_and_changes_nothing_else() {
-    let plain = shared(json!({"kind": "droptail"}), 5, json!({}));
+    let unmeasured = shared(json!({"kind": "droptail"}), 5, json!({}));
     let measured = shared(json!({"kind": "droptail", "sojourn": "true"}), 5, json!({}));
-    assert_eq!(bottleneck(&plain).sojourn_p50_s, None);
+    assert_eq!(bottleneck(&unmeasured).sojourn_p50_s, None);
     assert!(bottleneck(&measured).sojourn_p50_s.is_some());
     for what in ["queue_packets", "packets_in", "packets_dropped", "bytes_out"] {
-        let [a, b] = [&plain, &measured].map(|o| column(&o.links, "bottleneck", what));
+        let [a, b] = [&unmeasured, &measured].map(|o| column(&o.links, "bottleneck", what));
         assert!(a == b, "{what}");
     }
 }
 
 #[test]
-fn a_plan_with_an_unsound_queue_is_refused_with_its_place() {
+fn a_plan_with_an_unsound_queue_is_refused_with_its_key() {
     let refusal = |queue: Value| {
         let mut plan = dumbbell(1e7, 50, 1.0, vec![flow("a", "sack")]);
         plan["links"][0]["queue"] = queue;
-        longfat_sim::Plan::from_json(&plan.to_string())
-            .err()
-            .unwrap_or_else(|| panic!("accepted"))
-            .to_string()
+        refusal_of(&plan).unwrap_or_else(|| panic!("accepted")).to_string()
     };
     for (queue, expected) in [
         (json!({"kind": "rde", "limit_packets": 5}), r#"links[0].queue.kind: there is no queue "rde""#),
@@ -198,7 +198,8 @@ fn a_plan_with_an_unsound_queue_is_refused_with_its_place() {
     }
 }
 
-/// A flow of datagrams that does not respond, at `load` times the link's 10 Mbit/s, among 64 standard flows: its share.
+/// The share of a flow of datagrams that ignores feedback, at `load` times the link's 10 Mbit/s, among 64
+/// standard flows.
 fn share_of_datagrams(kind: &str, load: f64) -> f64 {
     let mut flows: Vec<Value> = (0..64)
         .map(|i| {
@@ -218,8 +219,9 @@ fn share_of_datagrams(kind: &str, load: f64) -> f64 {
 
 #[test]
 fn choke_bounds_a_flow_of_datagrams_among_tcp_flows_and_red_does_not() {
-    // Tang, Wang, Low (IEEE/ACM Transactions on Networking 2004), for many TCP flows: its share peaks at 1 / (1 + e) =
-    // 26.9 % when it sends slightly more than the link carries, and falls to nothing as it sends more
+    // Tang, Wang, Low (IEEE/ACM Transactions on Networking 2004), for many TCP flows: its share peaks at 1 /
+    // (1 + e) = 26.9 % when it sends slightly more than the link carries, and falls to nothing as it sends
+    // more
     let shares = [0.5, 1.2, 2.0, 5.0, 10.0].map(|load| share_of_datagrams("choke", load));
     assert!(shares.iter().all(|&share| share < 0.269), "{shares:?}");
     assert!(shares[1] > 0.24 && shares[0] < shares[1], "{shares:?}");
@@ -230,7 +232,7 @@ fn choke_bounds_a_flow_of_datagrams_among_tcp_flows_and_red_does_not() {
 
 #[test]
 fn sred_tells_how_many_flows_it_takes_to_be_there_and_other_queues_do_not() {
-    // Ott, Lakshman, Wong 1999: 1 / P; flows that share unevenly count for less than they are
+    // Ott, Lakshman, Wong 1999: 1 / P; flows with unequal shares count as fewer than they are
     let outcome = shared(json!({"kind": "sred"}), 20, json!({}));
     let estimates = column(&outcome.links, "bottleneck", "flows_estimated");
     let late = &estimates[estimates.len() / 2..];

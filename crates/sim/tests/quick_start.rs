@@ -1,16 +1,16 @@
-//! Quick-Start from end to end: transfers with it and without it, requests that are granted, lowered and denied, a
-//! router that does not take part.
+//! Quick-Start from end to end: transfers with and without it; requests that are granted, lowered and denied;
+//! and a router that does not support it.
 
 mod common;
 
-use common::{bits, column, dumbbell, flow, run, with};
+use common::{assert_same_series, column, dumbbell, flow, refusal_of, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
 const RATE_BPS: f64 = 100e6;
 const ROUTER: &str = "quickstart";
 
-/// A transfer over 100 ms that asks for this rate, or for none.
+/// A transfer over 100 ms that requests this rate, or none.
 fn transfer(name: &str, algorithm: &str, bytes: u64, asked_bps: Option<f64>) -> Value {
     let mut one = with(flow(name, algorithm), json!({"rtt_s": 0.1, "bytes": bytes}));
     one["quick_start_bps"] = json!(asked_bps);
@@ -25,7 +25,7 @@ fn plan(duration_s: f64, router: Option<&str>, flows: Vec<Value>) -> Value {
     plan
 }
 
-/// When this happened to this flow first, seconds.
+/// When this first happened to this flow, seconds.
 fn when(outcome: &Outcome, name: &str, what: &str) -> Option<f64> {
     outcome.events.iter().find(|e| e.flow == name && e.what == what).map(|e| e.time_s)
 }
@@ -41,8 +41,8 @@ fn approved(outcome: &Outcome, name: &str) -> Option<f64> {
 
 #[test]
 fn a_transfer_that_slow_start_needs_seven_round_trips_for_takes_little_more_than_two() {
-    // 500 kB are 346 segments, at the initial window of 3: 3 + 6 + ... + 192 = 381, so seven flights after the handshake.
-    // 40.96 Mbit/s over 100 ms are 341 segments, sent within one round trip, and 5 after it
+    // 500 kB are 346 segments, at the initial window of 3: 3 + 6 + ... + 192 = 381, so seven flights after
+    // the handshake. 40.96 Mbit/s over 100 ms are 341 segments, sent within one round trip, and 5 after it
     let alone = |asked| run(&plan(3.0, Some(ROUTER), vec![transfer("a", "sack", 500_000, asked)]));
     let (without, asking) = (alone(None), alone(Some(41e6)));
     let slow = completion_s(&without, "a");
@@ -61,13 +61,13 @@ fn a_router_that_does_not_take_part_leaves_the_transfer_as_it_is_without() {
         assert_eq!(when(&outcome, "a", "quick-start-refused").is_some(), asked.is_some());
         completion_s(&outcome, "a")
     });
-    // but for 16 bytes of options, at 100 Mbit/s and on the hosts' links of 1 Gbit/s
+    // apart from 16 bytes of options, at 100 Mbit/s and on the hosts' links of 1 Gbit/s
     assert!(times[1] >= times[0] && times[1] - times[0] < 5e-6, "{times:?}");
 }
 
 #[test]
 fn a_busy_link_lowers_requests_and_denies_them() {
-    // of 85 Mbit/s 60 leave 25: 20.48 Mbit/s over 100 ms are 170 segments; 84.9 leave .1: .08 Mbit/s are none
+    // 60 of 85 Mbit/s leave 25: 20.48 Mbit/s over 100 ms are 170 segments; 84.9 leave .1: .08 Mbit/s are none
     for (busy_mbps, expected) in [(60.0, Some(170.0)), (84.9, None), (95.0, None)] {
         let cbr = with(flow("cbr", "cbr"), json!({"parameters": {"rate": busy_mbps}}));
         let late = with(transfer("a", "sack", 500_000, Some(82e6)), json!({"start_s": 2.0}));
@@ -105,7 +105,7 @@ fn a_way_back_without_a_router_does_not_matter_but_one_of_two_routers_that_does_
     plan["flows"][0]["forward"] = json!([1]);
     plan["flows"][0]["reverse"] = json!([0]);
     let against = run(&plan);
-    assert_eq!(approved(&against, "a"), None, "its data cross the plain link");
+    assert_eq!(approved(&against, "a"), None, "its data cross the link without a router");
     plan["links"][1]["router"] = json!({"kind": ROUTER});
     plan["links"][0]["router"] = Value::Null;
     assert_eq!(approved(&run(&plan), "a"), Some(341.0));
@@ -133,9 +133,7 @@ fn the_router_leaves_flows_that_do_not_ask_as_they_are() {
         run(&plan(8.0, router, flows))
     };
     let (without, with) = (tcp(None), tcp(Some(ROUTER)));
-    for (a, b) in without.flows.iter().zip(&with.flows) {
-        assert!(bits(&a.1) == bits(&b.1), "{}", a.0);
-    }
+    assert_same_series(&without.flows, &with.flows);
     assert!(with.summary.flows.iter().all(|f| f.throughput_bps > 0.0));
 }
 
@@ -147,13 +145,10 @@ fn both_drivers_give_the_same_bytes_and_another_seed_the_same_windows() {
         with(transfer("c", "cubic", 900_000, Some(5e6)), json!({"start_s": 0.5, "host_tick_s": 0.01})),
     ];
     let plan = plan(6.0, Some(ROUTER), flows);
-    let [fast, plain] = [true, false].map(|fast| run(&with(plan.clone(), json!({"fast": fast}))));
-    for (a, b) in fast.flows.iter().chain(&fast.links).zip(plain.flows.iter().chain(&plain.links)) {
-        assert!(bits(&a.1) == bits(&b.1), "{} differs", a.0);
-    }
-    // nonces and times-to-live are drawn, and nothing follows from what they are
+    let fast = run_by_both(&plan);
+    // nonces and times-to-live are drawn at random, and results do not depend on them
     let other = run(&with(plan, json!({"seed": 7})));
-    // but for the phase of the third one's tick, which its window shows
+    // except through the phase of the third flow's tick, which shows in its window
     assert_eq!(["a", "b"].map(|name| approved(&fast, name)), ["a", "b"].map(|name| approved(&other, name)));
     assert!(approved(&fast, "a").is_some() && approved(&fast, "b").is_some());
 }
@@ -162,13 +157,13 @@ fn both_drivers_give_the_same_bytes_and_another_seed_the_same_windows() {
 fn plans_that_ask_for_what_the_option_cannot_say_are_refused() {
     let refusal = |asked_bps: f64, algorithm: &str| {
         let plan = plan(1.0, None, vec![transfer("a", algorithm, 1000, Some(asked_bps))]);
-        longfat_sim::Plan::from_json(&plan.to_string()).err().map(|e| e.to_string())
+        refusal_of(&plan).map(|e| e.to_string())
     };
     let range = "give a number from 80000 to 1310720000";
     assert_eq!(
         refusal(79e3, "sack"),
         Some(format!("flows[0].quick_start_bps: 79000 is not accepted; {range}"))
     );
-    let guided = "flows[0].quick_start_bps: xcp has routers of its own that guide it";
+    let guided = "flows[0].quick_start_bps: xcp already gets its rate from its own routers";
     assert_eq!(refusal(1e6, "xcp"), Some(guided.to_owned()));
 }

@@ -1,7 +1,7 @@
-//! A run gives the same bytes in every Longfat that has the same `results_version` of its plan: results that are stored
-//! stay valid. `tests/results.txt` has for each case the version and a digest of what it gives; after a change that is
-//! meant, say in `src/version.rs` what it concerns, and write the digests anew:
-//! `UPDATE_RESULTS=1 cargo test -p longfat-sim --test results`.
+//! A run gives the same bytes in every Longfat with the same `results_version` of its plan, so that stored
+//! results stay valid. `tests/results.txt` has the version and a digest of the results of each case. After an
+//! intended change, add it to `src/results/version.rs` and write the digests again: `UPDATE_RESULTS=1 cargo
+//! test -p longfat-sim --test results`.
 
 mod common;
 
@@ -19,13 +19,16 @@ fn record() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/results.txt")
 }
 
-/// What is digested: columns that say all of what happened; one more beside them changes no result.
+/// The columns that go into the digest. They show everything that happened; adding a column to the samples
+/// changes no digest.
 const COLUMNS: [&str; 6] = ["cwnd", "srtt_s", "received_bytes", "packets_sent", "queue_bytes", "bytes_out"];
 
 /// FNV-1a over the samples.
 fn digest(outcome: &Outcome) -> u64 {
-    let series = || outcome.flows.iter().chain(&outcome.links).map(|(_, series)| series);
-    let columns = COLUMNS.iter().flat_map(|name| series().filter_map(|series| series.column(name)));
+    let columns = COLUMNS.iter().flat_map(|name| {
+        let flows = outcome.flows.iter().filter_map(|(_, series)| series.column(name));
+        flows.chain(outcome.links.iter().filter_map(|(_, series)| series.column(name)))
+    });
     columns
         .flatten()
         .flat_map(|x| x.to_bits().to_le_bytes())
@@ -39,7 +42,7 @@ fn recorded(plan: &Value) -> Recorded {
     (results_version(plan), digest(&run(plan)))
 }
 
-/// Two flows with random losses, the second later; `change` says what is special.
+/// Two flows with random losses, the second later; `change` makes the case.
 fn two(algorithm: &str, change: impl Fn(&mut Value)) -> Recorded {
     let flows = [("1", 0.0), ("2", 3.3)]
         .map(|(name, start_s)| with(flow(name, algorithm), json!({"rtt_s": 0.04, "start_s": start_s})));
@@ -50,7 +53,7 @@ fn two(algorithm: &str, change: impl Fn(&mut Value)) -> Recorded {
     recorded(&plan)
 }
 
-/// An option of both flows.
+/// A case with an option of both flows.
 fn with_option(algorithm: &str, option: &str, value: &Value) -> Recorded {
     two(algorithm, |plan| {
         for flow in plan["flows"].as_array_mut().into_iter().flatten() {
@@ -77,7 +80,7 @@ const LOSSES: [&str; 2] = [
     r#"{"kind": "gilbert_elliott", "good_to_bad": 1e-3, "bad_to_good": 0.3, "loss_good": 0.0, "loss_bad": 0.5}"#,
 ];
 
-/// Routers that are of no algorithm's own name, and the algorithms of the flows that cross them.
+/// Routers without an algorithm of the same name, and the algorithms of the flows that cross them.
 const ROUTERS: [([&str; 2], &str); 7] = [
     (["xcp-r", "xcp-r"], r#"{"kind": "xcp"}"#),
     (["jetmax-r", "jetmax-r"], r#"{"kind": "jetmax"}"#),
@@ -113,7 +116,7 @@ fn cases() -> BTreeMap<String, Recorded> {
             let mut name = format!("queue {}", row.name);
             if let Some((parameter, word)) = choice {
                 queue[parameter] = json!(word);
-                queue["limit_packets"] = json!(100); // room for those that act on long queues alone
+                queue["limit_packets"] = json!(100); // enough for disciplines that act on long queues only
                 name += &format!("-{parameter}-{word}");
             }
             let change = |plan: &mut Value| {

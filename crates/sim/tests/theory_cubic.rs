@@ -10,10 +10,9 @@ const BETA: f64 = 0.7;
 /// The mean window of one flow that loses one of every `period` packets on a path of `rtt_s` without
 /// queueing.
 ///
-/// From any other window than the one before a loss that the RFC's formula implies, a flow comes closer
-/// to it only with the third power of the distance, in hundreds of cycles. So it begins there: limited
-/// slow-start (RFC 3742) grows by max_ssthresh / 2 a round trip, and has sent peak^2 / max_ssthresh
-/// packets when it is at the peak.
+/// The RFC's formula implies a window before each loss. A flow with any other window approaches it only with
+/// the third power of the distance, in hundreds of cycles, so this flow begins there: limited slow-start
+/// (RFC 3742) grows by max_ssthresh / 2 a round trip, and has sent peak^2 / max_ssthresh packets at the peak.
 fn mean(rtt_s: f64, period: u64, printed: f64, parameters: Value) -> f64 {
     let cycle_s = rtt_s * period as f64 / printed;
     let cycles = (1e6 / period as f64).clamp(3.0, 60.0);
@@ -28,9 +27,9 @@ fn mean(rtt_s: f64, period: u64, printed: f64, parameters: Value) -> f64 {
     let bottleneck = link(1e12, ENDLESS, json!({"kind": "every", "packets": period}));
     let window = (3.0 * cycle_s, (3.0 + cycles) * cycle_s);
     let done = run(&plan(bottleneck, vec![cubic], vec![], window));
-    let figures = &done.summary.flows[0];
-    assert_eq!(figures.timeouts, 0, "recovers without timeouts");
-    figures.cwnd_mean
+    let summary = &done.summary.flows[0];
+    assert_eq!(summary.timeouts, 0, "recovers without timeouts");
+    summary.cwnd_mean
 }
 
 /// Tables 1 and 2, C = 0.4: round-trip time, packets to a loss, window.
@@ -66,14 +65,14 @@ fn linux_has_them_at_100_milliseconds() {
 
 #[test]
 fn fast_convergence_costs_a_tenth_of_the_window_under_periodic_loss() {
-    // each loss a little below the last maximum lowers the next one, though nobody else is there
+    // each loss slightly below the last maximum lowers the next one, though there is no other flow
     for (rtt_s, period, printed) in &TABLES[1..3] {
         let w = mean(*rtt_s, *period, *printed, json!({}));
         assert!((0.85..0.95).contains(&(w / printed)), "one loss in {period}: {w:.1}, printed {printed}");
     }
 }
 
-/// Packets that the bottleneck's queue had to drop in a flow's first 0.8 s, and packets sent.
+/// Packets that the bottleneck's queue dropped in a flow's first 0.8 s, and packets sent.
 fn slow_start(parameters: Value) -> (u64, u64) {
     let (rate_bps, rtt_s) = (100e6, 0.06);
     let buffer = bdp_packets(rate_bps, rtt_s) as u64;
@@ -87,9 +86,10 @@ fn hybrid_slow_start_ends_before_the_queue_overflows() {
     for variant in ["rfc9438", "linux"] {
         let dropped = |hystart| slow_start(json!({"variant": variant, "hystart": hystart}));
         let (without, with) = (dropped("off"), dropped("on"));
-        // slow-start doubles once too often: a path and a queue of 500 packets each, so about 1000 too many
+        // slow-start doubles once too often: path and queue hold 500 packets each, so it sends about 1000 too
+        // many
         assert!((800..1200).contains(&without.0), "{variant}: {without:?}");
-        // and the link was busy all the same from when the window had filled it
+        // and the link was busy nevertheless from when the window had filled it
         assert_eq!(with.0, 0, "{variant}: {with:?}");
         assert!(with.1 > 2500, "{variant}: {with:?}");
     }

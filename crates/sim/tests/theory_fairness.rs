@@ -2,13 +2,13 @@
 
 mod theory_common;
 
-use longfat_sim::FlowFigures;
+use longfat_sim::FlowSummary;
 use serde_json::json;
 use theory_common::{bdp_packets, flow, link, lossless, off, plan, run};
 
-/// Two standard flows over `seconds` after the start, with a buffer of `share` of the first one's bandwidth-delay
-/// product.
-fn pair(rate_bps: f64, rtts_s: (f64, f64), share: f64, seconds: f64) -> [FlowFigures; 2] {
+/// Two standard flows over `seconds` after the start, with a buffer of `share` of the first one's
+/// bandwidth-delay product.
+fn pair(rate_bps: f64, rtts_s: (f64, f64), share: f64, seconds: f64) -> [FlowSummary; 2] {
     let one = |name: &str, rtt_s: f64, start_s: f64| {
         flow(name, "sack", rtt_s, json!({"access_rate_bps": 1e9, "start_s": start_s}))
     };
@@ -18,8 +18,8 @@ fn pair(rate_bps: f64, rtts_s: (f64, f64), share: f64, seconds: f64) -> [FlowFig
     done.summary.flows.try_into().unwrap_or_else(|_| panic!("two flows were planned"))
 }
 
-fn ratio(flows: &[FlowFigures; 2], figure: fn(&FlowFigures) -> f64) -> f64 {
-    figure(&flows[0]) / figure(&flows[1])
+fn ratio(flows: &[FlowSummary; 2], value: fn(&FlowSummary) -> f64) -> f64 {
+    value(&flows[0]) / value(&flows[1])
 }
 
 #[test]
@@ -60,7 +60,8 @@ fn throughputs_go_as_the_inverse_square_of_round_trip_times_for_equally_many_los
             "{rate_bps} bit/s, RTTs {rtts_s:?}, {share} BDP: throughputs {throughputs:.2}, events {events:.2}, \
              squared RTTs {expected:.2}"
         );
-        // only where the flows lose about as often, nearly synchronised, is that the throughputs' own ratio
+        // only where the flows lose about equally often, nearly synchronised, is that the ratio of the
+        // throughputs
         if (0.65..1.55).contains(&events) {
             synchronised += 1;
             let apart = throughputs / expected;

@@ -1,4 +1,5 @@
-//! Algorithms that watch delay and loss: what they leave in the queue, and what they leave to a standard flow.
+//! Algorithms that react to delay and to loss: how much they keep in the queue, and how much they leave to a
+//! standard flow.
 
 mod theory_common;
 
@@ -9,7 +10,8 @@ use theory_common::{bdp_packets, flow, link, lossless, plan, run};
 const RATE_BPS: f64 = 100e6;
 const RTT_S: f64 = 0.1;
 
-/// These flows, each an algorithm and its parameters, behind a buffer of `share` of the bandwidth-delay product.
+/// These flows, each an algorithm and its parameters, behind a buffer of `share` of the bandwidth-delay
+/// product.
 fn together(share: f64, until_s: f64, algorithms: &[(&str, Value)]) -> Outcome {
     let bdp = bdp_packets(RATE_BPS, RTT_S);
     let one = |(i, (algorithm, parameters)): (usize, &(&str, Value))| {
@@ -22,7 +24,7 @@ fn together(share: f64, until_s: f64, algorithms: &[(&str, Value)]) -> Outcome {
     run(&plan(bottleneck, flows, vec![], (0.3 * until_s, until_s)))
 }
 
-/// Part of the link that a standard flow gets beside this algorithm.
+/// The share of the link that a standard flow has beside this algorithm.
 fn left_to_standard_tcp(share: f64, until_s: f64, algorithm: &str) -> f64 {
     let done = together(share, until_s, &[(algorithm, json!({})), ("sack", json!({}))]);
     done.summary.flows[1].throughput_bps / RATE_BPS
@@ -30,7 +32,8 @@ fn left_to_standard_tcp(share: f64, until_s: f64, algorithm: &str) -> f64 {
 
 #[test]
 fn yeah_alone_fills_the_link_with_a_queue_below_its_greatest_and_without_a_loss() {
-    // Baiocchi and others 2007: no losses in table I, and a buffer requirement that does not grow with the buffer
+    // Baiocchi and others 2007: no losses in table I, and a buffer requirement that does not grow with the
+    // buffer
     for variant in ["paper", "linux"] {
         for share in [0.3, 1.0] {
             let done = together(share, 100.0, &[("yeah", json!({"variant": variant}))]);
@@ -48,7 +51,8 @@ fn yeah_alone_fills_the_link_with_a_queue_below_its_greatest_and_without_a_loss(
 
 #[test]
 fn yeah_and_africa_leave_a_standard_flow_its_half_where_highspeed_tcp_does_not() {
-    // Baiocchi and others 2007, section V-D: fair-to-Reno ratios around 1 for these two, 5 to 7 for loss-based ones
+    // Baiocchi and others 2007, section V-D: fair-to-Reno ratios around 1 for these two, 5 to 7 for
+    // loss-based ones
     let beside = |algorithm| left_to_standard_tcp(1.0, 200.0, algorithm);
     let fair = beside("sack");
     for algorithm in ["yeah", "africa"] {

@@ -1,9 +1,9 @@
-//! Queues: what a buffer is worth to one flow, how full delay-based flows keep it, and the Pollaczek-Khinchine mean.
-//! The derivations are in docs/theory.md.
+//! Queues: the throughput of one flow with a given buffer, how full delay-based flows keep it, and the
+//! Pollaczek-Khinchine mean. The derivations are in docs/theory.md.
 
 mod theory_common;
 
-use longfat_sim::LinkFigures;
+use longfat_sim::LinkSummary;
 use serde_json::{Value, json};
 use theory_common::{ENDLESS, bdp_packets, connection, flow, link, lossless, off, plan, run};
 
@@ -11,7 +11,7 @@ use theory_common::{ENDLESS, bdp_packets, connection, flow, link, lossless, off,
 const PATHS: [(f64, f64); 2] = [(20e6, 0.06), (60e6, 0.08)];
 
 /// One standard flow behind a buffer of `share` of the bandwidth-delay product, after the start.
-fn sawtooth_link((rate_bps, rtt_s): (f64, f64), share: f64) -> LinkFigures {
+fn sawtooth_link((rate_bps, rtt_s): (f64, f64), share: f64) -> LinkSummary {
     let bdp = bdp_packets(rate_bps, rtt_s);
     let with = json!({"initial_ssthresh": bdp, "access_rate_bps": 10.0 * rate_bps});
     // a sawtooth takes half a bandwidth-delay product of round trips and more
@@ -19,7 +19,7 @@ fn sawtooth_link((rate_bps, rtt_s): (f64, f64), share: f64) -> LinkFigures {
     let bottleneck = link(rate_bps, (share * bdp).round() as u64, lossless());
     let planned = plan(bottleneck, vec![flow("1", "sack", rtt_s, with)], vec![], (0.2 * until_s, until_s));
     let mut done = run(&planned);
-    assert!(done.summary.flows[0].congestion_events >= 7, "the figures cover many sawteeth");
+    assert!(done.summary.flows[0].congestion_events >= 7, "the measured span covers many sawteeth");
     done.summary.links.remove(0)
 }
 
@@ -87,12 +87,13 @@ fn h_tcp_backs_off_to_the_ratio_of_least_to_greatest_round_trip_time() {
     }
 }
 
-/// Independent short transfers, each a request for a connection of 60 bytes and one data packet of about 13.5 kB.
+/// Independent short transfers, each a request for a connection of 60 bytes and one data packet of about 13.5
+/// kB.
 fn short_transfers(load: f64, rate_bps: f64) -> Value {
     let page_bytes = 13_453.0;
     let pages_per_s = load * rate_bps / (8.0 * (page_bytes + 52.0 + 60.0));
     let sessions = 1000;
-    // unlike round-trip times: else requests that waited together would send their data together
+    // different round-trip times: otherwise requests that waited together would send their data together
     let with = json!({"mss_bytes": 14_948, "access_rate_bps": 1e12, "rtt_s": {"uniform": [0.05, 0.25]}});
     let background = json!({"name": "web", "kind": "web", "sessions": sessions, "shape": 100.0,
         "gap_s": f64::from(sessions) / pages_per_s, "page_bytes": page_bytes,
@@ -110,7 +111,8 @@ fn poisson_arrivals_wait_as_pollaczek_and_khinchine_say() {
         let bottleneck = &done.summary.links[0];
         let busy = bottleneck.utilization;
         assert!(off(busy, load) < 0.01, "load {load}: utilization {busy:.4}");
-        // M/D/1: rho^2 / (2 (1 - rho)) data packets wait; as many requests wait as long, being negligibly small
+        // M/D/1: rho^2 / (2 (1 - rho)) data packets wait; as many requests wait equally long, and are
+        // negligibly small
         let expected = load * load / (1.0 - load);
         let waiting = bottleneck.queue_mean_packets;
         assert!(off(waiting, expected) < 0.04, "load {load}: {waiting:.3} wait, theory says {expected:.3}");

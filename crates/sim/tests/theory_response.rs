@@ -1,9 +1,9 @@
-//! Response functions: the mean window that a loss ratio allows, against the published rules and tables.
+//! Response functions: the mean window at a given loss ratio, against the published rules and tables.
 //! The derivations are in docs/theory.md.
 
 mod theory_common;
 
-use longfat_sim::FlowFigures;
+use longfat_sim::FlowSummary;
 use longfat_units::math::{ln, pow, sqrt};
 use serde_json::{Value, json};
 use theory_common::{ENDLESS, PACKET_BYTES, flow, link, off, override_with, plan, run};
@@ -11,7 +11,8 @@ use theory_common::{ENDLESS, PACKET_BYTES, flow, link, off, override_with, plan,
 const RTT_S: f64 = 0.1;
 const BITS: f64 = 8.0 * PACKET_BYTES;
 
-/// A rule that moves the window: growth in segments per round trip, and the part of the window that a loss takes.
+/// A rule that moves the window: growth in segments per round trip, and the part of the window that a loss
+/// takes.
 struct Rule {
     increase: fn(f64) -> f64,
     decrease: fn(f64) -> f64,
@@ -23,8 +24,8 @@ const STANDARD: Rule = Rule { increase: |_| 1.0, decrease: |_| 0.5 };
 /// Kelly 2003, beyond Low_Window.
 const SCALABLE: Rule = Rule { increase: |w| 0.01 * w, decrease: |_| 0.125 };
 
-/// RFC 3649, section 5, beyond Low_Window: b runs linearly in log w from .5 at 38 to .1 at 83000, log p linearly in
-/// log w from 1e-3 to 1e-7.
+/// RFC 3649, section 5, beyond Low_Window: b runs linearly in log w from .5 at 38 to .1 at 83000, log p
+/// linearly in log w from 1e-3 to 1e-7.
 const HIGH_SPEED: Rule = Rule {
     increase: |w| {
         let way = ln(w / 38.0) / ln(83_000.0 / 38.0);
@@ -40,17 +41,17 @@ const LAYERED: Rule = Rule {
     decrease: |w| if w < 50.0 { 0.5 } else { 0.15 },
 };
 
-/// What periodic losses lead to: the window after recovery, and the time average of the window.
+/// The steady state under periodic losses: the window after recovery, and the time average of the window.
 #[derive(Clone, Copy)]
 struct Sawtooth {
     trough: f64,
     mean: f64,
 }
 
-/// One of every `period` packets is lost. Segment by segment: w grows by a(w)/w; whole segments only are in flight, so
-/// each takes 1 / floor(w) of a round trip. With `recovery`, the loss is noticed by three duplicates, and what is
-/// outstanding then (floor(w) and those three) is acknowledged without growth while one segment less is sent for two
-/// that arrive: one round trip.
+/// One of every `period` packets is lost. Segment by segment, w grows by a(w)/w; only whole segments are in
+/// flight, so each takes 1 / floor(w) of a round trip. With `recovery`, three duplicates reveal the loss, and
+/// the segments outstanding then (floor(w) and those three) are acknowledged without growth, in one round
+/// trip, while the sender sends one segment for every two that arrive.
 fn recursion(rule: &Rule, period: u64, recovery: bool) -> Sawtooth {
     let mut w = sqrt(period as f64);
     loop {
@@ -82,19 +83,19 @@ fn recursion(rule: &Rule, period: u64, recovery: bool) -> Sawtooth {
     }
 }
 
-/// Cycles before the figures begin, and cycles that they cover.
+/// Cycles before the measured span, and cycles that it covers.
 fn cycles(period: u64) -> (f64, f64) {
     (6.0, (1e6 / period as f64).clamp(6.0, 200.0))
 }
 
-/// The figures of one flow that loses one of every `period` packets on a path without queueing.
+/// The summary of one flow that loses one of every `period` packets on a path without queueing.
 fn measured(
     algorithm: &str,
     period: u64,
     start: Sawtooth,
     (before, during): (f64, f64),
     with: Value,
-) -> FlowFigures {
+) -> FlowSummary {
     let cycle_s = RTT_S * period as f64 / start.mean;
     // the host's own link has room for the peak, and spreads the first windows over the round trip
     let access_bps = 2.0 * start.mean * BITS / RTT_S;
@@ -102,17 +103,18 @@ fn measured(
     let mut planned = flow("1", algorithm, RTT_S, first);
     override_with(&mut planned, with);
     let bottleneck = link(1e12, ENDLESS, json!({"kind": "every", "packets": period}));
-    let window = (before * cycle_s, (before + during) * cycle_s);
-    let mut done = run(&plan(bottleneck, vec![planned], vec![], window));
+    let measured = (before * cycle_s, (before + during) * cycle_s);
+    let mut done = run(&plan(bottleneck, vec![planned], vec![], measured));
     assert_eq!(done.summary.links[0].packets_dropped, 0, "only the loss process loses packets");
-    let figures = done.summary.flows.remove(0);
-    assert_eq!(figures.timeouts, 0, "{algorithm} recovers without timeouts");
-    let (lost, noticed) = (figures.packets_lost, figures.congestion_events);
+    let summary = done.summary.flows.remove(0);
+    assert_eq!(summary.timeouts, 0, "{algorithm} recovers without timeouts");
+    let (lost, noticed) = (summary.packets_lost, summary.congestion_events);
     assert!(lost.abs_diff(noticed) <= 1, "{algorithm}: {lost} losses are {noticed} congestion events");
-    figures
+    summary
 }
 
-/// Compares the mean window with the recursion for each period, every segment acknowledged and every second.
+/// Compares the mean window with the recursion for each period, with every segment acknowledged and every
+/// second one.
 fn follows(algorithm: &str, rule: &Rule, periods: &[u64]) {
     for &period in periods {
         let expected = recursion(rule, period, true);
@@ -151,19 +153,20 @@ fn layered_tcp_follows_its_recursion_under_periodic_loss() {
 
 #[test]
 fn the_round_trip_of_recovery_is_what_the_plain_recursion_lacks() {
-    // Scalable TCP feels it most: a loss costs 12.5 round trips of growth, its repair one more
+    // Scalable TCP shows it most: a loss costs 12.5 round trips of growth, and its repair one more
     let period = 10_000;
-    let (plain, full) = (recursion(&SCALABLE, period, false), recursion(&SCALABLE, period, true));
+    let (growth, full) = (recursion(&SCALABLE, period, false), recursion(&SCALABLE, period, true));
     let w = measured("stcp", period, full, cycles(period), json!({})).cwnd_mean;
     assert!(
-        (0.06..0.10).contains(&(plain.mean / w - 1.0)),
+        (0.06..0.10).contains(&(growth.mean / w - 1.0)),
         "mean window {w:.1}, without the recovery's round trip {:.1}, with it {:.1}",
-        plain.mean,
+        growth.mean,
         full.mean
     );
 }
 
-/// Standard TCP's mean window, compared with sqrt(`constant` / p): below it, but not by more than the tolerance.
+/// Standard TCP's mean window, compared with sqrt(`constant` / p): it must be below that, by no more than the
+/// tolerance.
 fn square_root(constant: f64, byte_counting: bool) {
     for (period, tolerance) in [(1_000, 0.035), (10_000, 0.012), (100_000, 0.006)] {
         let law = sqrt(constant * period as f64);
@@ -214,13 +217,13 @@ fn rate_under_random_loss(algorithm: &str, p: f64, losses: f64, byte_counting: b
     let seconds = losses * RTT_S / (p * law);
     let with = json!({"byte_counting": byte_counting, "access_rate_bps": 1e9, "initial_ssthresh": law});
     let bottleneck = link(1e12, ENDLESS, json!({"kind": "random", "probability": p}));
-    let window = (0.05 * seconds, seconds);
-    let done = run(&plan(bottleneck, vec![flow("1", algorithm, RTT_S, with)], vec![], window));
-    done.summary.flows[0].packets_sent as f64 / (window.1 - window.0)
+    let measured = (0.05 * seconds, seconds);
+    let done = run(&plan(bottleneck, vec![flow("1", algorithm, RTT_S, with)], vec![], measured));
+    done.summary.flows[0].packets_sent as f64 / (measured.1 - measured.0)
 }
 
-/// Padhye, Firoiu, Towsley, Kurose 1998, equation 30 without a receiver's limit; `b` segments an acknowledgement that
-/// counts, `t0_s` the first timeout.
+/// Padhye, Firoiu, Towsley, Kurose 1998, equation 30 without a receiver's limit; `b` segments an
+/// acknowledgement that counts, `t0_s` the first timeout.
 fn pftk_pps(p: f64, b: f64, t0_s: f64) -> f64 {
     let timeouts = (3.0 * sqrt(3.0 * b * p / 8.0)).min(1.0) * p * (1.0 + 32.0 * p * p);
     1.0 / (RTT_S * sqrt(2.0 * b * p / 3.0) + t0_s * timeouts)
@@ -247,7 +250,8 @@ fn under_random_loss_the_rate_is_that_of_padhye_and_others() {
 
 #[test]
 fn rare_random_losses_give_the_constant_of_independent_losses() {
-    // Mathis and others 1997, table 1: C = 1.31 for random losses, every segment acknowledged; 0.93 for every second
+    // Mathis and others 1997, table 1: C = 1.31 for random losses, every segment acknowledged; 0.93 for every
+    // second
     for (constant, byte_counting) in [(1.31, true), (0.93, false)] {
         let p = 1e-4;
         let rate = rate_under_random_loss("sack", p, 800.0, byte_counting);

@@ -1,9 +1,10 @@
-//! Transports over UDP on a bottleneck: what they fill, what they leave to others, and that their figures add up.
+//! Transports over UDP on a bottleneck: how much they use, how much they leave to others, and that their
+//! counters add up.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod common;
 
-use common::{column, dumbbell, flow, run, with};
+use common::{column, dumbbell, flow, refusal_of, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ fn over_udp(name: &str, algorithm: &str, parameters: Value) -> Value {
     with(flow(name, algorithm), json!({"parameters": parameters}))
 }
 
-/// On 100 Mbit/s, 42 ms and a buffer of one BDP; figures after 20 s.
+/// 100 Mbit/s, 42 ms and a buffer of one BDP, measured from 20 s on.
 fn on_100_mbit(flows: Vec<Value>) -> Outcome {
     run(&with(dumbbell(100e6, 350, 60.0, flows), json!({"window_s": [20.0, 60.0]})))
 }
@@ -42,7 +43,8 @@ fn two_flows_of_udt_share_evenly_whatever_their_round_trip_times() {
     assert!(outcome.summary.links[0].utilization > 0.9);
 }
 
-/// Goodput of an established flow of `algorithm` once another one has come, bit/s, on 250 Mbit/s and 100 ms.
+/// Goodput of an established flow of `algorithm` after another one has joined, bit/s, on 250 Mbit/s and 100
+/// ms.
 fn beside(algorithm: &str, other: Value) -> f64 {
     let old = with(flow("old", algorithm), json!({"rtt_s": 0.1}));
     let other = with(other, json!({"rtt_s": 0.1, "start_s": 20.0}));
@@ -64,11 +66,11 @@ fn udt_takes_more_from_standard_tcp_and_bic_than_their_own_kind_does() {
 #[test]
 fn runat_climbs_until_it_loses_and_comes_back() {
     let outcome = on_100_mbit(vec![over_udp("1", "runat", json!({}))]);
-    let figures = &outcome.summary.flows[0];
+    let summary = &outcome.summary.flows[0];
     assert!(outcome.summary.links[0].utilization > 0.7, "{}", outcome.summary.links[0].utilization);
-    assert!(figures.loss_ratio < 0.1 && figures.congestion_events > 5, "{figures:?}");
-    // what is sent again was lost; no acknowledgement is lost, so nothing comes twice
-    assert_eq!(figures.spurious_retransmits, 0);
+    assert!(summary.loss_ratio < 0.1 && summary.congestion_events > 5, "{summary:?}");
+    // each retransmission was lost before; no acknowledgement is lost, so nothing arrives twice
+    assert_eq!(summary.spurious_retransmits, 0);
 }
 
 #[test]
@@ -115,13 +117,13 @@ fn what_a_source_sent_has_arrived_or_was_dropped() {
 #[test]
 fn a_source_has_no_window_and_its_figures_say_so() {
     let outcome = on_100_mbit(vec![over_udp("1", "cbr", json!({})), over_udp("2", "udt", json!({}))]);
-    let figures = serde_json::to_value(&outcome.summary).expect("it is JSON");
-    assert!(figures["flows"][0]["cwnd_mean"].is_null());
-    assert!(figures["flows"][1]["cwnd_mean"].as_f64().expect("a number") > 2.0);
+    let summary = serde_json::to_value(&outcome.summary).expect("it is JSON");
+    assert!(summary["flows"][0]["cwnd_mean"].is_null());
+    assert!(summary["flows"][1]["cwnd_mean"].as_f64().expect("a number") > 2.0);
 }
 
 #[test]
-fn pages_over_udt_are_brought_and_their_places_freed() {
+fn pages_over_udt_arrive_and_free_their_indices() {
     let mut plan = dumbbell(10e6, 50, 20.0, vec![flow("1", "sack")]);
     let mut pages = common::web("web", 10);
     pages["flow"]["algorithm"] = json!("udt");
@@ -141,9 +143,9 @@ fn pages_over_udt_are_brought_and_their_places_freed() {
 fn a_rate_above_the_host_s_own_link_is_refused_before_the_run() {
     let source = with(over_udp("1", "cbr", json!({"rate": 30.0})), json!({"access_rate_bps": 2e7}));
     let plan = dumbbell(1e7, 50, 5.0, vec![source]);
-    let refusal = longfat_sim::Plan::from_json(&plan.to_string()).expect_err("too fast").to_string();
+    let refused = refusal_of(&plan).expect("too fast").to_string();
     assert_eq!(
-        refusal,
+        refused,
         "flows[0].parameters: cbr.rate = 30 Mbit/s is not accepted; give at most the 20 Mbit/s of the host's own link"
     );
 }

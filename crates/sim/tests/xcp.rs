@@ -1,14 +1,13 @@
-//! XCP from end to end: full, fair, without drops, at constant and at varying capacity, beside other traffic, and the
-//! same by both drivers.
+//! XCP from end to end: full, fair and without drops, at constant and at varying capacity, beside other
+//! traffic, and the same with both drivers.
 
 mod common;
 
-use common::explicit::{self, dropped, figures_from, jain, jain_of};
-use common::{bits, column, dumbbell, flow, run, with};
-use longfat_sim::Outcome;
+use common::explicit::{self, dropped, jain, jain_of, measured_from};
+use common::{assert_same_series, column, dumbbell, flow, refusal_of, run, run_by_both, with};
 use serde_json::{Value, json};
 
-/// XCP flows, as [`explicit::plan`] has them.
+/// XCP flows over one bottleneck, as in [`explicit::plan`].
 fn plan(rate_bps: f64, packets: u64, duration_s: f64, flows: &[(f64, f64)]) -> Value {
     explicit::plan("xcp", rate_bps, packets, duration_s, flows)
 }
@@ -17,7 +16,7 @@ fn plan(rate_bps: f64, packets: u64, duration_s: f64, flows: &[(f64, f64)]) -> V
 fn one_flow_fills_the_link_within_ten_round_trips_without_a_drop_and_leaves_the_queue_empty() {
     for (rate_bps, rtt_s) in [(20e6, 0.04), (100e6, 0.1), (622e6, 0.08)] {
         let packets = (rate_bps * rtt_s / 12_000.0) as u64;
-        let outcome = figures_from(plan(rate_bps, packets, 40.0 * rtt_s, &[(rtt_s, 0.0)]), 11.0 * rtt_s);
+        let outcome = measured_from(plan(rate_bps, packets, 40.0 * rtt_s, &[(rtt_s, 0.0)]), 11.0 * rtt_s);
         let link = &outcome.summary.links[0];
         assert!(link.utilization >= 0.95, "{rate_bps}: utilization {:.4}", link.utilization);
         assert_eq!(dropped(&outcome), 0.0, "{rate_bps}");
@@ -32,7 +31,7 @@ fn one_flow_fills_the_link_within_ten_round_trips_without_a_drop_and_leaves_the_
 #[test]
 fn ten_like_flows_share_evenly() {
     let flows: Vec<_> = (0..10).map(|i| (0.08, 0.2 * f64::from(i))).collect();
-    let outcome = figures_from(plan(100e6, 660, 16.0, &flows), 8.0);
+    let outcome = measured_from(plan(100e6, 660, 16.0, &flows), 8.0);
     let link = &outcome.summary.links[0];
     assert!(jain(&outcome) >= 0.99, "Jain's index {:.5}", jain(&outcome));
     assert!(link.utilization >= 0.95, "utilization {:.4}", link.utilization);
@@ -45,7 +44,7 @@ fn ten_and_a_hundred_like_flows_that_start_together_fill_the_link_within_ten_rou
     for (flows, rate_bps) in [(10, 100e6), (100, 200e6)] {
         let together = vec![(0.08, 0.0); flows];
         let plan = plan(rate_bps, (rate_bps * 0.08 / 12_000.0) as u64, 4.0, &together);
-        let outcome = figures_from(plan, 11.0 * 0.08);
+        let outcome = measured_from(plan, 11.0 * 0.08);
         let link = &outcome.summary.links[0];
         assert!(jain(&outcome) >= 0.99, "{flows}: Jain's index {:.5}", jain(&outcome));
         assert!(link.utilization >= 0.95, "{flows}: utilization {:.4}", link.utilization);
@@ -58,7 +57,7 @@ fn ten_and_a_hundred_like_flows_that_start_together_fill_the_link_within_ten_rou
 #[test]
 fn a_hundred_flows_that_start_one_after_the_other_share_evenly() {
     let flows: Vec<_> = (0..100).map(|i| (0.08, 0.05 * f64::from(i))).collect();
-    let outcome = figures_from(plan(200e6, 1333, 20.0, &flows), 10.0);
+    let outcome = measured_from(plan(200e6, 1333, 20.0, &flows), 10.0);
     let link = &outcome.summary.links[0];
     assert!(jain(&outcome) >= 0.99, "Jain's index {:.5}", jain(&outcome));
     assert!(link.utilization >= 0.95, "utilization {:.4}", link.utilization);
@@ -70,7 +69,7 @@ fn xcp_shares_evenly_what_a_flow_of_constant_rate_leaves() {
     let mut plan = plan(100e6, 660, 20.0, &[(0.08, 0.0), (0.08, 1.0), (0.08, 2.0)]);
     let cbr = with(flow("cbr", "cbr"), json!({"parameters": {"rate": 40.0}, "start_s": 5.0}));
     plan["flows"].as_array_mut().expect("a list").push(cbr);
-    let outcome = figures_from(plan, 10.0);
+    let outcome = measured_from(plan, 10.0);
     assert!(jain_of(&outcome, 3) >= 0.99, "Jain's index {:.5}", jain_of(&outcome, 3));
     let rates: Vec<f64> = outcome.summary.flows.iter().map(|f| f.throughput_bps / 1e6).collect();
     assert!((38.0..42.0).contains(&rates[3]), "{rates:?}");
@@ -82,7 +81,7 @@ fn xcp_shares_evenly_what_a_flow_of_constant_rate_leaves() {
 fn flows_of_unlike_round_trip_times_share_evenly() {
     // SIGCOMM 2002, section 5: XCP is fair whatever the round-trip times; TCP's shares would be as 1 to 8
     let flows: Vec<_> = [0.04, 0.08, 0.16, 0.32].map(|rtt_s| (rtt_s, 0.0)).to_vec();
-    let outcome = figures_from(plan(50e6, 700, 60.0, &flows), 30.0);
+    let outcome = measured_from(plan(50e6, 700, 60.0, &flows), 30.0);
     assert!(jain(&outcome) >= 0.98, "Jain's index {:.5}", jain(&outcome));
     assert!(outcome.summary.links[0].utilization >= 0.95);
     assert_eq!(dropped(&outcome), 0.0);
@@ -113,7 +112,7 @@ fn acknowledgements_that_answer_for_two_segments_give_the_same_shares_as_those_f
         for i in 0..2 {
             plan["flows"][i]["delayed_ack"] = json!(delayed);
         }
-        let outcome = figures_from(plan, 5.0);
+        let outcome = measured_from(plan, 5.0);
         assert!(jain(&outcome) >= 0.99 && outcome.summary.links[0].utilization >= 0.95, "{delayed}");
         assert_eq!(dropped(&outcome), 0.0, "{delayed}");
     }
@@ -126,7 +125,7 @@ fn headers_count_on_the_wire_both_ways() {
     // 1428 of 1500 bytes are payload
     let share = data.goodput_bps / data.throughput_bps;
     assert!((share - 1428.0 / 1500.0).abs() < 0.005, "{share}");
-    // a pure acknowledgement is 52 bytes, and 20 of header; one of 60 opens the connection
+    // an acknowledgement without data is 52 bytes, and 20 of header; one of 60 opens the connection
     let [acks, bytes] =
         ["packets_out", "bytes_out"].map(|c| column(&outcome.links, "reverse", c).last().copied());
     let (acks, bytes) = (acks.unwrap_or(0.0), bytes.unwrap_or(0.0));
@@ -141,19 +140,18 @@ fn a_router_leaves_flows_without_headers_as_they_are() {
     let mut routed = tcp();
     routed["links"][0]["router"] = json!({"kind": "xcp"});
     let (without, with) = (run(&tcp()), run(&routed));
-    for (a, b) in without.flows.iter().zip(&with.flows) {
-        assert!(bits(&a.1) == bits(&b.1), "{}", a.0);
-    }
+    assert_same_series(&without.flows, &with.flows);
     assert!(dropped(&with) > 0.0);
 }
 
 #[test]
 fn xcp_yields_to_tcp_on_a_plain_xcp_router() {
-    // claim LOP-6a in small: the router counts TCP's traffic as input, so XCP gives way until a packet is left
+    // claim LOP-6a in small: the router counts TCP's traffic as input, so XCP gives way until it has one
+    // packet left
     let mut plan = plan(50e6, 330, 60.0, &[(0.08, 0.0)]);
     let tcp = with(flow("tcp", "sack"), json!({"rtt_s": 0.08, "start_s": 5.0, "access_rate_bps": 5e8}));
     plan["flows"].as_array_mut().expect("a list").extend([tcp.clone(), with(tcp, json!({"name": "other"}))]);
-    let outcome = figures_from(plan, 40.0);
+    let outcome = measured_from(plan, 40.0);
     let rates: Vec<f64> = outcome.summary.flows.iter().map(|f| f.throughput_bps).collect();
     assert!(rates[0] < 0.1 * 50e6 && rates[1] + rates[2] > 0.85 * 50e6, "{rates:.0?}");
 }
@@ -162,21 +160,10 @@ fn xcp_yields_to_tcp_on_a_plain_xcp_router() {
 fn a_loss_halves_the_window_and_feedback_brings_it_back() {
     let mut plan = plan(50e6, 330, 30.0, &[(0.04, 0.0)]);
     plan["links"][0]["loss"] = json!({"kind": "every", "packets": 10000});
-    let outcome = figures_from(plan, 1.0);
+    let outcome = measured_from(plan, 1.0);
     let flow = &outcome.summary.flows[0];
     assert!(flow.congestion_events >= 5 && flow.timeouts == 0, "{flow:?}");
     assert!(outcome.summary.links[0].utilization > 0.9, "{}", outcome.summary.links[0].utilization);
-}
-
-/// All that a run gives must not depend on the driver.
-fn assert_the_same_by_both(plan: &Value) -> Outcome {
-    let [fast, plain] = [true, false].map(|fast| run(&with(plan.clone(), json!({"fast": fast}))));
-    for (a, b) in fast.flows.iter().chain(&fast.links).zip(plain.flows.iter().chain(&plain.links)) {
-        assert!(bits(&a.1) == bits(&b.1), "{} differs: {plan}", a.0);
-    }
-    let text = |o: &Outcome| serde_json::to_string(&o.summary).unwrap_or_default();
-    assert!(!text(&fast).is_empty() && text(&fast) == text(&plain), "{plan}");
-    fast
 }
 
 fn capacities() -> [Value; 3] {
@@ -199,7 +186,7 @@ fn both_drivers_give_the_same_bytes_with_routers_and_with_capacities_that_vary()
                 plan["links"][0]["router"] = Value::Null;
             }
             plan["window_s"] = json!([1.0, 5.5]);
-            let outcome = assert_the_same_by_both(&plan);
+            let outcome = run_by_both(&plan);
             let link = &outcome.summary.links[0];
             assert!(
                 link.utilization > 0.3 && link.utilization <= 1.0,
@@ -231,19 +218,18 @@ fn xcp_follows_a_sine_capacity_without_a_drop() {
     // claim LOP-3a at a tenth of its rate: 100..30 Mbit/s, period 32 s, 100 ms, 1250 packets of room
     let mut plan = plan(100e6, 1250, 50.0, &[(0.1, 0.0)]);
     plan["links"][0]["capacity"] = json!({"sine": {"least_bps": 30e6, "period_s": 32.0}});
-    let outcome = figures_from(plan, 16.0);
+    let outcome = measured_from(plan, 16.0);
     let link = &outcome.summary.links[0];
     assert!(link.utilization > 0.95, "{}", link.utilization);
     assert_eq!(dropped(&outcome), 0.0);
 }
 
 #[test]
-fn plans_with_unsound_routers_or_capacities_are_refused_with_their_place() {
+fn plans_with_unsound_routers_or_capacities_are_refused_with_their_key() {
     let refusal = |key: &str, value: Value| {
         let mut plan = dumbbell(1e7, 50, 1.0, vec![flow("a", "sack")]);
         plan["links"][0][key] = value;
-        let refused = longfat_sim::Plan::from_json(&plan.to_string()).err();
-        refused.unwrap_or_else(|| panic!("accepted")).to_string()
+        refusal_of(&plan).unwrap_or_else(|| panic!("accepted")).to_string()
     };
     for (key, value, expected) in [
         ("router", json!({"kind": "xpc"}), r#"links[0].router.kind: there is no router "xpc""#),

@@ -1,9 +1,9 @@
-//! XCP-r from end to end: XCP while nothing is lost, and hardly less while acknowledgements are (Lopez Pacheco 2008,
-//! chapter 5).
+//! XCP-r from end to end: equal to XCP without losses, and hardly slower when acknowledgements are lost
+//! (Lopez Pacheco 2008, chapter 5).
 
 mod common;
 
-use common::explicit::{dropped, figures_from, jain_of, plan};
+use common::explicit::{dropped, jain_of, measured_from, plan};
 use common::{column, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn flows_of(plan: &mut Value) -> &mut Vec<Value> {
     flows
 }
 
-/// XCP, or XCP-r in this form.
+/// XCP, or this variant of XCP-r.
 fn speaking(mut plan: Value, algorithm: &str, parameters: Value) -> Value {
     for flow in flows_of(&mut plan) {
         if flow["algorithm"] == "xcp" {
@@ -24,7 +24,7 @@ fn speaking(mut plan: Value, algorithm: &str, parameters: Value) -> Value {
     plan
 }
 
-/// Each of the acknowledgements is lost with this probability, and each is for one segment.
+/// Each acknowledgement is lost with this probability, and acknowledges one segment.
 fn losing(mut plan: Value, probability: f64) -> Value {
     plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
     for flow in flows_of(&mut plan) {
@@ -41,7 +41,7 @@ fn without_losses_it_is_xcp() {
             plan["flows"][i]["delayed_ack"] = json!(delayed);
         }
         let [xcp, robust] =
-            ["xcp", "xcp-r"].map(|name| figures_from(speaking(plan.clone(), name, json!({})), 10.0));
+            ["xcp", "xcp-r"].map(|name| measured_from(speaking(plan.clone(), name, json!({})), 10.0));
         for (a, b) in xcp.summary.flows.iter().zip(&robust.summary.flows) {
             assert!((b.throughput_bps / a.throughput_bps - 1.0).abs() < 0.01, "{a:?} {b:?}");
         }
@@ -59,20 +59,21 @@ fn used(outcome: &Outcome, from_s: f64, rtt_s: f64, rate_bps: f64) -> f64 {
 
 #[test]
 fn a_constant_link_is_filled_though_three_of_ten_acknowledgements_are_lost() {
-    // claim LOP-5e in small. The thesis reckons with a router that gives out all there is in a round trip; XCP's gives .4
-    // of it (alpha), so that even without losses it takes three to come above .9
+    // claim LOP-5e in small. The thesis assumes a router that gives out everything available in one round
+    // trip; XCP's router gives .4 of it (alpha), so that even without losses it takes three to exceed .9
     let history = |name: &str, ack_loss: f64| -> Vec<f64> {
         let outcome = run(&losing(plan(name, 100e6, 830, 3.0, &[(0.1, 0.0)]), ack_loss));
         assert_eq!(dropped(&outcome), 0.0, "{name}");
         (2..20).map(|i| used(&outcome, 0.1 * f64::from(i), 0.1, 100e6)).collect()
     };
-    let [plain, robust] = ["xcp", "xcp-r"].map(|name| history(name, 0.3));
-    for used in [&plain, &robust] {
+    let [xcp, robust] = ["xcp", "xcp-r"].map(|name| history(name, 0.3));
+    for used in [&xcp, &robust] {
         assert!(used.iter().skip(8).all(|u| *u >= 0.95), "{used:.2?}");
     }
-    // the next acknowledgement makes up for what was lost, so that the sum is nearly there when XCP's is not
+    // the next acknowledgement makes up for the lost ones, so that the sum is nearly complete when XCP's is
+    // not
     let whole = history("xcp", 0.0);
-    assert!(plain[3] < 0.8 && robust[3] > 0.9 && whole[3] > 0.9, "{plain:.2?} {robust:.2?} {whole:.2?}");
+    assert!(xcp[3] < 0.8 && robust[3] > 0.9 && whole[3] > 0.9, "{xcp:.2?} {robust:.2?} {whole:.2?}");
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn the_first_formula_finds_a_wrong_window_where_round_trips_are_unlike_the_route
     // claim LOP-5f
     let base = plan("xcp", 50e6, 400, 40.0, &[(0.04, 0.0), (0.2, 0.0)]);
     let apart = |variant: &str| {
-        let outcome = figures_from(speaking(base.clone(), "xcp-r", json!({"variant": variant})), 20.0);
+        let outcome = measured_from(speaking(base.clone(), "xcp-r", json!({"variant": variant})), 20.0);
         (jain_of(&outcome, 2), dropped(&outcome))
     };
     let (mirror, first) = (apart("mirror"), apart("first"));
@@ -89,8 +90,8 @@ fn the_first_formula_finds_a_wrong_window_where_round_trips_are_unlike_the_route
     assert!(first.1 > 100.0 && first.0 < mirror.0, "{first:?}");
 }
 
-/// Claims LOP-5a to 5c at a tenth of the rate: ten flows of 150 ms, and flows of constant rate that come together and
-/// take a quarter of the link.
+/// Claims LOP-5a to 5c at a tenth of the rate: ten flows of 150 ms, and constant-rate flows that start
+/// together and take a quarter of the link.
 fn steps(name: &str, ack_loss: f64, seed: u64) -> Outcome {
     let mut plan = plan(name, 100e6, 1250, 25.0, &[(0.15, 0.0); 10]);
     plan["seed"] = json!(seed);
@@ -128,8 +129,8 @@ fn flows_that_lose_a_tenth_of_their_acknowledgements_share_evenly_and_none_of_th
     }
 }
 
-/// Claim LOP-5d at a tenth of the rate: three flows of 100 ms on a link that falls to a quarter and recovers. Packets
-/// dropped and timeouts.
+/// Claim LOP-5d at a tenth of the rate: three flows of 100 ms on a link that falls to a quarter and recovers.
+/// Packets dropped and timeouts.
 fn falls(name: &str, ack_loss: f64) -> (f64, u64) {
     let mut sum = (0.0, 0);
     for seed in 1..=24 {
@@ -146,7 +147,7 @@ fn falls(name: &str, ack_loss: f64) -> (f64, u64) {
 
 #[test]
 fn falls_of_the_capacity_cost_fewer_timeouts_than_xcp_s_where_acknowledgements_are_lost() {
-    // what the fall itself drops, in the round trip before any feedback can come, is no less
-    let (plain, robust) = (falls("xcp", 0.3), falls("xcp-r", 0.3));
-    assert!(robust.1 < plain.1, "{robust:?} against {plain:?}");
+    // the drops of the fall itself, in the round trip before any feedback arrives, are no fewer
+    let (xcp, robust) = (falls("xcp", 0.3), falls("xcp-r", 0.3));
+    assert!(robust.1 < xcp.1, "{robust:?} against {xcp:?}");
 }

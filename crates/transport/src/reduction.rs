@@ -1,9 +1,11 @@
 //! How the window shrinks during fast recovery, from the old window to the target that the algorithm has set.
 
 use crate::cc::Window;
+use serde::Deserialize;
 
-/// The way from the window before a loss to the one after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the window shrinks during SACK recovery. In JSON: `rate-halving` or `prr`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// Rate halving, as in Linux before 3.2 and the kernel of Li, Leith and Shorten: one segment less for
     /// every two that the receiver got, down to ssthresh, and never more than one above the segments in

@@ -9,17 +9,21 @@
 //! | tick of timestamps | 1 ms | Linux TCP_TS_HZ | only with [`RttSamples::Last`]; otherwise timestamps are exact |
 
 use longfat_units::{Interval, Time};
+use serde::Deserialize;
 
 const INITIAL_RTO: Interval = Interval::from_millis(1000);
 const GREATEST_RTO: Interval = Interval::from_millis(60_000);
 
 const TICK: Interval = Interval::from_millis(1);
 
-/// Which round-trip times algorithms get. The retransmission timeout always uses the echoed timestamp.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Which round-trip times algorithms get. The retransmission timeout always uses the echoed timestamp. In JSON:
+/// `echoed` or `last`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
     /// From the echoed timestamp (RFC 7323): the time of the first segment acknowledged. The connection
     /// request gives a sample too.
+    #[default]
     Echoed,
     /// As Linux does (tcp_ack_update_rtt): the time of the last segment acknowledged, also selectively,
     /// without the wait of a delayed acknowledgement. If a segment was sent twice, timestamps in whole ticks

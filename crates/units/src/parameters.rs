@@ -1,5 +1,6 @@
 //! Parameters of algorithms and queues as users set them: declared once in the registry row, checked here.
 
+use serde::Deserialize;
 use thiserror::Error;
 
 /// What values a parameter takes.
@@ -54,8 +55,9 @@ impl Parameter {
     }
 }
 
-/// A value that a user gave.
-#[derive(Clone, Debug, PartialEq)]
+/// A value that a user gave; in JSON a number or a string.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A number, already in the parameter's unit.
     Number(f64),

@@ -25,6 +25,7 @@
 
 mod dispersion;
 mod estimate;
+mod estimator;
 mod upstream;
 
 use super::behind::Behind;
@@ -34,7 +35,8 @@ use super::row::{Router, Setup};
 use crate::queue::Boxed;
 use crate::{Address, Element, Sink};
 use dispersion::{Arriving, Formula, Train};
-use estimate::{Job, Method, Post};
+use estimate::{Job, Method};
+use estimator::{MESSAGE_BYTES, Post};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Interval, Stream, Time};
 use longfat_wire::{Content, Crossing, Kind, Packet, Trail};
@@ -88,7 +90,6 @@ pub const ROW: Router = Router {
     },
 };
 
-const MESSAGE_BYTES: u32 = 40;
 const SILENCE: f64 = 10.0;
 
 /// The router.

@@ -1,4 +1,4 @@
-//! The reference work: what each case is, as the plan that the core takes.
+//! The reference work: the plan of each case.
 
 use serde_json::{Value, json};
 
@@ -11,9 +11,9 @@ const PACKET_BITS: f64 = 12_000.0;
 /// A dumbbell with flows of one algorithm.
 #[derive(Clone)]
 pub struct Case {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it is, in words.
+    /// Description.
     pub title: &'static str,
     pub rate_bps: f64,
     pub buffer_packets: u64,
@@ -21,11 +21,11 @@ pub struct Case {
     pub duration_s: f64,
     pub algorithm: &'static str,
     pub flows: u32,
-    /// Of the first and of the last flow; those between are spread evenly.
+    /// Round-trip times of the first and the last flow; the others are spread evenly between them.
     pub rtt_s: (f64, f64),
-    /// Between the starts of one flow and the next.
+    /// Time between the starts of one flow and the next.
     pub stagger_s: f64,
-    /// Of all flows, segments; unlimited if none.
+    /// Largest window of each flow, segments; unlimited if `None`.
     pub initial_ssthresh: Option<f64>,
     /// Random loss of data packets at the bottleneck.
     pub loss: f64,
@@ -118,9 +118,10 @@ pub fn all() -> Vec<Case> {
 }
 
 impl Case {
-    /// The same with another number of flows. Each flow of `scale` keeps its share of the rate and of the buffer, and
-    /// the time is such that the number of packets hardly changes. Flows start within one second and leave slow-start
-    /// near their share, or else short runs with many flows would be all slow-start and losses.
+    /// The same case with another number of flows. Each flow of `scale` keeps its share of the rate and of
+    /// the buffer, and the duration changes so that the number of packets hardly does. Flows start within one
+    /// second and leave slow-start near their share; otherwise short runs with many flows would consist of
+    /// slow-start and losses only.
     pub fn with_flows(self, flows: u32) -> Case {
         if self.name != "scale" {
             return Case { flows, ..self };

@@ -1,10 +1,10 @@
 //! Runs cases of the reference work and prints, one line of JSON each, what a packet cost.
 //!
-//!     reference [CASE]... [--seconds S] [--sample S] [--flows N] [--plain] [--list]
+//!     reference [CASE]... [--seconds S] [--sample S] [--flows N] [--oracle] [--list]
 //!
-//! Times are CPU times of this process, so that a busy machine disturbs them little. `setup_s` goes from the text of
-//! the plan to a simulation that is ready; `user_s` and `system_s` are the run itself. The peak of the memory is that of
-//! the process so far: to compare it between cases, run them one by one.
+//! Times are CPU times of this process, so that a busy machine disturbs them little. `setup_s` goes from the
+//! text of the plan to a simulation that is ready; `user_s` and `system_s` are the run itself. The peak of
+//! the memory is that of the process so far: to compare it between cases, run them one by one.
 
 mod cases;
 
@@ -35,15 +35,15 @@ fn peak_memory_kib() -> Option<u64> {
 fn run(case: &Case, fast: bool) -> Result<Value, Box<dyn Error>> {
     let text = case.plan(fast);
     let begin = cpu_s()?;
-    let simulation = Simulation::new(Plan::from_json(&text)?, &mut |_| None)?;
+    let simulation = Simulation::new(Plan::from_json(&text)?.check()?, &mut |_| None)?;
     let ready = cpu_s()?;
     let done = simulation.run(&mut || true)?;
     let end = cpu_s()?;
-    let (figures, packets) = (&done.summary, done.summary.packets as f64);
-    let (bottleneck, flows, web) = (&figures.links[0], &figures.flows, &figures.background);
+    let (summary, packets) = (&done.summary, done.summary.packets as f64);
+    let (bottleneck, flows, web) = (&summary.links[0], &summary.flows, &summary.background);
     Ok(json!({"case": case.name, "title": case.title, "flows": case.flows, "duration_s": case.duration_s,
         "fast": fast,
-        "packets": figures.packets, "events": done.events_handled,
+        "packets": summary.packets, "events": done.events_handled,
         "events_per_packet": done.events_handled as f64 / packets,
         "setup_s": ready.0 + ready.1 - begin.0 - begin.1, "user_s": end.0 - ready.0, "system_s": end.1 - ready.1,
         "ns_per_packet": (end.0 - ready.0) * 1e9 / packets,
@@ -71,7 +71,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
     };
     while let Some(word) = arguments.next() {
         match word.as_str() {
-            "--plain" => fast = false,
+            "--oracle" => fast = false,
             "--list" => list = true,
             "--seconds" => time = Some(span(&word, arguments.next())?),
             "--sample" => sample = Some(span(&word, arguments.next())?),

@@ -1,135 +1,161 @@
-//! A connection's options: what flows and background connections have in common.
+//! A connection's options, which flows and background traffic have in common.
 
-use super::{DistributionPlan, LONGEST_S, PlanError, ValuePlan, bad, rate, values, within};
-use longfat_transport::cc::{self, CongestionControl, Value};
+use super::distribution::DistributionPlan;
+use super::error::{LONGEST_S, PlanError, bad, rate, within};
+use longfat_transport::cc::{self, Algorithm, CongestionControl, Parameters, Recovery, Value};
 use longfat_transport::udp;
-use longfat_units::Time;
+use longfat_transport::{Reduction, RttSamples};
+use longfat_units::{Distribution, Rate, Time};
 use longfat_wire::RateCode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 /// How slow-start grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum SlowStart {
+    /// One segment for each segment acknowledged.
     Standard,
+    /// Slower above `max_ssthresh` (RFC 3742).
     Limited,
 }
 
-/// How the window shrinks in SACK recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum ReductionPlan {
-    RateHalving,
-    Prr,
-}
-
-/// Which round-trip times algorithms are told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum RttSamplesPlan {
-    #[default]
-    Echoed,
-    Last,
-}
-
-/// A connection's options: what flows and background connections have in common.
+/// A connection's options as JSON has them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionPlan {
-    /// Name in the registry, or `custom`.
+    /// Name in the registry of algorithms, or `custom`.
     pub algorithm: String,
     /// Parameters that differ from the registry's defaults.
-    pub parameters: BTreeMap<String, ValuePlan>,
-    /// Links that data cross, in order.
+    pub parameters: BTreeMap<String, Value>,
+    /// Links that data cross, in order, by their index.
     pub forward: Vec<usize>,
-    /// Links that acknowledgements cross, in order.
+    /// Links that acknowledgements cross, in order, by their index.
     pub reverse: Vec<usize>,
     /// Two-way propagation delay, seconds.
     pub rtt_s: DistributionPlan,
     /// Rate of the hosts' own links, bit/s.
     pub access_rate_bps: f64,
-    /// Payload of a full segment.
+    /// Payload of a full segment, bytes.
     pub mss_bytes: u32,
-    /// IP and TCP headers of a data packet.
+    /// IP and TCP headers of a data packet, bytes.
     pub header_bytes: u32,
-    /// Segments; unlimited if null.
+    /// Initial slow-start threshold, segments; unlimited if null.
     pub initial_ssthresh: Option<f64>,
-    /// Segments.
+    /// Initial cwnd, segments.
     pub initial_window: f64,
-    /// Segments; unlimited if null.
+    /// Largest cwnd, segments; unlimited if null.
     pub max_window: Option<f64>,
-    /// Standard or limited (RFC 3742).
+    /// Standard or limited slow-start.
     pub slow_start: SlowStart,
-    /// Of limited slow-start, segments.
+    /// Threshold of limited slow-start, segments.
     pub max_ssthresh: f64,
     /// Acknowledge every second segment.
     pub delayed_ack: bool,
     /// A single segment is acknowledged after this long, seconds.
     pub delayed_ack_timeout_s: f64,
-    /// RFC 3465.
+    /// Appropriate byte counting (RFC 3465).
     pub byte_counting: bool,
-    /// Overrides the algorithm's own recovery; null keeps it.
+    /// Overrides whether the algorithm's way of loss recovery uses SACK; null keeps it.
     pub sack: Option<bool>,
-    /// Rate halving or PRR.
-    pub recovery: ReductionPlan,
-    /// The first segment acknowledged, by its timestamp, or the last, as Linux.
+    /// How the window shrinks during SACK recovery; the key's name is the scenario's.
+    #[serde(rename = "recovery")]
+    pub reduction: Reduction,
+    /// Which round-trip times the algorithm gets. Plans leave the key out for `echoed`, as they did before it
+    /// existed.
     #[serde(default)]
-    pub rtt_samples: RttSamplesPlan,
-    /// Host timer granularity, seconds; 0 for none.
+    pub rtt_samples: RttSamples,
+    /// Granularity of the host's timer, seconds; 0 for none.
     pub host_tick_s: f64,
     /// Floor of the retransmission timeout's margin, seconds.
     pub rto_min_s: f64,
-    /// RFC 3168.
+    /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// When it stops sending new data, seconds; background traffic opens nothing from then on, and what it opened with a
-    /// size is carried to its end.
+    /// When it stops sending new data, seconds; never if null. Background traffic opens no connection from
+    /// then on, and connections that it opened with a size still send all of it.
     pub stop_s: Option<f64>,
-    /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if null.
-    #[serde(default)]
+    /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if
+    /// null.
     pub quick_start_bps: Option<f64>,
 }
 
+/// What carries a connection.
+#[derive(Clone)]
+pub enum Transport {
+    /// TCP with an algorithm of the registry.
+    Tcp(&'static Algorithm, Parameters),
+    /// TCP with a user's own algorithm.
+    Custom,
+    /// A protocol over UDP.
+    Udp(&'static udp::Protocol, Parameters),
+}
+
+/// A connection's options after their check.
+#[derive(Clone)]
+pub struct CheckedConnection {
+    plan: ConnectionPlan,
+    rtt: Distribution,
+    access_rate: Rate,
+    transport: Transport,
+}
+
+impl Deref for CheckedConnection {
+    type Target = ConnectionPlan;
+
+    fn deref(&self) -> &ConnectionPlan {
+        &self.plan
+    }
+}
+
+impl CheckedConnection {
+    /// Two-way propagation delay, seconds.
+    pub const fn rtt(&self) -> &Distribution {
+        &self.rtt
+    }
+
+    /// Rate of the hosts' own links.
+    pub const fn access_rate(&self) -> Rate {
+        self.access_rate
+    }
+
+    /// What carries it.
+    pub const fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// How a TCP sender finds and repairs losses: as this algorithm does, unless `sack` overrides that.
+    pub const fn recovery(&self, own: Recovery) -> Recovery {
+        match (self.plan.sack, own) {
+            (Some(true), _) => Recovery::Sack,
+            (Some(false), Recovery::Sack) => Recovery::NewReno,
+            _ => own,
+        }
+    }
+}
+
 impl ConnectionPlan {
-    /// When it stops; never without [`ConnectionPlan::stop_s`].
+    /// When it stops; [`Time::NEVER`] without [`ConnectionPlan::stop_s`].
     pub fn stop(&self) -> Time {
         self.stop_s.map_or(Time::NEVER, Time::from_secs_f64)
     }
 
-    /// The parameters as the registry takes them.
-    pub fn values(&self) -> Vec<(String, Value)> {
-        values(&self.parameters)
-    }
-
-    /// IP bytes of the packets that carry so much payload once.
+    /// IP bytes of the packets that carry `payload` bytes once.
     pub fn ip_bytes(&self, payload: u64) -> u64 {
         payload + payload.div_ceil(u64::from(self.mss_bytes)) * u64::from(self.header_bytes)
     }
 
-    pub(super) fn check(&self, at: &str, links: usize) -> Result<(), PlanError> {
+    /// Checks everything in it; `at` is its own key, `links` the number of links.
+    pub(super) fn check(self, at: &str, links: usize) -> Result<CheckedConnection, PlanError> {
         let key = |name: &str| format!("{at}.{name}");
-        let line = rate(&key("access_rate_bps"), self.access_rate_bps)?;
-        if self.algorithm != "custom" {
-            let refused = match (cc::find(&self.algorithm), udp::find(&self.algorithm)) {
-                (Some(row), _) => row.instance(&self.values()).err(),
-                (None, Some(row)) => row.check(&self.values(), line).err(),
-                (None, None) => {
-                    return bad(key("algorithm"), format!("there is no algorithm {:?}", self.algorithm));
-                }
-            };
-            if let Some(e) = refused {
-                return bad(key("parameters"), e.to_string());
-            }
-        }
+        let access_rate = rate(&key("access_rate_bps"), self.access_rate_bps)?;
+        let transport = self.check_transport(at, access_rate)?;
         for (name, path) in [("forward", &self.forward), ("reverse", &self.reverse)] {
             if path.is_empty() || path.len() > 64 || path.iter().any(|&l| l >= links) {
                 return bad(key(name), format!("{path:?} must name 1 to 64 of the {links} links"));
             }
         }
-        self.rtt_s.check(&key("rtt_s"), 1000.0)?;
+        let rtt = self.rtt_s.check(&key("rtt_s"), 1000.0)?;
         within(&key("stop_s"), self.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
         let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
@@ -141,14 +167,39 @@ impl ConnectionPlan {
         if let Some(bps) = self.quick_start_bps {
             let key = key("quick_start_bps");
             within(&key, bps, RateCode::LEAST.bps(), RateCode::GREATEST.bps())?;
-            if cc::find(&self.algorithm)
-                .is_some_and(|row| row.instance(&self.values()).is_ok_and(|c| c.has_explicit()))
+            if let Transport::Tcp(row, parameters) = &transport
+                && (row.build)(parameters).has_explicit()
             {
-                return bad(key, format!("{} has routers of its own that guide it", self.algorithm));
+                return bad(key, format!("{} already gets its rate from its own routers", self.algorithm));
             }
         }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
-        within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0).map(|_| ())
+        within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0)?;
+        Ok(CheckedConnection { rtt, access_rate, transport, plan: self })
     }
+
+    fn check_transport(&self, at: &str, access_rate: Rate) -> Result<Transport, PlanError> {
+        if self.algorithm == "custom" {
+            return Ok(Transport::Custom);
+        }
+        let given = values(&self.parameters);
+        let checked = match (cc::find(&self.algorithm), udp::find(&self.algorithm)) {
+            (Some(row), _) => {
+                Parameters::new(row.name, row.parameters, &given).map(|p| Transport::Tcp(row, p))
+            }
+            (None, Some(protocol)) => {
+                protocol.check(&given, access_rate).map(|p| Transport::Udp(protocol, p))
+            }
+            (None, None) => {
+                return bad(format!("{at}.algorithm"), format!("there is no algorithm {:?}", self.algorithm));
+            }
+        };
+        checked.or_else(|e| bad(format!("{at}.parameters"), e.to_string()))
+    }
+}
+
+/// Parameters as the registries take them.
+pub fn values(parameters: &BTreeMap<String, Value>) -> Vec<(String, Value)> {
+    parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
 }

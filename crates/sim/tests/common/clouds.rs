@@ -3,16 +3,17 @@
 use super::{flow, link, with};
 use serde_json::{Value, json};
 
-/// Of each link, each way.
+/// Delay of each link in each direction, seconds.
 pub const DELAY_S: f64 = 0.01;
 
 /// A duplex link between two nodes, in Mbit/s, and the router before it.
 pub type Hop<'a> = ((u32, u32), f64, Option<&'a str>);
 
-/// Flows by their path over the links, and when they start.
+/// Flows: the path of each over the links, and when it starts.
 pub type Flows<'a> = &'a [(&'a [usize], f64)];
 
-/// Links of 10 ms with buffers of 100 ms; the way back of each is drop-tail and follows all the ways there.
+/// Links of 10 ms with buffers of 100 ms; the links back are drop-tail and follow all links there in the
+/// plan.
 pub fn net(hops: &[Hop], duration_s: f64, flows: Flows) -> Value {
     let count = hops.len();
     let make = |i: usize, back: bool| {
@@ -43,7 +44,7 @@ pub fn net(hops: &[Hop], duration_s: f64, flows: Flows) -> Value {
         "events": false, "fast": true})
 }
 
-/// Figure 4.1: 80 Mbit/s but for 30 in the middle; routers there are of these kinds.
+/// Figure 4.1: 80 Mbit/s, and 30 in the middle, with routers of these kinds.
 pub fn figure_4_1(outer: Option<&str>, middle: Option<&str>) -> Value {
     let hops = [((0, 1), 80.0, outer), ((1, 2), 30.0, middle), ((2, 3), 80.0, outer)];
     net(&hops, 30.0, &[(&[0, 1, 2], 0.0)])

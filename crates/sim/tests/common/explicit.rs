@@ -1,11 +1,11 @@
-//! Flows that speak with a router.
+//! Flows that get explicit feedback from a router.
 
 use super::{column, dumbbell, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
-/// Flows of this algorithm, of such round-trip times and from such times on, over one bottleneck with an XCP router:
-/// 1500-byte packets of IP, a buffer of `packets`, acknowledgements of each second segment.
+/// Flows of this algorithm, each with its round-trip time and start, over one bottleneck with an XCP router:
+/// 1500-byte packets of IP, a buffer of `packets`, acknowledgements of every second segment.
 pub fn plan(algorithm: &str, rate_bps: f64, packets: u64, duration_s: f64, flows: &[(f64, f64)]) -> Value {
     let flows = flows.iter().enumerate().map(|(i, &(rtt_s, start_s))| {
         let changes = json!({"rtt_s": rtt_s, "start_s": start_s, "mss_bytes": 1428, "header_bytes": 72,
@@ -17,8 +17,8 @@ pub fn plan(algorithm: &str, rate_bps: f64, packets: u64, duration_s: f64, flows
     plan
 }
 
-/// The run, with figures from this time on.
-pub fn figures_from(mut plan: Value, from_s: f64) -> Outcome {
+/// Runs the plan and measures from this time on.
+pub fn measured_from(mut plan: Value, from_s: f64) -> Outcome {
     plan["window_s"][0] = json!(from_s);
     run(&plan)
 }

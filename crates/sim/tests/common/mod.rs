@@ -1,17 +1,17 @@
-//! Plans as JSON: a dumbbell with the defaults of scenario files, to be changed key by key.
+//! Plans as JSON: a dumbbell with the defaults of scenario files; tests change single keys.
 #![allow(dead_code, reason = "each test uses its part")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 pub mod clouds;
 pub mod explicit;
 
-use longfat_sim::{Outcome, Plan, Series, Simulation};
+use longfat_sim::{Outcome, Plan, PlanError, Sample, Series, Simulation};
 use longfat_transport::cc::{Kind, Parameter, algorithms};
 use longfat_transport::udp::protocols;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Far longer than any run in these tests takes.
+/// Far longer than any run in these tests.
 const LONGEST_RUN: Duration = Duration::from_secs(60);
 
 /// An endless flow across the bottleneck: 1500-byte packets, 42 ms, hosts on 1 Gbit/s.
@@ -37,7 +37,7 @@ pub fn dumbbell(rate_bps: f64, packets: u64, duration_s: f64, flows: Vec<Value>)
         "flows": flows, "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true})
 }
 
-/// What connections of a background across the bottleneck are like.
+/// The connections of background traffic across the bottleneck.
 fn connection() -> Value {
     let mut connection = flow("", "sack");
     if let Some(keys) = connection.as_object_mut() {
@@ -80,7 +80,7 @@ pub fn onoff(name: &str, sources: u64) -> Value {
     json!({"name": name, "kind": "onoff", "sources": sources, "start_s": 0.0, "flow": connection})
 }
 
-/// Every word of their choices that is not a default, with its parameter.
+/// Each word of the parameters' choices that is not a default, with its parameter.
 pub fn choices(parameters: &[Parameter]) -> impl Iterator<Item = (&'static str, &'static str)> {
     parameters.iter().flat_map(|parameter| match parameter.kind {
         Kind::Choice(words) => words[1..].iter().map(|word| (parameter.name, *word)).collect(),
@@ -88,7 +88,7 @@ pub fn choices(parameters: &[Parameter]) -> impl Iterator<Item = (&'static str, 
     })
 }
 
-/// Every algorithm with its defaults, and once with each word of its choices that is not a default.
+/// Every algorithm with its defaults, and again with each word of its choices that is not a default.
 pub fn variants() -> Vec<(String, &'static str, Value)> {
     let tcp = algorithms().map(|row| (row.name, row.parameters));
     let rows = tcp.chain(protocols().map(|row| (row.name, row.parameters)));
@@ -101,7 +101,7 @@ pub fn variants() -> Vec<(String, &'static str, Value)> {
     rows.flat_map(each).collect()
 }
 
-/// The same with these keys changed.
+/// Changes these keys, which have to exist.
 pub fn with(mut value: Value, changes: Value) -> Value {
     let (Some(keys), Value::Object(changes)) = (value.as_object_mut(), changes) else {
         panic!("both are objects");
@@ -112,25 +112,60 @@ pub fn with(mut value: Value, changes: Value) -> Value {
     value
 }
 
-/// Runs a plan. A run that does not end is a failure, not a test that hangs.
+/// Runs a plan. A run that does not end makes the test fail instead of hang.
 pub fn run(plan: &Value) -> Outcome {
     let text = plan.to_string();
     let (done, outcome) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let plan = Plan::from_json(&text).expect("a sound plan");
+        let plan = Plan::from_json(&text).and_then(Plan::check).expect("a sound plan");
         let run = Simulation::new(plan, &mut |_| None).expect("a sound plan");
         done.send(run.run(&mut || true).expect("a run")).expect("somebody waits");
     });
     outcome.recv_timeout(LONGEST_RUN).unwrap_or_else(|e| panic!("the run has no end ({e}): {plan}"))
 }
 
+/// The error for a plan that is refused.
+pub fn refusal_of(plan: &Value) -> Option<PlanError> {
+    Plan::from_json(&plan.to_string()).and_then(Plan::check::<longfat_wire::SimPacket>).err()
+}
+
 /// A column of the flow or link with this name.
-pub fn column<'a>(series: &'a [(String, Series)], name: &str, column: &str) -> &'a [f64] {
+pub fn column<'a, S: Sample>(series: &'a [(String, Series<S>)], name: &str, column: &str) -> &'a [f64] {
     let found = series.iter().find(|(n, _)| n == name).and_then(|(_, s)| s.column(column));
     found.unwrap_or_else(|| panic!("no column {column} of {name}"))
 }
 
 /// All samples of a series, bit for bit.
-pub fn bits(series: &Series) -> Vec<(&'static str, Vec<u64>)> {
+pub fn bits<S: Sample>(series: &Series<S>) -> Vec<(&'static str, Vec<u64>)> {
     series.columns().iter().map(|(n, c)| (*n, c.iter().map(|x| x.to_bits()).collect())).collect()
+}
+
+/// Asserts that two runs gave the same bytes; only the number of events may differ.
+pub fn assert_same(a: &Outcome, b: &Outcome) {
+    let text = |o: &Outcome| serde_json::to_string_pretty(&o.summary).expect("a summary is JSON");
+    assert_eq!(text(a), text(b));
+    assert_same_series(&a.flows, &b.flows);
+    assert_same_series(&a.links, &b.links);
+    assert_eq!(bits(&a.transfers), bits(&b.transfers));
+    assert_eq!(a.events, b.events);
+}
+
+/// Asserts that samples are the same, bit for bit.
+pub fn assert_same_series<S: Sample>(a: &[(String, Series<S>)], b: &[(String, Series<S>)]) {
+    assert_eq!(a.len(), b.len());
+    for ((name, x), (_, y)) in a.iter().zip(b) {
+        for ((column, x), (_, y)) in bits(x).into_iter().zip(bits(y)) {
+            let differs = x.iter().zip(&y).position(|(x, y)| x != y);
+            let same = differs.is_none() && x.len() == y.len();
+            assert!(same, "{column} of {name} differs at sample {differs:?}");
+        }
+    }
+}
+
+/// Runs a plan with both drivers, which have to give the same bytes, and returns what they gave.
+pub fn run_by_both(plan: &Value) -> Outcome {
+    let [fast, oracle] = [true, false].map(|fast| run(&with(plan.clone(), json!({"fast": fast}))));
+    let same = std::panic::catch_unwind(|| assert_same(&fast, &oracle));
+    assert!(same.is_ok(), "the drivers differ: {plan}");
+    fast
 }

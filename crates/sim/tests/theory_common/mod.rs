@@ -11,7 +11,8 @@ pub const PACKET_BYTES: f64 = 1500.0;
 /// A buffer that is never full.
 pub const ENDLESS: u64 = 1 << 40;
 
-/// A connection across the dumbbell with SACK, byte counting and delayed acknowledgements; `with` overrides keys.
+/// A connection across the dumbbell with SACK, byte counting and delayed acknowledgements; `with` overrides
+/// keys.
 pub fn connection(algorithm: &str, rtt_s: f64, with: Value) -> Value {
     let mut plan = json!({
         "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
@@ -41,7 +42,8 @@ pub fn lossless() -> Value {
     json!({"kind": "none"})
 }
 
-/// The plan: figures from `from_s` to the end; acknowledgements return over a link that never delays them much.
+/// The plan: the measured span is from `from_s` to the end. Acknowledgements return over a link that hardly
+/// delays them.
 pub fn plan(
     bottleneck: Value,
     flows: Vec<Value>,
@@ -56,7 +58,7 @@ pub fn plan(
 }
 
 pub fn run(plan: &Value) -> Outcome {
-    let plan = Plan::from_json(&plan.to_string()).expect("a sound plan");
+    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
     Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run")
 }
 

@@ -10,7 +10,7 @@
 //! | rate | 50 | Mbit/s of IP packets | Lopez Pacheco 2008, section 3.2 | the thesis does not say which bytes its rate counts |
 
 use super::end::{Books, Out, ReceivingEnd, SendingEnd};
-use super::onoff::Periods;
+use super::periods::Periods;
 use super::row::{BPS_PER_MBPS, Config, RATE, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Time};

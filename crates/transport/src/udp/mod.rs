@@ -8,6 +8,7 @@ pub mod cbr;
 mod end;
 mod ends;
 pub mod onoff;
+mod periods;
 mod row;
 pub mod runat;
 #[cfg(test)]

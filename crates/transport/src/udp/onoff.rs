@@ -12,9 +12,10 @@
 //! | off | 10 | s | chosen here: the thesis starts each of its flows by itself | |
 
 use super::cbr::{Counter, Source};
+use super::periods::Periods;
 use super::row::{RATE, Row};
-use longfat_units::parameters::{Parameter, Parameters};
-use longfat_units::{Distribution, Entry, Interval, Stream};
+use longfat_units::Entry;
+use longfat_units::parameters::Parameter;
 
 /// The row.
 pub const ROW: Row<Source, Counter> = Row {
@@ -41,50 +42,6 @@ pub const ROW: Row<Source, Counter> = Row {
     random: true,
     build: |p, config, stream| (Source::new(p, config, Some(Periods::new(p, stream))), Counter::default()),
 };
-
-/// When a source is on.
-#[derive(Clone, Debug)]
-pub(super) struct Periods {
-    on: Distribution,
-    off: Distribution,
-    stream: Stream,
-    /// Since the start: when this on-period began.
-    began: Interval,
-    /// How long the source had been on before it.
-    before: Interval,
-    /// How long it is.
-    length: Interval,
-}
-
-impl Periods {
-    fn new(p: &Parameters, mut stream: Stream) -> Self {
-        let length = |name| match p.word("periods") {
-            "exponential" => Distribution::Exponential(0.0, p.number(name)),
-            _ => Distribution::Fixed(p.number(name)),
-        };
-        let on = length("on");
-        let first = Interval::from_secs_f64(on.draw(&mut stream));
-        Periods {
-            on,
-            off: length("off"),
-            stream,
-            began: Interval::ZERO,
-            before: Interval::ZERO,
-            length: first,
-        }
-    }
-
-    /// How long after its start the source has been on for so long; never asked for less than before.
-    pub(super) fn when(&mut self, sending: Interval) -> Interval {
-        while sending >= self.before + self.length {
-            let pause = Interval::from_secs_f64(self.off.draw(&mut self.stream));
-            self.began = self.began + self.length + pause;
-            self.before = self.before + self.length;
-            self.length = Interval::from_secs_f64(self.on.draw(&mut self.stream));
-        }
-        self.began + sending.saturating_sub(self.before)
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -18,8 +18,7 @@
 //! | most rounds | 30 | | chosen here | IGI/PTR 2.1 has no end where nothing is left |
 //! | trains lost | 3 | an estimate | chosen here | IGI/PTR 2.1 reports over TCP |
 
-use super::MESSAGE_BYTES;
-use super::estimate::{Estimator, Post, Progress};
+use super::estimator::{Estimator, MESSAGE_BYTES, Post, Progress};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Content, Packet};
 use std::collections::BTreeMap;

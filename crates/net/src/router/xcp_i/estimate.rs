@@ -1,45 +1,9 @@
-//! How a router finds out what is available from it to another one.
+//! Estimates of the bandwidth available from one router to another, one after the other, by any method.
 
-use super::MESSAGE_BYTES;
 use super::dispersion::{Dispersion, Formula, Train};
-use crate::{Address, Sink};
+use super::estimator::{Estimator, MESSAGE_BYTES, Post, Progress};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Content, Message, Packet};
-
-/// Messages from one router to another.
-pub struct Post<'a, P> {
-    pub from: Address,
-    pub to: Address,
-    pub out: &'a mut dyn Sink<P>,
-}
-
-impl<P: Packet> Post<'_, P> {
-    pub fn send(&mut self, content: Content, bytes: u32) {
-        let message = Message { from: self.from, to: self.to, content };
-        self.out.originate(P::control(message, bytes), self.to);
-    }
-}
-
-/// What became of an estimate.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Progress {
-    /// It is not finished.
-    Going,
-    /// It found no answer, or the answer is on its way already.
-    Done,
-    /// So much is available, bit/s.
-    Known(f64),
-}
-
-/// An estimator: a machine that is handed `now`, its own timer, and reports of how its packets arrived.
-pub trait Estimator<P>: Send {
-    fn begin(&mut self, now: Time, post: &mut Post<P>) -> Progress;
-    /// A train of packets has arrived with these gaps.
-    fn gaps(&mut self, now: Time, train: u32, gaps: &[Interval], post: &mut Post<P>) -> Progress;
-    /// When [`Estimator::timer`] wants to be called.
-    fn wake(&self) -> Time;
-    fn timer(&mut self, now: Time, post: &mut Post<P>) -> Progress;
-}
+use longfat_wire::{Content, Packet};
 
 /// The kind of estimator.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +12,7 @@ pub enum Method {
     Dispersion(Train, Formula),
 }
 
-/// Asks the links themselves, by a probe that they write into; it is the answer as well.
+/// Asks the links themselves with a probe that they write into. The probe is the result as well.
 struct Oracle;
 
 impl<P: Packet> Estimator<P> for Oracle {

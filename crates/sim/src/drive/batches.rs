@@ -1,0 +1,445 @@
+//! The fast driver: moves the run through time in batches instead of single events.
+//!
+//! Whatever leaves a link reaches a host or another link only after some propagation delay; the shortest of
+//! these is the lookahead L. Everything that hosts do in [t, t + L) therefore follows from what is already on
+//! its way to them, and no host's actions in that batch depend on another's: each host can be run through the
+//! batch on its own, in a tight loop, without a scheduler. Then each link takes what the hosts (and other
+//! links) have sent it in the batch, merged in the canonical order (time, source), which is the order in
+//! which the oracle would have handled it.
+//!
+//! The ends of a lasting flow need not even wait for the next batch. Only its own packets and timers change
+//! an end, so it handles each packet as soon as the link knows when that will arrive, and keeps snapshots of
+//! itself at the sample times that its clock passes.
+//!
+//! Batches also end where samples are taken, so that samples see the same state with both drivers.
+
+use crate::model::flow::Flow;
+use crate::model::link::LinkCounters;
+use crate::results::outcome::RunError;
+use crate::run::state::Simulation;
+use longfat_net::{ConstantFifo, Pipe};
+use longfat_units::{Interval, Time};
+use longfat_wire::SimPacket;
+
+/// Longest batch, in packets of 1500 bytes on the fastest link: the packets of a batch should stay in the
+/// cache.
+const PACKETS_PER_BATCH: u32 = 512;
+/// Number of flows for which one earliest time is kept, so that thousands of idle flows cost little.
+const BLOCK: usize = 64;
+/// Up to this many sources are compared with each other for every packet; arrivals from more sources are
+/// sorted.
+const FEW_SOURCES: usize = 4;
+/// Bits of an arrival's sort key that hold its source; the others hold the time since the batch began.
+const SOURCE_BITS: u32 = 24;
+/// Longest batch whose times fit into the other bits, about 18 minutes.
+const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> SOURCE_BITS);
+
+/// Where packets for links come from. The order of the variants is the canonical one.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Pipe number `.1` that leads from link `.0` to another link.
+    Onward(usize, usize),
+    /// Messages of the elements of link `.0`, in its pipe number `.1`.
+    Control(usize, usize),
+    /// The own link of this flow's sender.
+    Data(usize),
+    /// The own link of this flow's receiver.
+    Acks(usize),
+}
+
+impl Source {
+    /// The flow, and whether this is its sender. Only for hosts.
+    #[inline(always)]
+    const fn host(self) -> (usize, bool) {
+        match self {
+            Source::Data(flow) => (flow, true),
+            Source::Acks(flow) | Source::Onward(flow, _) | Source::Control(flow, _) => (flow, false),
+        }
+    }
+}
+
+struct Driver<'a> {
+    run: &'a mut Simulation,
+    /// Longest batch.
+    longest: Interval,
+    /// When each flow's sender or receiver acts next.
+    wake: Vec<Time>,
+    /// When each flow's first data packet and its first acknowledgement arrive at a link.
+    heads: Vec<[Time; 2]>,
+    /// The earliest of these in each block of flows, [wake, heads], as last computed.
+    blocks: Vec<[Time; 2]>,
+    /// Whether something in each block may have changed since.
+    stale: Vec<bool>,
+    /// The sources with packets for each link in this batch.
+    active: Vec<Vec<Source>>,
+    /// Sort keys of this batch's arrivals at one link.
+    arrivals: Vec<u64>,
+    next_request: Time,
+    events: u64,
+}
+
+/// Runs to the end and returns the number of events.
+pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u64, RunError> {
+    let fastest = run.links.iter().map(|l| l.rate).max();
+    let mut driver = Driver {
+        longest: fastest.map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
+        wake: Vec::new(),
+        heads: Vec::new(),
+        blocks: Vec::new(),
+        stale: Vec::new(),
+        active: vec![Vec::new(); run.links.len()],
+        arrivals: Vec::new(),
+        next_request: run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER),
+        events: 0,
+        run,
+    };
+    for i in 0..driver.run.flows.len() {
+        driver.admit(i);
+    }
+    let mut polled = 0;
+    loop {
+        let probe = driver.run.next_probe();
+        let now = driver.next_event().min(probe);
+        if now > driver.run.end {
+            return Ok(driver.events);
+        }
+        if now == probe {
+            driver.run.probe(now);
+            continue;
+        }
+        if driver.events - polled >= Simulation::EVENTS_PER_POLL {
+            polled = driver.events;
+            if !wanted() {
+                return Err(RunError::Interrupted);
+            }
+        }
+        let span = driver.run.lookahead.least().min(driver.longest);
+        driver.batch(now, (now + span).min(probe).min(driver.run.end + Interval::from_ns(1)))?;
+    }
+}
+
+impl Driver<'_> {
+    /// Brings the blocks up to date.
+    fn refresh(&mut self) {
+        let flows = self.wake.chunks(BLOCK).zip(self.heads.chunks(BLOCK));
+        for ((block, stale), (wake, heads)) in self.blocks.iter_mut().zip(&mut self.stale).zip(flows) {
+            if core::mem::take(stale) {
+                let first = |earliest: Time, &at: &Time| earliest.min(at);
+                *block = [
+                    wake.iter().fold(Time::NEVER, first),
+                    heads.as_flattened().iter().fold(Time::NEVER, first),
+                ];
+            }
+        }
+    }
+
+    fn next_event(&mut self) -> Time {
+        self.refresh();
+        let flows = self.blocks.as_flattened().iter().fold(self.next_request, |a, &b| a.min(b));
+        self.run.links.iter().fold(flows, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
+    }
+
+    /// Includes the connection at this index, which is new.
+    fn admit(&mut self, flow: usize) {
+        if flow == self.wake.len() {
+            self.wake.push(Time::NEVER);
+            self.heads.push([Time::NEVER; 2]);
+            if flow == BLOCK * self.blocks.len() {
+                self.blocks.push([Time::NEVER; 2]);
+                self.stale.push(true);
+            }
+        }
+        self.look_at(flow);
+    }
+
+    #[inline(never)] // its loops need the registers
+    fn batch(&mut self, from: Time, until: Time) -> Result<(), RunError> {
+        // hosts before requests: a connection that completes lets its session open the next one, even in this
+        // batch
+        for block in 0..self.blocks.len() {
+            if self.blocks[block][0] < until {
+                for index in BLOCK * block..self.wake.len().min(BLOCK * (block + 1)) {
+                    if self.wake[index] < until {
+                        self.hosts(index, until)?;
+                    }
+                }
+            }
+        }
+        while let Some(session) = self.run.woken.pop() {
+            self.next_request = self.next_request.min(self.run.sessions[session].next_at);
+        }
+        let until = self.requests(from, until)?;
+        self.assign(until);
+        for index in 0..self.run.links.len() {
+            self.link(index, from, until)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the connections that sessions open in this batch; none of them can complete within it. Returns
+    /// the batch's end: a connection with a shorter path than any before shortens the batch. The other hosts
+    /// may have been run further already, which does no harm, since everything that reaches them until then
+    /// was known.
+    fn requests(&mut self, from: Time, mut until: Time) -> Result<Time, RunError> {
+        let mut opened = Vec::new();
+        while self.next_request < until {
+            let now = self.next_request;
+            for index in 0..self.run.sessions.len() {
+                if self.run.sessions[index].next_at == now {
+                    let flow = self.run.request(now, index)?;
+                    self.admit(flow);
+                    opened.push(flow);
+                    self.events += 1;
+                }
+            }
+            until = until.min(from + self.run.lookahead.least());
+            self.next_request = self.run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER);
+        }
+        for flow in opened {
+            self.hosts(flow, until)?;
+        }
+        Ok(until)
+    }
+
+    /// Runs both ends of a flow through the batch, each on its own.
+    fn hosts(&mut self, index: usize, until: Time) -> Result<(), RunError> {
+        let receiving = &mut self.run.flows[index].receiving;
+        loop {
+            let now = receiving.wake();
+            if now >= until {
+                break;
+            }
+            receiving.event(now);
+            self.events += 1;
+        }
+        loop {
+            let sending = &mut self.run.flows[index].sending;
+            let now = sending.wake();
+            if now >= until {
+                break;
+            }
+            sending.event(now);
+            self.run.after_sender(now, index)?;
+            self.events += 1;
+        }
+        self.look_at(index);
+        Ok(())
+    }
+
+    /// Finds the sources with packets for each link before `until`.
+    fn assign(&mut self, until: Time) {
+        self.refresh();
+        let Driver { run, active, heads, blocks, .. } = self;
+        for (i, link) in run.links.iter().enumerate() {
+            for (k, (to, _)) in link.onward.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
+                active[*to].push(Source::Onward(i, k));
+            }
+        }
+        for (i, link) in run.links.iter().enumerate() {
+            for (k, (to, _)) in link.control.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
+                active[*to].push(Source::Control(i, k));
+            }
+        }
+        let waiting = blocks.iter().enumerate().filter(|(_, [_, head])| *head < until);
+        for i in waiting.flat_map(|(k, _)| BLOCK * k..heads.len().min(BLOCK * (k + 1))) {
+            let [data, acks] = heads[i];
+            if data < until {
+                active[run.flows[i].route.forward[0]].push(Source::Data(i));
+            }
+            if acks < until {
+                active[run.flows[i].route.reverse[0]].push(Source::Acks(i));
+            }
+        }
+    }
+
+    /// Runs a link through the batch.
+    fn link(&mut self, index: usize, from: Time, until: Time) -> Result<(), RunError> {
+        let sources = core::mem::take(&mut self.active[index]);
+        if sources.len() <= FEW_SOURCES {
+            self.merge_few(index, &sources, until);
+        } else {
+            self.merge_many(index, &sources, from, until);
+        }
+        self.link_timers(index, until, false);
+        for &source in &sources {
+            if let Source::Data(i) | Source::Acks(i) = source {
+                self.run.check_algorithm(i)?;
+                self.look_at(i);
+            }
+        }
+        self.active[index] = sources;
+        self.active[index].clear();
+        Ok(())
+    }
+
+    /// Handles the arrivals from few sources, by comparing their first ones; among equals the first source
+    /// comes first.
+    fn merge_few(&mut self, index: usize, sources: &[Source], until: Time) {
+        let mut heads = [Time::NEVER; FEW_SOURCES];
+        for (head, &source) in heads.iter_mut().zip(sources) {
+            *head = self.pipe(source).head();
+        }
+        if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
+            let mut events = 0;
+            while let Some((first, mut now)) = earliest(&heads, until) {
+                let (flow, data) = sources[first].host();
+                let flow = &mut flows[flow];
+                // usually several packets of one source come before the next one of another
+                let turn = turn(&heads, first, until);
+                while now < turn {
+                    now = flow.cross(now, data, fifo, counters, delay);
+                    events += 1;
+                }
+                heads[first] = now;
+            }
+            self.events += events;
+            return;
+        }
+        while let Some((first, now)) = earliest(&heads, until) {
+            self.take(now, index, sources[first]);
+            heads[first] = self.pipe(sources[first]).head();
+        }
+    }
+
+    /// Handles the arrivals from many sources, by sorting them all.
+    fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
+        let mut arrivals = core::mem::take(&mut self.arrivals);
+        arrivals.clear();
+        for (i, &source) in sources.iter().enumerate() {
+            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
+            arrivals.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
+        }
+        arrivals.sort(); // stable: takes advantage of each source's arrivals being in order
+        let arrival = |key: u64| {
+            let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+            (from + Interval::from_ns(key >> SOURCE_BITS), source)
+        };
+        if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
+            for &key in &arrivals {
+                let (now, source) = arrival(key);
+                let (flow, data) = source.host();
+                flows[flow].cross(now, data, fifo, counters, delay);
+            }
+            self.events += arrivals.len() as u64;
+        } else {
+            for &key in &arrivals {
+                let (now, source) = arrival(key);
+                self.take(now, index, source);
+            }
+        }
+        self.arrivals = arrivals;
+    }
+
+    /// What the fast path needs, in the common case: packets of hosts only, arithmetic departures, no loss
+    /// process, no further link.
+    fn fast_path(
+        &mut self,
+        index: usize,
+        sources: &[Source],
+    ) -> Option<(&mut [Flow], &mut ConstantFifo, &mut LinkCounters, Interval)> {
+        if self.run.messages.is_some() {
+            return None; // each packet that comes to a link has to be counted
+        }
+        let Simulation { links, flows, .. } = &mut *self.run;
+        let direct = sources.iter().all(|source| match *source {
+            Source::Data(i) => flows[i].crosses_one_link(true),
+            Source::Acks(i) => flows[i].crosses_one_link(false),
+            Source::Onward(..) | Source::Control(..) => false,
+        });
+        let (fifo, counters, delay) = links[index].arithmetic().filter(|_| direct)?;
+        Some((flows.as_mut_slice(), fifo, counters, delay))
+    }
+
+    /// The next packet of a source comes to a link.
+    #[inline]
+    fn take(&mut self, now: Time, index: usize, source: Source) {
+        self.events += 1;
+        self.link_timers(index, now, true);
+        if let Some(packet) = self.pipe(source).pop() {
+            self.enter(now, index, packet);
+        }
+    }
+
+    #[inline]
+    fn pipe(&mut self, source: Source) -> &mut Pipe<SimPacket> {
+        match source {
+            Source::Onward(link, k) => &mut self.run.links[link].onward[k].1,
+            Source::Control(link, k) => &mut self.run.links[link].control[k].1,
+            Source::Data(flow) => &mut self.run.flows[flow].sending.outgoing,
+            Source::Acks(flow) => &mut self.run.flows[flow].receiving.outgoing,
+        }
+    }
+
+    /// Handles the link's own events before `until`, or up to it if `inclusive`: they come before arrivals at
+    /// the same time.
+    #[inline]
+    fn link_timers(&mut self, index: usize, until: Time, inclusive: bool) {
+        loop {
+            let now = self.run.links[index].wake();
+            if now > until || (now == until && !inclusive) || now == Time::NEVER {
+                return;
+            }
+            self.run.links[index].on_timer(now);
+            self.events += 1;
+            self.clear(now, index);
+        }
+    }
+
+    /// A packet comes to a link.
+    fn enter(&mut self, now: Time, index: usize, mut packet: SimPacket) {
+        if self.run.keeps(now, index, &mut packet) {
+            return self.clear(now, index);
+        }
+        let link = &mut self.run.links[index];
+        if !link.is_arithmetic() {
+            link.arrive(now, packet);
+            self.clear(now, index);
+        } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
+            if let Some(flow) = self.run.pass_on(index, packet, departure, true) {
+                self.look_at(flow);
+            }
+        } else {
+            self.run.drop(&packet);
+        }
+    }
+
+    fn clear(&mut self, now: Time, index: usize) {
+        for flow in self.run.clear_link(now, index, true) {
+            self.look_at(flow);
+        }
+    }
+
+    /// Notes when a flow acts next.
+    #[inline]
+    fn look_at(&mut self, index: usize) {
+        let flow = &self.run.flows[index];
+        self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
+        self.heads[index] = [flow.head(true), flow.head(false)];
+        self.stale[index / BLOCK] = true;
+    }
+}
+
+/// The earliest time before `until`, with its index; the lowest index among equals.
+#[inline(always)]
+fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
+    let mut first = 0;
+    for i in 1..FEW_SOURCES {
+        if heads[i] < heads[first] {
+            first = i;
+        }
+    }
+    (heads[first] < until).then(|| (first, heads[first]))
+}
+
+/// Until when only source `first` has arrivals: up to `until` and to the first arrival of any other source.
+/// Among equal times the source with the lower index comes first.
+#[inline(always)]
+fn turn(heads: &[Time; FEW_SOURCES], first: usize, until: Time) -> Time {
+    let mut turn = until;
+    for (i, &head) in heads.iter().enumerate() {
+        if i != first {
+            turn = turn.min(if i < first { head } else { head + Interval::from_ns(1) });
+        }
+    }
+    turn
+}

@@ -1,0 +1,217 @@
+//! A connection: where its packets go, and how they get from one end to the other.
+
+use super::ends::Carrier;
+use super::host::{Access, HostClock};
+use super::losses::PathLosses;
+use super::receiving::ReceivingEnd;
+use super::sending::SendingEnd;
+use super::snapshots::SampleTimes;
+use crate::model::link::LinkCounters;
+use crate::plan::{CheckedConnection, LinkPlan, PlanError, Streams};
+use longfat_net::ConstantFifo;
+use longfat_transport::cc::Controller;
+use longfat_units::{Interval, Time};
+use longfat_wire::{FlowId, Kind, Packet, SimPacket};
+
+/// Where a connection's packets go.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Links that data cross.
+    pub forward: Vec<usize>,
+    /// Links that acknowledgements cross.
+    pub reverse: Vec<usize>,
+    /// From the last link to the receiver.
+    pub forward_delay: Interval,
+    /// From the last link to the sender.
+    pub reverse_delay: Interval,
+}
+
+impl Route {
+    /// The links this kind of packet crosses.
+    #[inline]
+    pub fn path(&self, kind: Kind) -> &[usize] {
+        if kind.is_forward() { &self.forward } else { &self.reverse }
+    }
+}
+
+/// A connection in the simulator.
+pub struct Flow {
+    /// Sending end.
+    pub sending: SendingEnd,
+    /// Receiving end.
+    pub receiving: ReceivingEnd,
+    /// Where packets go.
+    pub route: Route,
+    /// Loss processes on its path.
+    pub losses: PathLosses,
+    /// When it starts, as planned.
+    pub began: Time,
+    /// Two-way propagation delay.
+    pub rtt: Interval,
+    /// Its data packets that the network dropped.
+    pub packets_lost: u64,
+    /// Its packets of all kinds that the network dropped.
+    dropped: i64,
+    /// What it transfers for background traffic, until its index is free again.
+    pub transfer: Option<Transfer>,
+}
+
+/// One connection's work for background traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// Index of the background.
+    pub group: usize,
+    /// Index of the session that opened it.
+    pub session: usize,
+    /// Payload, bytes; endless if `None`.
+    pub bytes: Option<u64>,
+    /// Everything was acknowledged.
+    pub complete: bool,
+}
+
+/// What a new connection needs beside its options.
+pub struct Opening<'a> {
+    /// Its index.
+    pub id: FlowId,
+    /// Its random streams.
+    pub streams: &'a Streams,
+    /// Payload to send, bytes; endless if `None`.
+    pub bytes: Option<u64>,
+    /// When it starts.
+    pub start: Time,
+    /// All links of the run.
+    pub links: &'a [LinkPlan],
+    /// When samples will look at it.
+    pub times: SampleTimes,
+}
+
+impl Flow {
+    /// A connection as planned; `custom` makes a user's own algorithm. The error is that it makes none.
+    pub fn new(
+        plan: &CheckedConnection,
+        opening: &Opening<'_>,
+        custom: &mut dyn FnMut() -> Option<Controller>,
+    ) -> Result<Self, PlanError> {
+        let carrier = Carrier::new(plan, custom)?;
+        let Opening { id, streams, bytes, start, links, times } = *opening;
+        let rtt = Interval::from_secs_f64(plan.rtt().draw(&mut streams.stream("rtt")));
+        let one_way = Interval::from_ns(rtt.as_ns() / 2);
+        let shared = |path: &[usize]| {
+            let delays = path.iter().map(|&l| Interval::from_secs_f64(links[l].delay_s));
+            delays.fold(Interval::ZERO, |sum, delay| sum + delay)
+        };
+        let own = |all: Interval, path: &[usize]| all.saturating_sub(shared(path)).max(Interval::from_ns(1));
+        let clock = HostClock::new(Interval::from_secs_f64(plan.host_tick_s), streams.stream("tick"));
+        let access = Access::new(plan.access_rate());
+        let (sender, receiver) = carrier.ends(plan, id, bytes, streams, &clock);
+        Ok(Flow {
+            sending: SendingEnd::new(sender, clock, access.clone(), start, times),
+            receiving: ReceivingEnd::new(receiver, access, start, times),
+            route: Route {
+                forward: plan.forward.clone(),
+                reverse: plan.reverse.clone(),
+                forward_delay: own(one_way, &plan.forward),
+                reverse_delay: own(rtt.saturating_sub(one_way), &plan.reverse),
+            },
+            losses: PathLosses::new(links, plan, streams),
+            began: start,
+            rtt,
+            packets_lost: 0,
+            dropped: 0,
+            transfer: None,
+        })
+    }
+
+    /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, an end
+    /// of a lasting flow takes it at once.
+    #[inline(always)]
+    pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
+        let ahead = ahead && self.transfer.is_none();
+        if packet.kind.is_forward() {
+            let at = at + self.route.forward_delay;
+            if ahead {
+                self.receiving.take_ahead(at, &packet);
+            } else {
+                self.receiving.incoming.push(at, packet);
+            }
+        } else {
+            let at = at + self.route.reverse_delay;
+            if !ahead || !self.sending.take_ahead(at, &packet) {
+                self.sending.incoming.push(at, packet);
+            }
+        }
+    }
+
+    /// The first of its data packets (or acknowledgements) on the way to a link crosses that link, the only
+    /// one on its path, or is dropped there. Returns when the next one reaches the link.
+    #[inline(always)]
+    pub fn cross(
+        &mut self,
+        now: Time,
+        data: bool,
+        fifo: &mut ConstantFifo,
+        counters: &mut LinkCounters,
+        delay: Interval,
+    ) -> Time {
+        let Flow { sending, receiving, route, transfer, .. } = self;
+        let pipe = if data { &sending.outgoing } else { &receiving.outgoing };
+        let Some(packet) = pipe.first() else { return Time::NEVER };
+        counters.packets_in += 1;
+        let departure = fifo.offer(now, packet.bytes());
+        let taken = match departure {
+            Some(at) if data && transfer.is_none() => {
+                let at = at.later_by(delay).later_by(route.forward_delay);
+                if let Some(packet) = sending.outgoing.first() {
+                    receiving.take_ahead(at, packet);
+                }
+                true
+            }
+            Some(at) if transfer.is_none() => {
+                let at = at.later_by(delay).later_by(route.reverse_delay);
+                match receiving.outgoing.first() {
+                    Some(packet) => sending.take_ahead(at, packet), // no closure: it would not be inlined
+                    None => false,
+                }
+            }
+            _ => false,
+        };
+        let pipe = if data { &mut sending.outgoing } else { &mut receiving.outgoing };
+        if taken {
+            pipe.advance();
+        } else if let Some(packet) = pipe.pop() {
+            match departure {
+                Some(at) => self.pass_on(packet, at + delay, false),
+                None => {
+                    counters.packets_dropped += 1;
+                    self.drop(packet.kind);
+                }
+            }
+        }
+        self.head(data)
+    }
+
+    /// When the first of its data packets (or acknowledgements) reaches a link.
+    #[inline]
+    pub const fn head(&self, data: bool) -> Time {
+        if data { self.sending.outgoing.head() } else { self.receiving.outgoing.head() }
+    }
+
+    /// How many of its packets of all kinds are neither at an end nor dropped.
+    pub const fn under_way(&self) -> i64 {
+        self.sending.balance + self.receiving.balance - self.dropped
+    }
+
+    /// Whether its data (or acknowledgements) cross a single link, and no loss process is on its path.
+    #[inline]
+    pub fn crosses_one_link(&self, data: bool) -> bool {
+        let path = if data { &self.route.forward } else { &self.route.reverse };
+        path.len() == 1 && self.losses.is_empty()
+    }
+
+    /// Counts a packet of this flow that was dropped.
+    #[inline]
+    pub fn drop(&mut self, kind: Kind) {
+        self.packets_lost += u64::from(kind == Kind::Data);
+        self.dropped += 1;
+    }
+}

@@ -1,0 +1,116 @@
+//! Builds the two ends of a connection from its options.
+
+use super::host::HostClock;
+use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
+use crate::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
+use longfat_transport::cc::{CongestionControl, Controller, Parameters, Recovery};
+use longfat_transport::{Echoing, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig, udp};
+use longfat_units::{Interval, Stream};
+use longfat_wire::{FlowId, QuickStart, RateCode};
+
+/// What carries one connection: an instance of its algorithm, or a protocol over UDP with its parameters.
+pub enum Carrier<'a> {
+    /// TCP, with an algorithm and a way to find and repair losses.
+    Tcp(Box<Controller>, Recovery),
+    /// A protocol over UDP.
+    Udp(&'static udp::Protocol, &'a Parameters),
+}
+
+impl<'a> Carrier<'a> {
+    /// The carrier of a connection; `custom` makes a user's own algorithm. The error is that it makes none.
+    pub fn new(
+        plan: &'a CheckedConnection,
+        custom: &mut dyn FnMut() -> Option<Controller>,
+    ) -> Result<Self, PlanError> {
+        let (controller, own) = match plan.transport() {
+            Transport::Udp(protocol, parameters) => return Ok(Carrier::Udp(protocol, parameters)),
+            Transport::Tcp(row, parameters) => ((row.build)(parameters), row.recovery),
+            Transport::Custom => {
+                let what = "no algorithm was handed over for this flow".to_owned();
+                let made = custom().ok_or_else(|| PlanError { at: "algorithm".to_owned(), what })?;
+                (made, Recovery::Sack)
+            }
+        };
+        Ok(Carrier::Tcp(Box::new(controller), plan.recovery(own)))
+    }
+
+    /// Builds both ends. `streams` are the connection's; `bytes` is its payload, endless if `None`.
+    pub fn ends(
+        self,
+        plan: &CheckedConnection,
+        id: FlowId,
+        bytes: Option<u64>,
+        streams: &Streams,
+        clock: &HostClock,
+    ) -> (AnySender, AnyReceiver) {
+        match self {
+            Carrier::Tcp(controller, recovery) => {
+                let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
+                let sender = SenderConfig {
+                    flow: id,
+                    mss_bytes: plan.mss_bytes,
+                    header_bytes: plan.header_bytes,
+                    bytes,
+                    initial_window: plan.initial_window,
+                    initial_ssthresh: plan.initial_ssthresh.unwrap_or(f64::INFINITY),
+                    max_window: plan.max_window.unwrap_or(f64::INFINITY),
+                    max_ssthresh: match plan.slow_start {
+                        SlowStart::Limited => plan.max_ssthresh,
+                        SlowStart::Standard => f64::INFINITY,
+                    },
+                    byte_counting: plan.byte_counting,
+                    recovery,
+                    reduction: plan.reduction,
+                    host_tick: clock.tick,
+                    tick_phase: clock.phase,
+                    rtt_samples: plan.rtt_samples,
+                    rto_min: Interval::from_secs_f64(plan.rto_min_s),
+                    ecn: plan.ecn,
+                    quick_start,
+                };
+                tcp(plan, sender, *controller)
+            }
+            Carrier::Udp(protocol, parameters) => {
+                let config = udp::Config {
+                    flow: id,
+                    mss_bytes: plan.mss_bytes,
+                    header_bytes: plan.header_bytes,
+                    bytes,
+                    line: plan.access_rate(),
+                    host_tick: clock.tick,
+                    tick_phase: clock.phase,
+                    rto_min: Interval::from_secs_f64(plan.rto_min_s),
+                };
+                let (sender, receiver) = (protocol.build)(parameters, &config, streams.stream("udp"));
+                let (sender, receiver) = (OtherSender::Udp(sender), OtherReceiver::Udp(receiver));
+                (AnySender::Other(Box::new(sender)), AnyReceiver::Other(Box::new(receiver)))
+            }
+        }
+    }
+}
+
+/// A request for this rate, with a QS TTL and a nonce of its own.
+fn request(bps: f64, mut stream: Stream) -> QuickStartRequest {
+    QuickStartRequest {
+        rate: RateCode::at_most(bps),
+        ttl: stream.below(1 << u8::BITS) as u8,
+        nonce: stream.below(1 << QuickStart::NONCE_BITS) as u32,
+    }
+}
+
+fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -> (AnySender, AnyReceiver) {
+    let receiver = Receiver::new(ReceiverConfig {
+        flow: sender.flow,
+        delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
+        sack: sender.recovery == Recovery::Sack,
+        uncounted_hops: 1, // the router before the first link
+    });
+    if !controller.has_explicit() && sender.quick_start.is_none() {
+        return (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(receiver));
+    }
+    let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
+    (
+        AnySender::Other(Box::new(OtherSender::Explicit(Sender::new(sender, controller)))),
+        AnyReceiver::Other(Box::new(OtherReceiver::Explicit(Echoing::new(receiver, mirror)))),
+    )
+}

@@ -1,0 +1,33 @@
+//! The loss processes on a connection's path.
+
+use crate::plan::{ConnectionPlan, LinkPlan, Streams};
+use longfat_net::{Loss, LossModel};
+use longfat_wire::Kind;
+
+/// The loss processes that one connection meets: each has a state and a random stream of its own. There are
+/// usually none.
+#[derive(Clone, Debug, Default)]
+pub struct PathLosses(Vec<(usize, Kind, Loss)>);
+
+impl PathLosses {
+    /// The processes of a connection over these links; `streams` are the connection's.
+    pub fn new(links: &[LinkPlan], connection: &ConnectionPlan, streams: &Streams) -> Self {
+        let data = connection.forward.iter().map(|&l| (l, Kind::Data, links[l].loss));
+        let acks = connection.reverse.iter().map(|&l| (l, Kind::Ack, links[l].ack_loss));
+        let models = data.chain(acks).filter(|(_, _, model)| *model != LossModel::None);
+        let process = |(link, kind, model)| (link, kind, Loss::new(model, streams.loss(link, kind)));
+        PathLosses(models.map(process).collect())
+    }
+
+    /// Whether the connection meets no loss process.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a loss process on this link takes the next packet of this kind.
+    #[inline]
+    pub fn strike(&mut self, link: usize, kind: Kind) -> bool {
+        !self.0.is_empty() && self.0.iter_mut().any(|(l, k, loss)| *l == link && *k == kind && loss.strikes())
+    }
+}

@@ -1,0 +1,15 @@
+//! A connection in the simulator: its two ends, the hosts' own links, and the stretches of path that only it
+//! uses.
+
+mod connection;
+mod ends;
+mod host;
+mod losses;
+mod machines;
+mod receiving;
+mod sending;
+mod snapshots;
+
+pub use connection::{Flow, Opening, Route, Transfer};
+pub use losses::PathLosses;
+pub use snapshots::{SampleTimes, next_on_grid};

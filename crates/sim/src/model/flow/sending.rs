@@ -1,0 +1,203 @@
+//! The sending end of a connection.
+
+use super::host::{Access, HostClock};
+use super::machines::AnySender;
+use super::snapshots::{SampleTimes, Snapshots};
+use longfat_net::Pipe;
+use longfat_transport::SenderCounters;
+use longfat_transport::cc::Window;
+use longfat_units::{Interval, Time};
+use longfat_wire::{Packet, SimPacket};
+
+/// A sender's state and counters at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderSnapshot {
+    /// The window.
+    pub window: Window,
+    /// Smoothed round-trip time.
+    pub srtt: Interval,
+    /// Payload acknowledged in order.
+    pub acked_bytes: u64,
+    /// Counters.
+    pub counters: SenderCounters,
+    /// Integral of cwnd since the start, segment seconds.
+    pub cwnd_integral: f64,
+}
+
+impl SenderSnapshot {
+    /// The sender's state at `now`, if nothing has happened to it since its last event.
+    fn of(sender: &AnySender, completed: Option<Time>, now: Time) -> Self {
+        SenderSnapshot {
+            window: sender.window(),
+            srtt: sender.srtt(),
+            acked_bytes: sender.acked_bytes(),
+            counters: *sender.counters(),
+            cwnd_integral: sender.cwnd_integral(completed.unwrap_or(now).min(now)),
+        }
+    }
+}
+
+/// A sender and its host.
+pub struct SendingEnd {
+    /// The sender itself.
+    pub sender: AnySender,
+    /// From the last link back to the sender.
+    pub incoming: Pipe<SimPacket>,
+    /// From the sender to the first link.
+    pub outgoing: Pipe<SimPacket>,
+    clock: HostClock,
+    access: Access,
+    snapshots: Snapshots<SenderSnapshot>,
+    /// When to open the connection; [`Time::NEVER`] once it is open.
+    start_at: Time,
+    /// When to stop the sender; [`Time::NEVER`] once it has stopped.
+    pub stop_at: Time,
+    completed: Option<Time>,
+    /// Packets it sent minus packets it took.
+    pub balance: i64,
+}
+
+impl SendingEnd {
+    /// A sender behind its own link; it starts at `start_at`.
+    pub fn new(
+        sender: AnySender,
+        clock: HostClock,
+        access: Access,
+        start_at: Time,
+        times: SampleTimes,
+    ) -> Self {
+        SendingEnd {
+            sender,
+            incoming: Pipe::default(),
+            outgoing: Pipe::default(),
+            clock,
+            access,
+            snapshots: Snapshots::new(times, start_at),
+            start_at,
+            stop_at: Time::NEVER,
+            completed: None,
+            balance: 0,
+        }
+    }
+
+    /// When it next does something by itself: starts, stops, or serves a timer.
+    #[inline(always)]
+    fn alarm(&self) -> Time {
+        self.sender.wake().min(self.start_at.min(self.stop_at))
+    }
+
+    /// When its next event is.
+    #[inline]
+    pub fn wake(&self) -> Time {
+        self.clock.looks(self.incoming.head()).min(self.alarm())
+    }
+
+    /// Handles its next event: an acknowledgement, or something that it does by itself.
+    #[inline]
+    pub fn event(&mut self, now: Time) {
+        if self.clock.looks(self.incoming.head()) > now {
+            return self.act(now);
+        }
+        if let Some(packet) = self.incoming.pop() {
+            self.take(now, &packet);
+        }
+    }
+
+    /// Handles an acknowledgement now that will arrive at `at`. That is correct once all earlier ones have
+    /// been handled: only its own packets and alarms change a sender, so it may run ahead of everything else.
+    /// Returns false, and does nothing, if the acknowledgement arrives after the run's end.
+    #[inline(always)]
+    pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
+        match self.sender {
+            AnySender::Tcp(_) => self.run_ahead(at, packet),
+            AnySender::Other(_) => self.run_ahead_seldom(at, packet),
+        }
+    }
+
+    /// Apart from the hot loop of TCP without explicit headers, to keep that one fast.
+    #[cold]
+    #[inline(never)]
+    fn run_ahead_seldom(&mut self, at: Time, packet: &SimPacket) -> bool {
+        self.run_ahead(at, packet)
+    }
+
+    #[inline(always)]
+    fn run_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
+        let now = self.clock.looks(at);
+        if now > self.snapshots.end() {
+            return false;
+        }
+        while self.alarm() < now {
+            let alarm = self.alarm();
+            self.advance(alarm);
+            self.act(alarm);
+        }
+        self.advance(now);
+        self.take(now, packet);
+        true
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, now: Time) {
+        let (sender, completed) = (&self.sender, self.completed);
+        self.snapshots.advance(now, |at| SenderSnapshot::of(sender, completed, at));
+    }
+
+    #[inline(always)]
+    fn take(&mut self, now: Time, packet: &SimPacket) {
+        let SendingEnd { sender, access, outgoing, balance, .. } = self;
+        *balance -= 1;
+        let done = sender.on_packet(now, packet, || {
+            |packet: SimPacket| {
+                *balance += 1;
+                outgoing.push(access.depart(now, packet.bytes()), packet);
+            }
+        });
+        if done {
+            self.complete(now);
+        }
+    }
+
+    /// Starts, stops, or serves a timer of the sender.
+    fn act(&mut self, now: Time) {
+        let SendingEnd { sender, access, outgoing, balance, .. } = self;
+        let mut out = |packet: SimPacket| {
+            *balance += 1;
+            outgoing.push(access.depart(now, packet.bytes()), packet);
+        };
+        if self.start_at <= now {
+            self.start_at = Time::NEVER;
+            sender.start(now, &mut out);
+        } else if self.stop_at <= now {
+            self.stop_at = Time::NEVER;
+            sender.stop(now);
+        } else {
+            sender.on_timer(now, &mut out);
+        }
+        if sender.is_done() {
+            self.complete(now);
+        }
+    }
+
+    #[cold]
+    fn complete(&mut self, now: Time) {
+        self.completed.get_or_insert(now);
+    }
+
+    /// When the last byte was acknowledged, if that was before `now`.
+    pub fn completed(&self, now: Time) -> Option<Time> {
+        self.completed.filter(|&at| at < now)
+    }
+
+    /// Whether everything is acknowledged.
+    #[inline]
+    pub const fn is_complete(&self) -> bool {
+        self.completed.is_some()
+    }
+
+    /// Its state just before `now`, a sample time.
+    pub fn at(&mut self, now: Time) -> SenderSnapshot {
+        let (sender, completed) = (&self.sender, self.completed);
+        self.snapshots.at(now).unwrap_or_else(|| SenderSnapshot::of(sender, completed, now))
+    }
+}

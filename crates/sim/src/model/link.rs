@@ -1,0 +1,422 @@
+//! A shared link: a queue, a transmitter, a stretch of propagation.
+
+use crate::plan::{CheckedLink, LinkPlan};
+use longfat_net::queue::Limit;
+use longfat_net::{
+    Address, Capacity, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
+    Transmitter,
+};
+use longfat_units::{Interval, Rate, Time};
+use longfat_wire::{Packet, SimPacket};
+
+/// How many packets were dropped or marked, by reason.
+pub type Reasons = [u64; DropReason::COUNT];
+
+/// Counters of one link, since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets that came to the link.
+    pub packets_in: u64,
+    /// Dropped by the queue.
+    pub packets_dropped: u64,
+    /// Packets dropped for another reason than a full queue, by reason.
+    pub drops: Reasons,
+    /// Marked by the queue, by reason.
+    pub marks: Reasons,
+    /// Lost by the loss process before the queue.
+    pub packets_lost: u64,
+    /// Packets whose transmission has begun.
+    pub packets_out: u64,
+    /// Their IP bytes.
+    pub bytes_out: u64,
+    /// Time for which it has transmitted.
+    pub busy: Interval,
+    /// Bits that it has transmitted, where its capacity varies.
+    pub bits_out: f64,
+}
+
+/// How packets get from the queue to the wire.
+enum Service<P> {
+    /// A drop-tail queue at a constant rate: departures are computed at arrival.
+    Arithmetic(ConstantFifo),
+    /// Any queue: the link asks for the next packet when it is free.
+    Elements(Box<Elements<P>>),
+}
+
+/// A chain of elements and the transmitter behind it.
+struct Elements<P> {
+    /// What one element forwards arrives at the next; the last one holds the queue.
+    chain: Vec<Installed<P>>,
+    wire: Transmitter,
+    busy_until: Time,
+    /// Transmission time of everything served so far, until `busy_until`.
+    served: Interval,
+    /// Bits of everything served before the last packet, and including it.
+    bits: (f64, f64),
+    /// The queue holds packets but gave none when asked: the link does not ask again before an arrival or a
+    /// timer.
+    withheld: bool,
+    occupancy: Occupancy,
+    /// How long packets waited, if that is measured.
+    sojourn: Option<Sojourn>,
+}
+
+/// An element and the time of its timer.
+struct Installed<P> {
+    element: Box<dyn Element<P> + Send>,
+    timer_at: Time,
+}
+
+/// What an element put into its sink during a call.
+struct Actions<P> {
+    dropped: Vec<P>,
+    drops: Reasons,
+    marks: Reasons,
+    waited: Option<Interval>,
+    timer: Option<Time>,
+    forwarded: Vec<P>,
+    originated: Vec<(P, Address)>,
+}
+
+impl<P> Default for Actions<P> {
+    fn default() -> Self {
+        Actions {
+            dropped: Vec::new(),
+            drops: Reasons::default(),
+            marks: Reasons::default(),
+            waited: None,
+            timer: None,
+            forwarded: Vec::new(),
+            originated: Vec::new(),
+        }
+    }
+}
+
+impl<P> Sink<P> for Actions<P> {
+    fn forward(&mut self, packet: P) {
+        self.forwarded.push(packet);
+    }
+    fn drop(&mut self, packet: P, reason: DropReason) {
+        self.drops[reason as usize] += u64::from(reason != DropReason::Full);
+        self.dropped.push(packet);
+    }
+    fn marked(&mut self, reason: DropReason) {
+        self.marks[reason as usize] += 1;
+    }
+    fn waited(&mut self, span: Interval) {
+        self.waited = Some(span);
+    }
+    fn set_timer(&mut self, at: Time) {
+        self.timer = Some(at);
+    }
+    fn originate(&mut self, packet: P, to: Address) {
+        self.originated.push((packet, to));
+    }
+}
+
+/// A shared link.
+pub struct Link<P = SimPacket> {
+    /// Its name in results.
+    pub name: String,
+    /// Transmission rate; the greatest where it varies.
+    pub rate: Rate,
+    /// Transmission rate over time.
+    pub capacity: Capacity,
+    /// Propagation delay.
+    pub delay: Interval,
+    /// What the queue holds.
+    pub limit: Limit,
+    /// Losses among data packets.
+    pub loss: LossModel,
+    /// Losses among acknowledgements.
+    pub ack_loss: LossModel,
+    /// Packets on their way to the next link of their path, by that link's index.
+    pub onward: Vec<(usize, Pipe<P>)>,
+    /// Whether its queue stands in a switch, which leaves the time-to-live of IP unchanged.
+    pub layer2: bool,
+    /// Messages that its elements have sent; the caller takes them away.
+    pub originated: Vec<(P, Address)>,
+    /// Messages of its elements on their way to the first link, by that link's index.
+    pub control: Vec<(usize, Pipe<P>)>,
+    /// Packets whose transmission has begun, with the time of their last bit; the caller takes them away.
+    /// Empty where departures are arithmetic.
+    pub departed: Vec<(P, Time)>,
+    /// Packets that elements dropped; the caller takes them away.
+    pub dropped: Vec<P>,
+    /// Counters.
+    pub counters: LinkCounters,
+    service: Service<P>,
+}
+
+impl<P: Packet + Default + Send + 'static> Link<P> {
+    /// A link as planned. `fast` allows arithmetic departures where the queue and the rate have them.
+    pub fn new(plan: &LinkPlan, checked: CheckedLink<P>, fast: bool) -> Self {
+        let CheckedLink { rate, capacity, element } = checked;
+        let limit = plan.queue.limit();
+        let arithmetic = plan.queue.is_arithmetic() && plan.router.is_none() && capacity.is_constant();
+        let service = if fast && arithmetic {
+            Service::Arithmetic(ConstantFifo::new(rate, limit))
+        } else {
+            Service::Elements(Box::new(Elements {
+                chain: vec![Installed { element, timer_at: Time::NEVER }],
+                wire: Transmitter::new(capacity.clone()),
+                busy_until: Time::ZERO,
+                served: Interval::ZERO,
+                bits: (0.0, 0.0),
+                withheld: false,
+                occupancy: Occupancy::default(),
+                sojourn: (!plan.queue.is_arithmetic()).then(Sojourn::default),
+            }))
+        };
+        Link {
+            name: plan.name.clone(),
+            rate,
+            capacity,
+            delay: Interval::from_secs_f64(plan.delay_s),
+            limit,
+            loss: plan.loss,
+            ack_loss: plan.ack_loss,
+            onward: Vec::new(),
+            layer2: plan.layer2,
+            originated: Vec::new(),
+            control: Vec::new(),
+            departed: Vec::new(),
+            dropped: Vec::new(),
+            counters: LinkCounters::default(),
+            service,
+        }
+    }
+
+    /// Puts an element in front of the existing ones.
+    #[cfg(test)]
+    pub fn install(&mut self, element: Box<dyn Element<P> + Send>) {
+        if let Service::Elements(elements) = &mut self.service {
+            elements.chain.insert(0, Installed { element, timer_at: Time::NEVER });
+        }
+    }
+
+    /// Whether departures are arithmetic: then packets go through [`Link::offer`], otherwise through
+    /// [`Link::arrive`].
+    #[inline]
+    pub const fn is_arithmetic(&self) -> bool {
+        matches!(self.service, Service::Arithmetic(_))
+    }
+
+    /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic.
+    #[inline(always)]
+    pub const fn arithmetic(&mut self) -> Option<(&mut ConstantFifo, &mut LinkCounters, Interval)> {
+        match &mut self.service {
+            Service::Arithmetic(fifo) => Some((fifo, &mut self.counters, self.delay)),
+            Service::Elements(_) => None,
+        }
+    }
+
+    /// Offers a packet of `bytes` to the arithmetic queue: returns when its last bit is on the wire, or
+    /// `None` if the queue drops it.
+    #[inline(always)]
+    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        let Service::Arithmetic(fifo) = &mut self.service else { return None };
+        self.counters.packets_in += 1;
+        let departure = fifo.offer(now, bytes);
+        self.counters.packets_dropped += u64::from(departure.is_none());
+        departure
+    }
+
+    /// A packet arrives at the elements. [`Link::departed`] and [`Link::dropped`] then hold what departs or
+    /// is dropped.
+    pub fn arrive(&mut self, now: Time, packet: P) {
+        self.counters.packets_in += 1;
+        self.deliver(now, packet);
+    }
+
+    /// A message arrives at the elements it is addressed to. Unlike a packet that [`arrives`](Link::arrive),
+    /// it will not cross the link.
+    pub fn deliver(&mut self, now: Time, packet: P) {
+        if let Service::Elements(elements) = &mut self.service {
+            let mut actions = Actions::default();
+            elements.pass(now, 0, packet, &mut actions);
+            self.carry_out(now, actions);
+        }
+    }
+
+    /// The transmitter is free again, or an element's timer fired.
+    pub fn on_timer(&mut self, now: Time) {
+        if let Service::Elements(elements) = &mut self.service {
+            let mut actions = Actions::default();
+            elements.fire(now, &mut actions);
+            self.carry_out(now, actions);
+        }
+    }
+
+    fn carry_out(&mut self, now: Time, mut actions: Actions<P>) {
+        let Service::Elements(elements) = &mut self.service else { return };
+        if let Some((packet, departure)) = elements.serve(now, &mut actions) {
+            self.counters.packets_out += 1;
+            self.counters.bytes_out += u64::from(packet.bytes());
+            self.departed.push((packet, departure));
+        }
+        for (sum, n) in self.counters.drops.iter_mut().zip(actions.drops) {
+            *sum += n;
+        }
+        for (sum, n) in self.counters.marks.iter_mut().zip(actions.marks) {
+            *sum += n;
+        }
+        self.counters.packets_dropped += actions.dropped.len() as u64;
+        self.dropped.append(&mut actions.dropped);
+        self.originated.append(&mut actions.originated);
+    }
+
+    /// When [`Link::on_timer`] has to be called next.
+    #[inline]
+    pub fn wake(&self) -> Time {
+        match &self.service {
+            Service::Arithmetic(_) => Time::NEVER,
+            Service::Elements(elements) => elements.wake(),
+        }
+    }
+
+    /// Brings counters and queue length up to `now`, before anything happens at that time, and returns the
+    /// occupancy and the counters.
+    pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
+        match &mut self.service {
+            Service::Arithmetic(fifo) => {
+                fifo.settle_before(now);
+                (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
+                self.counters.busy = fifo.busy(now);
+                (*fifo.occupancy(), self.counters)
+            }
+            Service::Elements(elements) => {
+                self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
+                if !self.capacity.is_constant() {
+                    // what is left of the last packet's transmission
+                    let rest = self.capacity.bits(now, elements.busy_until.max(now));
+                    self.counters.bits_out = (elements.bits.1 - rest).max(elements.bits.0);
+                }
+                (elements.occupancy, self.counters)
+            }
+        }
+    }
+
+    /// When the first packet on its way to another link arrives there.
+    #[inline]
+    pub fn onward_head(&self) -> Time {
+        self.onward.iter().fold(Time::NEVER, |a, (_, pipe)| a.min(pipe.head()))
+    }
+
+    /// When the first message of its elements arrives at another link.
+    #[inline]
+    pub fn control_head(&self) -> Time {
+        self.control.iter().fold(Time::NEVER, |a, (_, pipe)| a.min(pipe.head()))
+    }
+
+    /// Restarts the queue statistics.
+    pub fn restart(&mut self, now: Time) {
+        match &mut self.service {
+            Service::Arithmetic(fifo) => fifo.restart(now),
+            Service::Elements(elements) => {
+                elements.occupancy.restart(now);
+                if let Some(sojourn) = &mut elements.sojourn {
+                    sojourn.restart();
+                }
+            }
+        }
+    }
+
+    /// How many active flows its queue estimates, if it does.
+    pub fn flows_estimated(&self) -> Option<f64> {
+        match &self.service {
+            Service::Arithmetic(_) => None,
+            Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
+        }
+    }
+
+    /// How long packets have waited since the last restart, if that is measured.
+    pub fn sojourn(&self) -> Option<&Sojourn> {
+        match &self.service {
+            Service::Arithmetic(_) => None,
+            Service::Elements(elements) => elements.sojourn.as_ref(),
+        }
+    }
+}
+
+/// The pipe that leads to link `to`; creates it if there is none yet.
+pub fn outlet<P: Default>(outlets: &mut Vec<(usize, Pipe<P>)>, to: usize) -> &mut Pipe<P> {
+    let at = outlets.iter().position(|(link, _)| *link == to).unwrap_or_else(|| {
+        outlets.push((to, Pipe::default()));
+        outlets.len() - 1
+    });
+    &mut outlets[at].1
+}
+
+impl<P: Packet> Installed<P> {
+    /// Calls the element and sets the timer it asked for.
+    fn call(&mut self, actions: &mut Actions<P>, act: impl FnOnce(&mut dyn Element<P>, &mut Actions<P>)) {
+        act(self.element.as_mut(), actions);
+        if let Some(at) = actions.timer.take() {
+            self.timer_at = at;
+        }
+    }
+}
+
+impl<P: Packet> Elements<P> {
+    /// Packets and bytes in the queue.
+    fn waiting(&self) -> (u64, u64) {
+        self.chain.last().map_or((0, 0), |last| (last.element.packets(), last.element.bytes()))
+    }
+
+    fn wake(&self) -> Time {
+        let asks = self.waiting().0 > 0 && !self.withheld;
+        let free = if asks { self.busy_until } else { Time::NEVER };
+        self.chain.iter().fold(free, |at, installed| at.min(installed.timer_at))
+    }
+
+    /// The packet arrives at element `first`, then at the next one if the first forwards it, and so on.
+    fn pass(&mut self, now: Time, first: usize, packet: P, actions: &mut Actions<P>) {
+        self.withheld = false;
+        let mut ready = vec![packet];
+        for installed in &mut self.chain[first..] {
+            for packet in ready.drain(..) {
+                installed.call(actions, |element, out| element.arrive(now, packet, out));
+            }
+            ready.append(&mut actions.forwarded);
+        }
+    }
+
+    /// Calls the elements whose timers are due.
+    fn fire(&mut self, now: Time, actions: &mut Actions<P>) {
+        for i in 0..self.chain.len() {
+            if self.chain[i].timer_at > now {
+                continue;
+            }
+            self.withheld = false;
+            self.chain[i].timer_at = Time::NEVER;
+            self.chain[i].call(actions, |element, out| element.timer(now, out));
+            for packet in core::mem::take(&mut actions.forwarded) {
+                self.pass(now, i + 1, packet, actions);
+            }
+        }
+    }
+
+    /// Starts the next transmission if the link is free: returns the packet, and when its last bit is on the
+    /// wire.
+    fn serve(&mut self, now: Time, actions: &mut Actions<P>) -> Option<(P, Time)> {
+        let mut next = None;
+        if self.busy_until <= now
+            && let Some(last) = self.chain.last_mut()
+        {
+            last.call(actions, |element, out| next = element.next(now, out));
+            self.withheld = next.is_none();
+        }
+        if let Some(packet) = &next {
+            self.busy_until = self.wire.send(now, packet.bytes());
+            self.served = self.served + self.busy_until.since(now);
+            self.bits = (self.bits.1, self.bits.1 + 8.0 * f64::from(packet.bytes()));
+            if let (Some(sojourn), Some(span)) = (&mut self.sojourn, actions.waited) {
+                sojourn.record(span);
+            }
+        }
+        let (packets, bytes) = self.waiting();
+        self.occupancy.set(now, packets, bytes);
+        next.map(|packet| (packet, self.busy_until))
+    }
+}

@@ -1,0 +1,6 @@
+//! What a run consists of: links, flows, sources of background traffic, and routes between nodes.
+
+pub mod flow;
+pub mod link;
+pub mod routes;
+pub mod workload;

@@ -1,0 +1,214 @@
+//! A whole plan, as JSON has it and after its check.
+
+use super::connection::{CheckedConnection, ConnectionPlan};
+use super::distribution::DistributionPlan;
+use super::error::{LONGEST_S, PlanError, bad, within};
+use super::link::{CheckedLink, LinkPlan};
+use super::nodes;
+use super::traffic::{Traffic, TrafficPlan};
+use longfat_units::Distribution;
+use longfat_wire::{Packet, SimPacket};
+use serde::Deserialize;
+
+/// Most long-lived flows in one run.
+const MOST_FLOWS: usize = 1_000_000;
+
+/// A run, as JSON has it: numbers only, in SI units.
+///
+/// The scenario's defaults are filled in already. A key may be missing from a plan in two cases only. Where
+/// null is accepted, a missing key means null. And `layer2` of a link and `rtt_samples` of a connection are
+/// missing from plans that are older than these keys, and mean false and `echoed` there; plans are stored
+/// under digests of their text, so new ones leave `rtt_samples` out as well where it is `echoed`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Simulated time, seconds.
+    pub duration_s: f64,
+    /// The span [from, to] that the summary covers, seconds; the key's name is the command line's.
+    pub window_s: (f64, f64),
+    /// Shared links.
+    pub links: Vec<LinkPlan>,
+    /// Flows with series of their own.
+    pub flows: Vec<FlowPlan>,
+    /// Traffic that comes and goes.
+    pub background: Vec<BackgroundPlan>,
+    /// Sampling periods.
+    pub sample: SamplePlan,
+    /// Whether to log what happens to each flow's window: losses, timeouts, the ends of their repair, and so
+    /// on.
+    pub events: bool,
+    /// Whether to use the fast driver, and the arithmetic form of constant-rate drop-tail queues. Results are
+    /// the same without.
+    pub fast: bool,
+}
+
+/// Sampling periods, seconds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SamplePlan {
+    /// Between samples of flows.
+    pub flows_s: f64,
+    /// Between samples of links.
+    pub links_s: f64,
+}
+
+/// A flow with series of its own.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FlowPlan {
+    /// Its name in results, unique among flows.
+    pub name: String,
+    /// When it starts, seconds.
+    pub start_s: DistributionPlan,
+    /// Payload to send, bytes; endless if null.
+    pub bytes: Option<u64>,
+    /// The options of its connection.
+    #[serde(flatten)]
+    pub connection: ConnectionPlan,
+}
+
+/// Traffic that comes and goes.
+#[derive(Clone, Debug, Deserialize)]
+pub struct BackgroundPlan {
+    /// Its name in results, unique among backgrounds.
+    pub name: String,
+    /// Its connections.
+    pub flow: ConnectionPlan,
+    /// Its kind, and the numbers of that.
+    #[serde(flatten)]
+    pub traffic: TrafficPlan,
+}
+
+/// A plan that can be run. Only [`Plan::check`] makes one.
+#[non_exhaustive]
+pub struct CheckedPlan<P = SimPacket> {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Simulated time, seconds.
+    pub duration_s: f64,
+    /// The span [from, to] that the summary covers, seconds.
+    pub window_s: (f64, f64),
+    /// Shared links.
+    pub links: Vec<LinkPlan>,
+    /// What was parsed and built of each link.
+    pub elements: Vec<CheckedLink<P>>,
+    /// Flows with series of their own.
+    pub flows: Vec<CheckedFlow>,
+    /// Traffic that comes and goes.
+    pub background: Vec<CheckedBackground>,
+    /// Sampling periods.
+    pub sample: SamplePlan,
+    /// Whether to log what happens to each flow's window.
+    pub events: bool,
+    /// Whether to use the fast driver and arithmetic queues.
+    pub fast: bool,
+}
+
+/// A flow after its check.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct CheckedFlow {
+    /// Its name in results.
+    pub name: String,
+    /// When it starts, seconds.
+    pub start: Distribution,
+    /// Payload to send, bytes; endless if `None`.
+    pub bytes: Option<u64>,
+    /// The options of its connection.
+    pub connection: CheckedConnection,
+}
+
+/// Traffic that comes and goes, after its check.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct CheckedBackground {
+    /// Its name in results.
+    pub name: String,
+    /// Its kind, and the numbers of that.
+    pub traffic: Traffic,
+    /// Its connections.
+    pub connection: CheckedConnection,
+}
+
+impl Plan {
+    /// Reads a plan from JSON. Refuses unknown keys and wrong types; [`Plan::check`] checks the values.
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        serde_json::from_str(text).or_else(|e| bad("plan", e.to_string()))
+    }
+
+    /// Checks every value and builds the links' queues and routers, for packets of the type `P`.
+    pub fn check<P: Packet + Send + 'static>(self) -> Result<CheckedPlan<P>, PlanError> {
+        within("duration_s", self.duration_s, 1e-9, LONGEST_S)?;
+        within("window_s[0]", self.window_s.0, 0.0, self.duration_s)?;
+        within("window_s[1]", self.window_s.1, self.window_s.0, self.duration_s)?;
+        within("sample.flows_s", self.sample.flows_s, 1e-6, LONGEST_S)?;
+        within("sample.links_s", self.sample.links_s, 1e-6, LONGEST_S)?;
+        if self.flows.len() > MOST_FLOWS {
+            return bad("flows", format!("{} are more than {MOST_FLOWS}", self.flows.len()));
+        }
+        let numbered = self.links.iter().enumerate();
+        let elements = numbered
+            .map(|(i, link)| link.check(&format!("links[{i}]"), i, self.seed))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.check_names()?;
+        let links = self.links.len();
+        let numbered = self.flows.into_iter().enumerate();
+        let flows = numbered
+            .map(|(i, flow)| flow.check(&format!("flows[{i}]"), links))
+            .collect::<Result<Vec<_>, _>>()?;
+        let numbered = self.background.into_iter().enumerate();
+        let background = numbered
+            .map(|(i, background)| background.check(&format!("background[{i}]"), links))
+            .collect::<Result<Vec<_>, _>>()?;
+        let named = flows.iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &*f.connection));
+        let sources = background.iter().enumerate();
+        let sources = sources.map(|(i, b)| (format!("background[{i}].flow"), &*b.connection));
+        nodes::check(&self.links, named.chain(sources))?;
+        Ok(CheckedPlan {
+            seed: self.seed,
+            duration_s: self.duration_s,
+            window_s: self.window_s,
+            links: self.links,
+            elements,
+            flows,
+            background,
+            sample: self.sample,
+            events: self.events,
+            fast: self.fast,
+        })
+    }
+
+    /// Names tell results and random streams apart, so no two links, flows or backgrounds may have the same.
+    fn check_names(&self) -> Result<(), PlanError> {
+        let links: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
+        let flows = self.flows.iter().map(|flow| flow.name.as_str()).collect();
+        let backgrounds = self.background.iter().map(|background| background.name.as_str()).collect();
+        for (at, mut names) in [("links", links), ("flows", flows), ("background", backgrounds)] {
+            names.sort_unstable();
+            if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+                return bad(at, format!("two are named {:?}", twice[0]));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FlowPlan {
+    fn check(self, at: &str, links: usize) -> Result<CheckedFlow, PlanError> {
+        let start = self.start_s.check(&format!("{at}.start_s"), LONGEST_S)?;
+        if self.bytes == Some(0) {
+            return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
+        }
+        let connection = self.connection.check(at, links)?;
+        Ok(CheckedFlow { name: self.name, start, bytes: self.bytes, connection })
+    }
+}
+
+impl BackgroundPlan {
+    fn check(self, at: &str, links: usize) -> Result<CheckedBackground, PlanError> {
+        let traffic = self.traffic.check(at, &self.flow.algorithm)?;
+        let connection = self.flow.check(&format!("{at}.flow"), links)?;
+        Ok(CheckedBackground { name: self.name, traffic, connection })
+    }
+}

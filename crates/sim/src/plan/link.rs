@@ -1,0 +1,217 @@
+//! Shared links: their capacity, their queue and the router around it, and losses.
+
+use super::connection::values;
+use super::error::{LONGEST_S, PlanError, bad, rate, within};
+use super::streams::Streams;
+use longfat_net::queue::{self, Boxed, Limit, Setup};
+use longfat_net::router;
+use longfat_net::{Address, Capacity, LossModel, Trace};
+use longfat_transport::cc::Value;
+use longfat_units::{Interval, Rate, Time};
+use longfat_wire::Packet;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A link that flows share, as JSON has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkPlan {
+    /// Its name in results, unique among links.
+    pub name: String,
+    /// Rate, bit/s; the greatest where it varies.
+    pub rate_bps: f64,
+    /// How the rate varies; constant if null.
+    pub capacity: Option<CapacityPlan>,
+    /// The nodes that it leads from and to, by number; null in a plan without a map of its network.
+    pub nodes: Option<(u32, u32)>,
+    /// Whether its queue stands in a switch, which leaves the time-to-live of IP unchanged. Plans may leave
+    /// the key out for false: they did before it existed.
+    #[serde(default)]
+    pub layer2: bool,
+    /// Propagation delay, seconds; part of the round-trip time of flows that cross it.
+    pub delay_s: f64,
+    /// The queue before it.
+    pub queue: QueuePlan,
+    /// The router around the queue; none if null.
+    pub router: Option<RouterPlan>,
+    /// Losses among data packets that enter it.
+    pub loss: LossModel,
+    /// Losses among acknowledgements that enter it.
+    pub ack_loss: LossModel,
+}
+
+/// A queue discipline. One of the two limits is given, and the other one is null or missing.
+#[derive(Clone, Debug, Deserialize)]
+pub struct QueuePlan {
+    /// Name in the registry of queues.
+    pub kind: String,
+    /// Most packets waiting.
+    pub limit_packets: Option<u64>,
+    /// Most bytes waiting.
+    pub limit_bytes: Option<u64>,
+    /// Parameters that differ from the registry's defaults.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, Value>,
+}
+
+/// An explicit-rate router.
+#[derive(Clone, Debug, Deserialize)]
+pub struct RouterPlan {
+    /// Name in the registry of routers.
+    pub kind: String,
+    /// Parameters that differ from the registry's defaults.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, Value>,
+}
+
+/// A rate that varies; times in seconds, rates in bit/s.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum CapacityPlan {
+    /// A sine between two rates; the greatest is the link's rate.
+    Sine {
+        /// Least rate, bit/s.
+        least_bps: f64,
+        /// Period, seconds.
+        period_s: f64,
+    },
+    /// Time and rate of each step.
+    Steps(Vec<(f64, f64)>),
+    /// Times of delivery opportunities, whole milliseconds.
+    TraceMs(Vec<u64>),
+}
+
+/// What the check of a link has parsed and built. The element is the queue, with the router around it if
+/// there is one.
+pub struct CheckedLink<P> {
+    /// Transmission rate; the greatest where it varies.
+    pub(crate) rate: Rate,
+    /// Transmission rate over time.
+    pub(crate) capacity: Capacity,
+    /// The queue, or the router that holds it.
+    pub(crate) element: Boxed<P>,
+}
+
+impl QueuePlan {
+    /// What it holds.
+    pub fn limit(&self) -> Limit {
+        match (self.limit_packets, self.limit_bytes) {
+            (Some(n), _) => Limit::Packets(n),
+            (None, n) => Limit::Bytes(n.unwrap_or(0)),
+        }
+    }
+
+    /// Whether departures from it can be computed at arrival: it is a drop-tail queue, and its waiting times
+    /// are not measured.
+    pub fn is_arithmetic(&self) -> bool {
+        let measured = self.parameters.get(queue::SOJOURN);
+        let is_drop_tail = queue::find(&self.kind).is_some_and(|row| row.name == "droptail");
+        is_drop_tail && !matches!(measured, Some(Value::Word(w)) if w == "true")
+    }
+
+    /// Builds the queue before a link of this rate.
+    fn build<P: Packet + Send + 'static>(
+        &self,
+        at: &str,
+        rate: Rate,
+        streams: &Streams,
+    ) -> Result<Boxed<P>, PlanError> {
+        match (self.limit_packets, self.limit_bytes) {
+            (Some(1..), None) | (None, Some(1..)) => {}
+            _ => return bad(at, "give limit_packets or limit_bytes, 1 or more"),
+        }
+        let Some(row) = queue::find(&self.kind) else {
+            return bad(format!("{at}.kind"), format!("there is no queue {:?}", self.kind));
+        };
+        let setup = Setup { limit: self.limit(), rate, stream: streams.stream("queue") };
+        row.instance(setup, &values(&self.parameters)).or_else(|e| bad(at, e.to_string()))
+    }
+}
+
+impl CapacityPlan {
+    /// The capacity of a link whose greatest rate is `rate_bps`.
+    fn check(&self, at: &str, rate_bps: f64) -> Result<Capacity, PlanError> {
+        Ok(match self {
+            CapacityPlan::Sine { least_bps, period_s } => {
+                within(&format!("{at}.least_bps"), *least_bps, 1.0, rate_bps)?;
+                within(&format!("{at}.period_s"), *period_s, 1e-6, LONGEST_S)?;
+                Capacity::Sine { range_bps: (*least_bps, rate_bps), period_s: *period_s }
+            }
+            CapacityPlan::Steps(steps) => {
+                let mut checked = Vec::with_capacity(steps.len());
+                for &(from_s, bps) in steps {
+                    within(at, from_s, 0.0, LONGEST_S)?;
+                    within(at, bps, 1.0, rate_bps)?;
+                    checked.push((Time::from_secs_f64(from_s), rate(at, bps)?));
+                }
+                if checked.is_empty() || checked.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+                    return bad(at, "give one step or more, each later than the one before");
+                }
+                Capacity::Steps(checked.into())
+            }
+            CapacityPlan::TraceMs(times) => {
+                let longest_ms = (1e3 * LONGEST_S) as u64;
+                let trace = times.iter().map(|&ms| Time::ZERO + Interval::from_millis(ms.min(longest_ms)));
+                let accepted = "give times in ascending order, the last one after 0";
+                Trace::new(trace.collect()).map_or_else(|| bad(at, accepted), |t| Ok(Capacity::Trace(t)))?
+            }
+        })
+    }
+}
+
+impl LinkPlan {
+    /// Checks everything in it and builds its queue and router. `at` is its own key, `index` its position in
+    /// the plan.
+    pub(super) fn check<P: Packet + Send + 'static>(
+        &self,
+        at: &str,
+        index: usize,
+        seed: u64,
+    ) -> Result<CheckedLink<P>, PlanError> {
+        let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
+        within(&format!("{at}.delay_s"), self.delay_s, 0.0, 1000.0)?;
+        check_loss(&format!("{at}.loss"), self.loss)?;
+        check_loss(&format!("{at}.ack_loss"), self.ack_loss)?;
+        let capacity = match &self.capacity {
+            None => Capacity::Constant(rate),
+            Some(varying) => varying.check(&format!("{at}.capacity"), self.rate_bps)?,
+        };
+        let streams = Streams::of_link(seed, &self.name);
+        let queue = self.queue.build(&format!("{at}.queue"), rate, &streams)?;
+        let element = match &self.router {
+            None => queue,
+            Some(planned) => {
+                let at = format!("{at}.router");
+                let Some(row) = router::find(&planned.kind) else {
+                    return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
+                };
+                let setup = router::Setup {
+                    queue,
+                    capacity: capacity.clone(),
+                    limit: self.queue.limit(),
+                    stream: streams.stream("router"),
+                    address: Address(index as u32),
+                };
+                row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(&at, e.to_string()))?
+            }
+        };
+        if self.layer2 && self.router.is_some() {
+            return bad(format!("{at}.router"), "a layer-2 switch cannot hold a router");
+        }
+        Ok(CheckedLink { rate, capacity, element })
+    }
+}
+
+fn check_loss(at: &str, model: LossModel) -> Result<(), PlanError> {
+    let probabilities = match model {
+        LossModel::None => vec![],
+        LossModel::Random { probability } => vec![probability],
+        LossModel::Every { packets } => {
+            return if packets >= 1 { Ok(()) } else { bad(at, "give 1 or more packets") };
+        }
+        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+            vec![good_to_bad, bad_to_good, loss_good, loss_bad]
+        }
+    };
+    probabilities.into_iter().try_for_each(|p| within(at, p, 0.0, 1.0))
+}

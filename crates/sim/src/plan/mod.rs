@@ -1,0 +1,27 @@
+//! The plan of a run: its types, as JSON has them, and every check of them.
+//!
+//! Nothing here imports another part of this crate. [`Plan::from_json`] reads a plan, and [`Plan::check`]
+//! turns it into a [`CheckedPlan`], the only thing from which a run can be built. A check happens once: what
+//! it had to parse or build (rates, capacities, queues, parameters) stays in the checked types, so nothing
+//! has to be checked again later.
+
+mod checked;
+mod connection;
+mod distribution;
+mod error;
+mod link;
+mod nodes;
+mod streams;
+mod traffic;
+
+pub use checked::{BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, FlowPlan, Plan, SamplePlan};
+pub use connection::{CheckedConnection, ConnectionPlan, SlowStart, Transport};
+pub use distribution::{DistributionPlan, Drawn};
+pub use error::PlanError;
+pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
+pub use nodes::MOST_NODES;
+pub use streams::Streams;
+pub use traffic::{
+    Bulk, BulkPlan, FileSizes, Habits, Onoff, OnoffPlan, Short, ShortPlan, Sizes, SizesPlan, SurgePlan,
+    Traffic, TrafficPlan, WebPlan,
+};

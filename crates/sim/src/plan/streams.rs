@@ -1,0 +1,92 @@
+//! The random streams of a run and their names.
+//!
+//! Each component has streams of its own, seeded from the run's seed and the component's name, so adding a
+//! component leaves the draws of all others as they were. A stream's name is `COMPONENT/WHAT`:
+//!
+//! | component | what |
+//! |---|---|
+//! | `link/NAME` | `queue`: all draws of the queue; `router`: all draws of the router around it |
+//! | `flow/NAME` | `start`, and what every connection draws |
+//! | `background/NAME/SESSION` | what the source draws: `gaps`, `sizes`, `bodies`, `files`, `offs`, `start` |
+//! | `background/NAME/SESSION/NUMBER` | what every connection draws |
+//!
+//! A connection draws from `rtt`, `tick`, `udp`, `quick-start`, and `loss/LINK/KIND` for each loss process on
+//! its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
+//! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it. Names are
+//! unique among links, among flows and among backgrounds, so no two components share any stream.
+
+use longfat_units::Stream;
+use longfat_wire::Kind;
+
+/// Makes the random streams of one component.
+#[derive(Clone, Debug)]
+pub struct Streams {
+    seed: u64,
+    component: String,
+}
+
+impl Streams {
+    /// The streams of the link with this name.
+    pub fn of_link(seed: u64, name: &str) -> Self {
+        Streams { seed, component: format!("link/{name}") }
+    }
+
+    /// The streams of the flow with this name.
+    pub fn of_flow(seed: u64, name: &str) -> Self {
+        Streams { seed, component: format!("flow/{name}") }
+    }
+
+    /// The streams of a session of background traffic, by its number.
+    pub fn of_session(seed: u64, background: &str, session: u64) -> Self {
+        Streams { seed, component: format!("background/{background}/{session}") }
+    }
+
+    /// The streams of a connection that this session opens, by its number.
+    pub fn of_connection(&self, number: u64) -> Self {
+        Streams { seed: self.seed, component: format!("{}/{number}", self.component) }
+    }
+
+    /// The stream for one purpose.
+    pub fn stream(&self, what: &str) -> Stream {
+        Stream::new(self.seed, &format!("{}/{what}", self.component))
+    }
+
+    /// The stream of this connection's loss process on a link, by the link's index.
+    pub fn loss(&self, link: usize, kind: Kind) -> Stream {
+        self.stream(&format!("loss/{link}/{kind:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn components_of_the_same_name_share_no_stream() {
+        let (link, flow) = (Streams::of_link(1, "a"), Streams::of_flow(1, "a"));
+        let session = Streams::of_session(1, "a", 0);
+        let (first, second) = (session.of_connection(1), session.of_connection(2));
+        let mut streams = vec![link.stream("queue"), link.stream("router"), flow.stream("start")];
+        for connection in [&flow, &first, &second] {
+            streams.extend(["rtt", "tick", "udp", "quick-start"].map(|what| connection.stream(what)));
+            streams.extend([Kind::Data, Kind::Ack].map(|kind| connection.loss(0, kind)));
+            streams.push(connection.loss(1, Kind::Data));
+        }
+        streams
+            .extend(["gaps", "sizes", "bodies", "files", "offs", "start"].map(|what| session.stream(what)));
+        let count = streams.len();
+        let draws: BTreeSet<u64> = streams.into_iter().map(|mut stream| stream.below(u64::MAX)).collect();
+        assert_eq!(draws.len(), count);
+    }
+
+    #[test]
+    fn a_stream_is_the_one_of_its_printed_name() {
+        let draw = |mut stream: Stream| stream.below(u64::MAX);
+        let named = |name| draw(Stream::new(7, name));
+        assert_eq!(draw(Streams::of_link(7, "bottleneck").stream("router")), named("link/bottleneck/router"));
+        assert_eq!(draw(Streams::of_flow(7, "1").loss(0, Kind::Ack)), named("flow/1/loss/0/Ack"));
+        let connection = Streams::of_session(7, "web", 3).of_connection(12);
+        assert_eq!(draw(connection.stream("rtt")), named("background/web/3/12/rtt"));
+    }
+}

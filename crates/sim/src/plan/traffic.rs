@@ -1,0 +1,263 @@
+//! Traffic that comes and goes: what a plan says of each kind. How the kinds behave is in `model/workload`,
+//! one file a kind, with the sources of the models.
+
+use super::distribution::{DistributionPlan, empirical};
+use super::error::{LONGEST_S, PlanError, bad, within};
+use longfat_units::{Distribution, Empirical, math};
+use serde::Deserialize;
+
+/// The kind of traffic and its numbers, as JSON has them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TrafficPlan {
+    /// Web sessions.
+    Web(WebPlan),
+    /// SURGE user equivalents.
+    Surge(SurgePlan),
+    /// Short flows.
+    Short(ShortPlan),
+    /// Long-lived flows.
+    Bulk(BulkPlan),
+    /// On-off sources.
+    Onoff(OnoffPlan),
+}
+
+/// The kind of traffic and its numbers after their check.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// Web sessions.
+    Web(WebPlan),
+    /// SURGE user equivalents.
+    Surge(SurgePlan),
+    /// Short flows.
+    Short(Short),
+    /// Long-lived flows.
+    Bulk(Bulk),
+    /// On-off sources.
+    Onoff(Onoff),
+}
+
+/// Web sessions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebPlan {
+    /// Sessions at once.
+    pub sessions: u64,
+    /// Mean gap between two requests of a session, seconds.
+    pub gap_s: f64,
+    /// Mean page, bytes.
+    pub page_bytes: f64,
+    /// Pareto shape (tail index) of the pages, above 1.
+    pub shape: f64,
+}
+
+/// SURGE user equivalents.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SurgePlan {
+    /// How many users.
+    pub users: u64,
+    /// What they fetch, and when.
+    pub habits: Habits,
+}
+
+/// The distributions that a SURGE user draws from.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Habits {
+    /// Bytes of a file.
+    #[serde(flatten)]
+    pub sizes: FileSizes,
+    /// Tail index of the number of files of an object; the least number is 1.
+    pub files_shape: f64,
+    /// Most files of an object.
+    pub files_most: u64,
+    /// Weibull shape of the OFF time between files.
+    pub active_off_shape: f64,
+    /// Weibull scale of the OFF time between files, seconds.
+    pub active_off_scale_s: f64,
+    /// Least OFF time between objects, seconds.
+    pub inactive_off_least_s: f64,
+    /// Tail index of the OFF time between objects.
+    pub inactive_off_shape: f64,
+}
+
+/// Sizes of files with a lognormal body below a Pareto tail; the constants come from the scenario.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct FileSizes {
+    /// Mean of the logarithm of a file's bytes, in the body.
+    pub body_mu: f64,
+    /// Standard deviation of that logarithm.
+    pub body_sigma: f64,
+    /// Share of files that lie in the tail.
+    pub tail_share: f64,
+    /// Where the tail begins and the body ends, bytes.
+    pub tail_least_bytes: f64,
+    /// Tail index.
+    pub tail_shape: f64,
+    /// Where the tail ends, bytes.
+    pub largest_bytes: f64,
+}
+
+/// Short flows.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShortPlan {
+    /// Mean gap between two starts, seconds.
+    pub gap_s: f64,
+    /// Payload.
+    pub sizes: SizesPlan,
+}
+
+/// How the sizes of short flows are drawn.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SizesPlan {
+    /// A lognormal body and a Pareto tail.
+    Files(FileSizes),
+    /// One of these values in bytes, each with its weight.
+    Empirical(Vec<(f64, f64)>),
+}
+
+/// Short flows after their check.
+#[derive(Clone, Debug)]
+pub struct Short {
+    /// Mean gap between two starts, seconds.
+    pub gap_s: f64,
+    /// Payload.
+    pub sizes: Sizes,
+}
+
+/// How the sizes of short flows are drawn, after their check.
+#[derive(Clone, Debug)]
+pub enum Sizes {
+    /// A lognormal body and a Pareto tail.
+    Files(FileSizes),
+    /// One of these values, bytes.
+    Empirical(Empirical),
+}
+
+/// Long-lived flows.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BulkPlan {
+    /// How many.
+    pub flows: u64,
+    /// When each starts, seconds.
+    pub start_s: DistributionPlan,
+}
+
+/// Long-lived flows after their check.
+#[derive(Clone, Debug)]
+pub struct Bulk {
+    /// How many.
+    pub flows: u64,
+    /// When each starts, seconds.
+    pub start: Distribution,
+}
+
+/// On-off sources; rate and periods are parameters of the algorithm `onoff`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnoffPlan {
+    /// How many.
+    pub sources: u64,
+    /// When each begins, seconds.
+    pub start_s: DistributionPlan,
+}
+
+/// On-off sources after their check.
+#[derive(Clone, Debug)]
+pub struct Onoff {
+    /// How many.
+    pub sources: u64,
+    /// When each begins, seconds.
+    pub start: Distribution,
+}
+
+/// Checks a number of members that open connections.
+fn members(at: &str, number: u64) -> Result<(), PlanError> {
+    within(at, number as f64, 0.0, 1e6)
+}
+
+impl TrafficPlan {
+    /// Checks everything in it. `at` is the key of the background, `algorithm` the one of its connections.
+    pub(super) fn check(self, at: &str, algorithm: &str) -> Result<Traffic, PlanError> {
+        let key = |name: &str| format!("{at}.{name}");
+        Ok(match self {
+            TrafficPlan::Web(web) => {
+                members(&key("sessions"), web.sessions)?;
+                within(&key("gap_s"), web.gap_s, 1e-6, LONGEST_S)?;
+                within(&key("page_bytes"), web.page_bytes, 1.0, 1e12)?;
+                within(&key("shape"), web.shape, 1.000_001, 100.0)?;
+                Traffic::Web(web)
+            }
+            TrafficPlan::Surge(surge) => {
+                members(&key("users"), surge.users)?;
+                surge.habits.check(&key("habits"))?;
+                Traffic::Surge(surge)
+            }
+            TrafficPlan::Short(short) => {
+                within(&key("gap_s"), short.gap_s, 1e-6, LONGEST_S)?;
+                Traffic::Short(Short { gap_s: short.gap_s, sizes: short.sizes.check(&key("sizes"))? })
+            }
+            TrafficPlan::Bulk(bulk) => {
+                members(&key("flows"), bulk.flows)?;
+                let start = bulk.start_s.check(&key("start_s"), LONGEST_S)?;
+                Traffic::Bulk(Bulk { flows: bulk.flows, start })
+            }
+            TrafficPlan::Onoff(onoff) => {
+                members(&key("sources"), onoff.sources)?;
+                if algorithm != "onoff" {
+                    return bad(key("flow.algorithm"), "on-off sources take the algorithm \"onoff\"");
+                }
+                let start = onoff.start_s.check(&key("start_s"), LONGEST_S)?;
+                Traffic::Onoff(Onoff { sources: onoff.sources, start })
+            }
+        })
+    }
+}
+
+impl SizesPlan {
+    fn check(self, at: &str) -> Result<Sizes, PlanError> {
+        Ok(match self {
+            SizesPlan::Files(files) => {
+                files.check(at)?;
+                Sizes::Files(files)
+            }
+            SizesPlan::Empirical(rows) => Sizes::Empirical(empirical(at, &rows, 1.0, 1e15)?),
+        })
+    }
+}
+
+impl Habits {
+    fn check(&self, at: &str) -> Result<(), PlanError> {
+        let key = |name: &str| format!("{at}.{name}");
+        self.sizes.check(at)?;
+        within(&key("files_most"), self.files_most as f64, 1.0, 1e6)?;
+        for (name, shape) in [
+            ("files_shape", self.files_shape),
+            ("active_off_shape", self.active_off_shape),
+            ("inactive_off_shape", self.inactive_off_shape),
+        ] {
+            within(&key(name), shape, 0.05, 100.0)?;
+        }
+        within(&key("active_off_scale_s"), self.active_off_scale_s, 0.0, LONGEST_S)?;
+        within(&key("inactive_off_least_s"), self.inactive_off_least_s, 1e-6, LONGEST_S)
+    }
+}
+
+impl FileSizes {
+    fn check(&self, at: &str) -> Result<(), PlanError> {
+        let key = |name: &str| format!("{at}.{name}");
+        within(&key("body_mu"), self.body_mu, 0.0, 30.0)?;
+        within(&key("body_sigma"), self.body_sigma, 0.0, 10.0)?;
+        within(&key("tail_share"), self.tail_share, 0.0, 1.0)?;
+        within(&key("tail_least_bytes"), self.tail_least_bytes, 1.0, 1e12)?;
+        // sizes of the body are drawn until one lies below the tail, so the body's middle has to lie there
+        if self.body_mu > math::ln(self.tail_least_bytes) {
+            return bad(key("body_mu"), "the middle of the body lies above tail_least_bytes");
+        }
+        within(&key("tail_shape"), self.tail_shape, 0.05, 100.0)?;
+        within(&key("largest_bytes"), self.largest_bytes, self.tail_least_bytes, 1e15)
+    }
+}

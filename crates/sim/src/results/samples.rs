@@ -1,0 +1,124 @@
+//! The samples of a run. A simulation and a live run fill the same structs.
+
+use super::series::sample;
+use crate::model::link::Link;
+use longfat_units::Time;
+use longfat_wire::Packet;
+
+sample! {
+    /// A sample of a flow; counters are since the flow's start.
+    FlowSample {
+        /// When, seconds.
+        time_s,
+        /// Congestion window, segments; NaN without one.
+        cwnd,
+        /// Slow-start threshold, segments; NaN without one.
+        ssthresh,
+        /// Smoothed round-trip time, seconds; 0 before the first measurement.
+        srtt_s,
+        /// Payload acknowledged in order, bytes.
+        acked_bytes,
+        /// Payload handed to the receiving application, bytes.
+        delivered_bytes,
+        /// IP bytes of data that reached the receiver, duplicates included.
+        received_bytes,
+        /// Data packets sent, retransmissions included.
+        packets_sent,
+        /// Data packets that the network dropped.
+        packets_lost,
+        /// Data packets sent again.
+        retransmits,
+    }
+}
+
+sample! {
+    /// A sample of a link; counters are since the run's start.
+    LinkSample {
+        /// When, seconds.
+        time_s,
+        /// Packets waiting.
+        queue_packets,
+        /// Bytes waiting.
+        queue_bytes,
+        /// Packets that came to the link.
+        packets_in,
+        /// Packets whose transmission has begun.
+        packets_out,
+        /// Packets that the queue dropped.
+        packets_dropped,
+        /// Packets that the queue marked.
+        packets_marked,
+        /// Packets that the loss process took.
+        packets_lost,
+        /// IP bytes whose transmission has begun.
+        bytes_out,
+        /// Active flows as the queue estimates them; NaN if it does not.
+        flows_estimated,
+        /// What the link can transmit now, bit/s.
+        capacity_bps,
+    }
+}
+
+sample! {
+    /// A background connection that is complete.
+    TransferSample {
+        /// Index of its background.
+        group,
+        /// When it started, seconds.
+        start_s,
+        /// How long it took, seconds.
+        duration_s,
+        /// Payload, bytes.
+        bytes,
+    }
+}
+
+impl LinkSample {
+    /// Samples a link just before anything happens at `now`.
+    pub fn of<P: Packet + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> Self {
+        let (occupancy, counters) = link.settle(now);
+        LinkSample {
+            time_s: now.as_secs_f64(),
+            queue_packets: occupancy.packets() as f64,
+            queue_bytes: occupancy.bytes() as f64,
+            packets_in: counters.packets_in as f64,
+            packets_out: counters.packets_out as f64,
+            packets_dropped: counters.packets_dropped as f64,
+            packets_marked: counters.marks.iter().sum::<u64>() as f64,
+            packets_lost: counters.packets_lost as f64,
+            bytes_out: counters.bytes_out as f64,
+            flows_estimated: link.flows_estimated().unwrap_or(f64::NAN),
+            capacity_bps: link.capacity.bps(now),
+        }
+    }
+}
+
+/// One line of the event log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRow {
+    /// When, seconds.
+    pub time_s: f64,
+    /// The flow's name.
+    pub flow: String,
+    /// What happened, in one word.
+    pub what: &'static str,
+    /// Congestion window then, segments.
+    pub cwnd: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::series::{Sample, Series};
+
+    #[test]
+    fn each_value_stands_in_the_column_of_its_name() {
+        let sample = TransferSample { bytes: 4.0, duration_s: 3.0, group: 1.0, start_s: 2.0 };
+        let mut series = Series::default();
+        series.push(&sample);
+        assert_eq!(TransferSample::COLUMNS, ["group", "start_s", "duration_s", "bytes"]);
+        let columns = ["group", "start_s", "duration_s", "bytes"].map(|name| series.column(name));
+        assert_eq!(columns, [Some(&[1.0][..]), Some(&[2.0]), Some(&[3.0]), Some(&[4.0])]);
+        assert_eq!(series.column("time_s"), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Which plans each change of results concerned, so that stored runs of all others stay valid.
+
+use serde_json::Value;
+
+/// The changes after which runs gave other bytes than before, in order. Each lists words as plans write them:
+/// names of algorithms (not aliases), queues, routers, protocols, kinds of traffic or losses. An empty list
+/// is a change that concerns every plan. `tests/results.rs` fails if an entry is missing for one of its
+/// cases.
+const CHANGES: &[&[&str]] = &[
+    // 2: Westwood+'s bandwidth sample ends after one round trip; before, it needed more than one. The change
+    // of XCP-r's fields after a loss before the first echo is older, and had no version of its own
+    &["westwood+", "xcp-r"],
+];
+
+/// The version of the results of all plans: every change that alters any of them increments it.
+pub const RESULTS_VERSION: u32 = 1 + CHANGES.len() as u32;
+
+/// The last version that altered the results of this plan. A change concerns a plan that contains one of its
+/// words, except as the value of a key `name`.
+pub fn results_version(plan: &Value) -> u32 {
+    last(CHANGES, plan)
+}
+
+fn last(changes: &[&[&str]], plan: &Value) -> u32 {
+    let concerns = |words: &&[&str]| words.is_empty() || mentions(plan, words);
+    changes.iter().rposition(concerns).map_or(1, |index| index as u32 + 2)
+}
+
+fn mentions(plan: &Value, words: &[&str]) -> bool {
+    match plan {
+        Value::String(word) => words.contains(&word.as_str()),
+        Value::Object(map) => map.iter().any(|(key, value)| key != "name" && mentions(value, words)),
+        Value::Array(list) => list.iter().any(|value| mentions(value, words)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longfat_net::{queue, router};
+    use longfat_transport::{cc, udp};
+    use serde_json::json;
+
+    /// The kinds of `TrafficPlan` and `LossModel`.
+    const KINDS: [&str; 9] =
+        ["web", "surge", "short", "bulk", "onoff", "none", "random", "every", "gilbert_elliott"];
+
+    #[test]
+    fn changes_are_written_in_words_that_plans_have() {
+        for word in CHANGES.iter().copied().flatten() {
+            let known = cc::find(word).is_some_and(|row| row.name == *word)
+                || udp::find(word).is_some_and(|row| row.name == *word)
+                || queue::find(word).is_some_and(|row| row.name == *word)
+                || router::find(word).is_some_and(|row| row.name == *word)
+                || KINDS.contains(word);
+            assert!(known, "no plan contains {word:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_concerns_the_plans_that_name_what_it_changed_at_any_depth() {
+        let changes: &[&[&str]] = &[&["westwood+"], &["xcp", "web"], &["cubic"]];
+        let version = |plan: Value| last(changes, &plan);
+        assert_eq!(version(json!({"flows": [{"algorithm": "sack"}]})), 1);
+        assert_eq!(version(json!({"flows": [{"algorithm": "sack"}, {"algorithm": "westwood+"}]})), 2);
+        assert_eq!(version(json!({"background": [{"kind": "web", "flow": {"algorithm": "westwood+"}}]})), 3);
+        assert_eq!(version(json!({"links": [{"router": {"kind": "friendly", "protocol": "xcp"}}]})), 3);
+        assert_eq!(version(json!({"flows": [{"algorithm": "cubic"}], "background": [{"kind": "web"}]})), 4);
+    }
+
+    #[test]
+    fn names_in_a_plan_do_not_count_as_words_of_a_change() {
+        let plan = json!({"links": [{"name": "cubic"}], "flows": [{"name": "web", "algorithm": "sack"}]});
+        assert_eq!(last(&[&["cubic"], &["web"]], &plan), 1);
+    }
+
+    #[test]
+    fn a_change_of_everything_concerns_every_plan_and_hides_earlier_changes() {
+        let changes: &[&[&str]] = &[&["cubic"], &[]];
+        assert_eq!([json!({}), json!({"algorithm": "cubic"})].map(|plan| last(changes, &plan)), [3, 3]);
+    }
+}

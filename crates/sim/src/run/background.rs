@@ -1,0 +1,111 @@
+//! Background connections: how they open, complete and leave.
+
+use super::state::Simulation;
+use crate::model::flow::{Flow, Opening, Transfer};
+use crate::results::outcome::RunError;
+use crate::results::samples::TransferSample;
+use crate::results::summary::BackgroundCounters;
+use longfat_units::Time;
+use longfat_wire::FlowId;
+
+impl Simulation {
+    /// A session opens its next connection. Returns the connection's index.
+    pub(crate) fn request(&mut self, now: Time, session: usize) -> Result<usize, RunError> {
+        let source = &mut self.sessions[session];
+        let group = source.group;
+        let (bytes, streams) = source.open(now);
+        let planned = &self.plan.background[group].connection;
+        let index = self.vacant.pop().unwrap_or(self.flows.len());
+        let opening = Opening {
+            id: FlowId(index as u32),
+            streams: &streams,
+            bytes,
+            start: now,
+            links: &self.plan.links,
+            times: self.times,
+        };
+        let mut flow = Flow::new(planned, &opening, &mut || None)?;
+        flow.transfer = Some(Transfer { group, session, bytes, complete: false });
+        if bytes.is_none() {
+            flow.sending.stop_at = planned.stop();
+        }
+        self.background[group].open(bytes.map(|payload| planned.ip_bytes(payload)));
+        self.lookahead.include(&self.links, &flow);
+        if index == self.flows.len() {
+            self.flows.push(flow);
+        } else {
+            self.flows[index] = flow;
+        }
+        Ok(index)
+    }
+
+    /// After an event of a sender: fails if its algorithm failed, and completes its transfer if everything is
+    /// acknowledged.
+    #[inline(always)]
+    pub(crate) fn after_sender(&mut self, now: Time, index: usize) -> Result<(), RunError> {
+        self.check_algorithm(index)?;
+        let flow = &self.flows[index];
+        if flow.sending.is_complete() && flow.transfer.is_some_and(|t| !t.complete) {
+            self.complete(now, index);
+        }
+        Ok(())
+    }
+
+    /// All data of a background connection are acknowledged.
+    fn complete(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let Some(transfer) = &mut flow.transfer else { return };
+        transfer.complete = true;
+        let (group, session) = (transfer.group, transfer.session);
+        if let Some(bytes) = transfer.bytes {
+            let sample = TransferSample {
+                group: group as f64,
+                start_s: flow.began.as_secs_f64(),
+                duration_s: now.since(flow.began).as_secs_f64(),
+                bytes: bytes as f64,
+            };
+            self.transfers.push((now, index, sample));
+            self.background[group].completed += 1;
+        }
+        self.leaving.push(index);
+        if self.sessions[session].completed(now) {
+            self.woken.push(session);
+        }
+    }
+
+    /// Counters of all background traffic, connections that have not left yet included.
+    pub(crate) fn background_counters(&self) -> Vec<BackgroundCounters> {
+        let mut counters = self.background.clone();
+        for flow in &self.flows {
+            if let Some(transfer) = flow.transfer {
+                counters[transfer.group].add(flow);
+            }
+        }
+        counters
+    }
+
+    /// Frees the indices of complete connections that have nothing under way any more. Only samples call
+    /// this: at those times both drivers have handled the same events, so that both give new connections the
+    /// same indices.
+    pub(crate) fn leave(&mut self) {
+        let mut leaving = core::mem::take(&mut self.leaving);
+        leaving.sort_unstable(); // the drivers see connections complete in different orders
+        let mut longer = false;
+        leaving.retain(|&i| {
+            let flow = &mut self.flows[i];
+            let stays = flow.under_way() > 0 || !flow.receiving.receiver.is_silent();
+            if !stays {
+                if let Some(transfer) = flow.transfer.take() {
+                    self.background[transfer.group].add(flow);
+                }
+                self.vacant.push(i);
+                longer |= self.lookahead.exclude(&self.links, &self.flows[i]);
+            }
+            stays
+        });
+        self.leaving = leaving;
+        if longer {
+            self.compute_lookahead();
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Samples on their grids, the summary of the measured span, and the outcome of the run.
+
+use super::state::Simulation;
+use crate::model::flow::next_on_grid;
+use crate::results::outcome::Outcome;
+use crate::results::samples::{EventRow, FlowSample, LinkSample};
+use crate::results::series::Series;
+use crate::results::summary::{
+    FlowCounters, FlowFacts, Summary, background_summary, flow_summary, link_summary,
+};
+use longfat_transport::Happened;
+use longfat_units::Time;
+
+impl Simulation {
+    /// When the next sample is due, or the measured span begins or ends.
+    pub(crate) fn next_probe(&self) -> Time {
+        let sampled = &self.sampled;
+        sampled.next_flows.min(sampled.next_links).min(sampled.next_bound)
+    }
+
+    /// Takes what is due at `now`, before anything else happens then.
+    pub(crate) fn probe(&mut self, now: Time) {
+        if self.sampled.next_flows <= now {
+            self.sample_flows(now);
+            self.leave();
+        }
+        if self.sampled.next_links <= now {
+            self.sample_links(now);
+        }
+        while self.sampled.next_bound <= now {
+            self.measure(now);
+        }
+    }
+
+    fn sample_flows(&mut self, now: Time) {
+        let (from, to) = self.times.measured;
+        let measured = (from..=to).contains(&now);
+        let sampled = &mut self.sampled;
+        for ((flow, series), srtt) in self.flows.iter_mut().zip(&mut sampled.flows).zip(&mut sampled.srtt) {
+            let (sender, receiver) = (flow.sending.at(now), flow.receiving.at(now));
+            let srtt_s = sender.srtt.as_secs_f64();
+            if measured && srtt_s > 0.0 && flow.sending.completed(now).is_none() {
+                srtt.add(srtt_s);
+            }
+            series.push(&FlowSample {
+                time_s: now.as_secs_f64(),
+                cwnd: sender.window.cwnd,
+                ssthresh: sender.window.ssthresh,
+                srtt_s,
+                acked_bytes: sender.acked_bytes as f64,
+                delivered_bytes: flow.sending.sender.payload(receiver.delivered) as f64,
+                received_bytes: receiver.received_bytes as f64,
+                packets_sent: sender.counters.packets_sent as f64,
+                packets_lost: flow.packets_lost as f64,
+                retransmits: sender.counters.retransmits as f64,
+            });
+        }
+        sampled.rows.0 += 1;
+        sampled.next_flows = next_on_grid(sampled.rows.0, self.plan.sample.flows_s, now);
+    }
+
+    fn sample_links(&mut self, now: Time) {
+        let sampled = &mut self.sampled;
+        for (link, series) in self.links.iter_mut().zip(&mut sampled.links) {
+            series.push(&LinkSample::of(link, now));
+        }
+        sampled.rows.1 += 1;
+        sampled.next_links = next_on_grid(sampled.rows.1, self.plan.sample.links_s, now);
+    }
+
+    /// The measured span begins or ends.
+    fn measure(&mut self, now: Time) {
+        if self.sampled.before.is_none() {
+            let named = self.flows.iter_mut().take(self.plan.flows.len());
+            let flows = named.map(|flow| FlowCounters::of(flow, now)).collect();
+            let links = self.links.iter_mut().map(|link| link.settle(now).1).collect();
+            self.links.iter_mut().for_each(|link| link.restart(now));
+            self.sampled.before = Some((flows, links, self.background_counters()));
+            self.sampled.next_bound = self.times.measured.1;
+        } else {
+            self.sampled.next_bound = Time::NEVER;
+            self.sampled.summary = Some(self.summarize(now));
+        }
+    }
+
+    /// The summary of the measured span, which ends at `now`.
+    fn summarize(&mut self, now: Time) -> Summary {
+        let (flows, links, background) = self.sampled.before.clone().unwrap_or_default();
+        let from = self.times.measured.0;
+        let named = self.flows.iter_mut().zip(&self.plan.flows);
+        let flows = (named.zip(flows).zip(&self.sampled.srtt))
+            .map(|(((flow, planned), before), &srtt)| {
+                let facts = FlowFacts {
+                    name: &planned.name,
+                    algorithm: &planned.connection.algorithm,
+                    rtt: flow.rtt,
+                    began: flow.began,
+                    completed: flow.sending.completed(now),
+                    srtt,
+                };
+                flow_summary(facts, (from, before), (now, FlowCounters::of(flow, now)))
+            })
+            .collect();
+        let links = (self.links.iter_mut().zip(links))
+            .map(|(link, before)| {
+                let (occupancy, after) = link.settle(now);
+                link_summary(link, (from, before), (now, after, occupancy))
+            })
+            .collect::<Vec<_>>();
+        let background = (self.plan.background.iter().zip(background).zip(self.background_counters()))
+            .map(|((planned, before), after)| background_summary(planned, (from, before), (now, after)))
+            .collect();
+        Summary { flows, links, background, packets: 0, messages: None }
+    }
+
+    /// Everything that the run returns, at its end.
+    pub(crate) fn finish(mut self, events_handled: u64) -> Outcome {
+        let end = self.end;
+        let mut summary = match self.sampled.summary.take() {
+            Some(summary) => summary,
+            None => self.summarize(end),
+        };
+        summary.messages = self.messages.as_ref().map(|m| m.counters);
+        summary.packets = self.links.first_mut().map_or(0, |l| l.settle(end).1.packets_out);
+        let mut transfers = Series::default();
+        self.transfers.sort_by_key(|&(at, index, _)| (at, index));
+        self.transfers.iter().for_each(|(_, _, sample)| transfers.push(sample));
+        let mut events: Vec<EventRow> = Vec::new();
+        for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
+            let log = flow.sending.sender.take_log().into_iter().filter(|&(at, ..)| at <= end);
+            events.extend(log.map(|(at, what, cwnd)| EventRow {
+                time_s: at.as_secs_f64(),
+                flow: planned.name.clone(),
+                what: word(what),
+                cwnd,
+            }));
+        }
+        events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        let names = self.plan.flows.into_iter().map(|flow| flow.name);
+        Outcome {
+            summary,
+            flows: names.zip(self.sampled.flows).collect(),
+            links: self.links.into_iter().map(|link| link.name).zip(self.sampled.links).collect(),
+            transfers,
+            events,
+            events_handled,
+        }
+    }
+}
+
+/// The word of the event log for what happened.
+const fn word(what: Happened) -> &'static str {
+    match what {
+        Happened::Connected => "connected",
+        Happened::QuickStart => "quick-start",
+        Happened::QuickStartRefused => "quick-start-refused",
+        Happened::Loss => "loss",
+        Happened::Mark => "mark",
+        Happened::Timeout => "timeout",
+        Happened::Recovered => "recovered",
+        Happened::Undone => "undone",
+        Happened::Done => "done",
+    }
+}

@@ -1,0 +1,162 @@
+//! The state of a run.
+
+use super::lookahead::Lookahead;
+use super::messages::{Messages, PROCESSING};
+use crate::model::flow::{Flow, Opening, SampleTimes};
+use crate::model::link::{Link, LinkCounters};
+use crate::model::workload::{Session, sessions};
+use crate::plan::{CheckedPlan, PlanError, Streams};
+use crate::results::outcome::RunError;
+use crate::results::samples::{FlowSample, LinkSample, TransferSample};
+use crate::results::series::Series;
+use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
+use longfat_transport::cc::Controller;
+use longfat_units::Time;
+use longfat_wire::FlowId;
+
+/// All counters at one moment: of flows, links and background traffic.
+pub type Counters = (Vec<FlowCounters>, Vec<LinkCounters>, Vec<BackgroundCounters>);
+
+/// What the run has sampled so far, and when it samples next.
+#[derive(Default)]
+pub struct Sampled {
+    /// Samples of each flow.
+    pub flows: Vec<Series<FlowSample>>,
+    /// Samples of each flow's smoothed round-trip time in the measured span.
+    pub srtt: Vec<SampleMean>,
+    /// Samples of each link.
+    pub links: Vec<Series<LinkSample>>,
+    /// How many samples of flows there are, and of links.
+    pub rows: (u64, u64),
+    /// When flows are sampled next.
+    pub next_flows: Time,
+    /// When links are sampled next.
+    pub next_links: Time,
+    /// When the measured span begins or ends next.
+    pub next_bound: Time,
+    /// The counters at the beginning of the measured span, once that has come.
+    pub before: Option<Counters>,
+    /// The summary, once the measured span has ended.
+    pub summary: Option<Summary>,
+}
+
+/// A run in progress.
+pub struct Simulation {
+    pub(crate) plan: CheckedPlan,
+    pub(crate) links: Vec<Link>,
+    /// Messages, where elements can send any.
+    pub(crate) messages: Option<Box<Messages>>,
+    pub(crate) sessions: Vec<Session>,
+    /// Sessions that know again when they open their next connection; the driver takes them away.
+    pub(crate) woken: Vec<usize>,
+    /// The flows of the plan, then background connections.
+    pub(crate) flows: Vec<Flow>,
+    /// Indices of background connections that have left; new ones take them.
+    pub(crate) vacant: Vec<usize>,
+    /// Indices of background connections that are complete but still have packets under way.
+    pub(crate) leaving: Vec<usize>,
+    /// Background connections that are complete: when, index, and the sample.
+    pub(crate) transfers: Vec<(Time, usize, TransferSample)>,
+    /// The connections that each background opened and completed, and what those did that have left.
+    pub(crate) background: Vec<BackgroundCounters>,
+    pub(crate) end: Time,
+    pub(crate) times: SampleTimes,
+    pub(crate) sampled: Sampled,
+    pub(crate) lookahead: Lookahead,
+}
+
+impl Simulation {
+    /// The number of events between two questions whether to go on.
+    pub(crate) const EVENTS_PER_POLL: u64 = 1 << 16;
+
+    /// A run of this plan. `custom` makes the user's own algorithm of the flow with this name; the error is
+    /// that it makes none.
+    pub fn new(
+        mut plan: CheckedPlan,
+        custom: &mut dyn FnMut(&str) -> Option<Controller>,
+    ) -> Result<Self, PlanError> {
+        let built = core::mem::take(&mut plan.elements);
+        let links: Vec<Link> =
+            plan.links.iter().zip(built).map(|(link, checked)| Link::new(link, checked, plan.fast)).collect();
+        let measured = (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1));
+        let end = Time::from_secs_f64(plan.duration_s);
+        let messages = Messages::new(&plan.links).map(Box::new);
+        let mut run = Simulation {
+            sessions: sessions(plan.seed, &plan.background),
+            woken: Vec::new(),
+            flows: Vec::with_capacity(plan.flows.len()),
+            vacant: Vec::new(),
+            leaving: Vec::new(),
+            transfers: Vec::new(),
+            background: vec![BackgroundCounters::default(); plan.background.len()],
+            end,
+            times: SampleTimes { period_s: plan.sample.flows_s, measured, end },
+            sampled: Sampled {
+                flows: vec![Series::default(); plan.flows.len()],
+                srtt: vec![SampleMean::default(); plan.flows.len()],
+                links: vec![Series::default(); links.len()],
+                next_bound: measured.0,
+                ..Sampled::default()
+            },
+            lookahead: Lookahead::new(&links, core::iter::empty(), None),
+            links,
+            messages,
+            plan,
+        };
+        run.add_named_flows(custom)?;
+        run.compute_lookahead();
+        Ok(run)
+    }
+
+    fn add_named_flows(
+        &mut self,
+        custom: &mut dyn FnMut(&str) -> Option<Controller>,
+    ) -> Result<(), PlanError> {
+        for (i, planned) in self.plan.flows.iter().enumerate() {
+            let streams = Streams::of_flow(self.plan.seed, &planned.name);
+            let start = planned.start.draw(&mut streams.stream("start"));
+            let opening = Opening {
+                id: FlowId(i as u32),
+                streams: &streams,
+                bytes: planned.bytes,
+                start: Time::from_secs_f64(start),
+                links: &self.plan.links,
+                times: self.times,
+            };
+            let mut flow = Flow::new(&planned.connection, &opening, &mut || custom(&planned.name))
+                .map_err(|e| PlanError { at: format!("flows[{i}].{}", e.at), what: e.what })?;
+            flow.sending.stop_at = planned.connection.stop();
+            if self.plan.events {
+                flow.sending.sender.keep_log();
+            }
+            self.flows.push(flow);
+        }
+        Ok(())
+    }
+
+    /// Computes the lookahead of what is there: near flows that have left no longer shorten it.
+    pub(crate) fn compute_lookahead(&mut self) {
+        let connections = self.plan.background.iter().map(|background| &background.connection);
+        let paths = connections.flat_map(|c| [c.forward.as_slice(), c.reverse.as_slice()]);
+        let messages = self.messages.as_ref().map(|_| PROCESSING);
+        self.lookahead = Lookahead::new(&self.links, paths, messages);
+        let mut present = vec![true; self.flows.len()];
+        self.vacant.iter().for_each(|&i| present[i] = false);
+        for (flow, _) in self.flows.iter().zip(present).filter(|(_, present)| *present) {
+            self.lookahead.include(&self.links, flow);
+        }
+    }
+
+    /// Fails if the algorithm of this flow has failed.
+    #[inline(always)]
+    pub(crate) fn check_algorithm(&mut self, index: usize) -> Result<(), RunError> {
+        if self.flows[index].sending.sender.has_failed() { Err(self.failure(index)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn failure(&mut self, index: usize) -> RunError {
+        let reason = self.flows[index].sending.sender.take_failure().unwrap_or_default();
+        let flow = self.plan.flows.get(index).map_or_else(String::new, |f| f.name.clone());
+        RunError::Algorithm { flow, reason }
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests that need the inside of a run.
+
+mod messages;
