@@ -1,10 +1,10 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs docs-rust clean bench bench-peers bench-guard validate-uml validate-live bpf
+.PHONY: help setup demo test lint docs docs-rust clean bench bench-peers bench-guard validate-uml validate-live bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
-# What registers kernel algorithms is compiled in where libbpf can be built
+# The loader of kernel algorithms is compiled in where libbpf can be built
 LOADER := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo --features longfat-bpf/loader)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
@@ -16,13 +16,14 @@ help:
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
+	@echo "make wheel   a wheel with everything in it, and the source distribution, in dist/; wheel-test tries it"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
-	@echo "make validate-live  this machine's own TCP beside Longfat, some hours, tables in docs/validation-live.md"
+	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
 setup: .venv/.core
 
 .venv/.requirements: requirements.lock
-	@command -v cargo >/dev/null || { echo "Longfat's core is built by cargo, which is not here; install Rust: https://rustup.rs" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "cargo, which builds Longfat's core, is missing; install Rust: https://rustup.rs" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Longfat needs Python 3.11 or newer; $(PYTHON) is older or missing" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "python3-venv is missing; on Debian: apt install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -64,23 +65,40 @@ bench-peers: .venv/.requirements
 bench-guard:
 	$(PYTHON) benches/guard.py
 
-# The algorithms for the kernel; everything else builds without them, and without what this needs.
+# The algorithms for the kernel. Everything else builds without them, and without clang and libbpf-dev.
 BPF_OBJECTS := $(patsubst bpf/%.c,bpf/out/%.o,$(wildcard bpf/lf_*.c))
 
 bpf: $(BPF_OBJECTS)
 
 bpf/out/%.o: bpf/%.c $(wildcard bpf/*.h)
-	@command -v clang >/dev/null || { echo "clang, which builds the kernel's algorithms, is missing; on Debian: apt install clang libbpf-dev" >&2; exit 1; }
+	@command -v clang >/dev/null || { echo "clang, which compiles the kernel algorithms, is missing; on Debian: apt install clang libbpf-dev" >&2; exit 1; }
 	@test -e /usr/include/bpf/bpf_helpers.h || { echo "bpf/bpf_helpers.h is missing; on Debian: apt install libbpf-dev" >&2; exit 1; }
 	@mkdir -p bpf/out
-	clang -target bpf -mcpu=v3 -O2 -g -Wall -Werror -Wno-unused-function -c $< -o $@
+	clang -target bpf -mcpu=v3 -O2 -g -Wall -Werror -Wno-unused-function -ffile-prefix-map=$(CURDIR)=. -c $< -o $@
+
+# A wheel for any CPython from 3.11 on and any Linux with this machine's glibc or a newer one, and the source distribution.
+# The kernel algorithms and the commit are put where pyproject.toml includes them from, and removed again.
+wheel: .venv/.requirements bpf
+	@test -n "$(LOADER)" || { echo "the wheel needs libelf and zlib; on Debian: apt install pkg-config libelf-dev zlib1g-dev" >&2; exit 1; }
+	rm -rf dist python/longfat/bpf
+	mkdir -p python/longfat/bpf
+	cp bpf/out/*.o python/longfat/bpf/
+	if [ -e .git ]; then git describe --always --exclude='*' --abbrev=40 --dirty > COMMIT; fi
+	$(BIN)/maturin sdist --out dist
+	LONGFAT_COMMIT="$$(cat COMMIT 2>/dev/null)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
+	    --interpreter $(abspath $(BIN))/python --features loader --auditwheel repair --out dist
+	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
+	@ls -l dist
+
+wheel-test: wheel
+	$(BIN)/python -m pytest -m wheel tests/python/test_wheel.py
 
 validate-uml: setup
 	$(BIN)/python validation/uml/compare.py --write
 
-# Live runs that have been made are kept in out/live.
+# Finished live runs are kept in out/live and not repeated.
 validate-live: setup bpf
 	$(BIN)/python validation/live/matrix.py --write
 
 clean:
-	rm -rf .venv target out bpf/out docs/_generated
+	rm -rf .venv target out bpf/out dist docs/_generated

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from longfat.api import run, run_many
     from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
+    from longfat.installation import __version__
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
@@ -25,11 +26,13 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "__version__",
     "run",
     "run_many",
 ]
 
-_PLACES = {
+_MODULES = {
+    "__version__": "installation",
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
     "Result": "runs.result",
     "Scenario": "scenario.model",
@@ -38,10 +41,10 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for, so that the command has begun before anything slow is imported."""
-    if name not in _PLACES:
+    """Imports a name when it is first used, so that the command starts before anything slow is imported."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -1,4 +1,4 @@
-"""What tests of live runs share: if this machine can, processes of their own, and what is left of them."""
+"""What tests of live runs share: what this machine can do, processes, and what they leave behind."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from longfat.live import doctor, run
+from longfat.live import doctor, kernel
 from longfat.scenario.model import Scenario
 from samples import scenario
 
@@ -32,7 +32,7 @@ def live(seconds: float, **more: Any) -> Scenario:
 
 
 def skip(reason: str) -> NoReturn:
-    """Skips a test, or lets it fail where LONGFAT_LIVE = require says that live tests have to run."""
+    """Skips a test, or fails it if LONGFAT_LIVE = require says that live tests have to run."""
     if os.environ.get("LONGFAT_LIVE") == "require":
         pytest.fail(f"LONGFAT_LIVE=require, but: {reason}")
     pytest.skip(reason)
@@ -40,15 +40,15 @@ def skip(reason: str) -> NoReturn:
 
 @pytest.fixture(scope="session")
 def able() -> None:
-    """This machine can run live what the kernel has."""
+    """This machine can run the kernel's own algorithms live."""
     for item in doctor.examine():
         if item["needed"] and not item["ok"]:
             skip(f"{item['name']}: {item['found']}")
 
 
 @pytest.fixture(scope="session")
-def able_to_bring(able: None) -> None:
-    """It can also bring in Longfat's own algorithms."""
+def able_to_load(able: None) -> None:
+    """It can also load Longfat's own algorithms into the kernel."""
     for item in doctor.examine():
         if item["name"] in ("algorithm ltcp", "algorithm htcp") and not item["ok"]:
             skip(f"{item['name']}: {item['found']}; {item['remedy']}")
@@ -56,7 +56,7 @@ def able_to_bring(able: None) -> None:
 
 @pytest.fixture
 def as_root(able: None) -> None:
-    """The test may become someone else and mount things for itself."""
+    """The test may become another user and mount things in its own namespace."""
     if os.geteuid() != 0 or not shutil.which("setpriv") or not shutil.which("unshare"):
         skip("needs root, and util-linux")
 
@@ -68,7 +68,7 @@ def command(file: Path, *more: object) -> list[str]:
 def elsewhere(
     mounts: list[str], what: list[str], *flags: str, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command where shell commands, mostly mounts, have changed what it, and nobody else, sees."""
+    """Runs a command after shell commands, mostly mounts, in a mount namespace of its own."""
     script = " && ".join([*mounts, f"exec {shlex.join(what)}"])
     return subprocess.run(
         ["unshare", "--mount", *flags, "sh", "-c", script],
@@ -81,12 +81,12 @@ def elsewhere(
 
 
 def emptied(folder: str | Path) -> str:
-    """Nothing is in a folder."""
+    """Returns the shell command that hides what a folder holds."""
     return f"mount -t tmpfs -o mode=755 none {shlex.quote(str(folder))}"
 
 
 def opened_to_others(stage: Path) -> list[str]:
-    """Python and this repository can be read by every user, whatever folders of root's own they are in."""
+    """Returns shell commands that let every user read Python and this repository, wherever they lie."""
     needed = {Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, ROOT}
     hidden: dict[Path, list[Path]] = {}
     for path in sorted(needed):
@@ -105,17 +105,17 @@ def opened_to_others(stage: Path) -> list[str]:
 
 
 def processes(of: str) -> list[Path]:
-    """Processes in /proc with this in their command line."""
+    """Returns the processes in /proc with this text in their command line."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
+        with contextlib.suppress(OSError):  # the process has ended
             if of.encode() in (entry / "cmdline").read_bytes():
                 found.append(entry)
     return found
 
 
 def namespaces(process: Path) -> dict[str, Path]:
-    """The network namespaces that a process is in or holds open, and where they can be seen."""
+    """Returns the network namespaces that a process is in or holds open, with a link to each."""
     links = [process / "ns" / "net"]
     with contextlib.suppress(OSError):
         links += list((process / "fd").iterdir())
@@ -127,7 +127,7 @@ def namespaces(process: Path) -> dict[str, Path]:
 
 
 def begun(own: int) -> Path:
-    """The worker of a run that process `own` has started, once it has both namespaces and is under way."""
+    """Returns the worker that process `own` started, once it has both namespaces and is running."""
     for _ in range(200):
         found = [each for each in processes("longfat.live.worker") if _is_of(each, own)]
         if found and len(namespaces(found[0])) >= 2:
@@ -144,7 +144,7 @@ def _is_of(worker: Path, own: int) -> bool:
 
 
 class Left:
-    """What a run holds, taken down while it is under way: to see later what is left of it."""
+    """What a run holds, recorded while it runs, to see later what is left of it."""
 
     def __init__(self, worker: Path) -> None:
         own = namespaces(Path("/proc/self"))
@@ -154,7 +154,7 @@ class Left:
         self.handles = [_Handle.of(link) for link in spaces.values()]
 
     def __call__(self) -> list[str]:
-        """What is left now."""
+        """Returns what is left now."""
         spaces = {space for entry in Path("/proc").glob("[0-9]*") for space in namespaces(entry)}
         mounted = Path("/proc/self/mountinfo").read_text()
         left = [f"process {self.worker.name}"] if self.worker.exists() else []
@@ -165,7 +165,7 @@ class Left:
         ]
 
     def in_a_while(self, seconds: float = 10.0) -> list[str]:
-        """What is left when the kernel has cleaned up: it takes some 2 s to let go of algorithms."""
+        """Returns what is left after the kernel has cleaned up, which takes about 2 s for algorithms."""
         end = time.monotonic() + seconds
         while (left := self()) and time.monotonic() < end:
             time.sleep(0.05)
@@ -173,9 +173,9 @@ class Left:
 
 
 class _Handle(ctypes.Structure):
-    """A handle of name_to_handle_at(2): finds a namespace as long as anything, such as a socket, holds it.
+    """A handle of name_to_handle_at(2), which finds a namespace as long as anything, even a socket, holds it.
 
-    Linux has them for namespaces from 6.18 on; with an older one it finds none.
+    Linux supports these handles for namespaces since 6.18; before that, none is found.
     """
 
     _fields_ = (("size", ctypes.c_uint), ("kind", ctypes.c_int), ("data", ctypes.c_ubyte * 128))
@@ -216,4 +216,4 @@ def started(what: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
 
 def own_algorithms(name: str) -> set[str]:
     """Names under which Longfat's own algorithm is in the kernel now."""
-    return {each for each in run.available() if each.startswith(name[:12])}
+    return {each for each in kernel.available() if each.startswith(name[:12])}

@@ -1,8 +1,9 @@
-"""The rooms of the Python front: imports form no circle and point down only."""
+"""The rooms: imports form no circle, in Python and within each crate, and point down only."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
     ("errors", "numbers", "units", "words", "_core"),
+    ("installation",),
     ("scenario",),
     ("figure",),
     ("algorithm",),
@@ -141,3 +143,159 @@ def test_a_circle_of_imports_is_found(tmp_path, files, expected):
     for name, text in {"__init__.py": "", **files}.items():
         (package / name).write_text(text)
     assert circles(python_imports(package)) == expected
+
+
+def rust_modules(source: Path) -> dict[str, Path]:
+    """Every module file of a crate by its path, such as `sim::plan::link`; tests are left out."""
+    found = {}
+    for path in sorted(source.rglob("*.rs")):
+        parts = [source.parent.name, *path.relative_to(source).with_suffix("").parts]
+        if parts[-1] in ("lib", "main", "mod"):
+            parts.pop()
+        found["::".join(parts)] = path
+    texts = {name: path.read_text() for name, path in found.items()}
+    for name, text in texts.items():
+        for inner in re.findall(r"#\[cfg\(test\)\]\s*(?:pub )?mod (\w+);", text):
+            for other in list(found):
+                if other == f"{name}::{inner}" or other.startswith(f"{name}::{inner}::"):
+                    del found[other]
+    return found
+
+
+def rust_imports(source: Path) -> dict[str, set[str]]:
+    """For each module of a crate the modules whose items it names.
+
+    A re-export (`pub use`) is a signpost and no arrow: a path through it leads to where the item is defined.
+    """
+    modules = rust_modules(source)
+    code = {name: _rust_code(path.read_text()) for name, path in modules.items()}
+    exports = {
+        name: dict(_leaves(text, r"pub(?:\([a-z: ]+\))? use ", name, modules)) for name, text in code.items()
+    }
+    return {name: set(_rust_targets(name, text, modules, exports)) - {name} for name, text in code.items()}
+
+
+def _rust_code(text: str) -> str:
+    """The text without comments, strings and the tests at its end."""
+    text = re.split(r"#\[cfg\(test\)\]\s*(?:#\[.*\]\s*)*(?:pub )?mod \w+ \{", text)[0]
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
+
+
+def _rust_targets(
+    name: str, text: str, modules: Mapping[str, Path], exports: Mapping[str, Mapping[str, str]]
+) -> Iterator[str]:
+    paths = [path for _, path in _leaves(text, r"(?<!pub )(?<!\) )\buse ", name, modules)]
+    body = re.sub(r"\buse [^;]*;", "", text)
+    for found in re.findall(r"\b(?:crate|super|self)(?:::\w+)+", body):
+        paths.append(_absolute(found, name))
+    for path in paths:
+        target = _resolve(path, modules, exports)
+        if target is not None:
+            yield target
+
+
+def _leaves(text: str, start: str, name: str, modules: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+    """(the name that an import brings, the absolute path that it stands for) of each `use` that begins so."""
+    for match in re.finditer(start + r"([^;]*);", text):
+        for path in _expanded(re.sub(r"\s+", " ", match.group(1)).strip()):
+            path, _, alias = path.partition(" as ")
+            first = path.split("::")[0]
+            local = f"{name}::{first}" in modules
+            if first in ("crate", "super", "self") or local:
+                absolute = f"{name}::{path}" if local else _absolute(path, name)
+                yield alias or path.split("::")[-1], absolute
+
+
+def _expanded(path: str) -> Iterator[str]:
+    """`a::{b, c::{d, e}}` as `a::b`, `a::c::d`, `a::c::e`."""
+    opened = path.find("{")
+    if opened < 0:
+        yield path.strip().removesuffix("::self")
+        return
+    prefix, inner = path[:opened], path[opened + 1 : path.rindex("}")]
+    depth, piece = 0, ""
+    for character in inner + ",":
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            if piece.strip():
+                yield from _expanded(prefix + piece.strip())
+            piece = ""
+        else:
+            piece += character
+
+
+def _absolute(path: str, name: str) -> str:
+    here = name.split("::")
+    parts = path.split("::")
+    if parts[0] == "crate":
+        return "::".join([here[0], *parts[1:]])
+    while parts and parts[0] in ("super", "self"):
+        if parts.pop(0) == "super":
+            here = here[:-1]
+    return "::".join([*here, *parts])
+
+
+def _resolve(
+    path: str, modules: Mapping[str, Path], exports: Mapping[str, Mapping[str, str]], depth: int = 0
+) -> str | None:
+    parts = path.split("::")
+    for length in range(len(parts), 0, -1):
+        module = "::".join(parts[:length])
+        if module not in modules:
+            continue
+        rest = parts[length:]
+        if rest and rest[0] in exports[module] and depth < 8:
+            return _resolve("::".join([exports[module][rest[0]], *rest[1:]]), modules, exports, depth + 1)
+        return module
+    return None
+
+
+CRATES = sorted(path.parent for path in (ROOT / "crates").glob("*/src"))
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
+def test_no_modules_of_a_crate_use_each_other_in_a_circle(crate):
+    assert circles(rust_imports(crate / "src")) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"lib.rs": "mod a;\nmod b;\npub use a::A;", "a.rs": "pub struct A;", "b.rs": "use crate::A;"}, []),
+        (
+            {
+                "lib.rs": "mod a;\nmod b;\npub use b::B;",
+                "a.rs": "use crate::B;",
+                "b.rs": "use super::a::{A, C};",
+            },
+            [["toy::a", "toy::b"]],
+        ),
+        (
+            {"lib.rs": "mod a;", "a/mod.rs": "mod b;\npub struct A;\nuse b::B;", "a/b.rs": "use super::A;"},
+            [["toy::a", "toy::a::b"]],
+        ),
+        (
+            {
+                "lib.rs": "mod a;\nmod b;",
+                "a.rs": "fn f() { crate::b::g() }",
+                "b.rs": "fn g() { super::a::f() }",
+            },
+            [["toy::a", "toy::b"]],
+        ),
+        (
+            {
+                "lib.rs": "mod a;\nmod b;",
+                "a.rs": "// crate::b::g\nuse super::b::B;",
+                "b.rs": "// use crate::a;",
+            },
+            [],
+        ),
+    ],
+)
+def test_a_circle_of_uses_in_rust_is_found(tmp_path, files, expected):
+    for name, text in files.items():
+        file = tmp_path / "toy" / "src" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    assert circles(rust_imports(tmp_path / "toy" / "src")) == expected

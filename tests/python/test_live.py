@@ -1,4 +1,4 @@
-"""The live backend, for real where this machine can."""
+"""The live backend, on this machine's own TCP."""
 
 import json
 import os
@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import longfat
-from live_runs import able, able_to_bring, begun, command, live, started
+from live_runs import able, able_to_load, begun, command, live, started
+from longfat import _core, installation
 from longfat.compare import compare
-from longfat.live import doctor, doubts, run
+from longfat.live import doctor, doubts, kernel
 from longfat.scenario import registry
 
-__all__ = ["able", "able_to_bring"]
+__all__ = ["able", "able_to_load"]
 
 
 @pytest.mark.live
@@ -31,7 +32,7 @@ def test_a_live_run_gives_what_a_simulated_one_does_and_says_whether_it_is_valid
         assert [set(each) for each in real.summary[key]] == [set(each) for each in simulated.summary[key]]
         assert getattr(real, key).schema == getattr(simulated, key).schema
     utilizations = [each.summary["links"][0]["utilization"] for each in (simulated, real)]
-    assert utilizations[1] == pytest.approx(utilizations[0], abs=0.1)  # beside whatever else is tested
+    assert utilizations[1] == pytest.approx(utilizations[0], abs=0.1)  # other tests may run at the same time
     validity = real.summary["validity"]
     assert validity["valid"] == all(check["ok"] for check in validity["checks"])
     assert validity["congestion"] == {"1": "cubic"}
@@ -40,7 +41,7 @@ def test_a_live_run_gives_what_a_simulated_one_does_and_says_whether_it_is_valid
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("able_to_bring")
+@pytest.mark.usefixtures("able_to_load")
 def test_runs_with_the_same_algorithm_at_the_same_time_have_it_under_names_of_their_own(
     tmp_path: Path,
 ) -> None:
@@ -129,7 +130,7 @@ def test_compare_lays_both_over_each_other(tmp_path: Path) -> None:
     rows = {(row["of"], row["quantity"]): row for row in document["differences"]}
     utilization = rows["link bottleneck", "utilization"]
     assert utilization["difference"] == pytest.approx(utilization["live"] / utilization["sim"] - 1.0)
-    assert abs(utilization["difference"]) < 0.1  # beside whatever else is tested
+    assert abs(utilization["difference"]) < 0.1  # other tests may run at the same time
     labels = {curve["label"] for panel in document["figure"]["panels"] for curve in panel["curves"]}
     assert labels == {"sim", "live"}
     assert (
@@ -151,10 +152,10 @@ def test_the_backoff_factor_is_ssthresh_at_a_cut_over_the_window_before_it() -> 
 
 
 def test_a_kernels_own_module_comes_before_our_form_of_it() -> None:
-    assert run.kernel_name("hstcp", ["reno", "cubic"]) == "lf_hstcp"
-    assert run.kernel_name("hstcp", ["reno", "highspeed"]) == "highspeed"
-    assert run.kernel_name("ltcp", ["reno"]) == "lf_ltcp"
-    assert run.kernel_name("sack", ["cubic"]) == "reno"
+    assert kernel.name_of("hstcp", ["reno", "cubic"]) == "lf_hstcp"
+    assert kernel.name_of("hstcp", ["reno", "highspeed"]) == "highspeed"
+    assert kernel.name_of("ltcp", ["reno"]) == "lf_ltcp"
+    assert kernel.name_of("sack", ["cubic"]) == "reno"
 
 
 def test_failed_checks_are_a_line_with_what_was_found_and_what_is_accepted() -> None:
@@ -191,3 +192,31 @@ def test_the_doctor_names_every_live_algorithm_and_a_remedy_for_what_is_missing(
     assert named <= set(items)
     for item in items.values():
         assert bool(item["remedy"]) != item["ok"], item
+
+
+@pytest.mark.parametrize("loader", [True, False])
+@pytest.mark.parametrize("clang", [True, False])
+def test_advice_for_a_missing_kernel_algorithm_fits_where_longfat_runs(
+    loader: bool, clang: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(_core, "live_has_loader", lambda: loader)
+    monkeypatch.setattr(kernel.shutil, "which", lambda _: "/usr/bin/clang" if clang else None)
+    monkeypatch.setattr(installation, "PACKAGE", tmp_path)
+    monkeypatch.setattr(installation, "checkout", lambda: tmp_path)
+    found, remedy = kernel.unbuilt("lf_htcp") or ("", "")
+    assert found == (
+        f"{tmp_path}/bpf/out/lf_htcp.o is missing" if loader else "this build of Longfat cannot load it"
+    )
+    assert remedy.endswith("make bpf" if loader else "make setup bpf")
+    assert ("clang" in remedy) == (loader and not clang)
+    monkeypatch.setattr(installation, "checkout", lambda: None)
+    found, remedy = kernel.unbuilt("lf_htcp") or ("", "")
+    assert found == (
+        f"{tmp_path}/bpf/lf_htcp.o is missing" if loader else "this build of Longfat cannot load it"
+    )
+    assert "wheel" in remedy
+    assert "make" not in remedy
+    assert "clang" not in {item["name"] for item in doctor.examine()}
+    (tmp_path / "bpf").mkdir()
+    (tmp_path / "bpf" / "lf_htcp.o").touch()
+    assert (kernel.unbuilt("lf_htcp") is None) == loader

@@ -1,4 +1,4 @@
-"""Whatever ends a live run, nothing of it is left: tests that look."""
+"""Whatever ends a live run, nothing of it is left."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from live_runs import (
     ROOT,
     Left,
     able,
-    able_to_bring,
+    able_to_load,
     as_root,
     begun,
     command,
@@ -25,11 +25,11 @@ from live_runs import (
     started,
 )
 
-__all__ = ["able", "able_to_bring", "as_root"]
+__all__ = ["able", "able_to_load", "as_root"]
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("able_to_bring")
+@pytest.mark.usefixtures("able_to_load")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_whatever_ends_a_run_with_data_in_flight_nothing_is_left(end: signal.Signals, tmp_path: Path) -> None:
     file, out = tmp_path / "long.toml", tmp_path / "out"
@@ -58,7 +58,7 @@ def test_whatever_ends_a_run_with_data_in_flight_nothing_is_left(end: signal.Sig
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("able_to_bring")
+@pytest.mark.usefixtures("able_to_load")
 def test_a_worker_that_is_killed_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"
     file.write_text(live(60, flow=[{"algorithm": "ltcp", "rtt": "400 ms"}]).to_toml())
@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_is_told_and_leaves_nothing(tmp_path: Path) -> N
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_the_look_for_what_is_left_sees_what_only_the_kernel_holds() -> None:
-    """A namespace that nobody is in, held by a socket alone."""
+    """Here a socket alone holds a namespace that no process is in."""
     script = (
         "import ctypes, os, socket, sys; home = os.open('/proc/self/ns/net', os.O_RDONLY);"
         "ctypes.CDLL(None).unshare(0x40000000); kept = socket.socket();"
@@ -123,7 +123,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("as_root", "able_to_bring")
+@pytest.mark.usefixtures("as_root", "able_to_load")
 def test_a_program_that_the_verifier_rejects_is_a_line_and_leaves_only_its_log(tmp_path: Path) -> None:
     if not shutil.which("clang"):
         skip("clang is missing (Debian: apt install clang)")

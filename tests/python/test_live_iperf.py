@@ -12,7 +12,8 @@ import pytest
 import longfat
 from live_runs import Left, able, begun, command, live, processes, skip, started
 from longfat.errors import InputError
-from longfat.live import doctor, run, traffic
+from longfat.live import doctor, traffic
+from longfat.live.check import check
 
 __all__ = ["able"]
 
@@ -35,7 +36,7 @@ def test_iperf3_carries_as_much_as_our_own_traffic_and_its_report_agrees() -> No
     assert flow["goodput_bps"] == pytest.approx(own["goodput_bps"], rel=0.03)
     assert "iperf3" not in ours.summary["validity"]
     report = theirs.summary["validity"]["iperf3"]["1"]
-    # both count from the beginning; what has been acknowledged trails what was received by half a round trip
+    # both count from the start; acknowledged bytes trail received bytes by half a round trip
     delivered = theirs.flow("1")["delivered_bytes"][-1]
     assert delivered == pytest.approx(report["received_bytes"], rel=0.03)
     assert report["received_bps"] == pytest.approx(8 * report["received_bytes"] / report["seconds"], rel=0.03)
@@ -94,12 +95,12 @@ def test_an_iperf3_that_cannot_do_it_ends_the_run_with_its_own_words(tmp_path: P
     assert not out.exists()
 
 
-def test_without_iperf3_the_line_has_the_command_that_brings_it(
+def test_without_iperf3_the_error_has_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="apt-get install -y iperf3"):
-        run.check(live(1), traffic="iperf3")
+        check(live(1), traffic="iperf3")
     item = next(each for each in doctor.examine() if each["name"] == "iperf3")
     assert (item["ok"], item["needed"], item["remedy"]) == (False, False, traffic.INSTALL)
 
@@ -123,7 +124,7 @@ def test_flows_with_a_size_are_refused_with_iperf3(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(traffic, "iperf3", lambda: "iperf3")
     sized = live(1, flow=[{"algorithm": "cubic", "rtt": "40 ms", "bytes": "200 kB"}])
     with pytest.raises(InputError, match=r"flow\.0\.bytes: .*accepted"):
-        run.check(sized, traffic="iperf3")
+        check(sized, traffic="iperf3")
 
 
 @pytest.mark.parametrize("more", [["--traffic", "iperf3"], ["--traffic", "netperf", "--backend", "live"]])

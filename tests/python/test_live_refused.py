@@ -1,4 +1,4 @@
-"""What cannot be run live is one clear line with exit code 2; the doctor says the same, item by item."""
+"""What cannot run live is refused in one line with exit code 2, and the doctor lists the same items."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from live_runs import (
     ROOT,
     SOMEONE,
     able,
-    able_to_bring,
+    able_to_load,
     as_root,
     command,
     elsewhere,
@@ -28,7 +28,7 @@ from longfat.errors import InputError
 from longfat.live import run
 from longfat.scenario.model import Scenario
 
-__all__ = ["able", "able_to_bring", "as_root"]
+__all__ = ["able", "able_to_load", "as_root"]
 
 TOPOLOGY = """
 duration = "1 s"
@@ -85,7 +85,7 @@ NO_OBJECTS = emptied(ROOT / "bpf" / "out")
 
 @pytest.fixture
 def one(tmp_path: Path) -> Iterator[Path]:
-    """A scenario file that everybody may read."""
+    """A scenario file that every user may read."""
     folder = tmp_path.parents[1]
     modes = {each: each.stat().st_mode for each in (folder, tmp_path.parent, tmp_path)}
     for each in modes:
@@ -99,7 +99,7 @@ def one(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("as_root", "able_to_bring")
+@pytest.mark.usefixtures("as_root", "able_to_load")
 @pytest.mark.parametrize(
     ("mounts", "flags", "says", "item"),
     [
@@ -110,12 +110,12 @@ def one(tmp_path: Path) -> Iterator[Path]:
     ],
     ids=["rights", "tun", "btf", "objects"],
 )
-def test_what_this_machine_lacks_is_one_line_and_the_doctor_says_what_mends_it(
+def test_what_this_machine_lacks_is_one_line_and_the_doctor_says_how_to_fix_it(
     mounts: list[str], flags: list[str], says: str, item: str, one: Path
 ) -> None:
     out = one.parent / "out"
     if not item.startswith(("btf", "algorithm")):
-        one.write_text(live(1).to_toml())  # a user's namespaces are for the kernel's own algorithms
+        one.write_text(live(1).to_toml())  # only the kernel's own algorithms run in a user's namespaces
     ended = elsewhere(mounts, command(one, "--out", out), *flags)
     assert ended.returncode == 2, ended.stderr
     assert ended.stderr.startswith(f"error: {one}: ")
@@ -155,7 +155,7 @@ def test_a_doctor_without_clang_names_the_package(tmp_path: Path) -> None:
 
 
 def tun_for_all(folder: Path) -> list[str]:
-    """/dev/net/tun as most systems have it."""
+    """Returns the commands that give /dev/net/tun the permissions that most systems give it."""
     node = folder / "tun"
     os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(10, 200))
     node.chmod(0o666)
@@ -173,7 +173,7 @@ def test_a_user_without_rights_can_run_the_kernels_own_algorithms(one: Path) -> 
 
 
 @pytest.mark.live
-@pytest.mark.usefixtures("as_root", "able_to_bring")
+@pytest.mark.usefixtures("as_root", "able_to_load")
 def test_a_user_without_rights_is_told_what_needs_root(one: Path) -> None:
     mounts = [*tun_for_all(one.parent), *opened_to_others(one.parent / "stage")]
     ended = elsewhere(mounts, SOMEONE + command(one))

@@ -1,4 +1,4 @@
-"""Runs that are kept: whole or not at all, found again, refused when they cannot be read."""
+"""Stored runs: kept whole or not at all, found again, refused when they cannot be read."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ import pytest
 from longfat import errors
 from longfat.runs import plan
 from longfat.scenario.model import Scenario
-from longfat.store import index, store
+from longfat.store import index, store, whole
 from longfat.store.identity import digest, reduction_key, run_key
 from longfat.store.store import Store
 from longfat.suites.kit.reduction import reduce_run
@@ -150,6 +150,24 @@ def test_a_disk_that_takes_no_more_is_told_and_leaves_what_is_there(tmp_path: Pa
     assert left == []
     with Store(tmp_path, "kind") as kept:
         assert (len(kept), kept.damaged) == (1, [])
+
+
+def test_a_file_that_cannot_be_written_whole_is_left_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    whole.write_json(file, {"x": 1})
+    assert json.loads(file.read_text()) == {"x": 1}
+    with pytest.raises(ValueError, match="JSON"):
+        whole.write_json(file, {"x": float("nan")})
+
+    def half() -> None:
+        with whole.draft(file) as draft:
+            draft.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        half()
+    assert json.loads(file.read_text()) == {"x": 1}
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_run_is_known_by_what_it_gives_and_not_by_its_title() -> None:

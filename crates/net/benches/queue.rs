@@ -1,4 +1,5 @@
-//! Queues: drop-tail with arithmetic departures, the plain one, every discipline; and the pipe behind them.
+//! Queues: drop-tail with arithmetic departures, drop-tail by events, every discipline; and the pipe behind
+//! them.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -9,7 +10,7 @@ use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 
 const PACKETS: u64 = 10_000;
 
-/// What a queue wants done, counted.
+/// Counts a queue's actions.
 #[derive(Default)]
 struct Counting {
     dropped: u64,
@@ -32,7 +33,7 @@ fn packet(seq: u64) -> SimPacket {
     SimPacket::new(Kind::Data, FlowId(0), seq, 1500, Time::ZERO)
 }
 
-/// Packets that come 5 % faster than they leave: the queue is full and drops one in 21.
+/// Packets that arrive 5 % faster than they leave: the queue is full and drops one in 21.
 #[divan::bench(args = [175, 12_500])]
 #[expect(clippy::expect_used, reason = "1 Gbit/s is a rate")]
 fn constant_fifo(bencher: Bencher, limit: u64) {
@@ -52,7 +53,7 @@ fn constant_fifo(bencher: Bencher, limit: u64) {
         .bench_local(move || (0..PACKETS).filter(|_| step().is_some()).count());
 }
 
-/// The same load on the plain form: an arrival, and most times a departure.
+/// The same load on the form by events: an arrival, and most times a departure.
 #[divan::bench(args = [175, 12_500])]
 fn drop_tail(bencher: Bencher, limit: u64) {
     let mut queue = DropTail::new(Limit::Packets(limit));
@@ -103,7 +104,7 @@ fn discipline(bencher: Bencher, name: &str) {
     bencher.counter(ItemsCount::new(PACKETS)).bench_local(move || (0..PACKETS).map(|_| step()).sum::<u64>());
 }
 
-/// A pipe with so many packets under way: one in, one out.
+/// A pipe with this many packets under way: one in, one out.
 #[divan::bench(args = [10, 1000, 100_000])]
 fn pipe(bencher: Bencher, under_way: u64) {
     let mut pipe = Pipe::default();

@@ -1,4 +1,4 @@
-//! What a link can carry, which may change with time, and when a packet's last bit is on the wire then.
+//! What a link can carry, which may change with time, and when the last bit of a packet is on the wire.
 //!
 //! ```text
 //! sine :  B(t) = (max + min)/2 + (max - min)/2 sin(2 pi t / period + pi/2)     (Lopez Pacheco 2008, equation 3.8)
@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 /// Bytes that one delivery opportunity of a trace carries (Mahimahi's PACKET_SIZE).
 pub const OPPORTUNITY_BYTES: u32 = 1500;
-/// A trace's rate at a moment is its mean over this long before it (chosen here: a common control interval).
+/// A trace's rate at a moment is its mean over this span before it (chosen here: a common control interval).
 const TRACE_WINDOW: Interval = Interval::from_millis(100);
-/// Halvings after which a time within a packet's transmission is known to the nanosecond.
+/// After this many halvings a time within a packet's transmission is known to the nanosecond.
 const MOST_STEPS: u32 = 64;
 
 /// What a link can carry.
@@ -23,25 +23,25 @@ const MOST_STEPS: u32 = 64;
 pub enum Capacity {
     /// Always the same.
     Constant(Rate),
-    /// A sine, at its greatest when time begins.
+    /// A sine, at its maximum when time begins.
     Sine {
         /// Least and greatest rate, bit/s.
         range_bps: (f64, f64),
         /// Seconds from one greatest rate to the next.
         period_s: f64,
     },
-    /// Each rate from its time on; the first from the beginning, whatever its time.
+    /// Each rate from its time on; the first from the beginning, regardless of its time.
     Steps(Arc<[(Time, Rate)]>),
     /// Opportunities to deliver.
     Trace(Trace),
 }
 
-/// Times at which up to [`OPPORTUNITY_BYTES`] can be delivered, repeated for ever; the last one is the period.
+/// Times at which up to [`OPPORTUNITY_BYTES`] can be delivered, repeated forever; the last one is the period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     times: Arc<[Time]>,
     period_ns: u64,
-    /// How many of them are as late as the period.
+    /// How many of them equal the period.
     at_end: u64,
 }
 
@@ -145,13 +145,14 @@ impl Transmitter {
         &self.capacity
     }
 
-    /// A packet's first bit is due now, the one before it is on the wire: when its last bit is.
+    /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.
     pub fn send(&mut self, now: Time, bytes: u32) -> Time {
         match &self.capacity {
             Capacity::Constant(rate) => now + rate.transmission(bytes),
             Capacity::Sine { range_bps: (least, greatest), .. } => {
                 let bits = 8.0 * f64::from(bytes);
-                // the integral grows: the end is where it has the packet's bits, between these two
+                // the integral grows: the transmission ends between these two, where it reaches the packet's
+                // bits
                 let (mut early_s, mut late_s) = (bits / greatest, bits / least);
                 let mut span_s = (bits / self.capacity.bps(now)).clamp(early_s, late_s);
                 for _ in 0..MOST_STEPS {
@@ -190,7 +191,7 @@ impl Transmitter {
             Capacity::Trace(trace) => {
                 let due = trace.before(now);
                 if self.opportunity < due {
-                    // what was not used in time is lost
+                    // unused opportunities are lost
                     (self.opportunity, self.left_bytes) = (due, OPPORTUNITY_BYTES);
                 }
                 let mut bytes = bytes;
@@ -285,7 +286,7 @@ mod tests {
             })
             .to_vec();
         assert_eq!(ends, [1.0, 1.0, 2.0, 3.0, 5.0]);
-        // what nobody used in time is gone
+        // unused opportunities are lost
         assert_eq!(wire.send(s(0.0092), 1500), s(0.010));
     }
 

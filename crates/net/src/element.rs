@@ -8,13 +8,13 @@ use longfat_wire::{Address, Packet};
 pub enum DropReason {
     /// The queue was full.
     Full,
-    /// Active queue management drew it, with some probability.
+    /// Active queue management dropped it with some probability.
     Early,
-    /// The average queue was above what leaves room for chance (RED, CHOKe).
+    /// The average queue was so long that every arrival is dropped (RED, CHOKe).
     Forced,
     /// It was of the same flow as a packet drawn from the queue, or was that packet (CHOKe).
     Match,
-    /// Packets had waited too long for too long (CoDel).
+    /// Packets had been waiting too long for a whole interval (CoDel).
     Delay,
     /// The path lost it (random, periodic or bursty loss).
     Lost,
@@ -25,7 +25,7 @@ impl DropReason {
     pub const COUNT: usize = 6;
 }
 
-/// Where an element puts what it wants done.
+/// Where an element puts its actions.
 pub trait Sink<P> {
     /// Pass the packet on to the element behind this one (for those that hold no queue).
     fn forward(&mut self, packet: P);
@@ -33,31 +33,31 @@ pub trait Sink<P> {
     fn drop(&mut self, packet: P, reason: DropReason);
     /// A packet was marked (RFC 3168): counted here, changed by the element itself.
     fn marked(&mut self, reason: DropReason);
-    /// The packet that `next` answers with has waited so long.
+    /// The packet that `next` returns has waited for this span.
     fn waited(&mut self, _span: Interval) {}
-    /// Call `timer` at this time; replaces an earlier wish. [`Time::NEVER`] clears it.
+    /// Call `timer` at this time; replaces an earlier request. [`Time::NEVER`] clears it.
     fn set_timer(&mut self, at: Time);
     /// Send a packet of the element's own ([`Packet::control`]) to another element. It travels over the links in between,
     /// may be dropped on the way, and arrives at that element as other packets do.
     fn originate(&mut self, packet: P, to: Address);
 }
 
-/// A queue or a router in front of a link, driven by three calls. Several may stand in a row; only the last one keeps
-/// packets, those before it forward, drop or change what arrives. An element that wants a timer sets the first one when
-/// its first packet arrives.
+/// A queue or a router in front of a link, driven by three calls. Several may stand in a row. Only the last
+/// one keeps packets; those before it forward, drop or change what arrives. An element that wants a timer
+/// sets the first one when its first packet arrives.
 pub trait Element<P: Packet> {
     /// A packet arrives.
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>);
     /// The element's own timer fired.
     fn timer(&mut self, _now: Time, _out: &mut dyn Sink<P>) {}
-    /// The link is free and asks for the next packet; the element may drop some on the way to it. One that has packets
-    /// but gives none is asked again after the next arrival or timer.
+    /// The link is free and asks for the next packet; the element may drop some on the way to it. An element
+    /// that has packets but returns none is asked again after the next arrival or timer.
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P>;
     /// Packets waiting.
     fn packets(&self) -> u64;
     /// Bytes waiting.
     fn bytes(&self) -> u64;
-    /// How many flows it takes to be active, if it estimates that.
+    /// The estimated number of active flows, if it estimates that.
     fn flows_estimated(&self) -> Option<f64> {
         None
     }

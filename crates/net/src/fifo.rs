@@ -1,9 +1,9 @@
 //! A drop-tail FIFO in front of a link of constant rate, without departure events.
 //!
-//! When a packet is accepted, the time at which its transmission starts is arithmetic: the later of now and the end
-//! of the one before it. Those that wait are sent without a pause, so it is enough to remember when the first of them
-//! starts, and their sizes; a packet waits until its own start has come.
-//! [`queue::DropTail`](crate::queue::DropTail) behind a link that asks for packets gives the same results by events.
+//! When a packet is accepted, arithmetic gives the start of its transmission: now, or the end of the one
+//! before it, whichever is later. Waiting packets are sent without a pause, so it is enough to remember their
+//! sizes and when the first of them starts. [`queue::DropTail`](crate::queue::DropTail) behind a link that
+//! asks for packets gives the same results by events.
 
 use crate::Occupancy;
 use crate::queue::Limit;
@@ -26,7 +26,7 @@ pub struct ConstantFifo {
     occupancy: Occupancy,
     packets_out: u64,
     bytes_out: u64,
-    /// The last packet size and how long that takes: sizes hardly ever change, a division is slow.
+    /// The last packet size and its transmission time: sizes rarely change, and a division is slow.
     last_size: (u32, Interval),
 }
 
@@ -56,7 +56,7 @@ impl ConstantFifo {
         }
     }
 
-    /// Brings queue and counters to where they are just before anything happens at `now`, for whoever looks then.
+    /// Brings queue and counters to their state just before anything happens at `now`.
     pub fn settle_before(&mut self, now: Time) {
         self.settle(now - Interval::from_ns(1));
     }
@@ -93,7 +93,8 @@ impl ConstantFifo {
         self.occupancy.join(now, bytes);
     }
 
-    /// A packet of `bytes` arrives: when its last bit will be on the wire, or `None` if there is no room for it.
+    /// A packet of `bytes` arrives. Returns when its last bit will be on the wire, or `None` if there is no
+    /// room for it.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.settle(now);
@@ -121,7 +122,7 @@ impl ConstantFifo {
         &self.occupancy
     }
 
-    /// Starts the figures of a window.
+    /// Starts the statistics of a measurement interval.
     pub fn restart(&mut self, now: Time) {
         self.settle_before(now);
         self.occupancy.restart(now);

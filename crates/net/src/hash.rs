@@ -1,4 +1,4 @@
-//! A hash of flows with a salt of its own, so that nobody outside knows which flows meet.
+//! A salted hash of flows, so that which flows collide cannot be predicted.
 
 use longfat_units::Stream;
 
@@ -14,14 +14,14 @@ impl Hash {
         Hash { salt: draws.below(u64::MAX) }
     }
 
-    /// The flow's place among so many.
+    /// The flow's bin, below `bins`.
     #[inline]
-    pub fn place(self, flow: u64, places: usize) -> usize {
-        // SplitMix64's finalizer: every bit of flow and salt reaches the high ones, which choose the place
+    pub fn bin(self, flow: u64, bins: usize) -> usize {
+        // SplitMix64's finalizer: every bit of flow and salt reaches the high ones, which choose the bin
         let mut h = self.salt ^ flow.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         h ^= h >> 31;
-        ((u128::from(h) * places as u128) >> 64) as usize
+        ((u128::from(h) * bins as u128) >> 64) as usize
     }
 }

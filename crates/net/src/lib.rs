@@ -1,5 +1,6 @@
-//! Network elements: queues, routers, losses, delays. Plain state machines on any [`Packet`](longfat_wire::Packet):
-//! they are handed `now` and answer through a [`Sink`]; they own no clock, no socket, no thread.
+//! Network elements: queues, routers, losses, delays. They are state machines on any
+//! [`Packet`](longfat_wire::Packet): the caller passes `now`, they act through a [`Sink`], and they own no
+//! clock, socket or thread.
 
 mod capacity;
 pub mod counter;

@@ -1,7 +1,7 @@
-//! Losses on a path that are not a queue's: random, periodic, bursty.
+//! Losses on a path outside of queues: random, periodic, bursty.
 //!
-//! Each flow meets its own instance, with its own random stream: adding a flow leaves the losses of all others where
-//! they were.
+//! Each flow meets its own instance, with its own random stream: adding a flow does not change the losses of
+//! any other.
 
 use longfat_units::Stream;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! How much has lately come.
+//! The rate of recent arrivals.
 
 use longfat_units::{Interval, Time};
 
@@ -7,7 +7,7 @@ const BINS: usize = 10;
 /// each so long: 100 ms in all, a common round-trip time (chosen here).
 const BIN: Interval = Interval::from_millis(10);
 
-/// Bytes that came in the last tenth of a second.
+/// Bytes that arrived in the last tenth of a second.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     /// Bytes of each interval, by its number modulo their count.
@@ -25,13 +25,13 @@ impl Meter {
         self.bin = bin;
     }
 
-    /// So many bytes come.
+    /// This many bytes arrive.
     pub fn add(&mut self, now: Time, bytes: u64) {
         self.go_on(now);
         self.bytes[(self.bin % self.bytes.len() as u64) as usize] += bytes;
     }
 
-    /// Their mean rate, bit/s; in the first tenth of a second over what there was of it.
+    /// Their mean rate, bit/s; in the first tenth of a second, over the time so far.
     pub fn bps(&mut self, now: Time) -> f64 {
         self.go_on(now);
         let bytes: u64 = self.bytes.iter().sum();

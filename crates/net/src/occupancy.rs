@@ -4,9 +4,9 @@ use longfat_units::Time;
 
 /// A queue's length and its time integrals, in packets.
 ///
-/// The integral of a length that changes at times t_i is its present value times now, less the sum of each change times
-/// t_i. So a change costs one product and no look at the last one. All of it in whole numbers: the order of summation
-/// cannot matter.
+/// The integral of a length that changes at times t_i is its present value times now, less the sum of each
+/// change times t_i. So a change costs one product and does not depend on the change before it. Everything is
+/// in whole numbers, so the order of summation does not matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupancy {
     packets: u64,
@@ -62,7 +62,7 @@ impl Occupancy {
         self.bytes
     }
 
-    /// Starts the figures of a window at `now`; the length goes on.
+    /// Starts the statistics of a measurement interval at `now`; the length stays.
     pub fn restart(&mut self, now: Time) {
         self.changes = -product(self.packets, now.as_ns());
         self.square_changes = -product(self.packets.pow(2), now.as_ns());

@@ -4,14 +4,15 @@ use longfat_units::Time;
 
 /// Packets under way, each with the time of its arrival; arrival times never decrease.
 ///
-/// A ring whose size is a power of two. A packet is looked at where it lies and then let go, rather than moved out.
+/// A ring whose size is a power of two. Callers read a packet in the ring and then discard it, which avoids a
+/// move.
 #[derive(Clone, Debug)]
 pub struct Pipe<P> {
     slots: Vec<(Time, P)>,
-    /// Where the first packet lies; counts on for ever, only the low bits matter.
+    /// The index of the first packet. It never wraps; only its low bits select a slot.
     first: usize,
     len: usize,
-    /// When the first packet arrives: asked far more often than it changes.
+    /// When the first packet arrives: read far more often than it changes.
     head: Time,
 }
 
@@ -35,7 +36,7 @@ impl<P: Default> Pipe<P> {
         self.head
     }
 
-    /// A packet enters and will arrive at `at`. Answers whether it is the only one under way.
+    /// A packet enters and will arrive at `at`. Returns whether it is the only one under way.
     #[inline(always)]
     pub fn push(&mut self, at: Time, packet: P) -> bool {
         if self.len == self.slots.len() {
@@ -62,13 +63,13 @@ impl<P: Default> Pipe<P> {
         self.slots.resize_with(slots, || (Time::NEVER, P::default()));
     }
 
-    /// The packet that arrives next, where it lies.
+    /// A reference to the packet that arrives next.
     #[inline(always)]
     pub fn first(&self) -> Option<&P> {
         self.slots.get(self.slot(0)).filter(|_| self.len > 0).map(|(_, packet)| packet)
     }
 
-    /// Lets go of the packet that arrives next, without a look at it.
+    /// Discards the packet that arrives next without reading it.
     #[inline(always)]
     pub fn advance(&mut self) {
         if self.len > 0 {

@@ -1,10 +1,10 @@
-//! How long packets waited: a histogram whose buckets grow with what they hold.
+//! How long packets waited: a histogram whose bucket widths grow with the values.
 
 use longfat_units::Interval;
 
 /// Buckets for each doubling: a bucket is at most 1 / 128 as wide as its values are large.
 const PER_DOUBLING: u64 = 128;
-/// Two times as many hold a nanosecond each; the 56 doublings after that are all that 64 bits have.
+/// The first 2 x 128 buckets hold one nanosecond each; the 56 doublings after them cover 64 bits.
 const BUCKETS: usize = 58 * PER_DOUBLING as usize;
 
 /// A histogram of waiting times. A percentile is off by at most half a bucket, 0.4 %.
@@ -28,13 +28,14 @@ impl Sojourn {
         self.total += 1;
     }
 
-    /// Forgets all.
+    /// Clears the histogram.
     pub fn restart(&mut self) {
         self.counts.fill(0);
         self.total = 0;
     }
 
-    /// The least wait that so large a share of the packets (in [0, 1]) did not exceed, in s; `None` without packets.
+    /// The least wait that this share of the packets (in [0, 1]) did not exceed, in s; `None` without
+    /// packets.
     pub fn percentile_s(&self, share: f64) -> Option<f64> {
         let rank = ((share * self.total as f64).ceil() as u64).max(1);
         let mut seen = 0;

@@ -311,9 +311,19 @@ fn shortest_paths(
 }
 
 /// version() -> str
+///
+/// Longfat's version, which the whole workspace has.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// commit() -> str or None
+///
+/// The commit that the core was built from, with "-dirty" after it if tracked files differed; None if unknown.
+#[pyfunction]
+const fn commit() -> Option<&'static str> {
+    option_env!("LONGFAT_BUILT_FROM")
 }
 
 /// results_version(plan=None) -> int
@@ -340,6 +350,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check_queue, m)?)?;
     m.add_function(wrap_pyfunction!(shortest_paths, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(commit, m)?)?;
     m.add_function(wrap_pyfunction!(results_version, m)?)?;
     m.add_class::<algorithm::PyAck>()?;
     m.add_class::<algorithm::PyCongestion>()?;

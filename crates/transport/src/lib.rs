@@ -15,7 +15,7 @@ pub mod udp;
 
 pub use echoing::{Echoing, Mirror};
 pub use receiver::{Receiver, ReceiverConfig};
-pub use reduction::Reduction;
+pub use reduction::Recovery;
 pub use rtt::{RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters};

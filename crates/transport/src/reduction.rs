@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// How the window shrinks during SACK recovery. In JSON: `rate-halving` or `prr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reduction {
+pub enum Recovery {
     /// Rate halving, as in Linux before 3.2 and the kernel of Li, Leith and Shorten: one segment less for
     /// every two that the receiver got, down to ssthresh, and never more than one above the segments in
     /// flight. A window pushed below ssthresh by heavy loss climbs back by slow-start afterwards.
@@ -39,14 +39,14 @@ impl Episode {
     }
 
     /// Moves `w.cwnd` after an acknowledgement that delivered `newly` segments and left `in_flight`.
-    pub fn step(&mut self, how: Reduction, newly: u64, in_flight: u64, w: &mut Window) {
+    pub fn step(&mut self, how: Recovery, newly: u64, in_flight: u64, w: &mut Window) {
         match how {
-            Reduction::RateHalving => {
+            Recovery::RateHalving => {
                 let steps = (self.delivered + newly) / 2 - self.delivered / 2;
                 self.delivered += newly;
                 w.cwnd = halved(w.cwnd, w.ssthresh, steps).min(in_flight as f64 + 1.0).max(1.0);
             }
-            Reduction::Prr => {
+            Recovery::Prr => {
                 self.delivered += newly;
                 let quota =
                     proportional(self.delivered, self.sent, newly, self.outstanding, in_flight, w.ssthresh);
@@ -56,10 +56,10 @@ impl Episode {
     }
 
     /// The window with which the sender continues.
-    pub fn end(how: Reduction, w: &mut Window) {
+    pub fn end(how: Recovery, w: &mut Window) {
         w.cwnd = match how {
-            Reduction::RateHalving => w.cwnd.min(w.ssthresh),
-            Reduction::Prr => w.ssthresh,
+            Recovery::RateHalving => w.cwnd.min(w.ssthresh),
+            Recovery::Prr => w.ssthresh,
         };
     }
 }
@@ -92,16 +92,16 @@ mod tests {
     fn rate_halving_takes_one_segment_for_two_delivered_and_stops_at_the_target() {
         let mut w = window(100.0, 50.0);
         let mut episode = Episode::new(100);
-        (0..60).for_each(|_| episode.step(Reduction::RateHalving, 1, 99, &mut w));
+        (0..60).for_each(|_| episode.step(Recovery::RateHalving, 1, 99, &mut w));
         assert_eq!(w.cwnd, 70.0);
-        (0..60).for_each(|_| episode.step(Reduction::RateHalving, 1, 99, &mut w));
+        (0..60).for_each(|_| episode.step(Recovery::RateHalving, 1, 99, &mut w));
         assert_eq!(w.cwnd, 50.0);
     }
 
     #[test]
     fn rate_halving_holds_the_window_to_what_is_in_flight() {
         let mut w = window(100.0, 50.0);
-        Episode::new(100).step(Reduction::RateHalving, 1, 20, &mut w);
+        Episode::new(100).step(Recovery::RateHalving, 1, 20, &mut w);
         assert_eq!(w.cwnd, 21.0);
     }
 
@@ -114,7 +114,7 @@ mod tests {
         let mut sent = 0;
         episode.delivered = 2;
         for _ in 0..17 {
-            episode.step(Reduction::Prr, 1, pipe, &mut w);
+            episode.step(Recovery::Prr, 1, pipe, &mut w);
             while (pipe as f64) < w.cwnd {
                 pipe += 1;
                 sent += 1;

@@ -8,7 +8,7 @@ mod recovery;
 mod request;
 
 use crate::ages::Ages;
-use crate::cc::Recovery;
+use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
@@ -376,17 +376,17 @@ impl Sender {
             sample = Some(rtt);
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
-        let plain = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
-        if self.config.recovery == Recovery::Sack {
+        let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
+        if self.config.loss_detection == LossDetection::Sack {
             for (start, end) in packet.sack().iter() {
                 newly += self.board.sack(start, end.min(self.next));
             }
-        } else if !plain || self.duplicates > 0 || cumulative == 0 {
+        } else if !steady || self.duplicates > 0 || cumulative == 0 {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
         let acked = self.growth(cumulative);
-        let looks = !plain || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
+        let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
         if looks || self.phase != Phase::Open {
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);

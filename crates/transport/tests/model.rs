@@ -1,6 +1,6 @@
-//! One model of a sender drives every registered algorithm, with its default parameters and with every word
-//! of its
-//! choices, through random legal sequences of events, and checks what must hold of any congestion control.
+//! A model of a sender drives every registered algorithm through random legal sequences of events, with its
+//! default parameters and with every word of its choices, and checks what must hold for any congestion
+//! control.
 
 use longfat_transport::Mirror;
 use longfat_transport::cc::{
@@ -11,10 +11,10 @@ use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Load};
 use proptest::prelude::*;
 
-/// What may happen to a sender. Fractions are of the greatest queueing delay.
+/// An event at a sender. Fractions are of the greatest queueing delay.
 #[derive(Clone, Debug)]
 enum Event {
-    /// So many acknowledgements of `acked` segments each.
+    /// This many acknowledgements of `acked` segments each.
     Acks {
         times: u32,
         acked: u32,
@@ -26,7 +26,7 @@ enum Event {
     Recovered,
     /// The last congestion event turns out spurious.
     Undo,
-    /// Nothing arrives for so long.
+    /// Nothing arrives for this long.
     Pause {
         ms: u64,
     },
@@ -80,7 +80,7 @@ struct Sender {
     least_rtt: Interval,
     delivered: u64,
     recovering: bool,
-    /// The window before the last congestion event, while that can still be undone.
+    /// The window before the last congestion event, while it can still be undone.
     before: Option<Window>,
     next_timer: Option<Time>,
 }
@@ -135,7 +135,7 @@ impl Sender {
         }
     }
 
-    /// Time goes on; timers fire.
+    /// Time passes; timers fire.
     fn pass(&mut self, span: Interval) {
         let until = self.now + span;
         while let (Some(at), Some(period)) =

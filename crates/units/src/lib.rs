@@ -1,5 +1,5 @@
-//! Time, rates, sizes, seeded random streams, parameters, and maths that gives the same bits on every machine.
-//! Nothing here knows about networks beyond "a number of bytes takes so long at a rate".
+//! Time, rates, sizes, seeded random streams, parameters, and maths that gives the same bits on every
+//! machine. All it knows about networks is how long a number of bytes takes at a rate.
 
 pub mod math;
 pub mod parameters;

@@ -1,5 +1,5 @@
-//! Transcendental functions from the `libm` crate: the same bits on every machine, which the platform's own
-//! library does not promise.
+//! Transcendental functions from the `libm` crate: they give the same bits on every machine, which the
+//! platform's own library does not guarantee.
 
 /// Natural logarithm.
 #[inline]

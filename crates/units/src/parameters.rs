@@ -1,4 +1,4 @@
-//! Parameters of algorithms and queues as users set them: declared once in the registry row, checked here.
+//! Parameters that users set. A registry row declares them once; this module checks them.
 
 use serde::Deserialize;
 use thiserror::Error;
@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum Kind {
     /// A number in [least, greatest], with this default.
     Number {
-        /// Used when the user says nothing.
+        /// Used when the user gives no value.
         default: f64,
         /// Least value accepted.
         least: f64,
@@ -19,16 +19,16 @@ pub enum Kind {
     Choice(&'static [&'static str]),
 }
 
-/// One parameter of an algorithm or a queue.
+/// One parameter of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// As written in scenario files.
+    /// The name in scenario files.
     pub name: &'static str,
     /// Values and default.
     pub kind: Kind,
     /// Unit of a number ("segments", "s", "" for none).
     pub unit: &'static str,
-    /// What it does, in one line.
+    /// Its effect, in one line.
     pub meaning: &'static str,
 }
 
@@ -71,23 +71,31 @@ pub enum ParameterError {
     /// There is no such parameter.
     #[error("{owner} has no parameter {name:?}; it has: {known}")]
     Unknown {
-        /// The algorithm or queue.
+        /// The row's name.
         owner: &'static str,
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: String,
+    },
+    /// The queue cannot mark packets.
+    #[error("{owner} cannot mark packets, so it has no parameter \"ecn\"; these queues can: {able}")]
+    CannotMark {
+        /// The row's name.
+        owner: &'static str,
+        /// The queues that can.
+        able: String,
     },
     /// The value is outside what is accepted.
     #[error("{owner}.{name} = {value} is not accepted; give {accepted}")]
     Refused {
-        /// The algorithm or queue.
+        /// The row's name.
         owner: &'static str,
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What would be accepted.
+        /// The accepted values.
         accepted: String,
     },
 }
@@ -142,7 +150,7 @@ impl Parameters {
         declared.iter().map(|p| value(p).map(|v| (p.name, v))).collect::<Result<_, _>>().map(Parameters)
     }
 
-    /// The number `name`. A name that the owner's row does not declare is a mistake in its file.
+    /// The number `name`. Panics if the row does not declare it, which is an error in the row's file.
     pub fn number(&self, name: &str) -> f64 {
         match self.0.iter().find(|(n, _)| *n == name) {
             Some((_, Value::Number(x))) => *x,
@@ -150,7 +158,7 @@ impl Parameters {
         }
     }
 
-    /// The word `name`. A name that the owner's row does not declare is a mistake in its file.
+    /// The word `name`. Panics if the row does not declare it, which is an error in the row's file.
     pub fn word(&self, name: &str) -> &str {
         match self.0.iter().find(|(n, _)| *n == name) {
             Some((_, Value::Word(w))) => w,

@@ -1,5 +1,5 @@
-//! One independent random stream per stochastic component, so that adding a component leaves every other
-//! draw as it was.
+//! One independent random stream per stochastic component, so that adding a component does not change any
+//! other draw.
 
 use crate::math;
 use rand_core::{Rng, SeedableRng};
@@ -53,7 +53,7 @@ impl Stream {
         least * math::pow(1.0 - self.unit(), -1.0 / shape)
     }
 
-    /// Pareto with this shape between two values: as if larger draws were drawn again.
+    /// Pareto with this shape, bounded by two values: as if larger draws were repeated.
     pub fn bounded_pareto(&mut self, shape: f64, least: f64, most: f64) -> f64 {
         bounded_pareto_at(self.unit(), shape, least, most)
     }
@@ -83,15 +83,15 @@ impl Stream {
     }
 }
 
-/// The value below which a share `unit` of a Pareto distribution between two values lies.
+/// The value below which a share `unit` of a bounded Pareto distribution lies.
 pub fn bounded_pareto_at(unit: f64, shape: f64, least: f64, most: f64) -> f64 {
     let beyond = math::pow(least / most, shape);
     (least * math::pow(1.0 - unit * (1.0 - beyond), -1.0 / shape)).min(most)
 }
 
-/// Uniform draws that fill [0, 1) evenly: of every [`Strata::NUMBER`] in a row, one lies in each part of that size
-/// (stratified sampling, with the parts in random order). A mean over many draws is near to the distribution's, heavy
-/// tail or not, while each draw alone is uniform.
+/// Uniform draws that fill [0, 1) evenly: of every [`Strata::NUMBER`] in a row, one lies in each part of that
+/// size (stratified sampling, with the parts in random order). The mean of many draws is close to the
+/// distribution's, even with a heavy tail, while each single draw is uniform.
 #[derive(Clone, Debug)]
 pub struct Strata {
     stream: Stream,
@@ -122,12 +122,12 @@ impl Strata {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Empirical {
     values: Arc<[f64]>,
-    /// Of each value, its weight and those of all before it.
+    /// For each value, its weight plus those of all values before it.
     up_to: Arc<[f64]>,
 }
 
 impl Empirical {
-    /// From rows of value and weight; says what is wrong if they are no distribution.
+    /// From rows of value and weight. The error says why they are not a distribution.
     pub fn new(rows: &[(f64, f64)]) -> Result<Self, &'static str> {
         if rows.is_empty() {
             return Err("there is no value");
@@ -167,14 +167,14 @@ pub enum Distribution {
     Fixed(f64),
     /// Uniform between the two values.
     Uniform(f64, f64),
-    /// Exponential above a least value, which comes first, with the mean that comes second.
+    /// Exponential above a least value (the first number) with this mean (the second).
     Exponential(f64, f64),
     /// One of many values.
     Empirical(Empirical),
 }
 
 impl Distribution {
-    /// One draw. A fixed value takes nothing from the stream.
+    /// One draw. A fixed value does not use the stream.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Distribution::Fixed(x) => *x,

@@ -42,7 +42,7 @@ impl Time {
         self.0 as f64 / NS_PER_S
     }
 
-    /// `self + span` where both are known to lie within a run, so that nothing has to saturate: for the hottest places.
+    /// `self + span` without saturation, for hot code where both lie within a run.
     #[inline(always)]
     pub const fn later_by(self, span: Interval) -> Time {
         Time(self.0.wrapping_add(span.0))

@@ -26,8 +26,18 @@ class _App(click.Group):
             raise Interrupted("interrupted") from None
 
 
+def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from longfat import __version__
+
+        click.echo(f"longfat, version {__version__}")
+        context.exit()
+
+
 @click.group(cls=_App, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="longfat", prog_name="longfat")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
 def app() -> None:
     """A laboratory for congestion control on long fat networks."""
 

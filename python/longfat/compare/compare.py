@@ -1,4 +1,4 @@
-"""`longfat compare`: one scenario in the simulator and live, with one figure and one table of both."""
+"""`longfat compare`: runs one scenario in the simulator and live, and shows both in one figure and table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import numpy as np
 from longfat.compare import page
 from longfat.figure.data import Curve, Figure, Panel, Table
 from longfat.live import run as live
+from longfat.live.check import check
 from longfat.live.traffic import KINDS
 from longfat.report.columns import number
 from longfat.runs import metrics, simulate
 from longfat.runs.result import Array, Result
 from longfat.scenario.model import Scenario
 from longfat.store import output
+from longfat.store.whole import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
 BACKENDS = ("sim", "live")
 MOST_POINTS = 4000
 RATE_SPAN_S = 1.0
-"""Rates in the figure are means over this long."""
+"""Rates in the figure are means over spans of this length."""
 
 LEAST_CUT = 0.1
-"""Of cwnd, for a fall to be a cut."""
+"""The share of cwnd by which it has to fall for a cut."""
 
 QUANTITIES = (
     ("throughput, Mbit/s", "throughput_bps", 1e-6),
@@ -51,8 +53,24 @@ def run(
     source: str = "scenario",
     traffic: str = KINDS[0],
 ) -> dict[str, Any]:
-    """Runs both, writes figure, table and page into a folder, and answers what `compare.json` holds."""
-    live.check(scenario, source, traffic)
+    """Runs a scenario in the simulator and live, and writes compare.json, the page and its figure.
+
+    Args:
+        scenario: what to run.
+        repeats: how many runs of each, with seeds counting up.
+        into: the folder to write.
+        command: the command line, for the provenance.
+        source: names the scenario in errors.
+        traffic: what flows over TCP carry live, one of `traffic.KINDS`.
+
+    Returns:
+        What compare.json holds.
+
+    Raises:
+        InputError: the scenario cannot run live, or the folder cannot be written; before anything runs.
+        LongfatError: a live run ended early.
+    """
+    check(scenario, source, traffic)
     with output.folder(into, output.COMPARE_FILES, output.COMPARE_FILES) as draft:
         seeded = [scenario.repeat(i) for i in range(repeats)]
         results = {
@@ -66,13 +84,17 @@ def run(
             "scenario": scenario.filled().to_toml(),
             "provenance": output.provenance(command),
         }
-        (draft / "compare.json").write_text(json.dumps(document, indent=1) + "\n")
+        write_text(draft / page.COMPARE_FILE, json.dumps(document, indent=1) + "\n")
     page.build(into)
     return document
 
 
 def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
-    """Rows: of (a flow or link), quantity, mean and standard error of each backend, live over sim less 1."""
+    """Returns a row for each quantity of each flow and link.
+
+    A row holds what it is of, the quantity, its mean and standard error on each backend, and the relative
+    difference: live over sim, less 1.
+    """
     rows = []
     for key, quantities in (("flows", QUANTITIES), ("links", LINK_QUANTITIES)):
         summaries = {name: [each.summary[key] for each in runs] for name, runs in results.items()}
@@ -93,17 +115,17 @@ def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
 
 def _factors(runs: list[Result]) -> dict[str, list[float]]:
     names = [flow["name"] for flow in runs[0].summary["flows"]]
-    window = runs[0].scenario.figures_window_s()
-    return {name: [factor for each in runs for factor in backoffs(each.flow(name), window)] for name in names}
+    span_s = runs[0].scenario.figures_window_s()
+    return {name: [factor for each in runs for factor in backoffs(each.flow(name), span_s)] for name in names}
 
 
-def backoffs(series: dict[str, Array], window: tuple[float, float] = (0.0, np.inf)) -> list[float]:
-    """The factors by which a flow's window was cut in a window of time.
+def backoffs(series: dict[str, Array], span_s: tuple[float, float] = (0.0, np.inf)) -> list[float]:
+    """Returns the factors by which a flow's cwnd was cut within a span of time, (begin, end) in s.
 
-    A cut is where cwnd falls by more than a tenth; its factor is the slow-start threshold then over the
-    greatest cwnd since it began to grow. Recovery that reduces cwnd step by step is one cut.
+    cwnd is cut where it falls by more than a tenth. The factor is ssthresh after the cut over the greatest
+    cwnd since it began to grow. A recovery that reduces cwnd step by step counts as one cut.
     """
-    within = (series["time_s"] >= window[0]) & (series["time_s"] <= window[1])
+    within = (series["time_s"] >= span_s[0]) & (series["time_s"] <= span_s[1])
     cwnd, ssthresh = series["cwnd"][within], series["ssthresh"][within]
     factors: list[float] = []
     peak, falls = 0.0, False
@@ -129,7 +151,7 @@ def _row(of: str, quantity: str, found: dict[str, list[float]]) -> dict[str, Any
 
 
 def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list[Result]]) -> Figure:
-    """Histories of the first runs: each flow's cwnd and throughput, and the bottleneck's queue."""
+    """Returns the figure: each flow's cwnd and throughput and the bottleneck's queue, from the first runs."""
     panels = []
     span = (0.0, scenario.duration)
     for flow in first["sim"].summary["flows"]:
@@ -155,7 +177,7 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
         "compare",
         "compare",
         scenario.title or "Simulator and live",
-        "The same scenario in the simulator and on this machine's own TCP; histories are of the first runs.",
+        "The same scenario in the simulator and on this machine's own TCP; the curves show the first runs.",
         tuple(panels),
         columns=1,
         table=table(differences(results)),
@@ -182,7 +204,7 @@ HEADINGS = ("of", "quantity", "sim", "live", "difference")
 
 
 def table(rows: list[dict[str, Any]]) -> Table:
-    """The differences as texts."""
+    """Returns the differences as a table of texts."""
     return Table(HEADINGS, tuple(tuple(_cells(row)) for row in rows))
 
 
@@ -196,7 +218,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def show(document: dict[str, Any], console: Console) -> None:
-    """The differences as a table, and whether the live runs may be believed."""
+    """Prints the differences as a table, and how many of the live runs are valid."""
     from rich.table import Table as Shown
 
     shown = Shown(box=None, pad_edge=False, header_style="dim")

@@ -1,4 +1,4 @@
-"""The page of a comparison: both backends in one figure, and what casts doubt on the live runs."""
+"""The page of a comparison: both backends in one figure, and the live runs' failed checks."""
 
 from __future__ import annotations
 

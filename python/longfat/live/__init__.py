@@ -1,4 +1,4 @@
-"""The live backend: scenarios on this machine's own TCP. Imports nothing, as its worker begins here."""
+"""The live backend: scenarios on this machine's own TCP. Imports nothing, because its worker starts here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def doubts(summaries: list[dict[str, Any]]) -> list[str]:
-    """A line for each live run that is not valid, with every check that it has failed."""
+    """Returns a line for each live run that is not valid, with every check that failed."""
     lines = []
     for summary in summaries:
         failed = [

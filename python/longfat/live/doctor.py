@@ -1,4 +1,4 @@
-"""`longfat doctor`: what this machine can run live, and the command that mends what is missing."""
+"""`longfat doctor`: what this machine can run live, and how to fix what is missing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import _core
+from longfat import installation
 from longfat.errors import LongfatError
-from longfat.live import run, traffic
+from longfat.live import kernel, run, traffic
 from longfat.scenario import registry
 
 if TYPE_CHECKING:
@@ -18,22 +18,27 @@ if TYPE_CHECKING:
 
 REMEDIES = {
     "namespaces": "run as root, or as root: sysctl -w user.max_user_namespaces=1000 "
-    "(and kernel.unprivileged_userns_clone=1 where there is one)",
+    "(and kernel.unprivileged_userns_clone=1 if that key exists)",
     "tun": "as root: modprobe tun && chmod 666 /dev/net/tun",
-    "sysctls": "mount /proc for writing: mount -o remount,rw /proc/sys",
+    "sysctls": "as root: mount -o remount,rw /proc/sys",
     "realtime": "run as root, or as root: setcap cap_sys_nice+ep on the Python interpreter",
 }
 NEEDED = frozenset({"kernel", "namespaces", "tun", "sysctls"})
-"""Without these nothing runs live; the rest makes more of it possible, or results better."""
+"""Nothing runs live without these; the others allow more, or improve results."""
 LEAST_PROCESSORS = 2
 OTHER_KERNEL = "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"
 BTF = Path("/sys/kernel/btf/vmlinux")
 REGISTERING = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
-"""What registering an algorithm with the kernel needs (capabilities(7))."""
+"""The capabilities that registering an algorithm with the kernel needs (capabilities(7))."""
 
 
 def examine() -> list[dict[str, Any]]:
-    """Every item: name, whether it is there, what was found, what mends it ("" if nothing has to be)."""
+    """Looks at everything that live runs need or can use.
+
+    Returns:
+        For each item its `name`, `ok`, whether it is `needed` for any live run, what was `found`, and the
+        `remedy`, a command or advice, which is "" if the item is ok.
+    """
     items = [
         _item(
             "kernel", platform.system() == "Linux", f"{platform.system()} {platform.release()}", "use Linux"
@@ -50,18 +55,17 @@ def examine() -> list[dict[str, Any]]:
             "processors",
             processors >= LEAST_PROCESSORS,
             f"{processors}",
-            f"use a machine with {LEAST_PROCESSORS} or more: router and hosts have a thread each",
+            f"use a machine with {LEAST_PROCESSORS} or more: routers and hosts run in threads of their own",
         )
     )
     btf = BTF.exists()
     items.append(_item("btf", btf, str(BTF) if btf else f"no {BTF}", OTHER_KERNEL))
-    clang = shutil.which("clang")
-    items.append(
-        _item("clang", clang is not None, clang or "not found", "apt-get install -y clang libbpf-dev")
-    )
+    if installation.checkout() is not None:  # a wheel contains what clang would build
+        clang = shutil.which("clang")
+        items.append(_item("clang", clang is not None, clang or "not found", kernel.CLANG))
     program = traffic.iperf3()
     items.append(_item("iperf3", program is not None, program or "not found", traffic.INSTALL))
-    there = run.available()
+    there = kernel.available()
     items += [
         _algorithm(row, there)
         for row in registry.rows("algorithms")
@@ -71,11 +75,11 @@ def examine() -> list[dict[str, Any]]:
 
 
 def _algorithm(row: registry.Row, there: list[str]) -> dict[str, Any]:
-    name, own, module = run.kernel_name(row["name"], there), row.get("kernel_form"), row["linux_module"] or ""
+    name, own, module = kernel.name_of(row["name"], there), row.get("kernel_form"), row["linux_module"] or ""
     item = f"algorithm {row['name']}"
     if own is not None and name == own:
         found, remedy = _missing(own)
-        return _item(item, not found, found or f"{own}, brought in for each run", remedy)
+        return _item(item, not found, found or f"{own}, loaded for each run", remedy)
     if name in there:
         return _item(item, True, name, "")
     if _module_file(module):
@@ -84,24 +88,18 @@ def _algorithm(row: registry.Row, there: list[str]) -> dict[str, Any]:
 
 
 def _missing(own: str) -> tuple[str, str]:
-    """What an algorithm of bpf/ still needs here, and what mends it; empty if nothing."""
-    if not _core.live_has_loader():
-        return (
-            "no loader in this build",
-            "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf",
-        )
-    if not (run.OBJECTS / f"{own}.o").exists():
-        clang = "" if shutil.which("clang") else "apt-get install -y clang libbpf-dev && "
-        return f"{own} is not built", f"{clang}make bpf"
+    """Returns what is missing to load an algorithm of bpf/, and how to fix it; two "" if nothing is."""
+    if lacking := kernel.unbuilt(own):
+        return lacking
     if not BTF.exists():
         return "no BTF", OTHER_KERNEL
     if not _may_register():
-        return "no right to register it", "run as root"
+        return "not permitted to register it", "run as root"
     return "", ""
 
 
 def _may_register() -> bool:
-    """Whether this process has those capabilities, in the first user namespace."""
+    """Returns whether this process has those capabilities in the initial user namespace."""
     try:
         mapped = Path("/proc/self/uid_map").read_text().split()
         status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
@@ -112,7 +110,7 @@ def _may_register() -> bool:
 
 
 def lacking(items: list[dict[str, Any]]) -> list[str]:
-    """Names of the items without which nothing runs live here."""
+    """Returns the names of missing items without which nothing runs live here."""
     return [item["name"] for item in items if item["needed"] and not item["ok"]]
 
 
@@ -129,11 +127,11 @@ def _item(name: str, ok: bool, found: str, remedy: str) -> dict[str, Any]:
 
 
 def show(items: list[dict[str, Any]], console: Console) -> None:
-    """The items as a table, and what follows from them in a line."""
+    """Prints the items as a table, and a line that says whether live runs work."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("", "item", "found", "what mends it"):
+    for heading in ("", "item", "found", "how to fix it"):
         table.add_column(heading)
     for item in items:
         sign = "[green]yes[/]" if item["ok"] else "[red]no[/]" if item["needed"] else "[yellow]no[/]"
@@ -141,6 +139,6 @@ def show(items: list[dict[str, Any]], console: Console) -> None:
     console.print(table)
     without = lacking(items)
     console.print(
-        f"Nothing can be run live here without: {', '.join(without)}." if without else "Live runs work here.",
+        f"Nothing runs live here without: {', '.join(without)}." if without else "Live runs work here.",
         markup=False,
     )

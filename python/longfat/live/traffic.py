@@ -1,4 +1,4 @@
-"""What flows over TCP carry in a live run: Longfat's own traffic, or iperf3's."""
+"""What flows over TCP carry in a live run: Longfat's own traffic or iperf3's."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ INSTALL = "apt-get install -y iperf3"
 
 
 def iperf3() -> str | None:
-    """Where the program is, if it is installed."""
+    """Returns the path of iperf3, None if it is not installed."""
     return shutil.which("iperf3")
 
 
 def check(scenario: Scenario, traffic: str) -> None:
-    """InputError, one clear line, if there is no such traffic, or it cannot be had for this scenario."""
+    """Raises InputError, one line, if the traffic is unknown or does not work with this scenario."""
     refuse_unknown(traffic)
     if traffic == KINDS[0]:
         return
     if iperf3() is None:
-        raise InputError(f'traffic "iperf3": the program is not installed; this brings it: {INSTALL}')
+        raise InputError(f'traffic "iperf3": iperf3 is not installed; to fix it: {INSTALL}')
     for i, flow in enumerate(scenario.flow):
         tcp = registry.find("algorithms", flow.algorithm.name).get("transport") == "tcp"
         if tcp and flow.bytes is not None:
             raise InputError(
-                f"flow.{i}.bytes: iperf3 ends when the kernel has taken the last byte, not when it has come; "
-                'accepted with traffic "iperf3": leave it out, or say when to stop'
+                f"flow.{i}.bytes: iperf3 ends when the kernel has taken the last byte, not when it has "
+                'arrived; accepted with traffic "iperf3": leave it out, or set stop'
             )
 
 
 def refuse_unknown(traffic: str, backend: str = "live") -> None:
-    """InputError if there is no such traffic, or this backend has it not."""
+    """Raises InputError if the traffic is unknown or the backend does not have it."""
     if traffic not in KINDS:
         raise InputError(f"traffic {traffic!r}: accepted: {', '.join(map(repr, KINDS))}")
     if traffic != KINDS[0] and backend != "live":
-        raise InputError(f'traffic "{traffic}": accepted with backend "live", where there are real hosts')
+        raise InputError(f'traffic "{traffic}": accepted with backend "live", which has real hosts')

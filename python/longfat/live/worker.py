@@ -1,8 +1,9 @@
-"""The process that a live run happens in, and nothing else: it moves into namespaces of its own for good.
+"""The process in which a live run happens; it moves into its own namespaces and cannot leave them.
 
 `python -m longfat.live.worker PARENT` reads a pickled request from standard input and writes a pickled
-answer. It ends when its parent does, however that ends, and everything that it has made hangs from its file
-descriptors. It has one thread when it begins, without which a user could not have a user namespace.
+answer. It ends when its parent process ends, for whatever reason. File descriptors alone hold everything that
+it creates, so nothing is left after it. It starts with one thread, because the kernel gives a user namespace
+to a process of one thread only.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ DONE, REFUSED, FAILED = "done", "refused", "failed"
 
 
 def answer(request: dict[str, Any]) -> tuple[str, Any]:
-    """What became of a request, and its result or a line that says why there is none."""
+    """Handles a request: {"what": "probe"}, or "run" with the arguments of `_core.live_run`.
+
+    Returns:
+        DONE and the result, or REFUSED or FAILED and one line that says why there is none.
+    """
     try:
         if request["what"] == "probe":
             return DONE, _core.live_probe()
@@ -31,10 +36,10 @@ def answer(request: dict[str, Any]) -> tuple[str, Any]:
 
 
 def main() -> None:
-    """Answers one request."""
+    """Reads one request and writes the answer."""
     _core.live_die_with_parent()
     if os.getppid() != int(sys.argv[1]):
-        return  # it has ended before the line above
+        return  # the parent ended before the line above took effect
     pickle.dump(answer(pickle.load(sys.stdin.buffer)), sys.stdout.buffer)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -18,6 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from longfat.errors import InputError
 from longfat.figure import matplotlib, plotly
 from longfat.figure.data import Figure
+from longfat.store.whole import write_text
 
 PAGE = "index.html"
 FIGURES = "figures"
@@ -67,10 +67,8 @@ def render(root: Path, package: str, template: str, **values: Any) -> Path:
     environment.filters["number"] = _number
     text = environment.get_template(template).render(plotlyjs=get_plotlyjs(), **values)
     path = root / PAGE
-    scratch = root / f".{PAGE}.{os.getpid()}"
     try:
-        scratch.write_text(text, encoding="utf-8")
-        scratch.replace(path)
+        write_text(path, text)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.console import Console
 
 from longfat.report.progress import progress_bar
@@ -24,6 +22,7 @@ from longfat.screen.table import SCREEN_FILE
 from longfat.store import output
 from longfat.store.identity import reduction_key, run_key
 from longfat.store.store import Store
+from longfat.store.whole import write_json, write_table
 
 RUNS_FILE = "runs.parquet"
 FORMAT = 1
@@ -46,10 +45,10 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
         rows = _rows(grid, planned, kept, jobs, console)
         wall_s = time.perf_counter() - begin
         document = _document(grid, rows, wall_s)
-        (draft / SCREEN_FILE).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
+        write_json(draft / SCREEN_FILE, document)
         names = dict.fromkeys(key for row in rows for key in row)
         table = pa.table({name: pa.array([row[name] for row in rows]) for name in names})
-        pq.write_table(table, draft / RUNS_FILE, compression="zstd")
+        write_table(draft / RUNS_FILE, table)
         with console.status("drawing"):
             page.build(draft)
     return document

@@ -1,1 +1,1 @@
-"""Stored results: runs by key, folders that are written whole, and where they can be."""
+"""Stored results: runs by key, files and folders that are written whole, and where they lie."""

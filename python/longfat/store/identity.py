@@ -1,4 +1,4 @@
-"""What makes two runs the same run, and two reductions the same reduction: names for stored results."""
+"""The keys of stored results: what makes two runs the same run, and two reductions the same reduction."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Reduction = TypeVar("Reduction", bound=Callable[..., Any])
 
 
 def run_key(scenario: Scenario) -> str:
-    """Of what a run gives: its plan (seed included), the version of such results, and users' own algorithms.
+    """Returns the key of a run's results: its plan with the seed, their version, and users' own algorithms.
 
-    Two scenarios with the same key give the same bytes. A title is not part of it, nor is a version of
-    Longfat that left results of such a plan as they were (`_core.results_version`).
+    Scenarios with the same key give the same bytes. The title is not part of the key. A new version of
+    Longfat changes the key only if it changed the results of such a plan (`_core.results_version`).
     """
     return next(run_keys(scenario, [scenario.seed]))
 
 
 def run_keys(scenario: Scenario, seeds: Iterable[int]) -> Iterator[str]:
-    """As `run_key`, of the scenario with each of these seeds."""
+    """Yields the key of the scenario with each of these seeds; see `run_key`."""
     parts = plan.flow_parts(scenario)
     own = {name: _own(part.algorithm) for name, part in parts.items() if part.algorithm.custom}
     planned = plan.build(scenario)
@@ -39,15 +39,15 @@ def run_keys(scenario: Scenario, seeds: Iterable[int]) -> Iterator[str]:
 
 
 def kept_as(name: str, version: str) -> Callable[[Reduction], Reduction]:
-    """Declares the key under which a store keeps what a reduction gives.
+    """Declares the key under which a store keeps what a reduction returns.
 
-    The key does not follow from where the function stands, so stored rows survive a move. Whoever changes
-    what a reduction gives changes its version; `tests/python/test_reductions.py` notices when that is
+    The key does not depend on the function's module, so stored rows survive a move. Whoever changes what a
+    reduction returns must change its version; `tests/python/test_reductions.py` fails if that is
     forgotten.
 
     Args:
-        name: tells this reduction from all others.
-        version: tells what it gives from what it gave earlier; any text.
+        name: distinguishes this reduction from all others.
+        version: distinguishes what it returns from what it returned earlier; any text.
     """
 
     def declare(function: Reduction) -> Reduction:
@@ -58,18 +58,18 @@ def kept_as(name: str, version: str) -> Callable[[Reduction], Reduction]:
 
 
 def reduction_key(function: Callable[..., Any]) -> str:
-    """The key under which a store keeps what this reduction gives; see `kept_as`."""
+    """Returns the key under which a store keeps what this reduction returns; see `kept_as`."""
     key: str = getattr(function, KEY)
     return key
 
 
 def digest(value: Any) -> str:
-    """SHA-256 of a value as JSON, in hexadecimal."""
+    """Returns the SHA-256 of a value as JSON, in hexadecimal."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def _own(algorithm: Any) -> list[Any]:
-    """A user's algorithm: the source of its file, which class of it, with what."""
+    """Identifies a user's algorithm: the digest of its file, the class, and its parameters."""
     file, _, name = algorithm.name.rpartition(":")
     return [_file_digest(file), name, algorithm.parameters]
 

@@ -1,4 +1,4 @@
-"""Which segment of a store holds which run, in some 20 bytes a run however many there are."""
+"""Which segment of a store holds which run, in about 20 bytes a run for any number of runs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable
 import numpy as np
 
 DIGEST_BYTES = 16
-"""Of a key: that two of 10^9 keys have the same is less likely than 10^-20."""
+"""Length of a key's digest: two of 10^9 keys share one with a probability below 10^-20."""
 FRESH = 4096
-"""Keys that wait unsorted before they are sorted in with the others."""
+"""So many new keys wait unsorted before they are merged into the sorted ones."""
 
 
 class Index:
-    """Keys of runs, each in one segment: the last that it was put into."""
+    """Keys of runs, each with one segment: the last one that it was put into."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
@@ -23,46 +23,46 @@ class Index:
         self._fresh: dict[bytes, int] = {}
 
     def put(self, keys: Iterable[str], segment: str) -> None:
-        """These keys are in that segment now."""
+        """Records that these keys are in that segment."""
         number = len(self._names)
         self._names.append(segment)
         for key in keys:
             self._fresh[_digest(key)] = number
         if len(self._fresh) > FRESH:
-            self._sort_in()
+            self._merge()
 
     def find(self, key: str) -> str | None:
-        """The segment that has this key."""
+        """Returns the segment that holds this key, None if there is none."""
         digest = _digest(key)
         number = self._fresh.get(digest)
         if number is None:
-            place = self._place(digest)
-            if place is None:
+            position = self._position(digest)
+            if position is None:
                 return None
-            number = int(self._segments[place])
+            number = int(self._segments[position])
         return self._names[number]
 
     def __len__(self) -> int:
-        old = sum(self._place(digest) is not None for digest in self._fresh)
+        old = sum(self._position(digest) is not None for digest in self._fresh)
         return len(self._digests) + len(self._fresh) - old
 
-    def _place(self, digest: bytes) -> int | None:
+    def _position(self, digest: bytes) -> int | None:
         wanted = np.array(digest, dtype=self._digests.dtype)
-        place = int(np.searchsorted(self._digests, wanted))
-        found = place < len(self._digests) and self._digests[place] == wanted
-        return place if found else None
+        position = int(np.searchsorted(self._digests, wanted))
+        found = position < len(self._digests) and self._digests[position] == wanted
+        return position if found else None
 
-    def _sort_in(self) -> None:
+    def _merge(self) -> None:
         fresh = np.array(list(self._fresh), dtype=self._digests.dtype)
         order = np.argsort(fresh)
         fresh = fresh[order]
         numbers = np.fromiter(self._fresh.values(), dtype=np.uint32, count=len(fresh))[order]
-        places = np.searchsorted(self._digests, fresh)
-        known = places < len(self._digests)
-        known[known] = self._digests[places[known]] == fresh[known]
-        self._segments[places[known]] = numbers[known]
-        self._digests = np.insert(self._digests, places[~known], fresh[~known])
-        self._segments = np.insert(self._segments, places[~known], numbers[~known])
+        positions = np.searchsorted(self._digests, fresh)
+        known = positions < len(self._digests)
+        known[known] = self._digests[positions[known]] == fresh[known]
+        self._segments[positions[known]] = numbers[known]
+        self._digests = np.insert(self._digests, positions[~known], fresh[~known])
+        self._segments = np.insert(self._segments, positions[~known], numbers[~known])
         self._fresh = {}
 
 

@@ -1,4 +1,4 @@
-"""The ledger file that a suite leaves, and how to read it: a row a claim, with its verdict."""
+"""The ledger of claims that a suite writes: one row a claim, with its verdict."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LEDGER_FILE = "claims.json"
 
 
 def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
-    """Every ledger row stored in a directory or one level of directories below it, in the order of the ids.
+    """Returns every ledger row in a directory and the directories directly below it, ordered by id.
 
-    Of two rows with one id the later file's counts. Raises `InputError` when there is no ledger.
+    If two rows have the same id, the one in the newer file counts. Raises `InputError` if there is no ledger.
     """
     root = Path(directory)
     files = [*root.glob(LEDGER_FILE), *root.glob(f"*/{LEDGER_FILE}")]
@@ -35,7 +35,7 @@ def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
 
 
 def read_ledger(file: Path) -> list[dict[str, Any]]:
-    """The rows of one ledger file; `InputError` when it is damaged."""
+    """Returns the rows of one ledger file. Raises `InputError` if it is damaged."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         rows = document["claims"]
@@ -47,7 +47,7 @@ def read_ledger(file: Path) -> list[dict[str, Any]]:
 
 
 def tally(rows: Iterable[Mapping[str, Any]]) -> dict[Verdict, int]:
-    """How many rows have each verdict."""
+    """Returns how many rows have each verdict."""
     counts: dict[Verdict, int] = dict.fromkeys(VERDICTS, 0)
     for row in rows:
         counts[row["verdict"]] += 1

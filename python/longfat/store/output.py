@@ -1,4 +1,4 @@
-"""What `longfat run --out DIR` writes, whole or not at all."""
+"""The folders that commands write with `--out`: each replaced as a whole, or left as it was."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import _core
+from longfat import installation
 from longfat.errors import InputError
 from longfat.figure.data import FORMATS as FIGURE_FORMATS
 from longfat.runs.result import Result
+from longfat.store.whole import write_json, write_table, write_text
 
 if TYPE_CHECKING:
     import pyarrow
 
 FORMAT = 1
-"""Of the folder; counts up when a reader would have to know."""
+"""The format of a run's folder; incremented when a reader has to know."""
 
 TABLES = ("flows", "links", "events", "transfers")
 
@@ -32,9 +32,9 @@ RUN_FILES = frozenset(
     {"summary.json", "scenario.toml", "provenance.json"} | {f"{name}.parquet" for name in TABLES}
 )
 REPORT_FILES = frozenset({"index.html", "figures"})
-"""What `longfat report` adds, in the folder of a run or of a suite."""
+"""What `longfat report` adds to any of these folders."""
 STORE_FILES = frozenset({"store.json", "segments", "series", "damaged"})
-"""Runs that are kept by what they are, in the folder of a suite, a screen or a sweep."""
+"""The store of runs in the folder of a suite, a screen or a sweep."""
 SUITE_FILES = frozenset({"suite.json", "claims.json", "experiments"})
 SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
 SWEEP_FILES = frozenset({"sweep.json", "tables"})
@@ -49,10 +49,17 @@ KINDS = {
 
 
 def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> None:
-    """InputError if a folder holds anything but `own` files, with one of `marks` among them, and a report.
+    """Raises InputError if a folder is a file, or holds anything that a command of this kind did not write.
 
-    What begins with a dot is nobody's result, and stays. A folder that is not there, or is empty, is fine.
+    Names that begin with a dot are ignored. A folder that is missing or empty is accepted.
+
+    Args:
+        path: the folder.
+        own: the files that such a command writes; a report beside them is accepted.
+        marks: the folder has to hold at least one of these, unless it is empty.
     """
+    if path.exists() and not path.is_dir():
+        raise InputError(f"--out {path}: is a file; accepted: a folder, which is created if missing")
     held = (
         {entry.name for entry in path.iterdir() if not entry.name.startswith(".")} if path.is_dir() else set()
     )
@@ -78,19 +85,20 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
 def folder(
     path: Path, own: frozenset[str] = RUN_FILES, marks: frozenset[str] = frozenset({"provenance.json"})
 ) -> Iterator[Path]:
-    """An empty folder whose files become those of `path` when the block ends well, and else vanish.
+    """Yields an empty folder; its files replace those in `path` when the block ends well.
 
-    What an earlier command of the same kind left in `path` (`own` files, one of `marks` among them) goes as a
-    whole. InputError at once, before anything is run, if `path` cannot be written or holds something else.
+    If the block raises, its files vanish and `path` stays as it was. Otherwise everything that an earlier
+    command of the same kind left in `path` is removed; see `refuse_foreign` for `own` and `marks`.
+
+    Raises:
+        InputError: `path` cannot be written or holds something else; raised before the block begins.
     """
-    if path.exists() and not path.is_dir():
-        raise InputError(f"--out {path}: is a file; accepted: a folder, made if it is not there")
     made = [parent for parent in (path, *path.parents) if not parent.exists()]
     draft: Path | None = None
     try:
         try:
-            path.mkdir(parents=True, exist_ok=True)
             refuse_foreign(path, own, marks)
+            path.mkdir(parents=True, exist_ok=True)
             draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
         except OSError as error:
             raise InputError(
@@ -109,7 +117,7 @@ def folder(
 
 
 def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
-    """Moves an earlier command's files out of `path` into the draft, and the draft's in; all or nothing."""
+    """Swaps an earlier command's files in `path` with those in the draft, all or none."""
     new = sorted(draft.iterdir())
     earlier = draft / "earlier"
     earlier.mkdir()
@@ -127,38 +135,42 @@ def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
 
 
 def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[str], into: Path) -> None:
-    """The files of one run, or of repeats that differ by seed; their tables then have a column `seed`."""
-    (into / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
-    (into / "scenario.toml").write_text(results[0].scenario.filled().to_toml())
-    (into / "provenance.json").write_text(json.dumps(provenance(command), indent=1) + "\n")
+    """Writes the files of one run, or of repeats; the tables of repeats have a column `seed`.
+
+    Args:
+        results: the runs.
+        summary: what `longfat run --json` prints of them.
+        command: the command line, for the provenance.
+        into: the folder.
+    """
+    write_text(into / "summary.json", json.dumps(summary, indent=1) + "\n")
+    write_text(into / "scenario.toml", results[0].scenario.filled().to_toml())
+    write_json(into / "provenance.json", provenance(command))
     events = ["events"] if results[0].scenario.sample.events else []
     transfers = ["transfers"] if results[0].scenario.background else []
     for name in ["flows", "links", *events, *transfers]:
-        _write_parquet(
-            [(result.scenario.seed, getattr(result, name)) for result in results], into / f"{name}.parquet"
-        )
+        tables = [(result.scenario.seed, getattr(result, name)) for result in results]
+        write_table(into / f"{name}.parquet", _joined(tables))
 
 
-def _write_parquet(tables: list[tuple[int, pyarrow.Table]], path: Path) -> None:
+def _joined(tables: list[tuple[int, pyarrow.Table]]) -> pyarrow.Table:
+    """Returns one table of all, with a column `seed` if there are several."""
     import pyarrow
-    from pyarrow import parquet
 
     if len(tables) == 1:
-        whole = tables[0][1]
-    else:
-        whole = pyarrow.concat_tables(
-            table.add_column(0, "seed", pyarrow.array([seed] * table.num_rows, pyarrow.int64()))
-            for seed, table in tables
-        )
-    parquet.write_table(whole, path, compression="zstd")
+        return tables[0][1]
+    return pyarrow.concat_tables(
+        table.add_column(0, "seed", pyarrow.array([seed] * table.num_rows, pyarrow.int64()))
+        for seed, table in tables
+    )
 
 
 def provenance(command: Sequence[str]) -> dict[str, Any]:
-    """Where a result comes from: version, commit, host, kernel, command."""
+    """Returns where a result comes from: version, commit, host, kernel, command."""
     return {
         "format": FORMAT,
-        "version": _core.version(),
-        "commit": commit(),
+        "version": installation.__version__,
+        "commit": installation.commit(),
         "command": list(command),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "host": platform.node(),
@@ -166,21 +178,3 @@ def provenance(command: Sequence[str]) -> dict[str, Any]:
         "machine": platform.machine(),
         "python": platform.python_version(),
     }
-
-
-def commit() -> str | None:
-    """The commit of the checkout that this package runs from, None outside of one."""
-    checkout = Path(__file__).resolve().parents[2]
-    if not (checkout / ".git").exists():
-        return None
-    try:
-        asked = subprocess.run(
-            ["git", "-C", str(checkout), "rev-parse", "HEAD"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return asked.stdout.strip()

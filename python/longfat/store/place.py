@@ -1,4 +1,4 @@
-"""Where a store lies: a folder, or anything that fsspec knows. Files appear whole or not at all in both."""
+"""Where a store lies: a folder, or an address that fsspec knows. Files appear whole or not at all in both."""
 
 from __future__ import annotations
 
@@ -11,49 +11,50 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from longfat.errors import InputError
+from longfat.store import whole
 
 Put = Callable[[str, bytes], None]
-"""Writes a file below a folder that is being made."""
+"""Writes a file, by name, into a folder that is being made."""
 
 
 class Place(Protocol):
-    """Files by names with slashes."""
+    """Files by name; slashes in a name separate folders."""
 
     def prepare(self) -> None:
-        """Makes it, if it is not there; InputError if it cannot be written."""
+        """Creates the place if it is missing. Raises InputError if it cannot be written."""
 
     def lock(self) -> None:
-        """Nobody else writes from here on; InputError if somebody does."""
+        """Keeps other writers out. Raises InputError if another process writes."""
 
     def unlock(self) -> None:
-        """Others may write."""
+        """Lets others write."""
 
     def names(self, folder: str) -> list[str]:
-        """The files in a folder, in order; none if there is no such folder."""
+        """Returns the names of the files in a folder, sorted; none if the folder is missing."""
 
     def read(self, name: str) -> bytes:
-        """A file; FileNotFoundError if it is not there."""
+        """Returns what a file holds. Raises FileNotFoundError if it is missing."""
 
     def write(self, name: str, data: bytes) -> None:
-        """A file, whole or not at all."""
+        """Writes a file, whole or not at all."""
 
     def move(self, name: str, to: str) -> None:
-        """A file gets another name."""
+        """Renames a file."""
 
     def remove(self, name: str) -> None:
-        """A file goes; fine if it is gone."""
+        """Removes a file, if it is there."""
 
     def exchange(self, folder: str) -> AbstractContextManager[Put]:
-        """What is put within the block becomes all that the folder holds, when the block ends well."""
+        """Replaces what a folder holds by what is put within the block, when the block ends well."""
 
 
 def place(where: Path | str) -> Place:
-    """The folder, or the place at an address with "://"."""
+    """Returns the place at a path, or at an address with "://"."""
     return Remote(where) if isinstance(where, str) and "://" in where else Folder(Path(where))
 
 
 class Folder:
-    """A folder of this machine, or one that several machines see."""
+    """A folder on this machine, or one that several machines share."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -64,10 +65,7 @@ class Folder:
 
     def prepare(self) -> None:
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            probe = self.path / f".writable-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
+            whole.prepare(self.path)
         except OSError as error:
             raise InputError(
                 f"{self.path}: {error.strerror}; accepted: a folder that can be written"
@@ -80,7 +78,7 @@ class Folder:
         except OSError:
             os.close(held)
             raise InputError(
-                f"{self.path}: another process is writing to it; accepted: one at a time"
+                f"{self.path}: another process is writing to it; accepted: one writer at a time"
             ) from None
         self._lock = held
 
@@ -102,17 +100,10 @@ class Folder:
     def write(self, name: str, data: bytes) -> None:
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with draft.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                draft.unlink()
-            raise
+        with whole.draft(path) as draft, draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
 
     def move(self, name: str, to: str) -> None:
         target = self.path / to
@@ -125,7 +116,7 @@ class Folder:
     @contextmanager
     def exchange(self, folder: str) -> Iterator[Put]:
         draft, earlier = (self.path / f".{folder}-{what}" for what in ("draft", "earlier"))
-        for rest in (draft, earlier):  # of a program that was killed
+        for rest in (draft, earlier):  # left by a program that was killed
             shutil.rmtree(rest, ignore_errors=True)
         try:
             draft.mkdir()
@@ -139,7 +130,10 @@ class Folder:
 
 
 class Remote:
-    """What fsspec reaches. An object there appears whole; that only one writes is up to the user."""
+    """An address that fsspec reaches. Objects there appear whole.
+
+    Nothing there keeps a second writer out; the user has to see to that.
+    """
 
     def __init__(self, address: str) -> None:
         try:
@@ -164,7 +158,7 @@ class Remote:
         try:
             self._files.makedirs(self._root, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{self.address}: {error}; accepted: a place that can be written") from None
+            raise InputError(f"{self.address}: {error}; accepted: an address that can be written") from None
 
     def lock(self) -> None:
         pass

@@ -1,15 +1,14 @@
-"""Runs that are kept by what they are: each once, written whole or not at all, found again by anyone.
+"""A store of runs by key: each run is kept once, written whole or not at all.
 
-A store is a folder, or anything that fsspec knows ("s3://bucket/name"):
+A store is a folder, or an address that fsspec knows ("s3://bucket/name"):
 
 store.json                       format, and the version that made it
-segments/REDUCTION/NAME.parquet  rows (key of a run, what was kept of it as JSON), written in batches
-series/KEY.parquet               samples of a run, where they are kept
-damaged/                         segments that could not be read; what was in them is run again
+segments/REDUCTION/NAME.parquet  rows (key of a run, what is kept of it as JSON), written in batches
+series/KEY.parquet               samples of a run, if they are kept
+damaged/                         segments that could not be read; their runs are run again
 
-A row counts when its segment has its name, and a segment gets its name when all of it is on the disk. So
-whatever ends the program, a store holds whole segments; a run whose segment is missing or damaged is run
-again.
+A segment gets its name once all of it is on disk, and only segments with a name count. So whatever ends the
+program, a store holds whole segments; a run whose segment is missing or damaged is run again.
 """
 
 from __future__ import annotations
@@ -35,16 +34,17 @@ from longfat.store.index import Index
 from longfat.store.place import place
 
 FORMAT = 1
-"""Of a store; counts up when an older version could not read it."""
+"""The format of a store; incremented when older versions cannot read it."""
 STORE_FILE = "store.json"
 SEGMENTS, SERIES, DAMAGED = "segments", "series", "damaged"
 MOST_ROWS = 512
-"""Of a segment that is written while runs come in."""
+"""The most rows in a segment that is written while runs come in."""
 MOST_WAIT_S = 2.0
-"""Between the end of a run and its segment, if another run ends after that."""
+"""A run that ends later than this after the last segment causes a new one to be written."""
 FEW_SEGMENTS = 64
-"""More than these are joined when the store is closed."""
+"""If there are more segments than this, closing the store joins them."""
 JOINED_ROWS = 1024
+"""Segments with fewer rows are joined; a joined segment has at least these, except the last."""
 ARRAY = "float64"
 """Marks an array in JSON."""
 
@@ -52,22 +52,22 @@ SCHEMA = pa.schema([("key", pa.string()), ("kept", pa.string())])
 
 
 class Store:
-    """Rows of one reduction; opened for writing by one process at a time.
+    """The rows of one reduction. One process at a time may open it for writing.
 
     Attributes:
-        damaged: names of segments that could not be read and were put aside.
+        damaged: names of the segments that could not be read; they have been moved aside.
     """
 
     def __init__(self, where: Path | str, reduction: str, *, write: bool = True) -> None:
-        """Opens a store, made if it is not there.
+        """Opens a store and creates it if it is missing.
 
         Args:
             where: a folder, or an address with "://" for fsspec.
-            reduction: what is kept of each run, as `identity.reduction_key` names it.
-            write: False only reads, beside another process that may be writing.
+            reduction: the key of what is kept of each run, from `identity.reduction_key`.
+            write: False to read only; another process may write meanwhile.
 
         Raises:
-            InputError: it cannot be written, was made by a newer version, or another process writes to it.
+            InputError: it cannot be written, a newer version made it, or another process writes to it.
         """
         self._place = place(where)
         self._folder = f"{SEGMENTS}/{reduction}"
@@ -79,7 +79,7 @@ class Store:
         self._check_format(write)
         if write:
             self._place.lock()
-        self._segments: dict[str, int] = {}  # and how many rows each has
+        self._segments: dict[str, int] = {}  # number of rows by name
         self._index = Index()
         for name in self._place.names(self._folder):
             keys = self._keys(name, write)
@@ -107,7 +107,7 @@ class Store:
             )
 
     def _keys(self, name: str, write: bool) -> list[str] | None:
-        """What a segment holds; one that cannot be read is put aside."""
+        """Returns the keys in a segment. Moves one that cannot be read aside and returns None."""
         try:
             table = _table(self._place.read(f"{self._folder}/{name}"), columns=["key"])
             keys: list[str] = table["key"].to_pylist()
@@ -131,10 +131,10 @@ class Store:
         return len(self._index) + sum(self._index.find(key) is None for key in self._rows)
 
     def add(self, key: str, row: Mapping[str, Any] | str, series: pa.Table | None = None) -> None:
-        """Keeps what a run gave, or what `text` made of it; on the disk at the latest with `flush`.
+        """Keeps a run's row, or the text that `text` made of it. It is on disk after `flush` at the latest.
 
         Raises:
-            LongfatError: the disk is full or gone; what is there stays.
+            LongfatError: the disk is full or gone; what was written before stays.
         """
         if series is not None:
             self._write(series_name(key), _parquet(series))
@@ -143,7 +143,7 @@ class Store:
             self.flush()
 
     def flush(self) -> None:
-        """Everything added so far is on the disk."""
+        """Writes everything added so far to disk."""
         if self._rows:
             columns = {"key": list(self._rows), "kept": list(self._rows.values())}
             self._segment(pa.table(columns, schema=SCHEMA))
@@ -156,12 +156,12 @@ class Store:
         self._put(name, table["key"].to_pylist())
 
     def write_json(self, name: str, document: Any) -> None:
-        """A file beside the segments. LongfatError as `add`."""
+        """Writes a file beside the segments. Raises LongfatError as `add` does."""
         self._write(name, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
 
     @contextmanager
     def exchange(self, folder: str) -> Iterator[Callable[[str, pa.Table], None]]:
-        """Tables that are put within the block become all that the folder holds. LongfatError as `add`."""
+        """Replaces what a folder holds by the tables put within the block. Raises as `add` does."""
         with self._told(), self._place.exchange(folder) as put:
             yield lambda name, table: put(name, _parquet(table))
 
@@ -176,15 +176,15 @@ class Store:
         except OSError as error:
             reason = error.strerror or str(error)
             raise LongfatError(
-                f"{self._place}: {reason}; what has finished is kept, run again to go on"
+                f"{self._place}: {reason}; what has finished is kept; run again to go on"
             ) from None
 
     def get(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """What is kept of these runs; those that are not there are left out."""
+        """Returns the rows of these runs, without those that are not kept."""
         return {key: row(kept) for key, kept in self.texts(keys)}
 
     def texts(self, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """(key, text) of those of these runs that are there, in no order; `row` reads a text."""
+        """Yields (key, text) for each of these runs that is kept, in any order; `row` parses a text."""
         wanted: dict[str, set[str]] = {}
         for key in keys:
             if key in self._rows:
@@ -197,7 +197,7 @@ class Store:
             yield from self._read(name, held)
 
     def has_series(self, key: str) -> bool:
-        """Whether samples of a run are kept."""
+        """Returns whether the samples of a run are kept."""
         return series_name(key).rpartition("/")[2] in self._series
 
     @functools.cached_property
@@ -205,7 +205,7 @@ class Store:
         return set(self._place.names(SERIES))
 
     def series(self, key: str) -> pa.Table | None:
-        """The samples of a run, if they are kept; LongfatError if their file is damaged."""
+        """Returns the samples of a run, if kept. Raises LongfatError if their file is damaged."""
         name = series_name(key)
         try:
             return _table(self._place.read(name))
@@ -215,7 +215,7 @@ class Store:
             raise LongfatError(f"{self._place}: {name} is damaged; remove it and run again") from None
 
     def _read(self, name: str, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
-        """These rows of a segment."""
+        """Yields the wanted rows of a segment."""
         file = _file(self._place.read(f"{self._folder}/{name}"))
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, use_threads=False)
@@ -226,7 +226,7 @@ class Store:
             _release()
 
     def close(self) -> None:
-        """Everything is on the disk, in few files, and others may write."""
+        """Writes everything to disk, joins small segments if there are many, and lets others write."""
         try:
             self.flush()
             if len(self._segments) > FEW_SEGMENTS:
@@ -235,12 +235,12 @@ class Store:
             self._place.unlock()
 
     def _join(self) -> None:
-        """Small segments become few: the new ones first, so that nothing is ever missing."""
+        """Joins small segments, and removes them last, so that no row is ever missing."""
         old = sorted(name for name, rows in self._segments.items() if rows < JOINED_ROWS)
         small: list[pa.Table] = []
         for name in old:
             table = _table(self._place.read(f"{self._folder}/{name}"))
-            # a row that is in another segment too, as after a join that was ended, is kept there
+            # after an interrupted join a row is in two segments; the index knows which of them counts
             own = [self._index.find(key) == name for key in table["key"].to_pylist()]
             if any(own):
                 small.append(table.filter(pa.array(own, pa.bool_())))
@@ -255,17 +255,17 @@ class Store:
 
 
 def series_name(key: str) -> str:
-    """Where a store has the samples of a run."""
+    """Returns the name of the file with the samples of a run."""
     return f"{SERIES}/{key}.parquet"
 
 
 def text(row: Mapping[str, Any]) -> str:
-    """A row as a store keeps it. A worker that makes it saves the one process that writes the work."""
+    """Returns a row as the store keeps it. Workers call this, which spares the one process that writes."""
     return json.dumps(row, default=_encode, separators=(",", ":"))
 
 
 def row(kept: str) -> dict[str, Any]:
-    """The row that `text` made a text of."""
+    """Returns the row from which `text` made this text."""
     value: dict[str, Any] = json.loads(kept, object_hook=_decode)
     return value
 
@@ -277,7 +277,7 @@ def _table(data: bytes, columns: list[str] | None = None) -> pa.Table:
 
 
 def _file(data: bytes) -> pq.ParquetFile:
-    """Read by this thread alone, without Arrow's datasets, whose threads would keep memory of their own."""
+    """Opens a Parquet file without Arrow's datasets, with their own threads and memory."""
     return pq.ParquetFile(pa.BufferReader(data))
 
 
@@ -291,12 +291,12 @@ def _parquet(table: pa.Table, group_rows: int | None = None) -> bytes:
 
 
 def _release() -> None:
-    """Arrow gives back what it holds free, which would be more with each file: several times what it uses."""
+    """Returns Arrow's free memory, which would grow with each file to several times what is in use."""
     pa.default_memory_pool().release_unused()
 
 
 def _encode(value: Any) -> Any:
-    """Arrays of numbers bit by bit, other numbers of numpy as Python's."""
+    """Encodes arrays bit by bit and numpy scalars as Python numbers."""
     if isinstance(value, np.ndarray):
         data = np.ascontiguousarray(value, dtype="<f8").tobytes()
         return {ARRAY: base64.b64encode(zlib.compress(data)).decode()}

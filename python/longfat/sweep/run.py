@@ -200,10 +200,7 @@ def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:
 
 def _refuse_foreign(out: Path | str) -> None:
     if not (isinstance(out, str) and "://" in out):
-        path = Path(out)
-        if path.exists() and not path.is_dir():
-            raise InputError(f"--out {path}: is a file; accepted: a folder, which is created if missing")
-        output.refuse_foreign(path, output.SWEEP_FILES, output.SWEEP_FILES | output.STORE_FILES)
+        output.refuse_foreign(Path(out), output.SWEEP_FILES, output.SWEEP_FILES | output.STORE_FILES)
 
 
 def _said(error: Exception) -> str:

@@ -25,7 +25,7 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// An empty filter; its hashes are drawn.
+    /// An empty filter with hashes drawn at random.
     pub fn new(draws: &mut Stream) -> Self {
         let hashes = core::array::from_fn(|_| Hash::new(draws));
         Bloom { hashes, filled: vec![false; LEVELS * BINS], active: 0, last: 0 }
@@ -36,7 +36,7 @@ impl Counter for Bloom {
     fn see(&mut self, flow: FlowId, _draws: &mut Stream) {
         let mut new = false;
         for (level, hash) in self.hashes.iter().enumerate() {
-            let bin = &mut self.filled[level * BINS + hash.place(u64::from(flow.0), BINS)];
+            let bin = &mut self.filled[level * BINS + hash.bin(u64::from(flow.0), BINS)];
             new |= !core::mem::replace(bin, true);
         }
         self.active += u64::from(new);

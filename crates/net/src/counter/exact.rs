@@ -1,5 +1,5 @@
-//! A table of all flows seen in an interval: exact, at the price of a search for each packet (Lopez Pacheco 2008,
-//! section 6.3.2).
+//! A table of all flows seen in an interval: exact, but it needs a search for each packet (Lopez Pacheco
+//! 2008, section 6.3.2).
 
 use super::Counter;
 use longfat_units::Stream;

@@ -1,4 +1,4 @@
-//! How many flows are active: counters that are shown packets, one file each.
+//! Counters of active flows, one file each.
 
 mod bloom;
 mod exact;
@@ -11,12 +11,12 @@ pub use zombies::Zombies;
 use longfat_units::Stream;
 use longfat_wire::FlowId;
 
-/// Estimates how many flows the packets that it is shown belong to.
+/// Estimates how many flows the packets that it sees belong to.
 pub trait Counter {
     /// A packet of this flow.
     fn see(&mut self, flow: FlowId, draws: &mut Stream);
-    /// A measurement interval ends and the next one begins; nothing to those that have none.
+    /// A measurement interval ends and the next one begins. A counter without intervals ignores this.
     fn end_interval(&mut self) {}
-    /// How many there are, as far as it knows; none until it knows of any.
+    /// The estimated number of flows; `None` before the first estimate.
     fn flows(&self) -> Option<f64>;
 }

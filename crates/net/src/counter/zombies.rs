@@ -1,7 +1,7 @@
 //! SRED's zombie list (Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999; Lopez Pacheco 2008, section 2.5.1.4).
 //!
 //! ```text
-//! packet:  a zombie drawn from the list has its flow: a hit; else it takes the zombie's place with probability r
+//! packet:  a zombie drawn from the list has its flow: a hit; else it replaces the zombie with probability r
 //!          P <- (1 - alpha) P + alpha hit;  1 / P estimates the number of flows
 //! ```
 
@@ -25,16 +25,17 @@ impl Zombies {
         Zombies { list: Vec::new(), most, overwrite, alpha, hits: 0.0 }
     }
 
-    /// Looks the flow up in the list, and learns from it; whether it was a hit. The first packets fill the list.
+    /// Compares the flow with the list and updates the list. Returns whether it was a hit. The first packets
+    /// fill the list.
     pub fn look(&mut self, flow: FlowId, draws: &mut Stream) -> bool {
         if self.list.len() < self.most {
             self.list.push(flow);
             return false;
         }
-        let place = draws.below(self.list.len() as u64) as usize;
-        let hit = self.list[place] == flow;
+        let index = draws.below(self.list.len() as u64) as usize;
+        let hit = self.list[index] == flow;
         if !hit && draws.unit() < self.overwrite {
-            self.list[place] = flow;
+            self.list[index] = flow;
         }
         self.hits += self.alpha * (f64::from(u8::from(hit)) - self.hits);
         hit

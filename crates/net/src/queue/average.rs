@@ -3,7 +3,7 @@
 use longfat_units::math::{exp, pow};
 use longfat_units::{Rate, Stream, Time};
 
-/// The moving average of the queue, in the unit in which the queue is handed over.
+/// The moving average of the queue, in the unit of the lengths that callers pass.
 ///
 /// ```text
 /// arrival:              avg <- (1 - w) avg + w q
@@ -15,7 +15,7 @@ pub struct Average {
     rate: Rate,
     mean_packet_bytes: f64,
     value: f64,
-    /// When the last packet handed out has left.
+    /// When the last packet sent has left.
     free_at: Time,
 }
 
@@ -39,7 +39,7 @@ impl Average {
         self.value += self.weight * (queue - self.value);
     }
 
-    /// A packet of `bytes` is handed out.
+    /// A packet of `bytes` is sent.
     #[inline]
     pub fn depart(&mut self, now: Time, bytes: u32) {
         self.free_at = now + self.rate.transmission(bytes);
@@ -52,17 +52,17 @@ impl Average {
     }
 }
 
-/// How many such packets a link of this rate sends in a second.
+/// How many packets of this size a link of this rate sends per second.
 pub fn packets_per_s(rate: Rate, packet_bytes: f64) -> f64 {
     rate.as_bps() as f64 / (8.0 * packet_bytes)
 }
 
-/// What the average asks for.
+/// The decision that follows from the average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// Below the lower threshold: nothing.
     Pass,
-    /// A drop or mark with this probability, before spacing.
+    /// Drop or mark with this probability, before spacing.
     Chance(f64),
     /// A drop.
     Force,
@@ -77,12 +77,12 @@ pub struct Curve {
     pub max: f64,
     /// Probability at the upper threshold.
     pub max_p: f64,
-    /// Whether the probability goes on to 1 at twice the upper threshold (Floyd 2000), or jumps to it.
+    /// Whether the probability rises to 1 at twice the upper threshold (Floyd 2000), or jumps to 1.
     pub gentle: bool,
 }
 
 impl Curve {
-    /// What an average of this size asks for.
+    /// The decision for an average of this size.
     pub fn verdict(&self, average: f64) -> Verdict {
         let Curve { min, max, max_p, gentle } = *self;
         if average < min {
@@ -125,7 +125,7 @@ impl Spacing {
         strikes
     }
 
-    /// Begins anew: the average was below the lower threshold, or a packet was dropped without a draw.
+    /// Starts again: the average was below the lower threshold, or a packet was dropped without a draw.
     pub const fn restart(&mut self) {
         self.spared = 0.0;
     }

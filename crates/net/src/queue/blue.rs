@@ -13,8 +13,9 @@
 //! | delta2 | 0.002 | | Feng et al.: an order of magnitude below delta1 | goes with delta1 |
 //! | freeze_time | 100 | ms | Feng et al. have 10 and 100 ms; the ns-3 port has 100 ms | from second hand |
 //!
-//! The thesis of Lopez Pacheco (2008, algorithm 6) prints `<` for `>` and adds delta2 on idle: both are slips, the text
-//! beside it says what the paper does. As printed p would only rise, in bursts shorter than the freeze time.
+//! The thesis of Lopez Pacheco (2008, algorithm 6) prints `<` for `>` and adds delta2 on idle: both are
+//! errors, as the text beside it agrees with the paper. As printed, p would only rise, in bursts shorter than
+//! the freeze time.
 
 use super::fifo::{Fifo, signal};
 use super::limit::Limit;
@@ -72,7 +73,7 @@ pub struct Blue<P> {
     draws: Stream,
     probability: f64,
     last_update: Time,
-    /// When the last packet handed out has left.
+    /// When the last packet sent has left.
     free_at: Time,
 }
 
@@ -99,8 +100,9 @@ impl<P: Packet> Blue<P> {
         self.probability
     }
 
-    /// The link has been idle since `free_at`: one decrement at once or when the freeze time is over, then one more
-    /// each freeze time. It is settled when the next packet comes; nothing else looks at the probability.
+    /// The link has been idle since `free_at`: one decrement at once or when the freeze time is over, then
+    /// one more each freeze time. It is applied when the next packet arrives; nothing else reads the
+    /// probability.
     fn settle_idle(&mut self, now: Time) {
         let first = self.free_at.max(self.last_update + self.freeze_time);
         if now > first {

@@ -15,8 +15,8 @@
 //! | candidates | 1 | packets | Pan et al., basic CHOKe | none; theirs draw more in an extension |
 //! | thresholds, weight, max_p | as RED | | Pan et al.: "the drop probability is computed exactly as in RED" | automatic values as in `red` |
 //!
-//! The thesis of Lopez Pacheco (2008, algorithm 5) does not draw above the upper threshold, it drops the arriving
-//! packet at once: `variant = "thesis"`. Linux' sch_choke draws, as the paper does.
+//! The thesis of Lopez Pacheco (2008, algorithm 5) does not draw above the upper threshold but drops the
+//! arriving packet at once: `variant = "thesis"`. Linux's sch_choke draws, as in the paper.
 
 use super::average::{Average, Curve, Spacing, Verdict};
 use super::fifo::Fifo;
@@ -65,7 +65,7 @@ pub const ROW: Discipline = Discipline {
     random: true,
 };
 
-/// Half of it is the automatic lower threshold, as RED's default has it.
+/// The automatic lower threshold is half of it, as by default in RED.
 const TARGET_DELAY_S: f64 = 0.005;
 
 /// A CHOKe queue.
@@ -100,13 +100,13 @@ impl<P: Packet> Choke<P> {
         })
     }
 
-    /// Draws candidates and drops those of the packet's flow; whether there was one.
+    /// Draws candidates and drops those of the packet's flow. Returns whether there was one.
     fn matches(&mut self, packet: &P, out: &mut dyn Sink<P>) -> bool {
         let mut found = false;
         for _ in 0..self.candidates {
-            let place = self.draws.below(self.queue.len()) as usize;
-            let same = self.queue.get(place).is_some_and(|drawn| drawn.flow() == packet.flow());
-            if same && let Some(victim) = self.queue.remove(place) {
+            let index = self.draws.below(self.queue.len()) as usize;
+            let same = self.queue.get(index).is_some_and(|drawn| drawn.flow() == packet.flow());
+            if same && let Some(victim) = self.queue.remove(index) {
                 out.drop(victim, DropReason::Match);
                 found = true;
             }

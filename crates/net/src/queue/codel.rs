@@ -1,5 +1,6 @@
-//! CoDel (Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018): drops at the
-//! head while packets have waited longer than a target for a whole interval, faster and faster until they do not.
+//! CoDel (Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018):
+//! drops at the head while packets have waited longer than a target for a whole interval, at a growing rate
+//! until they no longer do.
 //!
 //! ```text
 //! above:     the head has waited for the target or more, and more than a packet is behind it, for an interval
@@ -50,10 +51,10 @@ pub(super) const INTERVAL: Parameter = Parameter::number(
     "how long they may wait longer before the first drop: a long round-trip time",
 );
 
-/// So many intervals after it ended, dropping begins where it was.
+/// Dropping that starts again within this many intervals continues where it ended.
 const MEMORY: u64 = 16;
 
-/// What CoDel is set to.
+/// CoDel's settings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     target: Interval,
@@ -61,10 +62,10 @@ pub(super) struct Law {
     ecn: bool,
 }
 
-/// What CoDel remembers of a queue.
+/// CoDel's state for one queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
-    /// When packets will have waited too long for an interval.
+    /// When packets will have waited too long for a whole interval.
     above_until: Option<Time>,
     dropping: bool,
     next_drop: Time,
@@ -93,8 +94,8 @@ impl Law {
         from + self.interval.scale(1.0 / sqrt(f64::from(count)))
     }
 
-    /// The head of the queue, since when it has waited, and whether it is time to drop it (`dodequeue` of the RFC).
-    /// `elsewhere`: bytes that count as waiting behind it, but in other queues.
+    /// The head of the queue, the time of its arrival, and whether it is time to drop it (`dodequeue` of the
+    /// RFC). `elsewhere`: bytes that count as waiting behind it, but in other queues.
     fn head<P: Packet>(
         &self,
         memory: &mut Memory,

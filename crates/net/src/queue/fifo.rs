@@ -32,20 +32,20 @@ impl<P: Packet> Fifo<P> {
         self.bytes
     }
 
-    /// Joins the end.
+    /// Appends a packet.
     #[inline]
     pub fn push(&mut self, now: Time, packet: P) {
         self.bytes += u64::from(packet.bytes());
         self.packets.push_back((now, packet));
     }
 
-    /// Whether there is room for it.
+    /// Whether there is room for the packet.
     #[inline]
     pub fn fits(&self, packet: &P, limit: Limit) -> bool {
         limit.admits(self.len(), self.bytes, packet.bytes())
     }
 
-    /// Leaves the head: when it came, and the packet.
+    /// Takes the packet at the head. Returns the time of its arrival, and the packet.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, P)> {
         let (since, packet) = self.packets.pop_front()?;
@@ -53,7 +53,7 @@ impl<P: Packet> Fifo<P> {
         Some((since, packet))
     }
 
-    /// Leaves the head to be sent; its wait is told.
+    /// Takes the packet at the head to send it, and reports how long it waited.
     #[inline]
     pub fn serve(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         let (since, packet) = self.pop()?;
@@ -61,21 +61,21 @@ impl<P: Packet> Fifo<P> {
         Some(packet)
     }
 
-    /// The packet at this place, counted from the head.
-    pub fn get(&self, place: usize) -> Option<&P> {
-        self.packets.get(place).map(|(_, packet)| packet)
+    /// The packet at this index, counted from the head.
+    pub fn get(&self, index: usize) -> Option<&P> {
+        self.packets.get(index).map(|(_, packet)| packet)
     }
 
-    /// Takes the packet at this place, counted from the head.
-    pub fn remove(&mut self, place: usize) -> Option<P> {
-        let (_, packet) = self.packets.remove(place)?;
+    /// Takes the packet at this index, counted from the head.
+    pub fn remove(&mut self, index: usize) -> Option<P> {
+        let (_, packet) = self.packets.remove(index)?;
         self.bytes -= u64::from(packet.bytes());
         Some(packet)
     }
 }
 
-/// Signals congestion to one packet: marks it where `ecn` is on and it can be (RFC 3168, section 5), and answers it;
-/// else drops it.
+/// Signals congestion by one packet. If `ecn` is on and the packet can be marked (RFC 3168, section 5), marks
+/// and returns it; otherwise drops it.
 pub fn signal<P: Packet>(mut packet: P, ecn: bool, reason: DropReason, out: &mut dyn Sink<P>) -> Option<P> {
     if ecn && packet.ecn() != Ecn::NotCapable {
         packet.set_ecn(Ecn::Marked);

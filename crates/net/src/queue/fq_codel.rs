@@ -59,7 +59,7 @@ pub const ROW: Discipline = Discipline {
                 64.0,
                 (1.0, 1e6),
                 "packets",
-                "most that an overflow drops at once, rounded down",
+                "the most packets that an overflow drops at once, rounded down",
             ),
             Parameter::flag(
                 "ecn",
@@ -119,11 +119,11 @@ impl<P: Packet> FqCoDel<P> {
         })
     }
 
-    /// The queue of a packet's flow. The two directions of a connection are flows of their own, as their addresses
-    /// would make them.
+    /// The queue of a packet's flow. The two directions of a connection are separate flows, as they have
+    /// different addresses.
     fn slot_of(&self, packet: &P) -> usize {
         let flow = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
-        self.hash.place(flow, self.slots.len())
+        self.hash.bin(flow, self.slots.len())
     }
 
     fn account(&mut self, packet: &P) {
@@ -201,7 +201,7 @@ impl<P: Packet> Element<P> for FqCoDel<P> {
                 return Some(packet);
             }
             list.pop_front();
-            // RFC 8290, section 4: else a queue that empties between two packets would always be new
+            // RFC 8290, section 4: otherwise a queue that empties between two packets would always be new
             if is_new {
                 self.old.push_back(index);
             } else {

@@ -3,9 +3,9 @@
 /// How much a queue holds; the packet in transmission does not count (as in ns-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets.
+    /// This many packets.
     Packets(u64),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
 }
 

@@ -54,11 +54,7 @@ impl Discipline {
     pub fn checked(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
         if !self.ecn && given.iter().any(|(name, _)| name == "ecn") {
             let able: Vec<_> = ROWS.iter().filter(|row| row.ecn).map(|row| row.name).collect();
-            return Err(ParameterError::Unknown {
-                owner: self.name,
-                name: "ecn".to_owned(),
-                known: format!("nothing that marks; these do: {}", able.join(", ")),
-            });
+            return Err(ParameterError::CannotMark { owner: self.name, able: able.join(", ") });
         }
         Parameters::new(self.name, self.parameters, given)
     }

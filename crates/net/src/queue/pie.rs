@@ -1,5 +1,6 @@
-//! PIE (Pan, Natarajan, Baker, White: Proportional Integral Controller Enhanced (PIE), RFC 8033, 2017): drops arrivals
-//! with a probability that a controller moves by how long packets wait and whether that grows.
+//! PIE (Pan, Natarajan, Baker, White: Proportional Integral Controller Enhanced (PIE), RFC 8033, 2017): drops
+//! arrivals with a probability that a controller derives from how long packets wait and whether the wait
+//! grows.
 //!
 //! ```text
 //! every T:  p <- p + scale(p) (alpha (delay - target) + beta (delay - delay before)), delays in s
@@ -41,7 +42,7 @@ pub const ROW: Discipline = Discipline {
                Scheme to Address the Bufferbloat Problem, RFC 8033, 2017",
         page: "pie",
         parameters: &[
-            Parameter::number("target", 15.0, (1e-3, 1e6), "ms", "how long packets shall wait (QDELAY_REF)"),
+            Parameter::number("target", 15.0, (1e-3, 1e6), "ms", "the delay to hold (QDELAY_REF)"),
             Parameter::number(
                 "update",
                 15.0,
@@ -54,7 +55,7 @@ pub const ROW: Discipline = Discipline {
                 150.0,
                 (0.0, 1e6),
                 "ms",
-                "a burst so long passes without drops (MAX_BURST)",
+                "a burst of this length passes without drops (MAX_BURST)",
             ),
             Parameter::number(
                 "alpha",

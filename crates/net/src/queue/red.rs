@@ -46,14 +46,14 @@ pub const ROW: Discipline = Discipline {
             MAX,
             MAX_P,
             WEIGHT,
-            Parameter::flag("gentle", true, "the probability rises on to 1 at twice the upper threshold"),
+            Parameter::flag("gentle", true, "the probability rises to 1 at twice the upper threshold"),
             Parameter::flag("adaptive", false, "move max_p so that the average stays between the thresholds"),
             Parameter::number(
                 "target_delay",
                 5.0,
                 (1e-3, 1e4),
                 "ms",
-                "half of it is the lower threshold where that is automatic",
+                "the automatic lower threshold is half of it",
             ),
             Parameter::number(
                 "interval",
@@ -101,15 +101,15 @@ pub(super) const MEAN_PACKET: Parameter = Parameter::number(
     1500.0,
     (1.0, 65_535.0),
     "bytes",
-    "a typical packet: of idle times, automatic values and byte mode",
+    "a typical packet, for idle times, automatic values and byte mode",
 );
 pub(super) const ECN: Parameter =
     Parameter::flag("ecn", false, "mark packets that can be marked (RFC 3168) instead of dropping them");
 
-/// Range of max_p that adaptation keeps to.
+/// The range of max_p in adaptation.
 const MAX_P_RANGE: (f64, f64) = (0.01, 0.5);
 
-/// The thresholds in packets: as given, or automatic where 0.
+/// The thresholds in packets: as given, or automatic if 0.
 pub(super) fn thresholds(
     row: &Discipline,
     p: &Parameters,
@@ -206,8 +206,8 @@ impl Adaptation {
     }
 }
 
-/// Carries out the verdict on a packet that there is room for: what is left of it to join the queue. `size` is in
-/// packets.
+/// Carries out the verdict on a packet that the queue has room for. Returns the packet if it may join. `size`
+/// is in packets.
 pub(super) fn admit<P: Packet>(
     verdict: Verdict,
     packet: P,
@@ -225,7 +225,7 @@ pub(super) fn admit<P: Packet>(
         Verdict::Chance(p) if spacing.strikes(p, size, draws) => signal(packet, ecn, DropReason::Early, out),
         Verdict::Chance(_) => Some(packet),
         Verdict::Force => {
-            // RFC 3168, section 7: above the upper threshold also packets that can be marked are dropped
+            // RFC 3168, section 7: above the upper threshold even packets that can be marked are dropped
             spacing.restart();
             out.drop(packet, DropReason::Forced);
             None

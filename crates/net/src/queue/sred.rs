@@ -1,8 +1,9 @@
-//! SRED (Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999; Lopez Pacheco 2008, section 2.5.1.4): estimates
-//! how many flows are active, and drops by that and by how full the queue is.
+//! SRED (Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999; Lopez Pacheco 2008, section 2.5.1.4):
+//! estimates how many flows are active, and derives the drop probability from that and from how full the
+//! queue is.
 //!
 //! ```text
-//! arrival:  a zombie drawn from the list has its flow: a hit; else it takes the zombie's place with probability r
+//! arrival:  a zombie drawn from the list has its flow: a hit; else it replaces the zombie with probability r
 //!           P <- (1 - alpha) P + alpha hit,  alpha = r / M;  1 / P estimates the number of flows
 //! p_sred  = p_max       where the queue is filled to 1/3 or more
 //!         = p_max / 4   from 1/6 to 1/3
@@ -56,7 +57,7 @@ pub const ROW: Discipline = Discipline {
                 0.25,
                 (1e-6, 1.0),
                 "",
-                "probability that a miss takes a zombie's place (r)",
+                "probability that a miss replaces a zombie (r)",
             ),
             ECN,
         ],
@@ -67,7 +68,7 @@ pub const ROW: Discipline = Discipline {
     random: true,
 };
 
-/// So many flows and more get the whole of `p_sred`.
+/// With this many flows or more, `p_sred` applies in full.
 const MOST_FLOWS: f64 = 256.0;
 
 /// An SRED queue.
@@ -109,7 +110,7 @@ impl<P: Packet> Sred<P> {
     }
 }
 
-/// p_sred over p_max, for a queue so full.
+/// p_sred over p_max for a queue filled to this share.
 fn step(filled: f64) -> f64 {
     if filled >= 1.0 / 3.0 {
         1.0
@@ -120,7 +121,7 @@ fn step(filled: f64) -> f64 {
     }
 }
 
-/// With fewer flows each drop weighs more: the factor by which there are fewer drops then.
+/// With fewer flows each drop weighs more, so there are fewer drops by this factor.
 fn few_flows(hits: f64) -> f64 {
     let few = MOST_FLOWS * hits;
     if few > 1.0 { 1.0 / (few * few) } else { 1.0 }

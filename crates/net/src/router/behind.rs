@@ -37,7 +37,7 @@ impl<P: Packet> Behind<P> {
         self.queue.arrive(now, packet, &mut Within { out, timer_at: &mut self.timer_at });
     }
 
-    /// The time has come, if it has.
+    /// Calls the queue's timer if it is due.
     pub fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
         if self.timer_at <= now {
             self.timer_at = Time::NEVER;
@@ -50,7 +50,7 @@ impl<P: Packet> Behind<P> {
     }
 }
 
-/// The link's sink, but for the timer.
+/// The link's sink, except for the timer.
 struct Within<'a, P> {
     out: &'a mut dyn Sink<P>,
     timer_at: &'a mut Time,

@@ -1,6 +1,6 @@
-//! ns-2's way to let XCP and other traffic share a link, the rival of XCP-TCP friendliness: a queue for each, served in
-//! turn by fixed weights (The ns Manual, section 21.2.2, XCP router; "dynamic queue weights" are announced there and in
-//! its code, and have never come).
+//! ns-2's way to let XCP and other traffic share a link, an alternative to XCP-TCP friendliness: a queue for
+//! each, served in turn with fixed weights (The ns Manual, section 21.2.2, XCP router, which announces
+//! "dynamic queue weights", as its code does; they were never implemented).
 //!
 //! ```text
 //! explicit packets wait in a drop-tail queue, all others in the link's own
@@ -59,12 +59,12 @@ pub struct Dqw<P> {
     law: DynLaw<P>,
     explicit: Turn<P>,
     others: Turn<P>,
-    /// Virtual time: of the queue that was served last, before it was.
+    /// Virtual time: that of the queue served last, before the service.
     clock: f64,
 }
 
 impl<P: Packet + Send + 'static> Dqw<P> {
-    /// From checked parameters. Each queue holds as much as the link's may.
+    /// From checked parameters. Each queue has the limit of the link's queue.
     pub fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
         let weight = p.number("weight");
         let turn = |queue, weight| Turn { queue: Behind::new(queue), weight, served: 0.0 };
@@ -106,7 +106,7 @@ impl<P: Packet> Element<P> for Dqw<P> {
         let explicit = self.law.guides(&packet);
         let turn = if explicit { &mut self.explicit } else { &mut self.others };
         if !turn.waits() {
-            // what it did not use is gone
+            // unused turns are lost
             turn.served = turn.served.max(self.clock);
         }
         if explicit {
@@ -130,7 +130,7 @@ impl<P: Packet> Element<P> for Dqw<P> {
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         let explicit =
             self.explicit.waits() && (!self.others.waits() || self.explicit.served <= self.others.served);
-        // a queue may drop all that it has on the way to its next packet
+        // a queue may drop all its packets on the way to the next one
         let packet = self.serve(explicit, now, out).or_else(|| self.serve(!explicit, now, out));
         self.plan(out);
         packet

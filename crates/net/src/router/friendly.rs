@@ -1,5 +1,6 @@
-//! XCP-TCP friendliness (Lopez Pacheco 2008, chapter 6): keeps the flows of an explicit protocol and all others at their
-//! fair shares of a link, by dropping data packets of the others. Around the law of any explicit protocol (section 7.4).
+//! XCP-TCP friendliness (Lopez Pacheco 2008, chapter 6): keeps the flows of an explicit protocol and all
+//! others at their fair shares of a link, by dropping data packets of the others. It wraps the law of any
+//! explicit protocol (section 7.4).
 //!
 //! ```text
 //! target:  BW = C N / (N + M)                                                      (6.1)
@@ -9,7 +10,8 @@
 //! while active, another flow's data packet is dropped with probability p; p <- `start` when the load is below `load` C
 //! ```
 //!
-//! N explicit flows and M others are estimated by a counter each. C is the capacity now, rates are of what arrives.
+//! A counter each estimates N, the explicit flows, and M, the others. C is the capacity now; rates are those
+//! of arrivals.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -42,19 +44,25 @@ pub const ROW: Router = Router {
         page: "friendly",
         parameters: &[
             Parameter::choice("protocol", PROTOCOLS, "explicit protocol whose flows it protects"),
-            Parameter::choice("counter", &["zombie", "exact", "bloom"], "what counts the flows"),
+            Parameter::choice("counter", &["zombie", "exact", "bloom"], "how flows are counted"),
             Parameter::number(
                 "inspect",
                 1.0,
                 (0.01, 1.0),
                 "of the packets",
-                "how many the counters are shown",
+                "the share that the counters inspect",
             ),
             Parameter::choice("update", &["interval", "packet"], "when the drop probability moves"),
             Parameter::number("start", 0.001, (0.0, 1.0), "", "drop probability at first"),
-            Parameter::number("decrease", 0.9999, (0.9, 1.0), "", "factor where explicit flows have enough"),
-            Parameter::number("increase", 1.0001, (1.0, 1.1), "", "factor where explicit flows lack some"),
-            Parameter::number("low", 0.0001, (0.0, 1.0), "", "a lower drop probability is none"),
+            Parameter::number(
+                "decrease",
+                0.9999,
+                (0.9, 1.0),
+                "",
+                "factor while explicit flows have their share",
+            ),
+            Parameter::number("increase", 1.0001, (1.0, 1.1), "", "factor while explicit flows lack some"),
+            Parameter::number("low", 0.0001, (0.0, 1.0), "", "a lower drop probability becomes 0"),
             Parameter::number(
                 "load",
                 0.97,
@@ -68,10 +76,11 @@ pub const ROW: Router = Router {
 };
 
 const ZOMBIES: usize = 1000;
-/// Misses that take a zombie's place when every packet is looked at.
+/// The share of misses that replace a zombie when every packet is inspected.
 const OVERWRITE: f64 = 0.25;
 
-/// What explicit flows need of a link of `capacity_bps`, so many of them beside so many others (equation 6.1).
+/// The rate that the explicit flows should have on a link of `capacity_bps`, beside the other flows (equation
+/// 6.1).
 pub fn target_bps(capacity_bps: f64, explicit_flows: f64, other_flows: f64) -> f64 {
     capacity_bps * explicit_flows / (explicit_flows + other_flows)
 }
@@ -79,7 +88,7 @@ pub fn target_bps(capacity_bps: f64, explicit_flows: f64, other_flows: f64) -> f
 /// The drop probability, and how it moves.
 #[derive(Clone, Copy, Debug)]
 pub struct Probability {
-    /// Of a drop; between 0 and 1.
+    /// The probability of a drop, between 0 and 1.
     pub now: f64,
     start: f64,
     low: f64,
@@ -94,7 +103,7 @@ impl Probability {
         Probability { now: start, start, low, decrease, increase }
     }
 
-    /// One update: by how much the explicit flows' rate is above what they need.
+    /// One update. `excess_bps` is the explicit flows' rate less their target.
     pub fn update(&mut self, excess_bps: f64) {
         if excess_bps > 0.0 {
             self.now *= self.decrease;
@@ -114,7 +123,7 @@ impl Probability {
 /// The flows of one kind.
 struct Side {
     counter: Box<dyn Counter + Send>,
-    /// Of the running interval: bytes of all packets, and whether one was data.
+    /// Bytes of all packets in the running interval, and whether one was data.
     bytes: u64,
     present: bool,
 }
@@ -131,7 +140,7 @@ impl Side {
         Side { counter, bytes: 0, present: false }
     }
 
-    /// Ends an interval: its bytes, and whether data came.
+    /// Ends an interval. Returns its bytes, and whether data arrived.
     fn end_interval(&mut self) -> (f64, bool) {
         self.counter.end_interval();
         (core::mem::take(&mut self.bytes) as f64, core::mem::take(&mut self.present))
@@ -149,7 +158,8 @@ pub struct Friendly<P> {
     each_packet: bool,
     load: f64,
     probability: Probability,
-    /// The explicit flows' rate in the last interval above their target, bit/s; none while the mechanism rests.
+    /// The explicit flows' rate in the last interval less their target, bit/s; `None` while the mechanism is
+    /// inactive.
     excess_bps: Option<f64>,
     began: Time,
     ends: Time,
@@ -177,7 +187,7 @@ impl<P: Packet> Friendly<P> {
         })
     }
 
-    /// With which probability it drops another flow's data packet now.
+    /// The probability with which it drops another flow's data packet now.
     pub fn drop_probability(&self) -> f64 {
         if self.excess_bps.is_some() { self.probability.now } else { 0.0 }
     }
@@ -276,7 +286,7 @@ impl<P: Packet> Element<P> for Friendly<P> {
         self.queue.bytes()
     }
 
-    /// Of both kinds together.
+    /// The flows of both kinds together.
     fn flows_estimated(&self) -> Option<f64> {
         match (self.explicit.counter.flows(), self.others.counter.flows()) {
             (None, None) => None,

@@ -1,6 +1,7 @@
-//! JetMax's router (Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed Heterogeneous
-//! Networks, INFOCOM 2006; Computer Networks 2008): counts the flows that follow it and tells each its even share, without
-//! a record of flows. As Lopez Pacheco's thesis (2008, section 2.5.3.2) has it:
+//! JetMax's router (Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed
+//! Heterogeneous Networks, INFOCOM 2006; Computer Networks 2008): counts the flows that follow it and tells
+//! each its equal share, without a record of flows. In the form of Lopez Pacheco's thesis (2008, section
+//! 2.5.3.2):
 //!
 //! ```text
 //! loss     :  p = (y - gamma C) / y                   overload, where there is one          (2.38)
@@ -8,10 +9,10 @@
 //! members  :  N = sum(delta) / Delta                  over the packets of those who follow   (2.40)
 //! ```
 //!
-//! C is the capacity now, y all that arrives, u what comes of those who do not follow this router: other protocols,
-//! acknowledgements, JetMax flows with their bottleneck elsewhere; delta is a packet's time to its flow's next one, Delta
-//! the interval. A packet is told of the router that is most overloaded, or, where none is, of the one with the least
-//! rate.
+//! C is the capacity now, y the rate of all arrivals, and u the rate of arrivals that do not follow this
+//! router: other protocols, acknowledgements, JetMax flows with their bottleneck elsewhere. delta is the time
+//! from a packet to its flow's next one, Delta the interval. A packet carries the values of the most
+//! overloaded router or, if none is overloaded, of the one with the least rate.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -35,7 +36,13 @@ pub const ROW: Router = Router {
                Networks, INFOCOM 2006",
         page: "jetmax",
         parameters: &[
-            Parameter::number("gamma", 0.95, (0.1, 1.0), "of the capacity", "how much of it is to be used"),
+            Parameter::number(
+                "gamma",
+                0.95,
+                (0.1, 1.0),
+                "of the capacity",
+                "how much of it flows should use",
+            ),
             Parameter::number(
                 "interval",
                 0.05,
@@ -69,8 +76,8 @@ pub struct Verdict {
 }
 
 impl Sums {
-    /// What they say of a stretch that carries `capacity_bps`, taken over `span_s`. Whoever would be the first to
-    /// follow gets all that is left.
+    /// The report for a stretch that carries `capacity_bps`, from sums over `span_s`. The first flow to
+    /// follow gets everything that is left.
     pub fn verdict(&self, gamma: f64, span_s: f64, capacity_bps: f64) -> Verdict {
         let target = gamma * capacity_bps;
         let [input, unresponsive] = [self.bytes, self.unresponsive].map(|bytes| 8.0 * bytes / span_s);
@@ -88,9 +95,10 @@ pub struct JetMax {
     gamma: f64,
     interval: Interval,
     sums: Sums,
-    /// What of this interval's gaps lies in the next one, s: a packet stands for its flow until the next one comes.
+    /// The part of this interval's gaps that lies in the next one, s: a packet represents its flow until the
+    /// next one arrives.
     carried_s: f64,
-    /// None before the first interval has ended.
+    /// `None` before the end of the first interval.
     verdict: Option<Verdict>,
     began: Time,
     ends: Time,
@@ -110,7 +118,7 @@ impl JetMax {
         }
     }
 
-    /// Where this router is worse than what the header says, or the one that said it, its word goes in.
+    /// Writes this router's values if they are worse than those in the header, or if this router wrote those.
     fn write(&self, header: &mut Header) {
         header.hops = header.hops.saturating_add(1);
         let Some(verdict) = self.verdict else { return };
@@ -131,7 +139,7 @@ impl<P: Packet> Law<P> for JetMax {
         let bytes = f64::from(packet.bytes());
         self.sums.bytes += bytes;
         match packet.explicit() {
-            // whoever has no bottleneck yet will follow somebody: better counted too early than too late
+            // a flow without a bottleneck will follow some router: better to count it too early than too late
             Some(Explicit::JetMax(header))
                 if packet.kind() == Kind::Data
                     && (header.bottleneck == 0 || header.bottleneck == header.hops.saturating_add(1)) =>

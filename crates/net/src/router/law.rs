@@ -1,5 +1,5 @@
-//! What an explicit protocol does in a router, apart from any queue, and the element that does it around one. Virtual
-//! routers (XCP-i) and shares of a link (XCP-TCP friendliness) drive the same laws.
+//! The part of an explicit protocol that runs in a router, without a queue, and the element that puts it
+//! around one. Virtual routers (XCP-i) and shares of a link (XCP-TCP friendliness) drive the same laws.
 
 use super::behind::Behind;
 use crate::queue::Boxed;
@@ -10,39 +10,41 @@ use longfat_wire::Packet;
 /// The control interval of a law that has none; chosen here.
 const INTERVAL: Interval = Interval::from_millis(100);
 
-/// What a law knows of what it controls: a link, a share of one, or a stretch of path that it stands for.
+/// What a law knows about what it controls: a link, a share of one, or a stretch of path that it represents.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch<'a> {
-    /// What all of it carries.
+    /// The capacity of the whole link.
     pub capacity: &'a Capacity,
-    /// The part that is the law's own.
+    /// The law's share of it.
     pub share: f64,
-    /// What waits before it.
+    /// Bytes that wait in front of it.
     pub queue_bytes: u64,
 }
 
 impl Stretch<'_> {
-    /// What the law has to give out, bit/s.
+    /// The rate that the law distributes, bit/s.
     pub fn bps(&self, now: Time) -> f64 {
         self.share * self.capacity.bps(now)
     }
 }
 
-/// An explicit protocol's law of control. It sees every packet that crosses the stretch, those without its header too.
+/// An explicit protocol's law of control. It sees every packet that crosses the stretch, also those without
+/// its header.
 pub trait Law<P: Packet> {
-    /// A packet arrives; what waits does not yet include it.
+    /// A packet arrives; `queue_bytes` does not yet include it.
     fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
     /// When [`Law::timer`] wants to be called; [`Time::NEVER`] before the first packet.
     fn wake(&self) -> Time;
     /// The time has come.
     fn timer(&mut self, now: Time, stretch: &Stretch);
-    /// A packet leaves: its header is written.
+    /// A packet leaves: the law writes its header.
     fn leave(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
-    /// Whether the packet carries the protocol's header, so that its flow heeds the law.
+    /// Whether the packet carries the protocol's header, so that its flow obeys the law.
     fn guides(&self, packet: &P) -> bool {
         packet.explicit().is_some()
     }
-    /// How long the running control interval is; what shares a link with the law measures over the same one.
+    /// The length of the running control interval. A mechanism that shares a link with the law measures over
+    /// the same interval.
     fn interval(&self) -> Interval {
         INTERVAL
     }
@@ -93,7 +95,7 @@ impl<P: Packet, L: Law<P>> Controlled<P, L> {
     }
 }
 
-/// The link behind this queue, all of it the law's.
+/// The whole link behind this queue.
 pub(super) fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
     Stretch { capacity, share: 1.0, queue_bytes: queue.bytes() }
 }

@@ -1,12 +1,13 @@
-//! Quick-Start's router (Floyd, Allman, Jain, Sarolahti: Quick-Start for TCP and IP, RFC 4782, 2007): approves of the
-//! rate that a connection request asks for, as far as the link has been idle.
+//! Quick-Start's router (Floyd, Allman, Jain, Sarolahti: Quick-Start for TCP and IP, RFC 4782, 2007):
+//! approves the rate that a connection request asks for, as far as the link has been idle.
 //!
 //! ```text
 //! free = share C - busiest - approved          busiest: of the last 5 slots, what left in one, as a rate
 //! rate <- min(rate, greatest code that fits free);  approved += rate;  QS TTL <- QS TTL - 1
 //! ```
 //!
-//! A request of which nothing is left is emptied: no rate, no QS TTL, no nonce. Whatever does not ask passes unchanged.
+//! A request that is refused is emptied: no rate, no QS TTL, no nonce. Packets without a request pass
+//! unchanged.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -35,7 +36,7 @@ pub const ROW: Router = Router {
                 0.85,
                 (0.01, 1.0),
                 "of the capacity",
-                "how much may be in use with what is approved",
+                "the share that may be in use, approved rates included",
             ),
             Parameter::number(
                 "memory",
@@ -52,7 +53,7 @@ pub const ROW: Router = Router {
 const SLOT: Interval = Interval::from_millis(200);
 const SLOTS: usize = 5;
 
-/// Sums over stretches of time of one length: the running one, and `N` before it, the latest first.
+/// Sums over consecutive spans of equal length: the running one, and `N` before it, latest first.
 #[derive(Clone, Debug)]
 struct Sums<const N: usize> {
     length: Interval,
@@ -66,7 +67,7 @@ impl<const N: usize> Sums<N> {
         Sums { length, began: Time::ZERO, running: 0.0, before: [0.0; N] }
     }
 
-    /// Ends the stretches that are over.
+    /// Ends the spans that are over.
     fn go_on(&mut self, now: Time) {
         let over = now.since(self.began).as_ns() / self.length.as_ns();
         for _ in 0..over.min(N as u64 + 1) {
@@ -82,7 +83,7 @@ impl<const N: usize> Sums<N> {
     }
 }
 
-/// What a router remembers: what has left, and what it has approved.
+/// A router's state: what has left, and what it has approved.
 #[derive(Clone, Debug)]
 pub struct QuickStart {
     share: f64,

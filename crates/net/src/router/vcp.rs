@@ -1,13 +1,14 @@
-//! VCP's router (Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005): says in two bits
-//! whether the link's load is low, high, or too much.
+//! VCP's router (Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005): reports in
+//! two bits whether the link's load is low, high or too high.
 //!
 //! ```text
 //! rho = (lambda + kappa q) / (target C t_rho)        once in t_rho
 //! code: low below 0.8, high below 1, over from there on; a packet keeps a higher one it comes with
 //! ```
 //!
-//! lambda is what arrives in t_rho, bytes; C the capacity now; q the queue, sampled each t_q: q <- 3/4 q + 1/4 of the
-//! samples' mean over the interval. All traffic counts, also that of other protocols; only headers of VCP's are written.
+//! lambda is what arrives in t_rho, bytes; C the capacity now; q the queue, sampled each t_q: q <- 3/4 q +
+//! 1/4 of the samples' mean over the interval. All traffic counts, including other protocols'; only VCP
+//! headers are written.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -58,10 +59,10 @@ pub const ROW: Router = Router {
 const LOW: f64 = 0.8;
 /// Below this it is high.
 const HIGH: f64 = 1.0;
-/// Of the newest interval's mean queue.
+/// The weight of the newest interval's mean queue.
 const WEIGHT: f64 = 0.25;
 
-/// What is said of a load factor.
+/// The report for a load factor.
 pub fn encode(load_factor: f64) -> Load {
     match load_factor {
         rho if rho < LOW => Load::Low,

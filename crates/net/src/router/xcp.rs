@@ -1,5 +1,6 @@
-//! XCP's router (Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002):
-//! tells each sender how many bytes to add to its window, or to take from it, without a record of flows.
+//! XCP's router (Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks,
+//! SIGCOMM 2002): tells each sender how many bytes to add to its window, or to remove from it, without a
+//! record of flows.
 //!
 //! ```text
 //! efficiency:  phi  = alpha d (C - y/d) - beta Q        bytes, once in a control interval d
@@ -67,14 +68,14 @@ const FIRST_INTERVAL_S: f64 = 0.05;
 const INTERVALS_S: (f64, f64) = (1e-3, 1.0);
 const LEAST_WAIT_S: f64 = 2e-3;
 
-/// What XCP's router is set to.
+/// The gains of XCP's router.
 #[derive(Clone, Copy, Debug)]
 pub struct Gains {
-    /// Of the efficiency controller.
+    /// Gain of the efficiency controller.
     pub alpha: f64,
-    /// Of the persistent queue.
+    /// Gain of the persistent queue.
     pub beta: f64,
-    /// Of shuffling.
+    /// Gain of shuffling.
     pub gamma: f64,
 }
 
@@ -83,15 +84,15 @@ pub struct Gains {
 pub struct Sums {
     /// Bytes of every packet.
     pub bytes: f64,
-    /// s of those with a header.
+    /// Sum of s over packets with a header.
     pub carried: f64,
-    /// rtt s / cwnd of those: seconds.
+    /// Sum of rtt s / cwnd over those, seconds.
     pub by_window: f64,
-    /// rtt^2 s / cwnd.
+    /// Sum of rtt^2 s / cwnd over those.
     pub rtt_by_window: f64,
 }
 
-/// What an interval's sums say about the next one: changes of throughput, bytes/s, to be given out in all.
+/// The result of an interval's sums: changes of throughput, bytes/s, to distribute in the next interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budget {
     /// (h + max(0, phi)) / d.
@@ -112,14 +113,14 @@ impl Sums {
         }
     }
 
-    /// The mean round-trip time of the flows, s; none without a header that has one.
+    /// The mean round-trip time of the flows, s; `None` if no header had one.
     pub fn mean_rtt_s(&self) -> Option<f64> {
         (self.by_window > 0.0)
             .then(|| (self.rtt_by_window / self.by_window).clamp(INTERVALS_S.0, INTERVALS_S.1))
     }
 
-    /// The aggregate feedback and what is shuffled, spread over an interval of `mean_rtt_s`. The sums were taken over
-    /// `span_s`; the link carries `capacity` bytes/s, and `queue_bytes` persist.
+    /// The aggregate feedback and the shuffled traffic, spread over an interval of `mean_rtt_s`. The sums are
+    /// over `span_s`; the link carries `capacity` bytes/s, and `queue_bytes` is the persistent queue.
     pub fn budget(
         &self,
         gains: Gains,
@@ -146,11 +147,11 @@ pub struct Xcp {
     mean_rtt_s: f64,
     /// xi_p and xi_n of the running interval.
     scale: (f64, f64),
-    /// What is left to give out.
+    /// What is left to distribute.
     left: Budget,
     began: Time,
     ends: Time,
-    /// The least queue since the last time Q was taken, and Q.
+    /// The least queue since the last update of Q, and Q.
     least_bytes: f64,
     persistent_bytes: f64,
     queue_due: Time,
@@ -196,8 +197,9 @@ impl Xcp {
         self.queue_due = now + Interval::from_secs_f64((self.mean_rtt_s - waiting_s).max(LEAST_WAIT_S));
     }
 
-    /// What is left of a packet's wish. Never more is given out in an interval than was to be, though more packets
-    /// leave than in the last one; what another router allowed less of is left to others (draft-falk-xcp-spec-03).
+    /// The feedback that a packet gets. An interval never distributes more than planned, even if more packets
+    /// leave than in the last one. What a packet cannot use, because another router allows it less, is left
+    /// to others (draft-falk-xcp-spec-03).
     fn write(&mut self, bytes: f64, header: &mut Header) {
         if !header.is_measured() {
             header.feedback_bytes = 0.0;

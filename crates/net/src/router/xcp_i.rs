@@ -1,15 +1,15 @@
-//! XCP-i: an explicit protocol's router that also stands for the routers before it that know nothing of the protocol
-//! (Lopez Pacheco 2008, chapter 4).
+//! XCP-i: an explicit protocol's router that also represents the routers before it that do not know the
+//! protocol (Lopez Pacheco 2008, chapter 4).
 //!
 //! ```text
 //! cloud        :  TTL < the header's own TTL, which only routers like this one count down
-//! upstream edge:  last router in the header; it is asked, once more after a timeout, and then anew at the next packet
-//! estimate     :  ABW by the upstream edge, again a period after the last one, until it is told to stop
+//! upstream edge:  last router in the header; ask it, once more after a timeout, and then again at the next packet
+//! estimate     :  ABW by the upstream edge, again a period after the last one, until a stop message
 //! virtual router of that edge: the protocol's law with capacity BW = I + ABW (equation 4.1) and no queue (equation 4.2)
 //! ```
 //!
-//! I is what came lately from that edge with a header of the protocol's. The law of the link itself comes after the virtual
-//! one, as if the two stood in a row.
+//! I is the recent rate of arrivals from that edge with the protocol's header. The law of the link itself
+//! follows the virtual one, as if the two stood in a row.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -17,7 +17,7 @@
 //! | tries of a request | 2 | | 4.4.3 | none |
 //! | timeout of a request | 1 | s | chosen here | the thesis leaves it open |
 //! | inactivity before the end | 120 | s | 4.4.3 "a few minutes" | the number is chosen here |
-//! | silence before asking anew | 10 | periods | chosen here | the thesis has no such rule: answers may be lost |
+//! | silence before asking again | 10 | periods | chosen here | the thesis has no such rule: answers may be lost |
 //! | bandwidth before the first estimate | 1 | Mbit/s | chosen here | 4.4.1 lets senders wait with data |
 //! | least bandwidth | 10 | kbit/s | chosen here | 1500 bytes in 1.2 s |
 //! | error of an estimate | 0.05 .. 0.2 | of ABW | 4.6.2 | none |
@@ -74,7 +74,7 @@ pub const ROW: Router = Router {
                 "oracle-error: greatest error",
             ),
             Parameter::number("period", 1.0, (1e-3, 1e4), "s", "from the end of an estimate to the next"),
-            Parameter::number("timeout", 1.0, (1e-3, 1e3), "s", "how long an answer is waited for"),
+            Parameter::number("timeout", 1.0, (1e-3, 1e3), "s", "how long to wait for an answer"),
             Parameter::number("inactivity", 120.0, (0.1, 1e6), "s", "without packets, until estimates end"),
             Parameter::number("packets", 60.0, (2.0, 1000.0), "packets", "igi, ptr: of a train"),
             Parameter::number(
@@ -97,20 +97,20 @@ pub struct XcpI<P> {
     address: Address,
     stream: Stream,
     laws: Laws<P>,
-    /// Knows the protocol's packets, and controls nothing.
+    /// Recognises the protocol's packets; it controls nothing.
     guide: DynLaw<P>,
     method: Method,
-    /// Greatest and least error of what an oracle says.
+    /// Least and greatest error of an oracle's estimate.
     error: Option<(f64, f64)>,
     patience: Patience,
     period: Interval,
     /// The link's queue with the protocol's law around it.
     queue: Behind<P>,
-    /// The table: routers on the other side of clouds that data come through.
+    /// The table: routers on the far side of clouds that data cross.
     upstream: BTreeMap<Address, Upstream<P>>,
-    /// Trains that arrive, by their sender.
+    /// Arriving trains, by sender.
     trains: BTreeMap<Address, Arriving>,
-    /// Routers that this one estimates for.
+    /// Routers for which this one makes estimates.
     downstream: BTreeMap<Address, Job<P>>,
 }
 
@@ -157,7 +157,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
         })
     }
 
-    /// A data packet, or the request that opens a connection, with a header of the protocol's.
+    /// Handles a data packet or connection request that carries the protocol's header.
     fn look(&mut self, now: Time, packet: &mut P, out: &mut dyn Sink<P>) {
         if !matches!(packet.kind(), Kind::Data | Kind::Syn) || !self.guide.guides(packet) {
             return;
@@ -165,7 +165,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
         let ttl = packet.ttl();
         let Some(trail) = packet.trail_mut() else { return };
         let before = *trail;
-        // the router that this element stands in takes one off the other TTL
+        // the router that contains this element decrements the other TTL
         *trail = Trail { ttl: ttl.saturating_sub(1), last_router: Some(self.address) };
         let (true, Some(edge)) = (ttl < before.ttl, before.last_router) else { return };
         let upstream =
@@ -176,7 +176,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
         }
     }
 
-    /// A message for this router.
+    /// Handles a message for this router.
     fn hear(&mut self, now: Time, from: Address, content: Content, out: &mut dyn Sink<P>) {
         let mut post = post(self.address, from, out);
         match content {
@@ -197,7 +197,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
                     let size = self.stream.uniform(least, most);
                     if self.stream.unit() < 0.5 { -size } else { size }
                 });
-                // the edge's own link has a router, that edge
+                // the edge's own link has a router: the edge
                 let cloud = crossings.iter().filter(|crossing| crossing.link != from);
                 let spare_bps = cloud.map(Crossing::spare_bps).fold(f64::INFINITY, f64::min);
                 self.known(now, from, spare_bps * (1.0 + error), out);
@@ -215,15 +215,16 @@ impl<P: Packet + Send + 'static> XcpI<P> {
                     job.gaps(now, train, &gaps, &mut post);
                 }
             }
-            _ => {} // another kind of router's
+            _ => {} // for another kind of router
         }
     }
 
-    /// What is available from an edge to here. One that nobody asks for any more is told to stop.
+    /// An estimate of what is available from an edge to here has arrived. An edge that this router no longer
+    /// asks is told to stop.
     fn known(&mut self, now: Time, edge: Address, spare_bps: f64, out: &mut dyn Sink<P>) {
         match self.upstream.get_mut(&edge) {
             Some(upstream) if spare_bps.is_finite() => upstream.known(now, spare_bps, &self.laws),
-            Some(_) => {} // a probe that met nobody says nothing
+            Some(_) => {} // a probe that no link answered carries no estimate
             None => post(self.address, edge, out).send(Content::Stop, MESSAGE_BYTES),
         }
     }
@@ -235,7 +236,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
     }
 }
 
-/// What this router sends to another one.
+/// The messages from this router to another.
 fn post<P>(from: Address, to: Address, out: &mut dyn Sink<P>) -> Post<'_, P> {
     Post { from, to, out }
 }

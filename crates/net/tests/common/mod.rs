@@ -75,10 +75,11 @@ struct Link<P> {
 /// Packets on their way to a link: when, to which, what.
 pub type Arrivals<P> = Vec<(Time, usize, P)>;
 
-/// What lies behind the links: told when a packet's last bit has left which link, answers with packets for links.
+/// What lies behind the links: it learns when a packet's last bit has left a link, and returns packets for
+/// links.
 pub type Beyond<'a, P> = &'a mut dyn FnMut(Time, usize, P, &mut Arrivals<P>);
 
-/// What a network does to a message: how long it takes, or that it is lost.
+/// What a network does to a message: delay it, or lose it.
 pub type Carry<P> = Box<dyn FnMut(Time, &mut P) -> Option<Interval>>;
 
 /// All links and what happens to them.
@@ -88,7 +89,7 @@ pub struct World<P> {
     planned: u64,
     /// How long a message takes from one element to another.
     pub message_delay: Interval,
-    /// What happens to a message on its way instead: how long it takes, or that it is lost.
+    /// The fate of a message on its way, if not the usual delay: another delay, or a loss.
     pub carry: Option<Carry<P>>,
     /// Which messages are lost, counted from 0 in the order of their sending.
     pub lost_messages: Vec<usize>,
@@ -99,7 +100,7 @@ pub struct World<P> {
     pub packets_in: u64,
     pub bytes_in: u64,
     pub marked: u64,
-    /// How long the packets on the wire had waited, in order, where elements tell.
+    /// How long the packets on the wire had waited, in order, if elements report it.
     pub waits: Vec<Interval>,
     /// Most packets that waited at one time.
     pub most_waiting: u64,
@@ -124,7 +125,7 @@ impl<P: Packet + Clone> World<P> {
         }
     }
 
-    /// Adds a link; answers its number, which is the address of its elements.
+    /// Adds a link. Returns its number, which is the address of its elements.
     pub fn add_link(&mut self, rate_bps: f64, elements: Vec<Box<dyn Element<P>>>) -> usize {
         let timers = vec![Time::NEVER; elements.len()];
         self.links.push(Link {
@@ -136,12 +137,12 @@ impl<P: Packet + Clone> World<P> {
         self.links.len() - 1
     }
 
-    /// A packet comes to a link at this time.
+    /// A packet arrives at a link at this time.
     pub fn send(&mut self, at: Time, link: usize, packet: P) {
         self.plan(at, Event::Arrive(link, packet));
     }
 
-    /// Runs until nothing happens any more or `end`.
+    /// Runs until no event is left, or until `end`.
     pub fn run(&mut self, end: Time, beyond: Beyond<'_, P>) {
         while let Some((&(now, _), _)) = self.agenda.first_key_value() {
             if now > end {
@@ -197,7 +198,7 @@ impl<P: Packet + Clone> World<P> {
         })
     }
 
-    /// Nothing is lost or made on the way: what came in was sent, was dropped, or waits, to the byte.
+    /// Checks conservation to the byte: every packet that arrived was sent, was dropped, or waits.
     pub fn assert_conserves(&self) {
         let (packets, bytes) = self.waiting();
         let left_bytes: u64 = (self.left.iter())
@@ -283,7 +284,7 @@ pub fn data(flow: u32, seq: u64, bytes: u32) -> SimPacket {
     SimPacket::new(Kind::Data, FlowId(flow), seq, bytes, Time::ZERO)
 }
 
-/// What arrives over a link is of no interest.
+/// Ignores what arrives over a link.
 pub fn ignore<P>(_: Time, _: usize, _: P, _: &mut Arrivals<P>) {}
 
 /// Sends packets of `bytes` at a constant rate into link 0 from `from_s` until `until_s`, numbered from 0.

@@ -7,8 +7,8 @@ use longfat_net::{DropReason, Element, Sink};
 use longfat_units::Time;
 use longfat_wire::{Ecn, Packet, SimPacket};
 
-/// A token bucket: what exceeds it is marked where the transport understands that, else dropped. Every packet that
-/// passes has crossed a router.
+/// A token bucket: packets that exceed it are marked if the transport understands marks, otherwise dropped.
+/// Every packet that passes has crossed a router.
 struct Policer {
     bytes_per_s: f64,
     depth_bytes: f64,
@@ -84,7 +84,8 @@ fn a_packet_that_understands_marks_is_marked_and_passes() {
     world.run(Time::from_secs_f64(2.0), &mut ignore);
     let marked = world.sent().filter(|(_, p)| p.ecn == Ecn::Marked).count() as u64;
     assert_eq!((world.sent().count(), world.marked), (1000, marked));
-    // half of the packets exceed half of their rate, but for the bucket's first 15 and what refills meanwhile
+    // half of the packets exceed half of their rate, except for the bucket's first 15 and what refills in
+    // between
     assert!((460..=500).contains(&marked), "{marked} marks");
 }
 

@@ -1,5 +1,6 @@
-//! An XCP router (Katabi, Handley, Rohrs: SIGCOMM 2002) around a queue. Needs: a timer that it sets anew each control
-//! interval, a header that it changes on packets as they leave, and the length of the queue it controls.
+//! An XCP router (Katabi, Handley, Rohrs: SIGCOMM 2002) around a queue. It needs a timer that it sets again
+//! each control interval, a header that it changes on packets as they leave, and the length of the queue that
+//! it controls.
 
 use crate::driver::{Arrivals, World, ignore};
 use longfat_net::queue::{DropTail, Limit};
@@ -30,7 +31,7 @@ struct XcpRouter<Q> {
     /// xi_p and xi_n of the running interval.
     gain: (f64, f64),
     interval_ends: Time,
-    /// The least queue seen since the last time Q was taken, and Q.
+    /// The least queue since the last update of Q, and Q.
     least_bytes: f64,
     persistent_bytes: f64,
     queue_due: Time,
@@ -76,7 +77,7 @@ impl<Q> XcpRouter<Q> {
 impl<P: Packet, Q: Element<P>> Element<P> for XcpRouter<Q> {
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if !self.started {
-            // an element is not told of the beginning: its first packet is
+            // an element does not learn when the run begins; its first packet tells it
             self.started = true;
             self.interval_ends = now + Interval::from_secs_f64(self.mean_rtt_s);
             self.queue_due = self.interval_ends;
@@ -241,7 +242,7 @@ fn packets_without_a_header_pass_the_router_unchanged() {
     let mut world = World::new();
     world.add_link(1e6, vec![Box::new(XcpRouter::new(DropTail::new(Limit::Packets(10)), 1e6))]);
     (0..5).for_each(|seq| world.send(Time::ZERO, 0, crate::driver::data(0, seq, 1000)));
-    // the control timer goes on for ever, so the run ends by the clock
+    // the control timer never stops, so the clock ends the run
     world.run(Time::from_secs_f64(5.0), &mut ignore);
     let seen: Vec<_> = world.sent().map(|(at, p)| (at.as_ns(), p.clone())).collect();
     let sent = (0..5).map(|seq| (8_000_000 * (seq + 1), crate::driver::data(0, seq, 1000)));

@@ -1,5 +1,5 @@
-//! What holds of every discipline: nothing appears or vanishes, flows stay in order, the limit is kept, what cannot be
-//! marked is not, and the same seed gives the same.
+//! What holds for every discipline: no packet appears or vanishes, flows stay in order, the limit holds, only
+//! packets that can be marked are marked, and the same seed gives the same run.
 
 use crate::source::{Bench, PACKET, capable, data, s, setup};
 use longfat_net::Element;
@@ -53,7 +53,7 @@ fn run(row: &Discipline, given: &[(String, Value)], limit: Limit) -> Bench<Whole
     let mut at_s = 0.0;
     let mut next = [0; 8];
     for i in 0..60_000_u32 {
-        // overload, silence, light load, in turns
+        // overload, silence and light load in turn
         let load = [1.6, 0.05, 0.8, 1.1][(i / 5000) as usize % 4];
         at_s += draws.exponential(0.001 / load);
         let flow = draws.below(8) as usize;

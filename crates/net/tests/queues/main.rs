@@ -1,4 +1,4 @@
-//! The queue disciplines against what their papers and RFCs print, with open-loop arrivals.
+//! The queue disciplines against numbers in their papers and RFCs, with open-loop arrivals.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 

@@ -58,8 +58,8 @@ fn values_that_do_not_go_together_are_refused_in_one_line() {
         ),
         (
             refusal("droptail", &[("ecn", Value::Word("true".to_owned()))]),
-            "droptail has no parameter \"ecn\"; it has: nothing that marks; these do: red, choke, blue, sred, \
-             codel, fq_codel, pie",
+            "droptail cannot mark packets, so it has no parameter \"ecn\"; these queues can: red, choke, blue, \
+             sred, codel, fq_codel, pie",
         ),
     ] {
         assert_eq!(line, expected);

@@ -1,4 +1,4 @@
-//! One queue before one link, fed with open-loop arrivals; whoever drives it can look inside.
+//! One queue before one link, fed with open-loop arrivals; tests can inspect it at any time.
 
 use longfat_net::queue::{Limit, Setup, find};
 use longfat_net::{Address, DropReason, Element, Sink};
@@ -32,7 +32,7 @@ pub fn parameters(row: &str, given: &[(&str, &dyn Given)]) -> Parameters {
     find(row).expect("a row").checked(&given).expect("sound parameters")
 }
 
-/// A queue of so many packets before 12 Mbit/s.
+/// A queue for this many packets before 12 Mbit/s.
 pub fn setup(packets: u64) -> Setup {
     Setup {
         limit: Limit::Packets(packets),
@@ -55,7 +55,7 @@ pub fn capable(mut packet: SimPacket) -> SimPacket {
     packet
 }
 
-/// What became of packets.
+/// Records what happened to packets.
 #[derive(Default)]
 pub struct Tally {
     pub sent: Vec<(Time, SimPacket)>,
@@ -108,7 +108,7 @@ impl Tally {
     }
 }
 
-/// A queue, the link behind it, and what it did.
+/// A queue, the link behind it, and a record.
 pub struct Bench<Q> {
     pub queue: Q,
     pub tally: Tally,
@@ -164,7 +164,7 @@ impl<Q: Element<SimPacket>> Bench<Q> {
         }
     }
 
-    /// Forgets what it did so far.
+    /// Clears the record.
     pub fn forget(&mut self) {
         self.tally = Tally { timer: self.tally.timer, ..Tally::default() };
     }

@@ -1,4 +1,4 @@
-//! Two queues by weight: shares to the byte, nobody's unused time kept, the law's half.
+//! Two queues by weight: exact shares, no credit for unused time, the law's half.
 
 use crate::driver::{World, data, ignore};
 use crate::setup::{Tally, carrying, setup};
@@ -18,7 +18,7 @@ fn world(weight: f64, packets: u64) -> World<SimPacket> {
     world
 }
 
-/// The explicit flows' part of what was sent in this time.
+/// The explicit flows' share of the bytes sent in this time.
 fn explicit_share(world: &World<SimPacket>, (from_s, until_s): (f64, f64)) -> f64 {
     let window = Time::from_secs_f64(from_s)..Time::from_secs_f64(until_s);
     let bytes = |explicit: bool| -> u64 {

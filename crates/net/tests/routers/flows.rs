@@ -6,7 +6,7 @@ use longfat_net::router::find;
 use longfat_units::parameters::Value;
 use longfat_units::{Interval, Stream, Time};
 
-/// So many packets come in one of the router's intervals of 50 ms.
+/// This many packets arrive in one of the router's intervals of 50 ms.
 const PACKETS: u64 = 10_000;
 
 /// How many flows the router's counter finds; each packet is of any of them. Mean of 1 / estimate over 400 000 packets that

@@ -1,4 +1,5 @@
-//! XCP-TCP friendliness: the thesis's numbers, its law of the drop probability, when it acts and on what.
+//! XCP-TCP friendliness: the thesis's numbers, the law of the drop probability, and when and on which packets
+//! it acts.
 
 use crate::driver::{World, bits_sent, data, ignore};
 use crate::setup::{Tally, carrying, setup};
@@ -11,7 +12,7 @@ use longfat_wire::{Explicit, Kind, Load, Packet, SimPacket};
 use proptest::prelude::*;
 
 const RATE_BPS: f64 = 10e6;
-/// Of packets of 1000 bytes that fill the link.
+/// The rate of packets of 1000 bytes that fill the link.
 const GAP_NS: u64 = 800_000;
 
 fn given(numbers: &[(&str, f64)], words: &[(&str, &str)]) -> Vec<(String, Value)> {

@@ -1,5 +1,5 @@
-//! JetMax's router: numbers worked by hand from equations 2.38 to 2.40 of Lopez Pacheco's thesis, who is told of whom,
-//! and that rates which follow sum to what there is.
+//! JetMax's router: numbers worked by hand from equations 2.38 to 2.40 of Lopez Pacheco's thesis, which
+//! router's values a packet carries, and that the rates of its followers add up to what is available.
 
 use crate::driver::{World, data};
 use longfat_net::queue::{DropTail, Limit};
@@ -22,7 +22,7 @@ fn law() -> Router {
     Router::build(&find("jetmax").unwrap().checked(&[]).unwrap())
 }
 
-/// What a sender that follows router `bottleneck` and heard nothing of overload or rates puts in a packet.
+/// The header of a sender that follows router `bottleneck` and knows no overload or rate.
 fn header(bottleneck: u8, gap_s: f64) -> JetMax {
     JetMax {
         bottleneck,
@@ -50,8 +50,8 @@ fn at(seconds: f64) -> Time {
     Time::from_secs_f64(seconds)
 }
 
-/// Packets arrive at these times over a stretch of this capacity, from 0 until `until_s`; what the router then says to one
-/// that carries `asked`.
+/// Packets arrive at these times over a stretch of this capacity, from 0 until `until_s`; the router's answer
+/// to a packet that then carries `asked`.
 fn answer(law: &mut Router, bps: f64, packets: &[(f64, SimPacket)], until_s: f64, asked: JetMax) -> JetMax {
     let capacity = capacity(bps);
     let stretch = Stretch { capacity: &capacity, share: 1.0, queue_bytes: 0 };
@@ -206,7 +206,7 @@ fn a_share_of_a_link_is_shared_out_as_a_link_of_that_size() {
     assert!((read(&packet).fair_bps / 23.75e6 - 1.0).abs() < 1e-3);
 }
 
-/// A sender that always follows: half-way to what a router tells it, once a round trip.
+/// A sender that always follows: half-way to the router's rate, once per round trip.
 struct Follower {
     rate_bps: f64,
     rtt: Interval,
@@ -240,7 +240,7 @@ impl Follower {
     }
 }
 
-/// Lets followers with these first rates and round-trip times loose on a link; their rates after `until_s`.
+/// Runs followers with these first rates and round-trip times on a link. Returns their rates after `until_s`.
 fn follow(bps: f64, others_bps: f64, flows: &[(f64, f64)], until_s: f64) -> Vec<f64> {
     let mut world = World::new();
     let limit = Limit::Packets(1 << 20);

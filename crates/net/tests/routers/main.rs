@@ -1,4 +1,4 @@
-//! The explicit-rate routers against worked numbers and what has to hold of any traffic.
+//! The explicit-rate routers against numbers worked by hand and properties that hold for any traffic.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! Quick-Start's router: approvals worked by hand from what the link carries.
+//! Quick-Start's router: approvals worked by hand from the link's load.
 
 use crate::driver::{World, constant_rate, ignore};
 use crate::setup::setup;
@@ -27,7 +27,7 @@ fn option(packet: &SimPacket) -> QuickStart {
     *option
 }
 
-/// What becomes of requests that come at these times, seconds, beside a constant load until `load_ends_s`, bit/s.
+/// The answers to requests at these times, seconds, with a constant load in bit/s until `load_ends_s`.
 fn approved(rate_bps: f64, load_bps: f64, load_ends_s: f64, requests: &[(f64, f64)]) -> Vec<QuickStart> {
     let mut world = World::new();
     world.add_link(rate_bps, vec![router(rate_bps)]);

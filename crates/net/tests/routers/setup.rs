@@ -1,4 +1,4 @@
-//! What routers here are built and driven with, and packets that carry XCP's header.
+//! Helpers to build and drive routers, and packets that carry XCP's header.
 
 use crate::driver::data;
 use longfat_net::queue::{DropTail, Limit};
@@ -7,7 +7,7 @@ use longfat_net::{Address, Capacity, DropReason, Element, Sink};
 use longfat_units::{Rate, Stream, Time};
 use longfat_wire::{Explicit, Extra, SimPacket, Xcp};
 
-/// Drop-tail for so many packets, before a link of constant rate.
+/// Drop-tail for this many packets, before a link of constant rate.
 pub fn setup(rate_bps: f64, packets: u64) -> Setup<SimPacket> {
     let limit = Limit::Packets(packets);
     Setup {
@@ -19,7 +19,7 @@ pub fn setup(rate_bps: f64, packets: u64) -> Setup<SimPacket> {
     }
 }
 
-/// A packet of this flow with a header whose wish no router can fulfil.
+/// A packet of this flow with a header that requests infinite feedback.
 pub fn carrying(flow: u32, bytes: u32, cwnd_bytes: f64, rtt_s: f64) -> SimPacket {
     let header = Xcp { cwnd_bytes, rtt_s, feedback_bytes: f64::INFINITY, ..Xcp::default() };
     let mut packet = data(flow, 0, bytes);
@@ -27,7 +27,7 @@ pub fn carrying(flow: u32, bytes: u32, cwnd_bytes: f64, rtt_s: f64) -> SimPacket
     packet
 }
 
-/// Keeps the time that an element asked for, and what it dropped.
+/// Records the timer that an element set, and the packets that it dropped.
 pub struct Tally {
     pub timer: Time,
     pub dropped: Vec<(SimPacket, DropReason)>,
@@ -40,7 +40,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Lets the element's timer go off as often as it is due by `now`.
+    /// Fires the element's timer as often as it is due by `now`.
     pub fn run_to(&mut self, element: &mut dyn Element<SimPacket>, now: Time) {
         while self.timer <= now {
             let at = std::mem::replace(&mut self.timer, Time::NEVER);

@@ -10,7 +10,7 @@ use longfat_units::parameters::Value;
 use longfat_wire::{Ecn, Explicit, Extra, Kind, Load, Packet, SimPacket};
 use proptest::prelude::*;
 
-/// Of the link; with the target at 1, in packets of 1000 bytes: 250 in an interval of 200 ms.
+/// The rate of the link; with the target at 1, in packets of 1000 bytes: 250 in an interval of 200 ms.
 const RATE_BPS: f64 = 10e6;
 
 fn router(parameters: &[(&str, f64)]) -> Box<dyn Element<SimPacket>> {
@@ -29,8 +29,8 @@ fn load(packet: &SimPacket) -> Load {
     *load
 }
 
-/// Constant load as a share of the capacity for two seconds, a burst at the beginning; what packets said in the last
-/// one.
+/// Constant load as a share of the capacity for two seconds, with a burst at the beginning. Returns what
+/// packets reported in the second one.
 fn said(parameters: &[(&str, f64)], share: f64, burst: u64) -> Vec<Load> {
     let mut world = World::new();
     world.add_link(RATE_BPS, vec![router(parameters)]);

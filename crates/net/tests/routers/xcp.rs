@@ -22,7 +22,7 @@ fn router() -> Box<dyn Element<SimPacket> + Send> {
     find("xcp").unwrap().instance(setup(8.0 * CAPACITY, 1 << 20), &[]).unwrap()
 }
 
-/// The packets cross the router at once at `now`, none of them waiting; what they carry then.
+/// The packets cross the router at `now`, without waiting. Returns what they carry then.
 fn cross(
     router: &mut dyn Element<SimPacket>,
     tally: &mut Tally,
@@ -36,7 +36,7 @@ fn cross(
     packets.iter().map(through).collect()
 }
 
-/// Lets time pass up to the end of the running interval, and answers it.
+/// Lets time pass up to the end of the running interval. Returns that time.
 fn end_interval(router: &mut dyn Element<SimPacket>, tally: &mut Tally) -> Time {
     let now = tally.timer;
     tally.run_to(router, now);

@@ -1,4 +1,5 @@
-//! XCP-i's router: detection of clouds, the talk between edges, and virtual routers (Lopez Pacheco 2008, section 4.4).
+//! XCP-i's router: detection of clouds, the messages between edges, and virtual routers (Lopez Pacheco 2008,
+//! section 4.4).
 
 use crate::driver::{Arrivals, World, data};
 use crate::setup::setup;
@@ -14,7 +15,7 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What is said on the way: when, by whom, what.
+/// The messages on the way: time, sender, content.
 pub type Talk = Rc<RefCell<Vec<(f64, u32, Content)>>>;
 
 pub fn s(seconds: f64) -> Time {
@@ -69,7 +70,7 @@ fn feedback(packet: &SimPacket) -> f64 {
     header.feedback_bytes
 }
 
-/// Each router's own hop, and `cloud` more between all routers and the last one.
+/// Each router's own hop, and `cloud` more hops between all routers and the last one.
 fn through(cloud: u8, last: usize) -> impl FnMut(Time, usize, SimPacket, &mut Arrivals<SimPacket>) {
     move |at, link, mut packet, out| {
         if link < last {

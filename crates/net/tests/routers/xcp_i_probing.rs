@@ -21,7 +21,7 @@ impl Cloud {
         Cloud { rate, free: Time::ZERO, cross_bps, cross_at: Time::ZERO, stream: Stream::new(5, "cross") }
     }
 
-    /// How long until a packet that comes now has left it.
+    /// How long a packet that arrives now needs to leave it.
     fn takes(&mut self, now: Time, bytes: u32) -> Interval {
         while self.cross_at <= now && self.cross_bps > 0.0 {
             self.free = self.free.max(self.cross_at) + self.rate.transmission(1000);
@@ -32,7 +32,7 @@ impl Cloud {
     }
 }
 
-/// Estimates that router 0 makes in 20 s, bit/s; messages for which `lost` says so do not arrive.
+/// Estimates that router 0 makes in 20 s, bit/s; messages for which `lost` is true do not arrive.
 fn estimates(
     estimator: &str,
     (rate_bps, cross_bps): (f64, f64),

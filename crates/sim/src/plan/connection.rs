@@ -2,9 +2,9 @@
 
 use super::distribution::DistributionPlan;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
-use longfat_transport::cc::{self, Algorithm, CongestionControl, Parameters, Recovery, Value};
+use longfat_transport::cc::{self, Algorithm, CongestionControl, LossDetection, Parameters, Value};
 use longfat_transport::udp;
-use longfat_transport::{Reduction, RttSamples};
+use longfat_transport::{Recovery, RttSamples};
 use longfat_units::{Distribution, Rate, Time};
 use longfat_wire::RateCode;
 use serde::Deserialize;
@@ -59,11 +59,10 @@ pub struct ConnectionPlan {
     pub byte_counting: bool,
     /// Overrides whether the algorithm's way of loss recovery uses SACK; null keeps it.
     pub sack: Option<bool>,
-    /// How the window shrinks during SACK recovery; the key's name is the scenario's.
-    #[serde(rename = "recovery")]
-    pub reduction: Reduction,
-    /// Which round-trip times the algorithm gets. Plans leave the key out for `echoed`, as they did before it
-    /// existed.
+    /// How the window shrinks during SACK recovery.
+    pub recovery: Recovery,
+    /// Which round-trip times the algorithm gets. Plans leave the default, `echoed`, out: their stored keys
+    /// are older than this key.
     #[serde(default)]
     pub rtt_samples: RttSamples,
     /// Granularity of the host's timer, seconds; 0 for none.
@@ -125,10 +124,10 @@ impl CheckedConnection {
     }
 
     /// How a TCP sender finds and repairs losses: as this algorithm does, unless `sack` overrides that.
-    pub const fn recovery(&self, own: Recovery) -> Recovery {
+    pub const fn loss_detection(&self, own: LossDetection) -> LossDetection {
         match (self.plan.sack, own) {
-            (Some(true), _) => Recovery::Sack,
-            (Some(false), Recovery::Sack) => Recovery::NewReno,
+            (Some(true), _) => LossDetection::Sack,
+            (Some(false), LossDetection::Sack) => LossDetection::NewReno,
             _ => own,
         }
     }

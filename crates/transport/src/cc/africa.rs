@@ -17,7 +17,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
 use super::hstcp::Hstcp;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style};
 
@@ -42,7 +42,7 @@ pub const ROW: Row<Africa> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Africa::new,
 };
 
@@ -120,7 +120,7 @@ mod tests {
         c
     }
 
-    /// An acknowledgement when the smoothed round-trip time is so many microseconds.
+    /// An acknowledgement with a smoothed round-trip time of this many microseconds.
     fn after(rtt_us: u64) -> Ack {
         ack_at(Time::ZERO, 1.0, Interval::from_ns(1000 * rtt_us))
     }

@@ -5,8 +5,8 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! Tahoe, Reno, NewReno and SACK TCP share this rule; they differ in how the shared sender recovers, which the
-//! registry rows name.
+//! Tahoe, Reno, NewReno and SACK TCP share this rule; the field `recovery` of their rows says how they
+//! differ.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -14,7 +14,7 @@
 //! | decrease | 1/2 | of cwnd | RFC 5681, equation 4 | of cwnd, not of FlightSize (as Linux does); equal while the window limits |
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Style};
 
@@ -33,7 +33,7 @@ pub const SACK: Row<Aimd> = Row {
     },
     linux_module: Some("reno"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Aimd::build,
 };
 
@@ -50,7 +50,7 @@ pub const NEWRENO: Row<Aimd> = Row {
     },
     linux_module: Some("reno"),
     protocol: None,
-    recovery: Recovery::NewReno,
+    loss_detection: LossDetection::NewReno,
     build: Aimd::build,
 };
 
@@ -67,7 +67,7 @@ pub const RENO: Row<Aimd> = Row {
     },
     linux_module: Some("reno"),
     protocol: None,
-    recovery: Recovery::Reno,
+    loss_detection: LossDetection::Reno,
     build: Aimd::build,
 };
 
@@ -84,7 +84,7 @@ pub const TAHOE: Row<Aimd> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Tahoe,
+    loss_detection: LossDetection::Tahoe,
     build: Aimd::build,
 };
 

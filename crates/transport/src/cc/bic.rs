@@ -33,13 +33,13 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
 /// Delays are not used until this long after a recovery.
 const SETTLING: Interval = Interval::from_millis(1000);
-/// The delay range tells nothing until it exceeds the least delay over this.
+/// The delay range counts only once it exceeds the least delay divided by this.
 const LEAST_RANGE: u64 = 64;
 /// What a loss leaves of the delay range.
 const RANGE_MEMORY: f64 = 0.9;
@@ -63,7 +63,7 @@ pub const ROW: Row<Bic> = Row {
             Parameter::choice(
                 "variant",
                 &["corrected", "literal", "linux"],
-                "the equations of Li, Leith and Shorten, their slip mended or as printed, or Linux's module",
+                "the equations of Li, Leith and Shorten, corrected or as printed, or Linux's module",
             ),
             Parameter::choice(
                 "fast_convergence",
@@ -113,7 +113,7 @@ pub const ROW: Row<Bic> = Row {
     },
     linux_module: Some("bic"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Bic::build,
 };
 
@@ -151,7 +151,7 @@ impl Step {
         }
     }
 
-    /// Linux counts segments: the window grows by one after so many.
+    /// Linux counts segments: the window grows by one after this many.
     #[inline]
     fn linux_count(&self, cwnd: f64, w1: f64) -> f64 {
         let cwnd = cwnd.floor();
@@ -188,8 +188,9 @@ impl Step {
 
 /// Linux's estimate of the segments that one acknowledgement covers, in whole sixteenths.
 ///
-/// The module shortens its count by this ratio, since it used to count acknowledgements. It has counted segments since
-/// Linux 4.0 and still does so: with delayed acknowledgements its window grows twice as fast as the paper's.
+/// The module shortens its count by this ratio, because it used to count acknowledgements. It counts segments
+/// since Linux 4.0 and still shortens: with delayed acknowledgements its window grows twice as fast as the
+/// paper's.
 #[derive(Clone, Copy, Debug)]
 struct AckRatio(u32);
 
@@ -200,7 +201,7 @@ impl AckRatio {
         AckRatio(2 * Self::ONE)
     }
 
-    /// A sixteenth of the way to this acknowledgement's number, but in whole numbers.
+    /// Moves a sixteenth of the way to this acknowledgement's number, in whole numbers.
     #[inline]
     fn on_ack(&mut self, segments: u32) {
         self.0 = self.0 + segments - self.0 / Self::ONE;
@@ -295,7 +296,7 @@ pub struct Bic {
     beta: f64,
     low_window: f64,
     memory: Memory,
-    /// To go back to when the last event turns out spurious.
+    /// The state to restore if the last event turns out to be spurious.
     before: Memory,
     utilisation: Utilisation,
     ratio: AckRatio,

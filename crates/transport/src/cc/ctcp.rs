@@ -1,5 +1,5 @@
 //! Compound TCP (Tan, Song, Zhang, Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp): standard TCP's window
-//! `cwnd`, and a second one, `dwnd`, that grows fast while there is no queue and gives way to one.
+//! `cwnd`, and a second one, `dwnd`, that grows fast while there is no queue and shrinks when there is one.
 //!
 //! ```text
 //! win = cwnd + dwnd                                      (is `w.cwnd` here)
@@ -26,7 +26,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -82,7 +82,7 @@ pub const ROW: Row<Ctcp> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Ctcp::build,
 };
 
@@ -198,7 +198,7 @@ impl Ctcp {
         }
     }
 
-    /// What a round trip under way has measured says nothing of the next.
+    /// The measurements of the current round trip do not apply to the next.
     fn restart(&mut self) {
         self.round.restart();
         self.trip = None;

@@ -27,7 +27,7 @@ mod hystart;
 mod linux;
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use curve::{Curve, Text};
 use hystart::HyStart;
 use linux::Linux;
@@ -82,7 +82,7 @@ pub const ROW: Row<Cubic> = Row {
     },
     linux_module: Some("cubic"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Cubic::build,
 };
 

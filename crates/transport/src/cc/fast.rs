@@ -30,11 +30,11 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
-/// Slow-start doubles the window in a round trip: pacing must let it.
+/// Slow-start doubles the window in a round trip: pacing must allow that.
 const SLOW_START_PACING: f64 = 2.0;
 const PACKETS: (f64, f64) = (1.0, 1e6);
 const KB_PER_S: (f64, f64) = (0.0, 1e9);
@@ -110,7 +110,7 @@ pub const ROW: Row<Fast> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Fast::new,
 };
 
@@ -131,7 +131,7 @@ fn sample_weight(cwnd: f64) -> f64 {
 struct Switch {
     level: usize,
     alphas: [f64; 3],
-    /// kB/s above which a level is left upwards, and below which it is left downwards.
+    /// The bounds in kB/s of each level: above the first the flow moves up, below the second down.
     upper: [f64; 3],
     lower: [f64; 3],
 }
@@ -168,12 +168,12 @@ impl Switch {
 #[derive(Clone, Debug)]
 pub struct Fast {
     switch: Switch,
-    /// What the rule makes of alpha: 1, or 1/2 in "lls-half".
+    /// The factor on alpha: 1, or 1/2 in "lls-half".
     alpha_share: f64,
     gamma: f64,
     /// An update at most doubles the window.
     bounded: bool,
-    /// Updates by timer; else once a round trip.
+    /// Updates by timer; otherwise once per round trip.
     period: Option<Interval>,
     packet_bytes: f64,
     paced: bool,

@@ -24,7 +24,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::math::{ln, pow};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
@@ -88,7 +88,7 @@ pub const ROW: Row<Hstcp> = Row {
     },
     linux_module: Some("highspeed"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Hstcp::build,
 };
 
@@ -120,7 +120,7 @@ impl Response {
         }
     }
 
-    /// The same line with the digits that the RFC prints and computes its table from, p(w) = 0.078 / w^1.2 at
+    /// The same line with the digits that the RFC prints and uses for its table: p(w) = 0.078 / w^1.2 with
     /// its own parameters.
     pub fn rounded(self) -> Self {
         let factor = ((1e3 * self.factor).floor() / 1e3).max(1e-3);
@@ -193,7 +193,7 @@ struct Band {
 }
 
 impl Table {
-    /// The parameters at the whole part of `cwnd`: counting in whole segments makes logarithms rare.
+    /// The parameters at the whole part of `cwnd`. Whole segments make logarithms rare.
     fn band(&self, cwnd: f64) -> Band {
         let from = cwnd.floor();
         let one = |increase, decrease| Band { from, until: from + 1.0, increase, decrease };
@@ -263,7 +263,7 @@ impl Hstcp {
         Hstcp { linux: false, low_window, band: table.band(low_window), table }
     }
 
-    /// The RFC's equations with its own parameters, for algorithms that are HighSpeed TCP at times.
+    /// The RFC's equations with its own parameters, for algorithms that sometimes behave as HighSpeed TCP.
     pub(super) fn rfc() -> Self {
         let response = Response::new(LOW_WINDOW, HIGH_WINDOW, HIGH_P, HIGH_DECREASE);
         Hstcp::new(LOW_WINDOW, Table::Exact(response))

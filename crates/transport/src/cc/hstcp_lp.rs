@@ -1,28 +1,30 @@
-//! HSTCP-LP (Kuzmanovic, Knightly, Cottrell, PFLDnet 2004): HighSpeed TCP's growth and decrease (RFC 3649), with the
-//! early congestion indication of TCP-LP (Kuzmanovic, Knightly, INFOCOM 2003), so that it uses only what others leave.
+//! HSTCP-LP (Kuzmanovic, Knightly, Cottrell, PFLDnet 2004): HighSpeed TCP's growth and decrease (RFC 3649),
+//! with the early congestion indication of TCP-LP (Kuzmanovic, Knightly, INFOCOM 2003), so that it uses only
+//! the capacity that others leave.
 //!
 //! ```text
 //! d     <- (1 - gamma) d + gamma * one-way delay        each acknowledgement
 //! early:   d > d_min + delta (d_max - d_min)
 //! early, first:                     cwnd <- cwnd / 2,   the inference phase begins: no growth for 3 round trips
-//! early, in the inference phase:    cwnd <- 1,          it begins anew
+//! early, in the inference phase:    cwnd <- 1,          it starts again
 //! otherwise:                        HighSpeed TCP
 //! ```
 //!
-//! After a reaction nothing is judged until a segment sent since then is acknowledged, and d starts anew with it.
+//! After a reaction, delays do not count until a segment sent after it is acknowledged; d starts again with
+//! that one.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
 //! | `smoothing` (gamma) | 1/8 | | Linux tcp_lp, after TCP-LP | none known |
 //! | `threshold` (delta) | 0.15 | of d_max - d_min | Linux tcp_lp, after TCP-LP | none known |
 //! | `inference` | 3 | round trips | Linux tcp_lp, after TCP-LP | none known |
-//! | d_min, d_max | | s | least and greatest of the connection | Linux sets both anew after each indication |
-//! | pause after a reaction | one round trip | | TCP-LP, from memory: at most one reaction a round trip | d starting anew is chosen here |
+//! | d_min, d_max | | s | least and greatest of the connection | Linux resets both after each indication |
+//! | pause after a reaction | one round trip | | TCP-LP, from memory: at most one reaction a round trip | the restart of d is chosen here |
 //! | active | after the first loss | | TCP-LP, from memory: d_max is not known before | Linux: from the start |
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::hstcp::Hstcp;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style, Time};
 
@@ -62,7 +64,7 @@ pub const ROW: Row<HstcpLp> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: HstcpLp::new,
 };
 
@@ -115,7 +117,7 @@ impl HstcpLp {
             && self.delay.is_some_and(|d| d.smoothed > d.least + self.threshold * (d.greatest - d.least))
     }
 
-    /// Halves the window, or leaves a single segment `within` the inference phase, which begins anew.
+    /// Halves the window, or leaves a single segment if `within` the inference phase, which starts again.
     fn give_way(&mut self, ack: &Ack, within: bool, w: &mut Window) {
         self.indicated = Some(Indication { at: ack.now, awaited: Some(ack.next_segment) });
         w.cwnd = if within { 1.0 } else { (0.5 * w.cwnd).max(1.0) };
@@ -125,7 +127,7 @@ impl HstcpLp {
     /// An acknowledgement in the inference phase.
     fn infer(&mut self, ack: &Ack, indicated: Indication, w: &mut Window) {
         match indicated.awaited {
-            // what was sent before the reaction says nothing of its effect
+            // segments sent before the reaction do not show its effect
             Some(segment) if ack.unacknowledged <= segment => {}
             Some(_) => {
                 self.indicated = Some(Indication { awaited: None, ..indicated });
@@ -230,7 +232,7 @@ mod tests {
             }
         }
 
-        /// So many acknowledgements, one a millisecond.
+        /// This many acknowledgements, one per millisecond.
         fn acknowledge(&mut self, one_way_ms: u64, times: u32) {
             for _ in 0..times {
                 self.now_ms += 1;
@@ -307,7 +309,7 @@ mod tests {
             f.acknowledge(100, 1);
         }
         let halved = f.w.cwnd;
-        // what was under way then still finds the queue, what is sent later does not
+        // segments under way then still find the queue, later ones do not
         f.acknowledge(100, 150);
         f.acknowledge(50, 140);
         assert_eq!(f.w.cwnd, halved);

@@ -30,7 +30,7 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -85,7 +85,7 @@ pub const ROW: Row<Htcp> = Row {
     },
     linux_module: Some("htcp"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Htcp::new,
 };
 
@@ -151,7 +151,7 @@ pub struct Htcp {
     undo: Option<Epoch>,
     recovering: bool,
     base_rtt: Interval,
-    /// Tmin over the reference, kept so that an acknowledgement needs no division for it.
+    /// Tmin over the reference, stored so that an acknowledgement needs no division.
     scale: f64,
     round: Round,
     /// Smoothed and greatest throughput of this epoch, in segments per second.
@@ -262,7 +262,7 @@ impl CongestionControl for Htcp {
 
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
-        // retransmissions make round trips and rates that say little of the path
+        // round trips and rates with retransmissions say little about the path
         if self.recovering {
             return;
         }

@@ -1,5 +1,5 @@
-//! TCP-Illinois (Liu, Başar and Srikant 2006, 2008): losses say when to shrink, the queueing delay says by how
-//! much, and how fast to grow.
+//! TCP-Illinois (Liu, Başar and Srikant 2006, 2008): losses decide when the window shrinks; the queueing
+//! delay decides by how much, and how fast it grows.
 //!
 //! ```text
 //! Ack :  cwnd <- cwnd + alpha / cwnd        (per segment that counts)
@@ -26,7 +26,7 @@
 use super::aimd::standard_decrease;
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style};
 
@@ -97,7 +97,7 @@ pub const ROW: Row<Illinois> = Row {
     },
     linux_module: Some("illinois"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Illinois::new,
 };
 
@@ -251,7 +251,7 @@ impl CongestionControl for Illinois {
             w.cwnd += self.gains.alpha * ack.acked / w.cwnd;
             return;
         }
-        // what goes beyond a whole step is lost
+        // the fraction beyond a whole step is lost
         self.counted += ack.acked;
         let earned = (self.counted * self.gains.alpha).floor();
         let cwnd = w.cwnd.floor();

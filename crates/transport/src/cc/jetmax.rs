@@ -1,7 +1,7 @@
-//! JetMax's sender (Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed Heterogeneous
-//! Networks, INFOCOM 2006; Computer Networks 2008): its rate x follows the one that its bottleneck
-//! (`crates/net/src/router/jetmax.rs`) has for each flow, and packets leave exactly 1/x apart. As Lopez Pacheco's thesis
-//! (2008, section 2.5.3.2) has it:
+//! JetMax's sender (Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed
+//! Heterogeneous Networks, INFOCOM 2006; Computer Networks 2008): its rate x follows the rate that its
+//! bottleneck (`crates/net/src/router/jetmax.rs`) grants each flow, and packets leave exactly 1/x apart. In
+//! the form of Lopez Pacheco's thesis (2008, section 2.5.3.2):
 //!
 //! ```text
 //! Out :  R_T, R_S <- the bottleneck, p, g <- its last word, delta <- 1/x in the header
@@ -20,8 +20,8 @@
 //! Every packet of JetMax carries its rate, so the receiver needs neither memory nor XCP-r's flag, and one
 //! acknowledgement a round trip is all that JetMax itself needs.
 //!
-//! x counts from the echo of the first packet that was sent at it, so that it moves once a round trip. It grows only where
-//! the router has counted the flow among its own and is not overloaded.
+//! A new x counts from the echo of the first packet sent at it, so x moves once per round trip. It grows only
+//! if the router has counted the flow as one of its own and is not overloaded.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -34,7 +34,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -54,13 +54,13 @@ pub const ROW: Row<JetMax> = Row {
             0.6,
             (0.01, 1.99),
             "of the way",
-            "how far a round trip leads from the present rate to the router's",
+            "how far a round trip moves the rate towards the router's",
         )],
         style: None,
     },
     linux_module: None,
     protocol: Some("jetmax"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: |p| JetMax::build(p, false),
 };
 
@@ -79,10 +79,10 @@ pub const RECEIVER: Row<JetMax> = Row {
     ..ROW
 };
 
-/// Room in the window for what is in flight at the rate, and for a queue.
+/// The window is this multiple of what is in flight at the rate, which leaves room for a queue.
 const WINDOW_PER_RATE: f64 = 2.0;
 
-/// Who says how fast.
+/// What sets the rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Guide {
     /// No echo has come back yet.
@@ -112,7 +112,7 @@ pub struct JetMax {
     bottleneck: u8,
     loss: f64,
     fair_bps: f64,
-    /// x, segments/s; that of the window until a router guides.
+    /// x, segments/s; the window's rate until a router sets one.
     rate: f64,
     srtt_s: f64,
     mss_bytes: f64,
@@ -159,7 +159,7 @@ impl CongestionControl for JetMax {
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let gap_s = match self.guide {
             Guide::Routers => 1.0 / self.rate,
-            // headers are not in the window's count yet: a few percent for one round trip
+            // the window does not count headers yet: a few percent for one round trip
             _ => srtt.as_secs_f64() * (self.mss_bytes / cwnd_bytes).min(1.0),
         };
         Some(Explicit::JetMax(Header {
@@ -397,11 +397,11 @@ mod tests {
 
     #[test]
     fn a_receiver_that_does_the_sum_leads_to_the_same_rates() {
-        let (mut plain, mut w) = guided(0.6);
+        let (mut direct, mut w) = guided(0.6);
         let (mut copied, mut v) = (instance(&RECEIVER, &[]), window(10.0, f64::INFINITY));
         copied.on_start(1428);
         let mut receiver = copied.mirror(1500.0).expect("a mirror");
-        assert!(plain.mirror(1500.0).is_none());
+        assert!(direct.mirror(1500.0).is_none());
         let first = echo(&copied, 0.0, f64::INFINITY);
         hear(&mut copied, &mut v, first);
         for (loss, fair_bps) in [(0.0, FAIR_BPS), (0.0, 3e6), (0.2, 9e6), (0.0, 9e6), (0.3, 0.0)] {
@@ -410,8 +410,8 @@ mod tests {
                 let Explicit::JetMax(answer) = receiver.answer(&header) else { panic!("another header") };
                 hear(&mut copied, &mut v, answer);
             }
-            round_trip(&mut plain, &mut w, loss, fair_bps);
-            assert!((rate(&copied, &v) / rate(&plain, &w) - 1.0).abs() < 1e-9, "{fair_bps}");
+            round_trip(&mut direct, &mut w, loss, fair_bps);
+            assert!((rate(&copied, &v) / rate(&direct, &w) - 1.0).abs() < 1e-9, "{fair_bps}");
         }
     }
 

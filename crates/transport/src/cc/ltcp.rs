@@ -6,8 +6,8 @@
 //! Loss:  W <- (1 - beta) W
 //! ```
 //!
-//! Below W_T (K = 1) it is standard TCP. The boundaries follow from the demand that a flow with more layers
-//! takes longer to add one, so that flows converge: delta_K / delta_(K-1) = (K + 1) / (K - 1), with
+//! Below W_T (K = 1) it is standard TCP. The boundaries follow from the requirement that a flow with more
+//! layers takes longer to add one, so that flows converge: delta_K / delta_(K-1) = (K + 1) / (K - 1), with
 //! delta_K = W_(K+1) - W_K.
 //!
 //! | constant | value | unit | source | deviation |
@@ -20,7 +20,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
 use longfat_units::{Interval, math::pow};
@@ -54,7 +54,7 @@ pub const ROW: Row<Ltcp> = Row {
                 0.0,
                 (0.0, 2.0),
                 "",
-                "growth goes with this power of the least round-trip time (1/3: RTT unfairness of standard TCP)",
+                "growth is proportional to this power of the least round-trip time (1/3: RTT unfairness of standard TCP)",
             ),
             Parameter::number(
                 "rtt_reference",
@@ -68,7 +68,7 @@ pub const ROW: Row<Ltcp> = Row {
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Ltcp::new,
 };
 
@@ -89,7 +89,7 @@ pub struct Ltcp {
     from: f64,
     until: f64,
     base_rtt: Interval,
-    /// (RTT / reference)^exponent, kept so that an acknowledgement needs no power.
+    /// (RTT / reference)^exponent, stored so that an acknowledgement needs no power function.
     scale: f64,
 }
 
@@ -149,7 +149,7 @@ impl CongestionControl for Ltcp {
         w.ssthresh =
             if self.layer > 1.0 { (1.0 - self.decrease) * w.cwnd } else { standard_decrease(w.cwnd) };
         if event.cause == Cause::Timeout {
-            // slow-start finds the layer anew
+            // slow-start finds the layer again
             self.set_layer(1.0);
         } else if w.ssthresh < self.from {
             self.set_layer(self.layer - 1.0);

@@ -1,6 +1,6 @@
 //! Congestion control algorithms: one file each, one line each in the list of [`controller`].
 //!
-//! The shared sender detects losses, recovers and paces; an algorithm gets plain values and moves a [`Window`].
+//! The shared sender detects losses, recovers and paces; an algorithm gets values and moves a [`Window`].
 //! `congestion_control` and `row` say what an algorithm is; the algorithms use those two and never the list.
 
 mod congestion_control;
@@ -36,4 +36,4 @@ pub use congestion_control::{
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
-pub use row::{Recovery, Row};
+pub use row::{LossDetection, Row};

@@ -4,14 +4,14 @@
 use super::congestion_control::Ack;
 use longfat_units::Time;
 
-/// What one round trip brought.
+/// The measurements of one round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RoundTrip {
-    /// How long it took, in seconds; above zero.
+    /// Its duration in seconds; above zero.
     pub duration_s: f64,
-    /// Segments that reached the receiver meanwhile.
+    /// Segments that reached the receiver during it.
     pub delivered: u64,
-    /// New segments sent meanwhile.
+    /// New segments sent during it.
     pub sent: u64,
 }
 
@@ -30,7 +30,7 @@ struct Mark {
     delivered: u64,
 }
 
-/// Notices when a round trip has passed.
+/// Detects the end of a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     mark: Option<Mark>,

@@ -4,14 +4,14 @@ use core::ops::Deref;
 use longfat_units::Entry;
 use longfat_units::parameters::{ParameterError, Parameters, Value};
 
-/// How a sender finds and repairs losses when the scenario does not say.
+/// How a sender finds losses, and what it sends again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
+pub enum LossDetection {
     /// Selective acknowledgements and the RFC 6675 pipe.
     Sack,
     /// NewReno without SACK (RFC 6582).
     NewReno,
-    /// Plain Reno without SACK: fast recovery ends at the first new acknowledgement.
+    /// Reno without SACK: fast recovery ends at the first new acknowledgement.
     Reno,
     /// Fast retransmit, then slow-start from one segment.
     Tahoe,
@@ -26,8 +26,8 @@ pub struct Row<C> {
     pub linux_module: Option<&'static str>,
     /// The explicit protocol whose header its data packets carry: the name of the router that fills it in.
     pub protocol: Option<&'static str>,
-    /// Recovery used unless the flow sets `sack`.
-    pub recovery: Recovery,
+    /// Loss detection used unless the flow sets `sack`.
+    pub loss_detection: LossDetection,
     /// Makes an instance from checked parameters.
     pub build: fn(&Parameters) -> C,
 }
@@ -47,7 +47,7 @@ impl<C> Row<C> {
             entry: self.entry,
             linux_module: self.linux_module,
             protocol: self.protocol,
-            recovery: self.recovery,
+            loss_detection: self.loss_detection,
             build,
         }
     }

@@ -17,7 +17,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
 
@@ -34,7 +34,7 @@ pub const ROW: Row<Stcp> = Row {
             Parameter::choice(
                 "variant",
                 &["paper", "linux"],
-                "linux: grows by max(increase, 1/cwnd) and decreases alike at every window, without low_window",
+                "linux: grows by max(increase, 1/cwnd) and decreases in the same way at every window, without low_window",
             ),
             Parameter::number(
                 "increase",
@@ -56,11 +56,11 @@ pub const ROW: Row<Stcp> = Row {
     },
     linux_module: Some("scalable"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Stcp::build,
 };
 
-/// Scalable TCP. Stateless but for its parameters.
+/// Scalable TCP. It has no state besides its parameters.
 #[derive(Clone, Debug)]
 pub struct Stcp {
     linux: bool,

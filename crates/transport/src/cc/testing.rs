@@ -1,4 +1,4 @@
-//! What the algorithms' unit tests share: events with plain values, and an ideal path that loses
+//! What the algorithms' unit tests share: events with simple values, and an ideal path that loses
 //! periodically.
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};

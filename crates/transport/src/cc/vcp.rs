@@ -1,5 +1,6 @@
 //! VCP's sender (Xia, Subramanian, Stoica, Kalyanaraman: One More Bit Is Enough, SIGCOMM 2005): routers
-//! (`crates/net/src/router/vcp.rs`) say in two bits what their load is, and the window does one of three things.
+//! (`crates/net/src/router/vcp.rs`) report their load in two bits, and the window reacts in one of three
+//! ways.
 //!
 //! ```text
 //! low :  cwnd <- cwnd (1 + xi_s)  per RTT        1 + xi_s = (1 + xi)^(rtt / t_rho),  xi = k (1 - 0.8) / 0.8
@@ -8,7 +9,8 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! xi_s makes growth independent of the round-trip time in time, alpha_s makes rates alike among unlike ones.
+//! xi_s makes growth over time independent of the round-trip time; alpha_s makes the rates of flows with
+//! different round-trip times equal.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -22,7 +24,7 @@
 
 use super::aimd::standard_decrease;
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -53,11 +55,11 @@ pub const ROW: Row<Vcp> = Row {
     },
     linux_module: None,
     protocol: Some("vcp"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Vcp::build,
 };
 
-/// What low load is at most.
+/// The upper bound of low load.
 const LOW: f64 = 0.8;
 /// The authors' ns-2 sender.
 const NS2_REFERENCE_S: f64 = 0.1;
@@ -74,9 +76,10 @@ pub struct Vcp {
     beta: f64,
     now: Time,
     srtt: Interval,
-    /// What was said last.
+    /// The last load that routers reported.
     load: Load,
-    /// Too much load changes nothing until the first of these, and grows the window as high load until the second.
+    /// After overload, reports change nothing until the first of these times; until the second the window
+    /// grows as under high load.
     frozen_until: Time,
     grows_until: Time,
 }
@@ -175,7 +178,7 @@ mod tests {
         Interval::from_millis(x)
     }
 
-    /// Acknowledgements of one segment each at `now` that say this of the load.
+    /// Acknowledgements of one segment each at `now` that report this load.
     fn told(c: &mut Vcp, w: &mut Window, load: Load, now: Interval, rtt: Interval, segments: u32) {
         for _ in 0..segments {
             let ack = ack_at(Time::ZERO + now, 1.0, rtt);

@@ -25,17 +25,17 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window};
 use super::round::{Round, RoundTrip};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
 const LEAST_CWND: f64 = 2.0;
-/// What the end of slow-start leaves of the window.
+/// The part of the window that the end of slow-start leaves.
 const SLOW_START_LEAVES: f64 = 7.0 / 8.0;
 const LINUX_LEAST_SAMPLES: u32 = 3;
 /// What ssthresh is raised to after each of Linux's decisions, of cwnd (tcp_current_ssthresh).
 const LINUX_SSTHRESH: f64 = 0.75;
-/// The segments of the paper's examples, until the sender has said how large its own are.
+/// The segments of the paper's examples, used until the sender's own size is known.
 const PAPER_MSS_BYTES: f64 = 1000.0;
 
 /// The registry row.
@@ -67,14 +67,14 @@ pub const ROW: Row<Vegas> = Row {
             Parameter::choice(
                 "fine_check",
                 &["on", "off"],
-                "whether one duplicate is enough for a segment older than the fine-grained timeout (not in linux)",
+                "whether one duplicate suffices to repeat a segment older than the fine-grained timeout (not in linux)",
             ),
         ],
         style: Some(Style::new("#b4005a", "d")),
     },
     linux_module: Some("vegas"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Vegas::new,
 };
 
@@ -137,7 +137,7 @@ impl Vegas {
         let sent = trip.sent as f64;
         let diff_pps = sent / base_s - sent / rtt_s;
         if w.in_slow_start() {
-            // only a round trip in which the window stayed compares like with like
+            // only a round trip with a constant window allows the comparison
             if self.course == Course::Grow {
                 self.course = Course::Stay;
             } else if diff_pps * base_s > self.gamma {
@@ -201,7 +201,7 @@ impl Vegas {
         self.least_rtt = Interval::MAX;
     }
 
-    /// Begins anew with the next acknowledgement: what was measured belongs to another window.
+    /// Starts again with the next acknowledgement: the measurements belong to another window.
     fn begin(&mut self, w: &Window) {
         self.suspended = false;
         self.round.restart();
@@ -233,7 +233,7 @@ impl CongestionControl for Vegas {
             Course::Grow => w.cwnd += step,
             Course::Shrink => {
                 w.cwnd = (w.cwnd - step).max(LEAST_CWND);
-                // what it gives up it does not take back by slow-start
+                // slow-start does not take back what it gives up
                 w.ssthresh = w.ssthresh.min(w.cwnd);
             }
         }

@@ -1,5 +1,5 @@
-//! TCP Westwood (Mascolo et al. 2001) and Westwood+ (Dell'Aera, Grieco and Mascolo 2004): a loss leaves what the
-//! path carries, estimated from the acknowledgements, rather than half of the window.
+//! TCP Westwood (Mascolo et al. 2001) and Westwood+ (Dell'Aera, Grieco and Mascolo 2004): a loss leaves a
+//! window that matches the bandwidth estimated from acknowledgements, rather than half of the window.
 //!
 //! ```text
 //! Ack :  cwnd <- cwnd + 1 / cwnd                            (per segment that counts)
@@ -7,8 +7,8 @@
 //! BWE :  two low-pass filters in a row, x <- 7/8 x + 1/8 sample
 //! ```
 //! A sample is what arrived over the time it took: in Westwood from one acknowledgement to the next, in
-//! Westwood+ over max(RTT, 50 ms), since acknowledgements that a queue has pressed together say nothing of the
-//! path. Agile probing (Westwood) lets slow-start go on as long as BWE RTTmin is above ssthresh.
+//! Westwood+ over max(RTT, 50 ms), because acknowledgements that a queue has compressed say nothing about the
+//! path. With agile probing (Westwood) slow-start continues as long as BWE RTTmin is above ssthresh.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -24,7 +24,7 @@ use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window,
 };
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -34,7 +34,7 @@ const SCALABLE_INCREASE: f64 = 0.01;
 const LINUX_INITIAL_RTT: Interval = Interval::from_millis(20_000);
 /// Linux never samples more often than 20 times a second.
 const LINUX_SAMPLES_PER_S: f64 = 20.0;
-/// Until the sender has said how large its segments are.
+/// Used until the sender's segment size is known.
 const ANY_MSS_BYTES: f64 = 1000.0;
 
 /// The registry row of Westwood.
@@ -49,13 +49,13 @@ pub const ROW: Row<Westwood> = Row {
         parameters: &[Parameter::choice(
             "agile_probing",
             &["on", "off"],
-            "whether the estimated bandwidth sets how far slow-start goes",
+            "whether the estimated bandwidth sets how long slow-start lasts",
         )],
         style: Some(Style::new("#5f8f00", "p")),
     },
     linux_module: None,
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: |p| Westwood::new(Form::Westwood, p.word("agile_probing") == "on"),
 };
 
@@ -85,7 +85,7 @@ pub const PLUS: Row<Westwood> = Row {
                 50.0,
                 (0.0, 1e4),
                 "ms",
-                "a bandwidth sample takes at least so long (not in linux)",
+                "the least duration of a bandwidth sample (not in linux)",
             ),
             Parameter::number("hz", 250.0, (20.0, 1e5), "ticks per s", "linux: the kernel's clock"),
         ],
@@ -93,7 +93,7 @@ pub const PLUS: Row<Westwood> = Row {
     },
     linux_module: Some("westwood"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Westwood::plus,
 };
 
@@ -125,7 +125,7 @@ pub struct Westwood {
     forget_least_rtt: bool,
     /// Agile probing is under way: no loss since the connection began or a timeout.
     probing: bool,
-    /// What to make of ssthresh when recovery ends: the estimate, which may be above cwnd.
+    /// ssthresh when recovery ends: the estimate, which may be above cwnd.
     estimate: Option<f64>,
     /// Linux: fast recovery is under way, at whose end cwnd becomes the estimate.
     completing: bool,
@@ -207,8 +207,9 @@ impl Westwood {
         self.counted += f64::from(ack.newly_delivered);
         let span = ack.now.since(since);
         let least = if self.form == Form::Plus { self.rtt.max(self.least_interval) } else { Interval::ZERO };
-        // A host that takes no time to answer gets the next flight's first acknowledgement after just the round-trip
-        // time: it ends the sample, as where hosts take some. Acknowledgements of one instant are one.
+        // If a host takes no time to answer, the next flight's first acknowledgement comes exactly one
+        // round-trip time later. It ends the sample, as with hosts that take some time. Acknowledgements at
+        // the same instant count as one.
         if span >= least && span > Interval::ZERO {
             self.filter(self.counted / span.as_secs_f64());
             self.since = Some(ack.now);
@@ -216,8 +217,8 @@ impl Westwood {
         }
     }
 
-    /// The kernel looks whether a sample is complete before it counts the acknowledgement, and with the
-    /// round-trip time from before it, in whole ticks and bytes.
+    /// The kernel checks whether a sample is complete before it counts the acknowledgement, with the previous
+    /// round-trip time, in whole ticks and bytes.
     fn measure_as_linux(&mut self, ack: &Ack) {
         let now = self.ticks(ack.now.as_ns()).floor();
         if let Some(since) = self.since {
@@ -257,7 +258,7 @@ impl CongestionControl for Westwood {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        // growth in a recovery is that after a timeout, and then nothing completes it
+        // the window grows in a recovery only after a timeout, and such a recovery never completes
         self.completing = false;
         if self.probing
             && let Some(pipe) = self.pipe(ack.base_rtt)

@@ -1,6 +1,7 @@
-//! XCP's sender (Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002):
-//! every data packet carries window, round-trip time and a wish; routers (`crates/net/src/router/xcp.rs`) leave of the
-//! wish what they can give, and the window does what they say.
+//! XCP's sender (Katabi, Handley, Rohrs: Congestion Control for High Bandwidth-Delay Product Networks,
+//! SIGCOMM 2002): every data packet carries the window, the round-trip time and the feedback that the sender
+//! wishes for. Routers (`crates/net/src/router/xcp.rs`) reduce the feedback to what they can give, and the
+//! window follows it.
 //!
 //! ```text
 //! Out :  cwnd, rtt in the header, feedback <- all there is
@@ -8,8 +9,8 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! Windows in headers count bytes of IP. A header that comes back with its wish untouched has met no router of XCP's:
-//! the sender then grows as standard TCP does.
+//! Windows in headers count bytes of IP. A header that returns unchanged has met no XCP router; the sender
+//! then grows as standard TCP does.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -18,7 +19,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval};
 use longfat_wire::{Explicit, Xcp as Header};
@@ -36,17 +37,17 @@ pub const ROW: Row<Xcp> = Row {
     },
     linux_module: None,
     protocol: Some("xcp"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Xcp::build,
 };
 
-/// More than any path holds, so that it is the routers who say how much.
+/// More than any path holds, so that routers decide how much.
 const WISH_BYTES: f64 = f64::INFINITY;
 
 /// An XCP sender.
 #[derive(Clone, Debug, Default)]
 pub struct Xcp {
-    /// A router has written into the last header that came back.
+    /// A router has changed the last header that returned.
     pub(super) guided: bool,
 }
 

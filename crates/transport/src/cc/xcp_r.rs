@@ -1,6 +1,7 @@
-//! XCP-r (Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous high
-//! speed networks, thesis, ENS Lyon, 2008, section 5.3): the receiver does XCP's sums. Feedback that each acknowledgement
-//! carries on its own is lost with it; a window is not. Routers are XCP's.
+//! XCP-r (Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on
+//! heterogeneous high speed networks, thesis, ENS Lyon, 2008, section 5.3): the receiver does XCP's sums. If
+//! each acknowledgement carries only its own feedback, a lost acknowledgement loses it; if each carries the
+//! window, nothing is lost. Routers are XCP's.
 //!
 //! ```text
 //! Out :  XCP's header; congestion flag set while the receiver does not know of a window that was set otherwise
@@ -9,8 +10,8 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! The thesis's first formula, `variant = "first"`, needs no copy, and fails where the sender's round trip is not the
-//! router's interval:
+//! The thesis's first formula, `variant = "first"`, needs no copy, but fails if the sender's round trip
+//! differs from the router's interval:
 //!
 //! ```text
 //! Data:  cwnd' <- H_cwnd + feedback H_cwnd / s
@@ -23,7 +24,7 @@
 //! | wish of a sender that its window does not hold | 0 | bytes | chosen here: XCP's header has it | such a sender ignores growth, which the receiver cannot know |
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use super::xcp::Xcp;
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -48,11 +49,11 @@ pub const ROW: Row<XcpR> = Row {
     },
     linux_module: None,
     protocol: Some("xcp"),
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: XcpR::build,
 };
 
-/// Whether two windows are one, but for rounding.
+/// Whether two windows are equal up to rounding.
 fn same(a_bytes: f64, b_bytes: f64) -> bool {
     (a_bytes - b_bytes).abs() < 0.5
 }
@@ -60,9 +61,9 @@ fn same(a_bytes: f64, b_bytes: f64) -> bool {
 /// An XCP-r sender.
 #[derive(Clone, Debug)]
 pub struct XcpR {
-    plain: Xcp,
+    xcp: Xcp,
     first: bool,
-    /// The window that the last answer left; another one was set by somebody else.
+    /// The window after the last answer; if the window differs, something else has set it.
     agreed_bytes: f64,
     /// Where a reduction under way will end.
     reducing_to_bytes: f64,
@@ -74,7 +75,7 @@ pub struct XcpR {
 impl XcpR {
     fn build(p: &Parameters) -> Self {
         XcpR {
-            plain: Xcp::default(),
+            xcp: Xcp::default(),
             first: p.word("variant") == "first",
             agreed_bytes: 0.0,
             reducing_to_bytes: f64::INFINITY,
@@ -86,12 +87,12 @@ impl XcpR {
 
 impl CongestionControl for XcpR {
     fn explicit_bytes(&self) -> u32 {
-        self.plain.explicit_bytes()
+        self.xcp.explicit_bytes()
     }
 
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let cwnd_bytes = cwnd_bytes.min(self.reducing_to_bytes);
-        let Some(Explicit::Xcp(mut header)) = self.plain.explicit(cwnd_bytes, srtt) else { return None };
+        let Some(Explicit::Xcp(mut header)) = self.xcp.explicit(cwnd_bytes, srtt) else { return None };
         header.reset = !same(cwnd_bytes, self.agreed_bytes);
         if !self.limited {
             header.feedback_bytes = 0.0;
@@ -113,25 +114,25 @@ impl CongestionControl for XcpR {
         };
         self.packet_bytes = Some(packet_bytes);
         self.limited = limited;
-        self.plain.guided = told_bytes.is_finite();
+        self.xcp.guided = told_bytes.is_finite();
         let own_bytes = w.cwnd * packet_bytes;
-        // what was sent before a window was set otherwise tells of the old one
+        // packets sent before the window was set otherwise carry the old one
         let known = same(own_bytes, self.agreed_bytes) || (*reset && same(own_bytes, *cwnd_bytes));
-        if self.plain.guided && known && (limited || *told_bytes < own_bytes) {
+        if self.xcp.guided && known && (limited || *told_bytes < own_bytes) {
             w.cwnd = (told_bytes / packet_bytes).max(1.0);
             self.agreed_bytes = w.cwnd * packet_bytes;
         }
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        self.plain.on_ack(ack, w);
+        self.xcp.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
-        self.plain.on_congestion(event, w);
+        self.xcp.on_congestion(event, w);
         if event.cause != Cause::Timeout {
             let to = w.ssthresh.max(LEAST_SSTHRESH);
-            // before the first answer headers tell of the window as it falls
+            // before the first answer, headers carry the falling window
             self.reducing_to_bytes = self.packet_bytes.map_or(f64::INFINITY, |bytes| to * bytes);
         }
     }
@@ -141,7 +142,7 @@ impl CongestionControl for XcpR {
     }
 
     fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
-        self.plain.internals(out);
+        self.xcp.internals(out);
     }
 }
 
@@ -150,7 +151,8 @@ impl CongestionControl for XcpR {
 struct Copied {
     packet_bytes: f64,
     cwnd_bytes: f64,
-    /// The window that the flag of the last packet told of. It stands on all packets of a round trip, and counts once.
+    /// The window that the last flagged packet announced. All packets of a round trip carry the flag; it
+    /// counts once.
     from_bytes: Option<f64>,
 }
 
@@ -162,7 +164,7 @@ impl Mirror for Copied {
             self.from_bytes = from_bytes;
             self.cwnd_bytes = from_bytes.unwrap_or(self.cwnd_bytes);
         }
-        // without a router on the path the wish comes through as it was
+        // without a router on the path the header arrives unchanged
         if header.feedback_bytes.is_finite() {
             self.cwnd_bytes = (self.cwnd_bytes + header.feedback_bytes).max(self.packet_bytes);
             header.feedback_bytes = self.cwnd_bytes;
@@ -171,7 +173,7 @@ impl Mirror for Copied {
     }
 }
 
-/// The first formula: as if every packet of a window had been given what this one was.
+/// The first formula: as if every packet of a window had got the same feedback as this one.
 #[derive(Clone, Debug)]
 struct OnePacket {
     packet_bytes: f64,
@@ -223,8 +225,8 @@ mod tests {
         c.on_explicit(&echo, PACKET, limited, w);
     }
 
-    /// Packets, an acknowledgement's way behind the sender, with these feedbacks; acknowledgements are lost where it says
-    /// so. The windows after those that are not, bytes.
+    /// Packets, an acknowledgement's way behind the sender, with these feedbacks; the flag says which
+    /// acknowledgements are lost. Returns the windows after the others, bytes.
     fn windows<C: CongestionControl>(row: &Row<C>, delayed: bool, path: &[(f64, bool)]) -> Vec<f64> {
         const WAY: usize = 20;
         let mut c = instance(row, &[]);
@@ -255,10 +257,10 @@ mod tests {
             feedback in proptest::collection::vec(-400.0..500.0_f64, 1..300), delayed in any::<bool>(),
         ) {
             let path: Vec<_> = feedback.into_iter().map(|f| (f, false)).collect();
-            let plain = windows(&xcp::ROW, delayed, &path);
+            let direct = windows(&xcp::ROW, delayed, &path);
             let mirrored = windows(&ROW, delayed, &path);
-            prop_assert_eq!(plain.len(), mirrored.len());
-            for (a, b) in plain.iter().zip(&mirrored) {
+            prop_assert_eq!(direct.len(), mirrored.len());
+            for (a, b) in direct.iter().zip(&mirrored) {
                 prop_assert!((a - b).abs() < 0.01, "{a} {b}");
             }
         }

@@ -12,7 +12,7 @@
 //! Loss:  cwnd <- cwnd - min(max(cwnd / 8, Q), cwnd / 2);  cwnd / 2 after rho slow round trips without a fast one
 //! ```
 //!
-//! count_reno estimates the window of standard flows beside this one, below which the queue is left to them.
+//! count_reno estimates the window of competing standard flows; below it this flow leaves the queue to them.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -28,7 +28,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::round::Round;
-use super::row::{Recovery, Row};
+use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -84,11 +84,11 @@ pub const ROW: Row<Yeah> = Row {
     },
     linux_module: Some("yeah"),
     protocol: None,
-    recovery: Recovery::Sack,
+    loss_detection: LossDetection::Sack,
     build: Yeah::new,
 };
 
-/// Round trips in either mode, and what they say of the flows beside this one.
+/// Round trips in either mode, and the resulting estimate of competing flows.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     /// Slow ones since the last fast one.
@@ -261,7 +261,7 @@ mod tests {
         instance(&ROW, &[("variant", variant)])
     }
 
-    /// Round trips of `rtt_s` each on a path of 100 ms, whatever the window.
+    /// Round trips of `rtt_s` each on a path of 100 ms, for any window.
     struct Wire {
         path: Path,
         w: Window,
@@ -281,7 +281,7 @@ mod tests {
             }
         }
 
-        /// So many round trips, the last one judged.
+        /// This many round trips, including the decision after the last one.
         fn rounds(&mut self, y: &mut Yeah, rtt_s: f64, times: u32) {
             for _ in 0..times {
                 let slow_before = (y.counts.slow, y.counts.fast);
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn two_flows_of_unlike_round_trip_times_may_keep_the_same_queue() {
-        // section III: every flow attempts to keep the same number of packets, whatever its round-trip time
+        // section III: every flow tries to keep the same number of packets queued, for any round-trip time
         for (base_s, rate_pps) in [(0.02, 5e4), (0.2, 1e4)] {
             let mut y = with_numbers(&ROW, &[("phi", 1.0)]);
             let (mut path, mut w) = (Path::new(base_s, rate_pps), window(0.9 * base_s * rate_pps, 2.0));

@@ -2,8 +2,8 @@
 
 use super::request::QuickStartRequest;
 use crate::RttSamples;
-use crate::cc::Recovery;
-use crate::reduction::Reduction;
+use crate::cc::LossDetection;
+use crate::reduction::Recovery;
 use longfat_units::Interval;
 use longfat_wire::FlowId;
 
@@ -28,10 +28,10 @@ pub struct SenderConfig {
     pub max_ssthresh: f64,
     /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
     pub byte_counting: bool,
-    /// How losses are detected and repaired.
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// How the window shrinks during recovery with SACK.
     pub recovery: Recovery,
-    /// How the window shrinks in SACK recovery.
-    pub reduction: Reduction,
     /// Paced segments leave only at multiples of this (host timer granularity); zero means at any time. A
     /// host that also takes acknowledgements only at its ticks needs a driver that calls
     /// [`Sender::on_packet`] then.

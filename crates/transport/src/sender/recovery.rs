@@ -3,9 +3,9 @@
 
 use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
-use crate::cc::Recovery;
+use crate::cc::LossDetection;
 use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH};
-use crate::reduction::{Episode, Reduction};
+use crate::reduction::{Episode, Recovery};
 use longfat_units::Time;
 use longfat_wire::SimPacket;
 
@@ -39,9 +39,9 @@ impl Sender {
             self.finish_recovery(now);
         }
         let overdue = self.find_overdue(now, cumulative == 0);
-        let found = match self.config.recovery {
+        let found = match self.config.loss_detection {
             // a hole above the recovery point is a new event, even if it was found and repaired before
-            Recovery::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()) || overdue,
+            LossDetection::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()) || overdue,
             // RFC 6582, section 4: duplicates of segments that a timeout sent again do not indicate loss
             _ => {
                 let suspect = (self.after_timeout && base <= self.recovery_point)
@@ -59,12 +59,14 @@ impl Sender {
             Phase::Recovery if cumulative > 0 => self.partial_ack(now),
             _ => {}
         }
-        if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.recovery == Recovery::Sack {
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing)
+            && self.config.loss_detection == LossDetection::Sack
+        {
             // segments that pacing holds back count as sent: a queue below TCP would hold them
-            let held = self.send_at != Time::NEVER && self.config.reduction == Reduction::RateHalving;
+            let held = self.send_at != Time::NEVER && self.config.recovery == Recovery::RateHalving;
             let in_flight =
                 if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
-            self.episode.step(self.config.reduction, newly, in_flight, &mut self.window);
+            self.episode.step(self.config.recovery, newly, in_flight, &mut self.window);
         }
     }
 
@@ -106,7 +108,7 @@ impl Sender {
         if self.risks_quick_start() {
             return self.revert_quick_start(now, Cause::Loss);
         }
-        if self.config.recovery == Recovery::Tahoe {
+        if self.config.loss_detection == LossDetection::Tahoe {
             self.congestion(now, Cause::Loss);
             return self.restart();
         }
@@ -119,7 +121,7 @@ impl Sender {
         self.after_timeout = false;
         self.recovery_point = self.next;
         self.must_send = true;
-        if self.config.recovery != Recovery::Sack {
+        if self.config.loss_detection != LossDetection::Sack {
             self.board.lose(self.board.base());
             self.window.cwnd = self.window.ssthresh;
         }
@@ -134,20 +136,20 @@ impl Sender {
         self.episode = Episode::new(self.next - self.board.base());
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
-        if self.config.recovery != Recovery::Sack {
+        if self.config.loss_detection != LossDetection::Sack {
             self.window.cwnd = self.window.ssthresh;
         }
     }
 
     /// A partial acknowledgement: new data, but not everything that was outstanding when recovery began.
     fn partial_ack(&mut self, now: Time) {
-        match self.config.recovery {
-            Recovery::Sack => {}
-            Recovery::Reno => {
+        match self.config.loss_detection {
+            LossDetection::Sack => {}
+            LossDetection::Reno => {
                 self.finish_recovery(now);
                 self.must_send = self.board.lost() > 0; // found overdue
             }
-            Recovery::NewReno | Recovery::Tahoe => {
+            LossDetection::NewReno | LossDetection::Tahoe => {
                 // RFC 6582, section 3.2, step 3: only the first partial acknowledgement restarts the timer
                 if self.patience == Time::NEVER {
                     self.patience = self.rto_at;
@@ -161,12 +163,12 @@ impl Sender {
     }
 
     fn finish_recovery(&mut self, now: Time) {
-        match (self.phase, self.config.recovery) {
-            (Phase::Recovery | Phase::Reducing, Recovery::Sack) => {
-                Episode::end(self.config.reduction, &mut self.window);
+        match (self.phase, self.config.loss_detection) {
+            (Phase::Recovery | Phase::Reducing, LossDetection::Sack) => {
+                Episode::end(self.config.recovery, &mut self.window);
             }
             // RFC 6582, step 3, full acknowledgements, option 1
-            (Phase::Recovery, Recovery::NewReno) => {
+            (Phase::Recovery, LossDetection::NewReno) => {
                 self.window.cwnd = self.window.ssthresh.min(self.in_flight().max(1) as f64 + 1.0);
             }
             // RFC 5681, section 3.2, step 6: the window is at ssthresh since recovery began

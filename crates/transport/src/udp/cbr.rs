@@ -1,5 +1,5 @@
-//! Constant bit rate: datagrams of full size at equal distances, without acknowledgements, whatever becomes of them
-//! (the UDP flows of Lopez Pacheco 2008, section 3.2).
+//! Constant bit rate: datagrams of full size at equal distances, without acknowledgements or reactions to
+//! losses (the UDP flows of Lopez Pacheco 2008, section 3.2).
 //!
 //! ```text
 //! packet n leaves at  start + n 8 (mss + headers) / rate
@@ -33,7 +33,7 @@ pub const ROW: Row<Source, Counter> = Row {
     build: |p, config, _| (Source::new(p, config, None), Counter::default()),
 };
 
-/// A source of datagrams that listens to nobody.
+/// A source of datagrams that reacts to nothing.
 pub struct Source {
     books: Books,
     /// Distance of two packets while it sends, seconds.
@@ -93,7 +93,7 @@ impl SendingEnd for Source {
     }
 }
 
-/// A receiver that hands on whatever arrives.
+/// A receiver that only counts what arrives.
 #[derive(Clone, Debug, Default)]
 pub struct Counter {
     delivered: u64,

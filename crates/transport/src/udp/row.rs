@@ -7,11 +7,11 @@ use longfat_wire::FlowId;
 
 pub(super) const BPS_PER_MBPS: f64 = 1e6;
 
-/// The rate of sources that listen to nobody. No source may have a rate above that of its host's own link.
+/// The rate of sources that react to nothing. It may not exceed the rate of the host's own link.
 pub(super) const RATE: Parameter =
     Parameter::number("rate", 50.0, (0.001, 1e7), "Mbit/s", "IP packets put out while it sends");
 
-/// How a sender behaves, whatever the protocol.
+/// How a sender behaves, for any protocol.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The flow it sends.

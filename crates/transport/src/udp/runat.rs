@@ -1,5 +1,6 @@
-//! RUNAT (Wu, Rao: A class of reliable UDP-based transport protocols based on stochastic approximation, INFOCOM 2005;
-//! Lopez Pacheco 2008, section 2.4.2.2): bursts of W datagrams, and a pause T between them that follows the losses.
+//! RUNAT (Wu, Rao: A class of reliable UDP-based transport protocols based on stochastic approximation,
+//! INFOCOM 2005; Lopez Pacheco 2008, section 2.4.2.2): bursts of W datagrams, and a pause T between them that
+//! depends on the losses.
 //!
 //! ```text
 //! once a period, l: share lost, g: goodput, r: rate sent
@@ -8,8 +9,8 @@
 //! Zone III (l > .05):   T <- T + c_d T (l - .05)                                                       (chosen here)
 //! ```
 //!
-//! The thesis prints zone II for l > .05, and nothing between .001 and .05 nor for a zone III. Here zone II lies
-//! between the two bounds and zone III above; `variant = "thesis"` takes it at its word.
+//! The thesis prints zone II for l > .05, and gives no rule between .001 and .05 and no zone III. Here zone
+//! II lies between the two bounds and zone III above them; `variant = "thesis"` does what the thesis prints.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -36,11 +37,11 @@ use std::collections::{BTreeSet, VecDeque};
 const LOW: f64 = 0.001;
 const HIGH: f64 = 0.05;
 const PERTURBATION: f64 = 0.02;
-/// Rates that differ by less, as a share, give no gradient.
+/// Rates that differ by less than this share give no gradient.
 const LEAST_DIFFERENCE: f64 = 1e-3;
 const MOST_IDLE_S: f64 = 1.0;
 
-/// The row.
+/// The registry row.
 pub const ROW: Row<Sender, Receiver> = Row {
     entry: Entry {
         name: "runat",
@@ -67,7 +68,7 @@ pub const ROW: Row<Sender, Receiver> = Row {
     build: |p, config, _| (Sender::new(p, config), Receiver::default()),
 };
 
-/// What one period of control showed.
+/// The counts of one control period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Observed {
     sent: u64,
@@ -75,7 +76,7 @@ struct Observed {
     lost: u64,
 }
 
-/// The pause between bursts, and what the zones do to it.
+/// The pause between bursts, and how the zones change it.
 #[derive(Clone, Debug)]
 struct Control {
     literal: bool,
@@ -83,11 +84,11 @@ struct Control {
     increase_gain: f64,
     decrease_gain: f64,
     gradient_gain: f64,
-    /// The pause's least length, seconds: what the host's own link takes for a burst.
+    /// The least pause, seconds: the time that the host's own link needs for a burst.
     line_s: f64,
     /// T, seconds.
     idle_s: f64,
-    /// Rate of the period before this one, and of that before, datagrams a second.
+    /// Rates of the last period and of the one before it, datagrams per second.
     rates: (f64, f64),
     goodput: f64,
     up: bool,
@@ -114,7 +115,7 @@ impl Control {
         self.idle_s = idle_s.min(rto.as_secs_f64().max(MOST_IDLE_S)).max(self.line_s);
     }
 
-    /// A period of `period_s` is over. Answers whether its losses lower the rate.
+    /// A period of `period_s` is over. Returns whether its losses lower the rate.
     fn adapt(&mut self, seen: Observed, period_s: f64, rto: Interval) -> bool {
         if seen.acked + seen.lost == 0 || period_s <= 0.0 {
             return false;
@@ -138,8 +139,8 @@ impl Control {
         self.idle_s > before_s
     }
 
-    /// How much of a change of the rate came back as goodput (2.15): the goodput of this period answers the rate of the
-    /// one before.
+    /// The part of a rate change that arrives as goodput (2.15). The goodput of this period belongs to the
+    /// rate of the one before.
     fn gradient(&self, goodput: f64) -> f64 {
         let (last, before) = self.rates;
         if before <= 0.0 || (last - before).abs() < LEAST_DIFFERENCE * last {
@@ -149,11 +150,11 @@ impl Control {
     }
 }
 
-/// A datagram that is outstanding, or was until one before it.
+/// The state of a datagram.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
     Sent(Time),
-    /// Found lost, and loaded into W again.
+    /// Found lost, and loaded into W to be sent again.
     Loaded,
     Acked,
 }
@@ -166,16 +167,16 @@ pub struct Sender {
     rtt: RttEstimator,
     /// The oldest outstanding datagram (snd_una).
     base: u64,
-    /// What became of each from `base` on.
+    /// The state of each datagram from `base` on.
     states: VecDeque<State>,
     /// The largest number acknowledged.
     largest: u64,
     loaded: BTreeSet<u64>,
-    /// Every transmission that may still be waited for, in order.
+    /// Transmissions that may still be acknowledged, in order.
     order: VecDeque<(Time, u64)>,
     last_burst: Time,
     burst_at: Time,
-    /// When nothing was acknowledged for an RTO, or the request is repeated.
+    /// When the RTO expires without an acknowledgement, or when the request is repeated.
     expire_at: Time,
     control_at: Time,
     period_began: Time,
@@ -228,8 +229,8 @@ impl Sender {
         self.plan_burst(now);
     }
 
-    /// Algorithm 2: what was outstanding before an acknowledged datagram for longer than the RTO is lost. With `all`,
-    /// so is what lies behind it.
+    /// Algorithm 2: a datagram outstanding for longer than the RTO before an acknowledged one is lost. With
+    /// `all`, later datagrams are lost too.
     fn find_losses(&mut self, now: Time, all: bool) {
         let rto = self.rtt.rto();
         while let Some(&(at, seq)) = self.order.front() {
@@ -254,7 +255,7 @@ impl Sender {
         self.control_at = now + self.rtt.rto();
     }
 
-    /// W datagrams at once: first those that were lost.
+    /// Sends W datagrams at once, lost ones first.
     fn burst(&mut self, now: Time, out: Out) {
         self.last_burst = now;
         for _ in 0..self.control.burst as u64 {
@@ -436,7 +437,7 @@ mod tests {
         c
     }
 
-    /// A period of one second in which so many were sent, acknowledged and lost.
+    /// A period of one second with these numbers of datagrams sent, acknowledged and lost.
     fn period(c: &mut Control, sent: u64, acked: u64, lost: u64) -> f64 {
         c.adapt(Observed { sent, acked, lost }, 1.0, Interval::from_millis(240));
         c.burst / c.idle_s

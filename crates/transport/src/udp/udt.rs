@@ -1,5 +1,6 @@
-//! UDT (Gu, Grossman: UDT: UDP-based data transfer for high-speed wide area networks, Computer Networks 51(7), 2007;
-//! Lopez Pacheco 2008, section 2.4.2.1; draft-gg-udt-03): rate control at a fixed interval, SYN, beside a flow window.
+//! UDT (Gu, Grossman: UDT: UDP-based data transfer for high-speed wide area networks, Computer Networks
+//! 51(7), 2007; Lopez Pacheco 2008, section 2.4.2.1; draft-gg-udt-03): rate control at a fixed interval, SYN,
+//! together with a flow window.
 //!
 //! ```text
 //! P: time between two packets, L: link capacity by packet pairs, C = 1 / P, d = 1/9, A: arrival speed
@@ -34,7 +35,7 @@ use super::row::Row;
 use longfat_units::parameters::Parameter;
 use longfat_units::{Entry, Style};
 
-/// The row.
+/// The registry row.
 pub const ROW: Row<Sender, Receiver> = Row {
     entry: Entry {
         name: "udt",
@@ -47,7 +48,7 @@ pub const ROW: Row<Sender, Receiver> = Row {
             Parameter::choice(
                 "variant",
                 &["thesis", "draft"],
-                "draft: increases by all that is available, decreases at random moments, and 16 packets more of window",
+                "draft: increases by all that is available, decreases at random moments, and has 16 packets more of window",
             ),
             Parameter::number(
                 "flow_window",

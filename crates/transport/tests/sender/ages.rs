@@ -1,7 +1,7 @@
-//! Segments found lost by their age, where the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
+//! Losses found by the age of segments, if the algorithm asks for it (Brakmo and Peterson, TCP Vegas, 1995).
 
 use crate::path::{MSS, Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
-use longfat_transport::cc::Recovery;
+use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
 use longfat_transport::{RttSamples, SenderConfig};
 use longfat_units::Interval;
@@ -9,9 +9,9 @@ use longfat_wire::Kind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-const ALL: [Recovery; 3] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno];
+const ALL: [LossDetection; 3] = [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno];
 
-/// The window stays but for losses, which halve it.
+/// The window is constant, except that losses halve it.
 struct Watchful;
 
 impl CongestionControl for Watchful {
@@ -28,8 +28,8 @@ fn watchful() -> Controller {
     Controller::Custom(Box::new(Watchful))
 }
 
-fn with(recovery: Recovery) -> SenderConfig {
-    SenderConfig { recovery, ..steady(20.0) }
+fn with(detection: LossDetection) -> SenderConfig {
+    SenderConfig { loss_detection: detection, ..steady(20.0) }
 }
 
 /// Segments a millisecond apart: 20 + k leaves k ms after 20, and so do all later flights.
@@ -39,35 +39,35 @@ fn spread(config: SenderConfig, controller: Controller) -> Path {
 
 #[test]
 fn the_first_duplicate_is_enough_for_a_segment_older_than_a_round_trip() {
-    for recovery in ALL {
+    for detection in ALL {
         // segment 250 leaves at 1310 ms; those after it are acknowledged at 1411, 1412 and 1413 ms
         for (controller, found_ms) in [(watchful(), 1411), (constant(), 1413)] {
-            let mut path = spread(with(recovery), controller).losing_once(&[250]).start();
+            let mut path = spread(with(detection), controller).losing_once(&[250]).start();
             path.run_to(at_ms(RTT_MS * 30));
-            assert_eq!(path.again(), [(at_ms(found_ms), 250)], "{recovery:?}");
+            assert_eq!(path.again(), [(at_ms(found_ms), 250)], "{detection:?}");
             let c = path.counters();
-            assert_eq!((c.congestion_events, c.timeouts, path.cwnd()), (1, 0, 10.0), "{recovery:?}");
+            assert_eq!((c.congestion_events, c.timeouts, path.cwnd()), (1, 0, 10.0), "{detection:?}");
         }
     }
 }
 
 #[test]
 fn a_loss_before_the_last_segment_needs_no_timeout() {
-    for recovery in ALL {
+    for detection in ALL {
         for (controller, timeouts) in [(watchful(), 0), (constant(), 1)] {
-            let finite = SenderConfig { bytes: Some(u64::from(MSS) * 252), ..with(recovery) };
+            let finite = SenderConfig { bytes: Some(u64::from(MSS) * 252), ..with(detection) };
             let mut path = spread(finite, controller).losing_once(&[250]).start();
             path.run_to_end();
-            assert_eq!(path.counters().timeouts, timeouts, "{recovery:?}");
+            assert_eq!(path.counters().timeouts, timeouts, "{detection:?}");
         }
     }
 }
 
 #[test]
 fn the_acknowledgement_of_a_retransmission_finds_the_next_loss_without_another_reduction() {
-    // plain Reno counts an event for each of two losses of one flight
+    // Reno counts an event for each of two losses in one flight
     for (controller, events) in [(watchful(), 1), (constant(), 2)] {
-        let mut path = spread(with(Recovery::Reno), controller).losing_once(&[250, 255]).start();
+        let mut path = spread(with(LossDetection::Reno), controller).losing_once(&[250, 255]).start();
         path.run_to(at_ms(RTT_MS * 40));
         let c = path.counters();
         assert_eq!((c.congestion_events, c.retransmits), (events, 2));
@@ -76,24 +76,24 @@ fn the_acknowledgement_of_a_retransmission_finds_the_next_loss_without_another_r
 
 #[test]
 fn the_second_loss_is_sent_again_as_the_first_retransmission_is_acknowledged() {
-    let mut path = spread(with(Recovery::Reno), watchful()).losing_once(&[250, 255]).start();
+    let mut path = spread(with(LossDetection::Reno), watchful()).losing_once(&[250, 255]).start();
     path.run_to(at_ms(RTT_MS * 40));
     assert_eq!(path.again(), [(at_ms(1411), 250), (at_ms(1511), 255)]);
 }
 
 #[test]
 fn a_lost_retransmission_is_found_by_its_age() {
-    for recovery in ALL {
-        let mut path = spread(with(recovery), watchful())
+    for detection in ALL {
+        let mut path = spread(with(detection), watchful())
             .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 250 && s.earlier < 2)
             .start();
         path.run_to(at_ms(RTT_MS * 40));
         let c = path.counters();
-        assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 2, 0), "{recovery:?}");
+        assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 2, 0), "{detection:?}");
     }
 }
 
-/// Tells the greatest round-trip time that it was shown.
+/// Reports the greatest round-trip time that it got.
 struct Greatest(SendingTimes, Arc<AtomicU64>);
 
 impl CongestionControl for Greatest {
@@ -112,7 +112,7 @@ impl CongestionControl for Greatest {
     }
 }
 
-/// The greatest round-trip time shown from 1.1 s on, when the first flight is forgotten.
+/// The greatest round-trip time from 1.1 s on, when the first flight no longer matters.
 fn greatest_rtt(times: SendingTimes, path: impl FnOnce(Controller) -> Path) -> Interval {
     let greatest = Arc::new(AtomicU64::new(0));
     let mut path = path(Controller::Custom(Box::new(Greatest(times, greatest.clone())))).start();
@@ -137,15 +137,16 @@ fn sending_times_leave_out_the_wait_of_the_first_segment_of_a_pair_for_the_secon
 
 #[test]
 fn sending_times_of_segments_that_arrived_above_a_hole_give_no_round_trip() {
-    for recovery in ALL {
+    for detection in ALL {
         for times in [SendingTimes::Unused, SendingTimes::RoundTrips] {
-            let path = |c| spread(with(recovery), c).losing_once(&[255, 257]);
-            assert_eq!(greatest_rtt(times, path), ms(100), "{recovery:?} {times:?}");
+            let path = |c| spread(with(detection), c).losing_once(&[255, 257]);
+            assert_eq!(greatest_rtt(times, path), ms(100), "{detection:?} {times:?}");
         }
     }
 }
 
-/// A round-trip time that an algorithm is told of, the least so far, ms, and the first unacknowledged segment.
+/// A round-trip time that an algorithm gets, the least so far, both in ms, and the first unacknowledged
+/// segment.
 type Telling = (f64, f64, u64);
 
 struct Told(Arc<Mutex<Vec<Telling>>>);
@@ -166,11 +167,11 @@ impl CongestionControl for Told {
     }
 }
 
-/// What an algorithm is told on a path whose data take 10.3 ms longer than the request and of which segment 250 is lost,
-/// with acknowledgements of every second segment of a flight in which segments follow each other by a millisecond.
+/// What an algorithm gets on a path where data take 10.3 ms longer than the request and segment 250 is lost.
+/// Every second segment is acknowledged; the segments of a flight are a millisecond apart.
 fn told(rtt_samples: RttSamples) -> Vec<Telling> {
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let config = SenderConfig { rtt_samples, ..with(Recovery::Sack) };
+    let config = SenderConfig { rtt_samples, ..with(LossDetection::Sack) };
     let longer = |s: &Sent| {
         Interval::from_ns(10_300_000 + 1_000_000 * if s.packet.seq < 20 { s.packet.seq } else { 0 })
     };
@@ -183,12 +184,12 @@ fn told(rtt_samples: RttSamples) -> Vec<Telling> {
     kept.lock().expect("nobody panicked").clone()
 }
 
-/// How often while segment 250 is missing, but for the acknowledgement of the one before it.
+/// How often while segment 250 is missing, not counting the acknowledgement of the one before it.
 fn above_the_hole(told: &[Telling]) -> usize {
     told.iter().filter(|told| told.2 == 250).count().saturating_sub(1)
 }
 
-/// From when the first flight, whose segments take longer and longer, is forgotten.
+/// From the time when the first flight, whose segments take longer and longer, no longer matters.
 fn later(told: &[Telling]) -> &[Telling] {
     &told[20..]
 }
@@ -198,7 +199,7 @@ fn as_linux_an_algorithm_is_told_of_the_last_segment_and_of_selective_acknowledg
  {
     let all = told(RttSamples::Last);
     let clean: Vec<_> = later(&all).iter().filter(|told| told.0.fract() != 0.0).collect();
-    // where the window is odd the last one of a flight waits alone
+    // with an odd window the last segment of a flight waits alone
     assert!(clean.len() > 150 && clean.iter().all(|told| [110.3, 150.3].contains(&told.0)), "{clean:?}");
     // the segments above the hole, one by one, before the retransmission by the clock of timestamps
     let repaired = all.iter().rposition(|told| told.0.fract() == 0.0).expect("a retransmission");
@@ -217,18 +218,21 @@ fn by_timestamps_the_request_gives_the_least_and_a_delayed_acknowledgement_a_lon
 
 #[test]
 fn nothing_is_sent_again_on_a_path_without_loss_whose_delay_varies() {
-    for recovery in ALL {
-        let mut path = Path::new(with(recovery), watchful()).delaying(|s| ms(s.packet.seq * 7 % 40)).start();
+    for detection in ALL {
+        let mut path = Path::new(with(detection), watchful()).delaying(|s| ms(s.packet.seq * 7 % 40)).start();
         path.run_to(at_ms(RTT_MS * 100));
-        assert_eq!(path.again(), [], "{recovery:?}");
+        assert_eq!(path.again(), [], "{detection:?}");
     }
 }
 
 #[test]
 fn every_pattern_of_losses_in_a_flight_is_repaired() {
-    for recovery in ALL {
+    for detection in ALL {
         for pattern in 0u32..256 {
-            let finite = SenderConfig { bytes: Some(40_000), ..SenderConfig { recovery, ..steady(8.0) } };
+            let finite = SenderConfig {
+                bytes: Some(40_000),
+                ..SenderConfig { loss_detection: detection, ..steady(8.0) }
+            };
             let mut path = Path::new(finite, watchful())
                 .delaying(|s| ms(s.packet.seq % 8))
                 .losing(move |s| {
@@ -240,7 +244,7 @@ fn every_pattern_of_losses_in_a_flight_is_repaired() {
                 })
                 .start();
             path.run_to_end();
-            assert!(path.now < at_ms(20_000), "{recovery:?} {pattern:08b}: {:?}", path.now);
+            assert!(path.now < at_ms(20_000), "{detection:?} {pattern:08b}: {:?}", path.now);
         }
     }
 }
@@ -250,7 +254,7 @@ fn vegas_asks_for_it_and_standard_tcp_does_not() {
     let vegas = || find("vegas").and_then(|row| row.instance(&[]).ok());
     for (controller, found_ms) in [(vegas(), 1), (Some(standard()), 3)] {
         let Some(controller) = controller else { panic!("not registered") };
-        let mut path = spread(with(Recovery::Sack), controller).losing_once(&[250]).start();
+        let mut path = spread(with(LossDetection::Sack), controller).losing_once(&[250]).start();
         path.run_until_counted(|c| c.retransmits == 1);
         let lost = path.sent.iter().find(|s| s.packet.seq == 250 && s.packet.kind == Kind::Data);
         let (again, lost) = (path.again()[0].0, lost.map(|s| s.at));

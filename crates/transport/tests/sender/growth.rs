@@ -4,7 +4,7 @@ use crate::path::{Path, RTT_MS, at_ms, config, ms, standard, steady};
 use longfat_transport::SenderConfig;
 use longfat_wire::Kind;
 
-/// The window after so many round trips of data.
+/// The window after this many round trips of data.
 fn cwnd_after(path: &mut Path, rounds: u64) -> f64 {
     // acknowledgements of a flight arrive one round trip after it; just before the next ones do, all have
     path.run_to(at_ms(RTT_MS * (rounds + 2) - 1)).cwnd()
@@ -60,7 +60,7 @@ fn byte_counting_makes_up_for_delayed_acknowledgements_in_slow_start() {
     let mut path = Path::new(counting.clone(), standard()).delayed_acks(ms(40)).start();
     path.run_to(at_ms(RTT_MS * 5));
     assert_eq!(path.flights(4), [16, 32, 64, 128]);
-    // without it every acknowledgement counts one segment: half as much again each round trip
+    // without it every acknowledgement counts one segment: growth by half each round trip
     let plain = SenderConfig { byte_counting: false, ..counting };
     let mut path = Path::new(plain, standard()).delayed_acks(ms(40)).start();
     path.run_to(at_ms(RTT_MS * 5));

@@ -1,5 +1,5 @@
-//! The sender and the receiver on a small path of their own, judged against the RFCs: numbers in assertions are the
-//! RFCs' or follow from them by counting.
+//! The sender and the receiver on a small path, checked against the RFCs: numbers in assertions come from the
+//! RFCs or follow from them by counting.
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 

@@ -1,9 +1,10 @@
-//! A path without queues: a delay each way, scripted losses, and a record of what the sender put on it.
+//! A path without queues: a delay each way, scripted losses, and a record of the packets that the sender put
+//! on it.
 
-use longfat_transport::cc::Recovery;
+use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Happened, Receiver, ReceiverConfig, Reduction, RttSamples, Sender, SenderConfig, SenderCounters,
+    Happened, Receiver, ReceiverConfig, Recovery, RttSamples, Sender, SenderConfig, SenderCounters,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -34,8 +35,8 @@ pub fn config() -> SenderConfig {
         max_window: f64::INFINITY,
         max_ssthresh: f64::INFINITY,
         byte_counting: true,
-        recovery: Recovery::Sack,
-        reduction: Reduction::RateHalving,
+        loss_detection: LossDetection::Sack,
+        recovery: Recovery::RateHalving,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,
         rto_min: ms(200),
@@ -97,7 +98,7 @@ pub struct Path {
     loses_ack: AckScript,
     under_way: BTreeMap<(Time, u64), SimPacket>,
     order: u64,
-    /// When the last packet on its way to the receiver gets there: none overtakes another.
+    /// When the last packet on its way to the receiver arrives: none overtakes another.
     last_arrival: Time,
 }
 
@@ -106,7 +107,7 @@ impl Path {
         let receiver = ReceiverConfig {
             flow: config.flow,
             delayed_ack: None,
-            sack: config.recovery == Recovery::Sack,
+            sack: config.loss_detection == LossDetection::Sack,
             uncounted_hops: 0,
         };
         let mut sender = Sender::new(config, controller);
@@ -207,7 +208,7 @@ impl Path {
         }
     }
 
-    /// The next thing happens, if it is due by `end`.
+    /// Handles the next event, if it is due by `end`.
     fn step(&mut self, end: Time) -> bool {
         let arrival = self.under_way.keys().next().map_or(Time::NEVER, |&(at, _)| at);
         self.now = arrival.min(self.sender.wake()).min(self.receiver.wake()).max(self.now);
@@ -248,7 +249,7 @@ impl Path {
         self
     }
 
-    /// Runs until the sender's log has this entry. When that was.
+    /// Runs until the sender's log has this entry. Returns the time.
     pub fn run_until_counted(&mut self, counted: impl Fn(&SenderCounters) -> bool) -> Time {
         while !counted(self.sender.counters()) {
             assert!(self.step(at_ms(1_000_000)), "never came: {:?}", self.sender.counters());
@@ -280,13 +281,13 @@ impl Path {
         (0..rounds).map(|i| self.data_between(start(i), start(i + 1)).count()).collect()
     }
 
-    /// Segments sent again: when, and which.
+    /// Retransmissions: the time, and the segment.
     pub fn again(&self) -> Vec<(Time, u64)> {
         let again = |s: &&Sent| s.packet.kind == Kind::Data && s.earlier > 0;
         self.sent.iter().filter(again).map(|s| (s.at, s.packet.seq)).collect()
     }
 
-    /// What happened from now back to the last call, with the window then.
+    /// The events since the last call, with the window then.
     pub fn log(&mut self) -> Vec<(Time, Happened, f64)> {
         let log = self.sender.take_log();
         self.sender.keep_log();

@@ -1,10 +1,10 @@
-//! Quick-Start (RFC 4782) at both ends. The path between stands for routers: it counts the QS TTL down or does not, and
-//! lowers rates.
+//! Quick-Start (RFC 4782) at both ends. The path represents routers: it decrements the QS TTL or does not,
+//! and lowers rates.
 
 use crate::path::{Path, RTT_MS, at_ms, config, ms, standard};
-use longfat_transport::cc::Recovery;
+use longfat_transport::cc::LossDetection;
 use longfat_transport::{
-    Happened, QuickStartRequest, Receiver, ReceiverConfig, Reduction, Sender, SenderConfig,
+    Happened, QuickStartRequest, Receiver, ReceiverConfig, Recovery, Sender, SenderConfig,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, FlowId, Function, Kind, Packet, QuickStart, RateCode, SimPacket};
@@ -24,12 +24,12 @@ fn option(packet: &SimPacket) -> Option<QuickStart> {
     }
 }
 
-/// The path of the tests has no router, so both TTLs stay as they are and what is asked for is approved.
+/// The path of the tests has no router, so both TTLs stay as they are and the request is approved.
 fn approved(config: SenderConfig) -> Path {
     Path::new(config, standard())
 }
 
-/// Opens a connection through `router`; the sender once the answer has come, and what it has sent then.
+/// Opens a connection through `router`. Returns the sender after the answer, and what it has sent by then.
 fn open_through(
     router: impl Fn(&mut QuickStart),
     uncounted_hops: u8,
@@ -56,7 +56,7 @@ fn was_approved(sender: &mut Sender) -> bool {
     sender.take_log().iter().any(|&(_, what, _)| what == Happened::QuickStart)
 }
 
-/// A router that takes part and leaves this rate.
+/// A router that takes part and approves this rate.
 fn leaves(bps: f64) -> impl Fn(&mut QuickStart) {
     move |option| {
         let rate = RateCode::at_most(bps);
@@ -111,7 +111,7 @@ fn a_router_lowers_the_rate_and_the_window_with_it() {
 
 #[test]
 fn a_router_that_does_not_take_part_is_seen_by_the_times_to_live() {
-    // it counts the IP header's TTL down, which the receiver does for it, but not the option's
+    // it decrements the IP header's TTL, which the receiver does for it, but not the option's
     let (mut sender, sent) = open_through(|_| (), 1, |_| ());
     assert_eq!((sender.window().cwnd, sent.len()), (10.0, 10), "the initial window, at once");
     assert!(!was_approved(&mut sender));
@@ -147,7 +147,7 @@ fn a_rate_that_gives_less_than_the_initial_window_is_not_used() {
 
 #[test]
 fn a_request_that_is_lost_is_repeated_without_the_option() {
-    // RFC 4782, section 4.7.2: somebody on the path may throw such packets away
+    // RFC 4782, section 4.7.2: some routers on the path may drop such packets
     let mut path = approved(asking()).losing(|s| s.packet.kind == Kind::Syn && s.earlier == 0).start();
     path.run_to(at_ms(2000));
     let requests: Vec<_> = path.sent.iter().filter(|s| s.packet.kind == Kind::Syn).collect();
@@ -184,21 +184,22 @@ fn a_host_that_looks_once_in_10_ms_sends_what_was_due() {
 
 #[test]
 fn a_loss_in_the_window_reverts_to_the_initial_window_and_slow_start_below_half_of_what_arrived() {
-    for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
-        for reduction in [Reduction::RateHalving, Reduction::Prr] {
-            let config = SenderConfig { recovery, reduction, initial_window: 4.0, ..asking() };
+    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno] {
+        for recovery in [Recovery::RateHalving, Recovery::Prr] {
+            let config =
+                SenderConfig { loss_detection: detection, recovery, initial_window: 4.0, ..asking() };
             let mut path = approved(config).losing_once(&[60, 80, 81]).start();
             // found by the third duplicate, 63 segments having arrived
             path.run_until_counted(|c| c.congestion_events == 1);
-            let context = format!("{recovery:?} {reduction:?}");
+            let context = format!("{detection:?} {recovery:?}");
             assert_eq!(path.cwnd(), 4.0, "{context}");
-            let arrived = if recovery == Recovery::Sack { 63.0 } else { 60.0 };
+            let arrived = if detection == LossDetection::Sack { 63.0 } else { 60.0 };
             assert_eq!(path.ssthresh(), 0.5 * arrived, "{context}");
             path.run_to(at_ms(3000));
             assert_eq!(path.counters().congestion_events, 1, "{context}");
             assert!(path.cwnd() > 0.5 * arrived && path.cwnd() < 90.0, "{context}: {}", path.cwnd());
             assert!(path.receiver.delivered() > 300, "{context}");
-            if recovery == Recovery::Sack {
+            if detection == LossDetection::Sack {
                 assert_eq!(path.again().iter().map(|a| a.1).collect::<Vec<_>>(), [60, 80, 81], "{context}");
             }
         }

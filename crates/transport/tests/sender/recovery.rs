@@ -1,15 +1,16 @@
 //! Losses found by acknowledgements, and their repair.
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::Recovery;
-use longfat_transport::{Happened, Reduction, SenderConfig};
+use longfat_transport::cc::LossDetection;
+use longfat_transport::{Happened, Recovery, SenderConfig};
 use longfat_units::Time;
 use longfat_wire::Kind;
 
-const ALL: [Recovery; 4] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno, Recovery::Tahoe];
+const ALL: [LossDetection; 4] =
+    [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno, LossDetection::Tahoe];
 
-fn with(recovery: Recovery, window: f64) -> SenderConfig {
-    SenderConfig { recovery, ..steady(window) }
+fn with(detection: LossDetection, window: f64) -> SenderConfig {
+    SenderConfig { loss_detection: detection, ..steady(window) }
 }
 
 fn when(log: &[(Time, Happened, f64)], what: Happened) -> (Time, f64) {
@@ -17,37 +18,37 @@ fn when(log: &[(Time, Happened, f64)], what: Happened) -> (Time, f64) {
     found.map(|e| (e.0, e.2)).unwrap_or_else(|| panic!("no {what:?} in {log:?}"))
 }
 
-fn lost_at(recovery: Recovery, window: f64, segments: &'static [u64]) -> Path {
-    let mut path = Path::new(with(recovery, window), constant()).losing_once(segments).start();
+fn lost_at(detection: LossDetection, window: f64, segments: &'static [u64]) -> Path {
+    let mut path = Path::new(with(detection, window), constant()).losing_once(segments).start();
     path.run_to(at_ms(RTT_MS * 30));
     path
 }
 
 #[test]
 fn one_loss_is_one_event_and_one_retransmission_whatever_the_recovery() {
-    for recovery in [Recovery::Sack, Recovery::NewReno, Recovery::Reno] {
-        let path = lost_at(recovery, 20.0, &[50]);
+    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno] {
+        let path = lost_at(detection, 20.0, &[50]);
         let c = path.counters();
-        assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 1, 0), "{recovery:?}");
+        assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 1, 0), "{detection:?}");
         // found one round trip after the flight that lost it left (40..60 left after 300 ms), repaired at once
-        assert_eq!(path.again(), [(at_ms(400), 50)], "{recovery:?}");
-        assert_eq!((path.cwnd(), path.ssthresh()), (10.0, 10.0), "{recovery:?}");
-        assert_eq!(path.receiver.duplicates, 0, "{recovery:?}");
+        assert_eq!(path.again(), [(at_ms(400), 50)], "{detection:?}");
+        assert_eq!((path.cwnd(), path.ssthresh()), (10.0, 10.0), "{detection:?}");
+        assert_eq!(path.receiver.duplicates, 0, "{detection:?}");
     }
 }
 
 #[test]
 fn three_duplicates_are_needed() {
     // RFC 5681, section 3.2: with two segments after the lost one there are two duplicates and no retransmission
-    for recovery in ALL {
+    for detection in ALL {
         for (after, found) in [(2, false), (3, true)] {
             let bytes = Some(1000 * (1 + after));
-            let finite = SenderConfig { bytes, ..with(recovery, 20.0) };
+            let finite = SenderConfig { bytes, ..with(detection, 20.0) };
             let mut path = Path::new(finite, constant()).losing_once(&[0]).start();
             path.run_to_end();
             let c = path.counters();
-            assert_eq!(c.timeouts == 0, found, "{recovery:?}, {after} after the hole: {c:?}");
-            assert_eq!((c.retransmits >= 1, c.congestion_events), (true, 1), "{recovery:?}");
+            assert_eq!(c.timeouts == 0, found, "{detection:?}, {after} after the hole: {c:?}");
+            assert_eq!((c.retransmits >= 1, c.congestion_events), (true, 1), "{detection:?}");
         }
     }
 }
@@ -72,7 +73,7 @@ fn rate_halving_sends_one_segment_for_two_that_arrived_until_the_window_has_reac
 fn proportional_reduction_sends_ssthresh_segments_in_the_round_trip_of_recovery() {
     // RFC 6937, section 3: in proportion to what was delivered, so that ssthresh are in flight at the end
     for (ssthresh_of_cwnd, expected) in [(0.5, 20), (0.7, 28), (0.875, 35)] {
-        let prr = SenderConfig { reduction: Reduction::Prr, ..steady(40.0) };
+        let prr = SenderConfig { recovery: Recovery::Prr, ..steady(40.0) };
         let mut path = Path::new(prr, backing_off(ssthresh_of_cwnd)).losing_once(&[80]).start();
         path.run_to(at_ms(RTT_MS * 10));
         let log = path.log();
@@ -101,7 +102,7 @@ fn backing_off(share: f64) -> longfat_transport::cc::Controller {
 #[test]
 fn the_reduction_bound_lets_the_window_grow_back_by_slow_start_when_most_of_a_flight_is_lost() {
     // RFC 6937, section 3, slow-start reduction bound: below ssthresh, one more than was delivered
-    let prr = SenderConfig { reduction: Reduction::Prr, ..steady(40.0) };
+    let prr = SenderConfig { recovery: Recovery::Prr, ..steady(40.0) };
     let mut path = Path::new(prr, constant())
         .losing(|s| s.earlier == 0 && s.packet.kind == Kind::Data && (80..110).contains(&s.packet.seq))
         .start();
@@ -116,7 +117,7 @@ fn the_reduction_bound_lets_the_window_grow_back_by_slow_start_when_most_of_a_fl
 
 #[test]
 fn several_losses_of_one_flight_are_one_event_with_sack_repaired_in_one_round_trip() {
-    let path = lost_at(Recovery::Sack, 40.0, &[80, 90, 91, 100]);
+    let path = lost_at(LossDetection::Sack, 40.0, &[80, 90, 91, 100]);
     let c = path.counters();
     assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 4, 0));
     let again = path.again();
@@ -127,8 +128,8 @@ fn several_losses_of_one_flight_are_one_event_with_sack_repaired_in_one_round_tr
 
 #[test]
 fn newreno_repairs_one_hole_each_round_trip_and_counts_one_event() {
-    // RFC 6582: each partial acknowledgement tells of the next hole
-    let path = lost_at(Recovery::NewReno, 40.0, &[80, 90, 91, 100]);
+    // RFC 6582: each partial acknowledgement reveals the next hole
+    let path = lost_at(LossDetection::NewReno, 40.0, &[80, 90, 91, 100]);
     let c = path.counters();
     assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 4, 0));
     let first = at_ms(400);
@@ -140,10 +141,10 @@ fn newreno_repairs_one_hole_each_round_trip_and_counts_one_event() {
 
 #[test]
 fn newreno_loses_patience_when_the_holes_of_a_flight_take_longer_than_a_timeout() {
-    // RFC 6582, section 3.2, step 3: the timer is reset by the first partial acknowledgement alone, so that a flight
-    // with many holes, of which each takes a round trip, is repaired by slow-start after a timeout
+    // RFC 6582, section 3.2, step 3: only the first partial acknowledgement resets the timer, so slow-start
+    // after a timeout repairs a flight with many holes, each of which takes a round trip
     let holes: Vec<u64> = (80..120).step_by(2).collect();
-    let path = lost_at(Recovery::NewReno, 40.0, Vec::leak(holes));
+    let path = lost_at(LossDetection::NewReno, 40.0, Vec::leak(holes));
     let c = path.counters();
     assert_eq!(c.timeouts, 1);
     let repaired = path.again().iter().map(|&(at, _)| at).max().expect("some are sent again");
@@ -152,7 +153,7 @@ fn newreno_loses_patience_when_the_holes_of_a_flight_take_longer_than_a_timeout(
 
 #[test]
 fn plain_reno_counts_an_event_for_each_of_two_losses_of_one_flight() {
-    let path = lost_at(Recovery::Reno, 40.0, &[80, 90]);
+    let path = lost_at(LossDetection::Reno, 40.0, &[80, 90]);
     let c = path.counters();
     assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (2, 2, 0));
     assert_eq!(path.cwnd(), 10.0);
@@ -160,7 +161,7 @@ fn plain_reno_counts_an_event_for_each_of_two_losses_of_one_flight() {
 
 #[test]
 fn tahoe_goes_back_to_one_segment_and_slow_starts() {
-    let mut path = Path::new(with(Recovery::Tahoe, 20.0), standard()).losing_once(&[40]).start();
+    let mut path = Path::new(with(LossDetection::Tahoe, 20.0), standard()).losing_once(&[40]).start();
     path.run_to(at_ms(RTT_MS * 10));
     let log = path.log();
     let (found, before) = when(&log, Happened::Loss);
@@ -179,16 +180,16 @@ fn tahoe_goes_back_to_one_segment_and_slow_starts() {
 
 #[test]
 fn growth_rests_in_fast_recovery() {
-    for recovery in [Recovery::Sack, Recovery::NewReno] {
-        let mut path = Path::new(with(recovery, 40.0), standard()).losing_once(&[80, 90, 100]).start();
+    for detection in [LossDetection::Sack, LossDetection::NewReno] {
+        let mut path = Path::new(with(detection, 40.0), standard()).losing_once(&[80, 90, 100]).start();
         path.run_until_counted(|c| c.congestion_events == 1);
         let (mut last, ssthresh) = (path.cwnd(), path.ssthresh());
         while !path.log().iter().any(|e| e.1 == Happened::Recovered) {
-            assert!(path.cwnd() <= last && path.ssthresh() == ssthresh, "{recovery:?} {}", path.cwnd());
+            assert!(path.cwnd() <= last && path.ssthresh() == ssthresh, "{detection:?} {}", path.cwnd());
             last = path.cwnd();
             path.run_to(path.now + ms(5));
         }
-        assert!((ssthresh - 1.0..=ssthresh + 1.0).contains(&path.cwnd()), "{recovery:?} {}", path.cwnd());
+        assert!((ssthresh - 1.0..=ssthresh + 1.0).contains(&path.cwnd()), "{detection:?} {}", path.cwnd());
     }
 }
 
@@ -204,13 +205,13 @@ fn sack_finds_a_lost_retransmission_without_a_timeout() {
 
 #[test]
 fn without_sack_a_lost_retransmission_takes_a_timeout() {
-    for recovery in [Recovery::NewReno, Recovery::Reno, Recovery::Tahoe] {
-        let mut path = Path::new(with(recovery, 40.0), standard())
+    for detection in [LossDetection::NewReno, LossDetection::Reno, LossDetection::Tahoe] {
+        let mut path = Path::new(with(detection, 40.0), standard())
             .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 80 && s.earlier < 2)
             .start();
         path.run_to(at_ms(RTT_MS * 40));
-        assert_eq!(path.counters().timeouts, 1, "{recovery:?}");
-        assert!(path.sender.acked_bytes() > 200_000, "{recovery:?}");
+        assert_eq!(path.counters().timeouts, 1, "{detection:?}");
+        assert!(path.sender.acked_bytes() > 200_000, "{detection:?}");
     }
 }
 
@@ -233,9 +234,10 @@ fn a_loss_among_what_was_sent_in_recovery_is_an_event_of_its_own() {
 
 #[test]
 fn duplicates_of_what_a_timeout_sent_again_are_no_loss() {
-    // RFC 6582, section 3.2 step 1 and section 4. Every other of the first half of the flight that leaves at 300 ms is
-    // lost, and so is what the receiver says of it: the sender goes back, and much of what it sends again had arrived.
-    let mut path = Path::new(with(Recovery::NewReno, 40.0), standard())
+    // RFC 6582, section 3.2 step 1 and section 4. Every other of the first half of the flight that leaves at
+    // 300 ms is lost, and so are its acknowledgements: the sender goes back and repeats many segments that
+    // had arrived.
+    let mut path = Path::new(with(LossDetection::NewReno, 40.0), standard())
         .losing(|s| {
             let seq = s.packet.seq;
             s.packet.kind == Kind::Data && s.earlier == 0 && (80..96).contains(&seq) && seq % 2 == 0
@@ -252,24 +254,24 @@ fn duplicates_of_what_a_timeout_sent_again_are_no_loss() {
 
 #[test]
 fn finite_transfers_complete_whatever_is_lost_first() {
-    for recovery in ALL {
+    for detection in ALL {
         for lost in 0..12 {
-            let finite = SenderConfig { bytes: Some(11_500), ..with(recovery, 4.0) };
+            let finite = SenderConfig { bytes: Some(11_500), ..with(detection, 4.0) };
             let mut path = Path::new(finite, standard())
                 .losing(move |s| s.packet.kind == Kind::Data && s.packet.seq == lost && s.earlier == 0)
                 .start();
             path.run_to_end();
-            assert_eq!(path.sender.acked_bytes(), 11_500, "{recovery:?} {lost}");
-            assert_eq!(path.receiver.delivered(), 12, "{recovery:?} {lost}");
+            assert_eq!(path.sender.acked_bytes(), 11_500, "{detection:?} {lost}");
+            assert_eq!(path.receiver.delivered(), 12, "{detection:?} {lost}");
         }
     }
 }
 
 #[test]
 fn every_pattern_of_losses_in_a_flight_is_repaired() {
-    for recovery in ALL {
+    for detection in ALL {
         for pattern in 0u32..256 {
-            let finite = SenderConfig { bytes: Some(40_000), ..with(recovery, 8.0) };
+            let finite = SenderConfig { bytes: Some(40_000), ..with(detection, 8.0) };
             let mut path = Path::new(finite, standard()).losing(move |s| {
                 s.packet.kind == Kind::Data
                     && s.packet.seq < 8
@@ -279,9 +281,9 @@ fn every_pattern_of_losses_in_a_flight_is_repaired() {
             path = path.start();
             path.run_to_end();
             let c = path.counters();
-            assert!(c.retransmits >= u64::from(pattern.count_ones()), "{recovery:?} {pattern:08b}");
-            assert!(path.now < at_ms(20_000), "{recovery:?} {pattern:08b}: {:?}", path.now);
-            if recovery == Recovery::Sack {
+            assert!(c.retransmits >= u64::from(pattern.count_ones()), "{detection:?} {pattern:08b}");
+            assert!(path.now < at_ms(20_000), "{detection:?} {pattern:08b}: {:?}", path.now);
+            if detection == LossDetection::Sack {
                 assert_eq!(path.receiver.duplicates, c.retransmits - u64::from(pattern.count_ones()));
             }
         }

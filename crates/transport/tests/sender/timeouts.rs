@@ -1,14 +1,15 @@
 //! The retransmission timer.
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::Recovery;
+use longfat_transport::cc::LossDetection;
 use longfat_transport::{Happened, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
 
-const ALL: [Recovery; 4] = [Recovery::Sack, Recovery::NewReno, Recovery::Reno, Recovery::Tahoe];
+const ALL: [LossDetection; 4] =
+    [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno, LossDetection::Tahoe];
 
-/// Nothing gets through that leaves in [from, to).
+/// Drops everything that leaves in [from, to).
 fn silent(from_ms: u64, to_ms: u64) -> impl FnMut(&Sent) -> bool {
     move |s| (at_ms(from_ms)..at_ms(to_ms)).contains(&s.at)
 }
@@ -20,22 +21,22 @@ fn timeouts(path: &mut Path) -> Vec<Time> {
 #[test]
 fn timeouts_in_a_row_double_their_distance_and_hold_ssthresh() {
     // RFC 6298, 5.5 and RFC 5681, section 3.1
-    for recovery in ALL {
-        let mut path = Path::new(SenderConfig { recovery, ..steady(40.0) }, constant())
+    for detection in ALL {
+        let mut path = Path::new(SenderConfig { loss_detection: detection, ..steady(40.0) }, constant())
             .losing(silent(450, 9000))
             .start();
         path.run_to(at_ms(9000));
         let at = timeouts(&mut path);
-        assert!(at.len() >= 4, "{recovery:?} {at:?}");
+        assert!(at.len() >= 4, "{detection:?} {at:?}");
         for t in at.windows(3) {
-            assert_eq!(t[2].since(t[1]).as_ns(), 2 * t[1].since(t[0]).as_ns(), "{recovery:?} {at:?}");
+            assert_eq!(t[2].since(t[1]).as_ns(), 2 * t[1].since(t[0]).as_ns(), "{detection:?} {at:?}");
         }
-        assert_eq!((path.cwnd(), path.ssthresh()), (1.0, 20.0), "{recovery:?}");
-        assert_eq!(path.counters().congestion_events, 1, "{recovery:?}");
+        assert_eq!((path.cwnd(), path.ssthresh()), (1.0, 20.0), "{detection:?}");
+        assert_eq!(path.counters().congestion_events, 1, "{detection:?}");
         // one segment for each timeout: the first one not acknowledged
         let again = path.again();
-        assert_eq!(again.len(), at.len(), "{recovery:?}");
-        assert!(again.iter().all(|a| a.1 == again[0].1), "{recovery:?} {again:?}");
+        assert_eq!(again.len(), at.len(), "{detection:?}");
+        assert!(again.iter().all(|a| a.1 == again[0].1), "{detection:?} {again:?}");
     }
 }
 
@@ -51,29 +52,29 @@ fn the_first_timeout_comes_when_an_acknowledgement_is_late_by_the_margin() {
 
 #[test]
 fn after_a_silence_the_transfer_goes_on_by_slow_start() {
-    for recovery in ALL {
-        let finite = SenderConfig { recovery, bytes: Some(300_000), ..steady(30.0) };
+    for detection in ALL {
+        let finite = SenderConfig { loss_detection: detection, bytes: Some(300_000), ..steady(30.0) };
         let mut path = Path::new(finite, standard()).losing(silent(450, 1500)).start();
         let first = path.run_until_counted(|c| c.timeouts == 1);
         path.run_to_end();
-        assert!(path.now.since(first) < ms(6000), "{recovery:?}: {:?} after {first:?}", path.now);
-        assert_eq!(path.sender.acked_bytes(), 300_000, "{recovery:?}");
+        assert!(path.now.since(first) < ms(6000), "{detection:?}: {:?} after {first:?}", path.now);
+        assert_eq!(path.sender.acked_bytes(), 300_000, "{detection:?}");
         let resumed = path.data_between(at_ms(1500), Time::NEVER).next().expect("it went on").at;
         let flights: Vec<_> = (0..4)
             .map(|i| path.data_between(resumed + ms(RTT_MS * i), resumed + ms(RTT_MS * (i + 1))).count())
             .collect();
-        assert_eq!(flights, [1, 2, 4, 8], "{recovery:?}");
+        assert_eq!(flights, [1, 2, 4, 8], "{detection:?}");
     }
 }
 
 #[test]
 fn a_lost_last_segment_is_sent_again_by_the_timer() {
-    for recovery in ALL {
-        let finite = SenderConfig { recovery, bytes: Some(25_000), ..config() };
+    for detection in ALL {
+        let finite = SenderConfig { loss_detection: detection, bytes: Some(25_000), ..config() };
         let mut path = Path::new(finite, standard()).losing_once(&[24]).start();
         path.run_to_end();
         let c = path.counters();
-        assert_eq!((c.timeouts, c.retransmits, c.congestion_events), (1, 1, 1), "{recovery:?}");
+        assert_eq!((c.timeouts, c.retransmits, c.congestion_events), (1, 1, 1), "{detection:?}");
         assert_eq!(path.again()[0].1, 24);
     }
 }
@@ -96,35 +97,36 @@ fn nothing_that_arrived_is_sent_again_with_sack() {
 #[test]
 fn a_spike_of_delay_is_found_spurious_and_undone() {
     // RFC 3522 and RFC 4015: the acknowledgement echoes a stamp from before the retransmission
-    for recovery in ALL {
+    for detection in ALL {
         let spike = |s: &Sent| {
             let slow = s.packet.kind == Kind::Data && (at_ms(950)..at_ms(1050)).contains(&s.at);
             if slow { ms(700) } else { Interval::ZERO }
         };
-        let mut path =
-            Path::new(SenderConfig { recovery, ..steady(30.0) }, constant()).delaying(spike).start();
+        let mut path = Path::new(SenderConfig { loss_detection: detection, ..steady(30.0) }, constant())
+            .delaying(spike)
+            .start();
         path.run_to(at_ms(1099));
         let before = *path.sender.window();
         path.run_to(at_ms(3000));
         let c = path.counters();
-        assert_eq!((c.timeouts, c.undone), (1, 1), "{recovery:?}");
-        assert_eq!(*path.sender.window(), before, "{recovery:?}");
+        assert_eq!((c.timeouts, c.undone), (1, 1), "{detection:?}");
+        assert_eq!(*path.sender.window(), before, "{detection:?}");
         // the one segment that the timer sent
-        assert_eq!(c.retransmits, 1, "{recovery:?}");
-        assert_eq!(path.flights(28).last(), Some(&30), "{recovery:?}");
+        assert_eq!(c.retransmits, 1, "{detection:?}");
+        assert_eq!(path.flights(28).last(), Some(&30), "{detection:?}");
     }
 }
 
 #[test]
 fn a_timeout_after_a_loss_is_not_undone() {
-    for recovery in ALL {
-        let mut path = Path::new(SenderConfig { recovery, ..steady(30.0) }, constant())
+    for detection in ALL {
+        let mut path = Path::new(SenderConfig { loss_detection: detection, ..steady(30.0) }, constant())
             .losing(silent(950, 1050))
             .start();
         path.run_to(at_ms(3000));
         let c = path.counters();
-        assert_eq!((c.timeouts, c.undone), (1, 0), "{recovery:?}");
-        assert_eq!(path.ssthresh(), 15.0, "{recovery:?}");
+        assert_eq!((c.timeouts, c.undone), (1, 0), "{detection:?}");
+        assert_eq!(path.ssthresh(), 15.0, "{detection:?}");
     }
 }
 

@@ -11,16 +11,15 @@ them
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from longfat.errors import InputError
+from longfat.store import whole
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.output import SUITE_FILES, refuse_foreign
 from longfat.suites.kit.suite import Experiment, Runs
@@ -34,10 +33,7 @@ def prepare(out: Path) -> None:
     """Makes the directory, before anything has run; refuses one that cannot be written or holds others."""
     try:
         refuse_foreign(out, SUITE_FILES, SUITE_FILES)
-        (out / EXPERIMENTS).mkdir(parents=True, exist_ok=True)
-        probe = out / f".writable-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        whole.prepare(out / EXPERIMENTS)
     except OSError as error:
         raise InputError(
             f"--out {out}: {error.strerror}; accepted: a directory that can be written"
@@ -45,18 +41,8 @@ def prepare(out: Path) -> None:
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Writes JSON under another name first, so that the file is never half there."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    text = json.dumps(document, indent=1, allow_nan=False, default=_plain)
-    scratch.write_text(text + "\n", encoding="utf-8")
-    scratch.replace(path)
-
-
-def write_table(path: Path, table: pa.Table) -> None:
-    """Writes Parquet under another name first."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    pq.write_table(table, scratch, compression="zstd")
-    scratch.replace(path)
+    """Writes a JSON file whole or not at all; the document may hold values of numpy."""
+    whole.write_json(path, document, default=_plain)
 
 
 def write_experiment(
@@ -64,9 +50,9 @@ def write_experiment(
 ) -> None:
     """Stores an experiment's rows, its histories if it keeps them, and its figure and origin as data."""
     directory = out / EXPERIMENTS
-    write_table(directory / f"{experiment.name}.parquet", rows_table(runs))
+    whole.write_table(directory / f"{experiment.name}.parquet", rows_table(runs))
     if experiment.keeps_series:
-        write_table(directory / f"{experiment.name}.series.parquet", series_table(runs))
+        whole.write_table(directory / f"{experiment.name}.series.parquet", series_table(runs))
     write_json(
         directory / f"{experiment.name}.json",
         {

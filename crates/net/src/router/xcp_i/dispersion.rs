@@ -1,5 +1,6 @@
-//! IGI and PTR (Hu, Steenkiste: Evaluation and Characterization of Available Bandwidth Probing Techniques, IEEE JSAC 21(6),
-//! 2003): trains of packets with growing gaps, until they arrive as they were sent; there they fill exactly what is left.
+//! IGI and PTR (Hu, Steenkiste: Evaluation and Characterization of Available Bandwidth Probing Techniques,
+//! IEEE JSAC 21(6), 2003): trains of packets with growing gaps, until they arrive with the gaps that they
+//! were sent with; such a train uses exactly the available bandwidth.
 //!
 //! ```text
 //! at gap 0:  gB = the most frequent gap on arrival,  B = s / gB
@@ -33,20 +34,20 @@ const BIN_SHARE: f64 = 0.25;
 const MOST_ROUNDS: u32 = 30;
 const MOST_LOST: u32 = 3;
 
-/// What is sent.
+/// The trains that it sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Train {
-    /// Packets of a train.
+    /// Packets per train.
     pub packets: u16,
-    /// IP bytes of each.
+    /// IP bytes of each packet.
     pub bytes: u32,
     /// Trains at each gap.
     pub trains: u32,
-    /// How long the report of a train is waited for.
+    /// How long to wait for the report of a train.
     pub timeout: Interval,
 }
 
-/// What is made of the last gaps.
+/// How the last gaps become an estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Formula {
     /// Capacity of the bottleneck less competing traffic.
@@ -61,7 +62,7 @@ struct Round {
     gap_s: f64,
     /// Mean gap on arrival of each train.
     means_s: Vec<f64>,
-    /// Competing traffic that each train saw, bit/s.
+    /// Competing traffic that each train met, bit/s.
     competing_bps: Vec<f64>,
 }
 
@@ -69,9 +70,9 @@ struct Round {
 pub struct Dispersion {
     train: Train,
     formula: Formula,
-    /// Number of the train on its way.
+    /// Number of the current train.
     number: u32,
-    /// Its next packet, and when that leaves or the report is given up.
+    /// Its next packet, and when that packet leaves or the wait for the report ends.
     index: u16,
     due: Time,
     lost: u32,
@@ -79,7 +80,7 @@ pub struct Dispersion {
     step_s: f64,
     bottleneck_bps: Option<f64>,
     round: Round,
-    /// What the last round said, if gaps were equal in it.
+    /// The result of the last round, if its gaps were equal.
     before: Option<f64>,
 }
 
@@ -110,7 +111,7 @@ impl Dispersion {
         self.go_on(now, post)
     }
 
-    /// Sends what is due of the train.
+    /// Sends the packets of the train that are due.
     fn go_on<P: Packet>(&mut self, now: Time, post: &mut Post<P>) -> Progress {
         let Train { packets, bytes, timeout, .. } = self.train;
         while self.index < packets && self.due <= now {
@@ -127,7 +128,7 @@ impl Dispersion {
         Progress::Going
     }
 
-    /// How the rounds stand after one of them.
+    /// Progress after a round.
     fn end_round(&mut self, gaps_s: &[f64]) -> Progress {
         let arrived_s = mean(&self.round.means_s);
         let round = core::mem::take(&mut self.round);
@@ -163,7 +164,7 @@ impl Dispersion {
         }
     }
 
-    /// The traffic between a train's packets.
+    /// The competing traffic between a train's packets.
     fn competing_bps(&self, gaps_s: &[f64]) -> f64 {
         let bottleneck_bps = self.bottleneck_bps.unwrap_or(0.0);
         let least_s = self.bits() / bottleneck_bps;
@@ -192,11 +193,11 @@ impl<P: Packet> Estimator<P> for Dispersion {
 
     fn gaps(&mut self, now: Time, train: u32, gaps: &[Interval], post: &mut Post<P>) -> Progress {
         if train != self.number || self.index < self.train.packets || self.due == Time::NEVER {
-            return Progress::Going; // of a train that was given up
+            return Progress::Going; // from a train whose wait has ended
         }
         let gaps_s: Vec<f64> = gaps.iter().map(|gap| gap.as_secs_f64()).collect();
         if gaps_s.iter().sum::<f64>() <= 0.0 {
-            self.due = now; // no two packets that follow each other arrived: as if none had
+            self.due = now; // no two consecutive packets arrived: treat the train as lost
             return Estimator::timer(self, now, post);
         }
         self.round.means_s.push(mean(&gaps_s));
@@ -226,7 +227,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// How much two gaps may differ and be equal.
+/// By how much equal gaps may differ.
 fn equal_within(gap_s: f64) -> f64 {
     EQUAL_S.min(EQUAL_SHARE * gap_s)
 }
@@ -244,7 +245,7 @@ fn most_frequent(gaps_s: &[f64]) -> f64 {
     mean(&near)
 }
 
-/// The train that arrives from one router.
+/// An arriving train from one router.
 #[derive(Clone, Debug, Default)]
 pub struct Arriving {
     train: u32,
@@ -253,7 +254,7 @@ pub struct Arriving {
 }
 
 impl Arriving {
-    /// A packet arrives; the gaps of the whole train, if it was its last.
+    /// A packet arrives. Returns the gaps of the whole train if it was the last packet.
     pub fn packet(&mut self, now: Time, train: u32, index: u16, packets: u16) -> Option<Vec<Interval>> {
         if self.train != train {
             *self = Arriving { train, ..Arriving::default() };

@@ -12,7 +12,7 @@ pub enum Method {
     Dispersion(Train, Formula),
 }
 
-/// Asks the links themselves with a probe that they write into. The probe is the result as well.
+/// Asks the links themselves, with a probe that they fill in; the probe is also the answer.
 struct Oracle;
 
 impl<P: Packet> Estimator<P> for Oracle {

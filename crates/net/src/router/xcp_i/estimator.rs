@@ -21,7 +21,7 @@ impl<P: Packet> Post<'_, P> {
     }
 }
 
-/// What became of an estimate.
+/// The progress of an estimate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Progress {
     /// It is not finished.

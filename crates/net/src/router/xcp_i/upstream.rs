@@ -1,14 +1,15 @@
-//! What a router knows of another one on the far side of a cloud, and the virtual router for what lies in between.
+//! What a router knows about another one on the far side of a cloud, and the virtual router that represents
+//! the cloud.
 
 use crate::router::{DynLaw, Laws, Stretch};
 use crate::{Capacity, Meter};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::Packet;
 
-/// What the law has to give out before the first answer: little, since to wait with data until the estimate is there is
-/// what section 4.4.1 asks of senders.
+/// The rate that the law distributes before the first answer: little, because section 4.4.1 makes senders
+/// wait with data until the estimate arrives.
 const UNKNOWN_BPS: f64 = 1e6;
-/// The least that a cloud is taken to carry: protocols that tell rates would else stop flows for ever.
+/// The least assumed capacity of a cloud; with less, protocols that assign rates would stop flows forever.
 const LEAST_BPS: f64 = 1e4;
 
 /// How long a router waits for others.
@@ -18,7 +19,7 @@ pub struct Patience {
     pub timeout: Interval,
     /// For data, before it wants no more estimates.
     pub inactivity: Interval,
-    /// For estimates, before it asks anew.
+    /// For estimates, before it asks again.
     pub silence: Interval,
 }
 
@@ -26,19 +27,19 @@ pub struct Patience {
 enum Talk {
     /// The next packet asks.
     None,
-    /// So many requests are out.
+    /// This many requests have been sent.
     Asked(u32),
-    /// The other one has said that it estimates.
+    /// The other router has agreed to make estimates.
     Accepted,
 }
 
 /// An entry of the table.
 pub struct Upstream<P> {
     law: DynLaw<P>,
-    /// What the virtual router has for its link; `None` while the other side does not answer: data then pass as they would
-    /// without one.
+    /// The capacity of the virtual router's link; `None` while the other side does not answer. Data then pass
+    /// as if there were no virtual router.
     bandwidth: Option<Capacity>,
-    /// Packets with a header that came from there.
+    /// The rate of packets with a header from there.
     input: Meter,
     patience: Patience,
     talk: Talk,
@@ -59,7 +60,8 @@ impl<P: Packet> Upstream<P> {
         }
     }
 
-    /// A packet has come from there through the cloud: it crosses the virtual router. Whether that one is to be asked.
+    /// A packet from there has crossed the cloud, and now crosses the virtual router. Returns whether to ask
+    /// the other side.
     pub fn packet(&mut self, now: Time, packet: &mut P) -> bool {
         self.last_packet = now;
         self.input.add(now, u64::from(packet.bytes()));
@@ -84,16 +86,16 @@ impl<P: Packet> Upstream<P> {
         (self.talk, self.due) = (Talk::Accepted, now + self.patience.silence);
     }
 
-    /// It says how much it could send more than it does.
+    /// The other side has reported its available bandwidth.
     pub fn known(&mut self, now: Time, spare_bps: f64, laws: &Laws<P>) {
         self.accepted(now);
         if self.bandwidth.is_none() {
-            self.law = laws(); // the old one's sums and timer are of another time
+            self.law = laws(); // the old law's sums and timer are out of date
         }
         self.bandwidth = constant(self.input.bps(now) + spare_bps);
     }
 
-    /// The time has come: whether the other side is to be asked again.
+    /// The timer is due. Returns whether to ask the other side again.
     pub fn timer(&mut self, now: Time) -> bool {
         if let Some(capacity) = &self.bandwidth
             && now >= self.law.wake()
@@ -120,7 +122,7 @@ impl<P: Packet> Upstream<P> {
         law.min(self.due).min(self.last_packet + self.patience.inactivity)
     }
 
-    /// Whether nothing has come from there for so long that estimates are no use.
+    /// Whether nothing has arrived from there for so long that estimates are useless.
     pub fn is_inactive(&self, now: Time) -> bool {
         now >= self.last_packet + self.patience.inactivity
     }

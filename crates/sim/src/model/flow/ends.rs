@@ -3,7 +3,7 @@
 use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
-use longfat_transport::cc::{CongestionControl, Controller, Parameters, Recovery};
+use longfat_transport::cc::{CongestionControl, Controller, LossDetection, Parameters};
 use longfat_transport::{Echoing, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig, udp};
 use longfat_units::{Interval, Stream};
 use longfat_wire::{FlowId, QuickStart, RateCode};
@@ -11,7 +11,7 @@ use longfat_wire::{FlowId, QuickStart, RateCode};
 /// What carries one connection: an instance of its algorithm, or a protocol over UDP with its parameters.
 pub enum Carrier<'a> {
     /// TCP, with an algorithm and a way to find and repair losses.
-    Tcp(Box<Controller>, Recovery),
+    Tcp(Box<Controller>, LossDetection),
     /// A protocol over UDP.
     Udp(&'static udp::Protocol, &'a Parameters),
 }
@@ -24,14 +24,14 @@ impl<'a> Carrier<'a> {
     ) -> Result<Self, PlanError> {
         let (controller, own) = match plan.transport() {
             Transport::Udp(protocol, parameters) => return Ok(Carrier::Udp(protocol, parameters)),
-            Transport::Tcp(row, parameters) => ((row.build)(parameters), row.recovery),
+            Transport::Tcp(row, parameters) => ((row.build)(parameters), row.loss_detection),
             Transport::Custom => {
                 let what = "no algorithm was handed over for this flow".to_owned();
                 let made = custom().ok_or_else(|| PlanError { at: "algorithm".to_owned(), what })?;
-                (made, Recovery::Sack)
+                (made, LossDetection::Sack)
             }
         };
-        Ok(Carrier::Tcp(Box::new(controller), plan.recovery(own)))
+        Ok(Carrier::Tcp(Box::new(controller), plan.loss_detection(own)))
     }
 
     /// Builds both ends. `streams` are the connection's; `bytes` is its payload, endless if `None`.
@@ -44,7 +44,7 @@ impl<'a> Carrier<'a> {
         clock: &HostClock,
     ) -> (AnySender, AnyReceiver) {
         match self {
-            Carrier::Tcp(controller, recovery) => {
+            Carrier::Tcp(controller, loss_detection) => {
                 let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
                 let sender = SenderConfig {
                     flow: id,
@@ -59,8 +59,8 @@ impl<'a> Carrier<'a> {
                         SlowStart::Standard => f64::INFINITY,
                     },
                     byte_counting: plan.byte_counting,
-                    recovery,
-                    reduction: plan.reduction,
+                    loss_detection,
+                    recovery: plan.recovery,
                     host_tick: clock.tick,
                     tick_phase: clock.phase,
                     rtt_samples: plan.rtt_samples,
@@ -102,7 +102,7 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
     let receiver = Receiver::new(ReceiverConfig {
         flow: sender.flow,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
-        sack: sender.recovery == Recovery::Sack,
+        sack: sender.loss_detection == LossDetection::Sack,
         uncounted_hops: 1, // the router before the first link
     });
     if !controller.has_explicit() && sender.quick_start.is_none() {

@@ -1,17 +1,17 @@
-//! CUBIC by its equations: RFC 9438, and the workshop paper of 2005. In real numbers, for every
+//! CUBIC by its equations: RFC 9438, and the workshop paper of 2005. It uses real numbers and acts on every
 //! acknowledgement.
 
 use super::super::congestion_control::{Ack, Cause, Congestion, Window};
 use longfat_units::Time;
 use longfat_units::math::cbrt;
 
-/// Growth per round trip that gives a flow which keeps `beta` of its window the mean window of standard TCP
-/// (RFC 9438, section 4.3).
+/// The growth per round trip with which a flow that keeps `beta` of its window after a loss has the mean
+/// window of standard TCP (RFC 9438, section 4.3).
 fn friendly_increase(beta: f64) -> f64 {
     3.0 * (1.0 - beta) / (1.0 + beta)
 }
 
-/// What the two texts do differently.
+/// The differences between the two texts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Text {
     /// RFC 9438: growth within a round trip is at most half the window; W_est is counted per acknowledgement.
@@ -22,8 +22,8 @@ pub(super) enum Text {
 
 /// RFC 9438, section 4.2: the target is at most this many windows.
 const GREATEST_TARGET: f64 = 1.5;
-/// Round-trip times without growth after which the window is taken not to have been the limit: such time does
-/// not count (RFC 9438, section 4.2, which sets no bound).
+/// After this many round-trip times without growth the window is assumed not to have been the limit, and the
+/// time does not count (RFC 9438, section 4.2, which sets no bound).
 const PAUSE_RTTS: f64 = 2.0;
 
 /// What a congestion event changes, and an undo restores.

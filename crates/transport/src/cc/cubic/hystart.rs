@@ -1,6 +1,6 @@
-//! Hybrid slow-start (Ha, Rhee: Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011),
-//! as Linux 6's tcp_cubic has it: slow-start ends once the acknowledgements of one round trip come in
-//! closely for half the least round-trip time, or once a round trip's least delay has risen.
+//! Hybrid slow-start (Ha, Rhee: Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011), as
+//! in Linux 6's tcp_cubic: slow-start ends once the acknowledgements of one round trip arrive close together
+//! for half the least round-trip time, or once the least delay of a round trip has risen.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -58,7 +58,7 @@ impl HyStart {
         }
     }
 
-    /// A timeout: the slow-start that follows has to find its end anew.
+    /// A timeout: the next slow-start has to find its end again.
     pub fn restart(&mut self, now: Time) {
         self.found = false;
         self.begin_round(now, self.next_segment);

@@ -1,8 +1,8 @@
 //! CUBIC as Linux 5 and 6 compute it (net/ipv4/tcp_cubic.c): whole segments, milliseconds, 1024ths of a
 //! second.
 //!
-//! The kernel asks how many segments have to be acknowledged for one more in the window (`count`). It
-//! asks anew when the window has changed, or after 1/32 s, but at most once a tick.
+//! The kernel computes how many segments have to be acknowledged to add one to the window (`count`). It does
+//! so again when the window has changed, or after 1/32 s, but at most once per tick.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -117,7 +117,7 @@ impl Linux {
         now
     }
 
-    /// The window that the curve wants one least delay from now.
+    /// The window on the curve one least delay from now.
     fn target(&self, now: Time, epoch: Time) -> u64 {
         let ticks = tick(now) - tick(epoch) + self.least_delay.as_ns().div_ceil(MS_NS);
         let t = ticks * CURVE_HZ / TICKS_PER_S;

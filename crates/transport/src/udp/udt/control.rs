@@ -1,27 +1,27 @@
-//! UDT's rate control and window: what acknowledgements and loss reports do to the time between packets.
+//! UDT's rate control and window: how acknowledgements and loss reports change the time between packets.
 
 use super::super::row::Config;
 use longfat_units::parameters::Parameters;
 use longfat_units::{Interval, Stream, Time, math};
 use longfat_wire::UdtReport;
 
-/// The rate control interval, and that of acknowledgements.
+/// The interval of rate control and of acknowledgements.
 pub(super) const SYN: Interval = Interval::from_millis(10);
 pub(super) const SYN_S: f64 = 0.01;
-/// The packets numbered 0 and 1 modulo this leave together.
+/// Packets whose number is 0 or 1 modulo this leave together.
 pub(super) const PAIR_EVERY: u64 = 16;
 
 const DECREASE: f64 = 1.125;
 const SHARE: f64 = 1.0 / 9.0;
 const INITIAL_WINDOW: f64 = 16.0;
 const LEAST_WINDOW: f64 = 2.0;
-/// What the draft adds to the window.
+/// The packets that the draft adds to the window.
 const SPARE_WINDOW: f64 = 16.0;
 const MOST_DECREASES: u32 = 5;
-/// The packet for which (2.10) is written, bytes.
+/// The packet size for which (2.10) is written, bytes.
 const REFERENCE_BYTES: f64 = 1500.0;
 
-/// Packets by which the next SYN sends more than this one, when so many bit/s are available (2.10).
+/// The increase per SYN in packets when this many bit/s are available (2.10).
 pub(super) fn increase(available_bps: f64, packet_bytes: f64) -> f64 {
     let least = 1.0 / REFERENCE_BYTES;
     let step =
@@ -35,7 +35,7 @@ struct Epoch {
     last_seq: Option<u64>,
     naks: u64,
     decreases: u32,
-    /// A further decrease at every so many reports.
+    /// A further decrease comes after this many reports.
     spacing: u64,
     /// Mean number of reports in an epoch.
     mean_naks: f64,
@@ -81,7 +81,7 @@ impl Control {
         }
     }
 
-    /// Most packets outstanding.
+    /// The most packets that may be outstanding.
     pub(super) const fn window(&self) -> f64 {
         self.window
     }
@@ -117,8 +117,8 @@ impl Control {
         }
     }
 
-    /// Losses are reported, the first of them packet `first`; `last` was the last packet sent. Answers whether the rate
-    /// falls.
+    /// Losses are reported, the first of them packet `first`; `last` was the last packet sent. Returns
+    /// whether the rate falls.
     pub(super) fn on_nak(&mut self, now: Time, first: u64, last: u64, rtt_s: f64) -> bool {
         self.lost = true;
         let measured = self.arrival_pps > 0.0;
@@ -141,14 +141,14 @@ impl Control {
         decrease
     }
 
-    /// Nothing was heard for long.
+    /// The sender has heard nothing for a long time.
     pub(super) fn on_timeout(&mut self, rtt_s: f64) {
         if self.slow_start {
             self.leave_slow_start(rtt_s);
         }
     }
 
-    /// Whether a report of the draft's kind is one that lowers the rate.
+    /// Whether a report lowers the rate in the draft.
     fn is_due(&mut self, first: u64, last: u64) -> bool {
         let epoch = &mut self.epoch;
         if epoch.last_seq.is_none_or(|seq| first > seq) {
@@ -185,7 +185,7 @@ impl Control {
     }
 }
 
-/// The draft's moving averages (6.2, steps 7 and 8 of an acknowledgement); 0 is no value.
+/// The draft's moving averages (6.2, steps 7 and 8 of an acknowledgement); 0 means no value.
 fn smooth(mean: &mut f64, value: f64) {
     if value > 0.0 {
         *mean = if *mean > 0.0 { (7.0 * *mean + value) / 8.0 } else { value };

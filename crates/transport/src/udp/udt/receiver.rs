@@ -1,5 +1,5 @@
-//! UDT's receiver: an acknowledgement every SYN, a loss report at once and again while it is not answered, and what
-//! arrivals tell of the path.
+//! UDT's receiver: an acknowledgement every SYN, a loss report at once and again until the packets arrive,
+//! and estimates of the path from arrivals.
 //!
 //! | constant | value | source |
 //! |---|---|---|
@@ -21,10 +21,10 @@ const ACK_BYTES: u32 = CONTROL_BYTES + 24;
 const LOSS_BYTES: u32 = 4;
 const RANGE_BYTES: u32 = 8;
 const INITIAL_RTT_S: f64 = 10.0 * SYN_S;
-/// Acknowledgements whose acknowledgements are waited for.
+/// The most acknowledgements that wait for their own acknowledgement.
 const MOST_ACKS: usize = 1024;
 
-/// The last so many intervals, ns.
+/// The latest intervals, ns.
 #[derive(Clone, Debug, Default)]
 struct Intervals(VecDeque<u64>);
 
@@ -36,14 +36,14 @@ impl Intervals {
         self.0.push_back(interval.as_ns());
     }
 
-    /// The middle of all of them; none before there are as many as are kept.
+    /// Their median; `None` until the record is full.
     fn median(&self) -> Option<u64> {
         let mut sorted: Vec<u64> = self.0.iter().copied().collect();
         sorted.sort_unstable();
         (sorted.len() == KEPT).then(|| sorted[KEPT / 2])
     }
 
-    /// Packets a second by the mean of those near the median; 0 where too few are.
+    /// Packets per second from the mean of the intervals near the median; 0 if too few are near.
     fn filtered_pps(&self) -> f64 {
         let Some(median) = self.median() else { return 0.0 };
         let near: Vec<u64> =
@@ -51,7 +51,7 @@ impl Intervals {
         if near.len() > KEPT / 2 { 1e9 * near.len() as f64 / near.iter().sum::<u64>() as f64 } else { 0.0 }
     }
 
-    /// Packets a second by the median; 0 while there are too few.
+    /// Packets per second from the median; 0 while there are too few intervals.
     fn median_pps(&self) -> f64 {
         self.median().map_or(0.0, |median| 1e9 / median.max(1) as f64)
     }
@@ -61,7 +61,7 @@ impl Intervals {
 #[derive(Clone, Copy, Debug)]
 struct Missing {
     reported: Time,
-    /// It is reported again after so many round trips.
+    /// The number of round trips before the next report.
     patience: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct Receiver {
     /// Acknowledgements not yet acknowledged: number, what they acknowledged, when they left.
     sent: VecDeque<(u64, u64, Time)>,
     last_ack: (u64, Time),
-    /// The most that the sender is known to know.
+    /// The highest acknowledgement that the sender is known to have.
     known: u64,
     /// Round-trip time and variance, seconds.
     rtt_s: Option<(f64, f64)>,
@@ -214,7 +214,7 @@ impl Receiver {
             missing.reported = now;
             missing.patience += 1;
         }
-        // what does not fit follows at once
+        // the rest follows at once
         if !full {
             self.nak_at = now + self.nak_period();
         }
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(report(&nak), &Report::Missing(vec![(1, 4)]));
         assert_eq!(r.delivered(), 1);
         r.on_packet(ms(2), &data(2));
-        // nobody acknowledges the acknowledgements, so they are repeated meanwhile
+        // the acknowledgements are not acknowledged, so the receiver repeats them
         let mut repeated = Vec::new();
         while repeated.len() < 2 {
             let now = r.wake();
@@ -334,7 +334,7 @@ mod tests {
         r.on_packet(ms(60), &ack_ack);
         assert!(r.on_timer(r.wake()).is_none());
         assert_eq!(r.wake(), Time::NEVER);
-        // an acknowledgement that is told of twice changes nothing
+        // a second report of the same acknowledgement changes nothing
         ack_ack.seq = 0;
         r.on_packet(ms(300), &ack_ack);
         assert_eq!(r.rtt_s, Some((0.04, 0.02)));

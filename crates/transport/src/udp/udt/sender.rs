@@ -1,4 +1,4 @@
-//! UDT's sender: what is lost goes first, then new packets as the window allows, one every P.
+//! UDT's sender: sends lost packets first, then new ones as the window allows, one every P.
 
 use super::super::end::{Books, CONTROL_BYTES, Out, Pace, Phase, SendingEnd};
 use super::super::row::Config;
@@ -9,9 +9,10 @@ use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, Report, SimPacket, UdtReport};
 use std::collections::BTreeSet;
 
-/// Least time without news after which all that is outstanding counts as lost, seconds (draft, section 4).
+/// The least time without news after which everything outstanding counts as lost, seconds (draft, section 4).
 const LEAST_SILENCE_S: f64 = 0.5;
-/// The silence grows up to this many times (draft, 6.2; the connection is not given up then, as the draft would).
+/// The silence grows up to this many times (draft, 6.2). Unlike the draft, the sender does not give up the
+/// connection then.
 const MOST_SILENCES: u32 = 16;
 
 /// The sending end.
@@ -19,7 +20,7 @@ pub struct Sender {
     books: Books,
     phase: Phase,
     control: Control,
-    /// Times the connection request.
+    /// The timer of the connection request.
     request: RttEstimator,
     /// Smoothed round-trip time and its variance, seconds.
     rtt_s: f64,
@@ -32,7 +33,7 @@ pub struct Sender {
     lost: BTreeSet<u64>,
     pace: Pace,
     send_at: Time,
-    /// When the silence (EXP) has lasted too long, or the request is repeated.
+    /// When the silence (EXP) has lasted too long, or when the request is repeated.
     expire_at: Time,
     silences: u32,
 }
@@ -84,7 +85,7 @@ impl Sender {
         self.hear(now);
     }
 
-    /// The receiver lives: the silence begins anew.
+    /// The receiver is alive: the silence starts again.
     fn hear(&mut self, now: Time) {
         self.silences = 1;
         self.expire_at = if self.acked < self.next { now + self.silence() } else { Time::NEVER };
@@ -106,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// Sends what P and the window let go now.
+    /// Sends what P and the window allow now.
     fn transmit(&mut self, now: Time, out: Out) {
         self.send_at = Time::NEVER;
         if self.phase != Phase::Open || self.books.done {

@@ -1,0 +1,88 @@
+"""What no kernel, or not this traffic, can do of a scenario: refused before anything runs."""
+
+from __future__ import annotations
+
+from longfat.errors import InputError
+from longfat.live import traffic as traffics
+from longfat.scenario import registry
+from longfat.scenario.model import Scenario
+from longfat.scenario.transport import Transport
+
+KERNELS_OWN = (
+    "initial_ssthresh",
+    "max_window",
+    "slow_start",
+    "max_ssthresh",
+    "delayed_ack",
+    "delayed_ack_timeout",
+    "byte_counting",
+    "host_tick",
+    "rto_min",
+    "quick_start",
+)
+"""Options of a flow that the kernel decides itself; only their defaults are accepted."""
+
+
+def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> None:
+    """Checks that a kernel can run a scenario with this traffic.
+
+    Args:
+        scenario: what to run.
+        source: names the scenario in errors, such as a file name.
+        traffic: what flows over TCP carry, one of `traffic.KINDS`.
+
+    Raises:
+        InputError: one line that says what is not possible.
+    """
+    try:
+        _check(scenario)
+        traffics.check(scenario, traffic)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def _check(scenario: Scenario) -> None:
+    if scenario.link:
+        raise InputError("[[link]]: accepted with --backend live: a dumbbell, [bottleneck]")
+    if scenario.bottleneck.router is not None:
+        raise InputError(
+            f'bottleneck.router = "{scenario.bottleneck.router.kind}": no kernel has hosts that talk to '
+            "such a router; accepted with --backend live: none; --backend sim has them"
+        )
+    parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
+    parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
+    for table, part in parts:
+        _check_part(table, part)
+
+
+def _check_part(table: str, part: Transport) -> None:
+    spec = part.algorithm
+    named = f'{table}.algorithm = "{spec.name}"'
+    if spec.custom:
+        raise InputError(f"{named}: no kernel can run it; accepted with --backend live: {_names()}")
+    row = registry.find("algorithms", spec.name)
+    if not row["live"]:
+        raise InputError(
+            f"{named}: has no form in the Linux kernel; accepted with --backend live: {_names()}"
+        )
+    if row.get("transport") != "tcp":
+        return
+    for name, value in spec.parameters.items():
+        default = next(p["default"] for p in row["parameters"] if p["name"] == name)
+        if value not in (default, "linux"):
+            raise InputError(
+                f"{table}.algorithm.{name} = {value!r}: the kernel's {spec.name} has its own value; "
+                f'accepted with --backend live: leave it out, or variant = "linux"'
+            )
+    for key in KERNELS_OWN:
+        field = type(part).model_fields.get(key)
+        if field is not None and getattr(part, key) != field.default:
+            raise InputError(
+                f"{table}.{key}: the kernel decides this itself; accepted with --backend live: leave it out"
+            )
+    if part.sack is False:
+        raise InputError(f"{table}.sack = false: accepted with --backend live: true, as in the kernel")
+
+
+def _names() -> str:
+    return ", ".join(f'"{row["name"]}"' for row in registry.rows("algorithms") if row["live"])

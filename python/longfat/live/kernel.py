@@ -1,0 +1,71 @@
+"""The congestion controls of this machine's kernel, and those that Longfat loads into it for a run."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from longfat import _core, installation
+from longfat.runs import plan
+from longfat.scenario import registry
+
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+CLANG = "apt-get install -y clang libbpf-dev"
+"""Installs what `make bpf` needs."""
+
+
+def available() -> list[str]:
+    """Returns the kernel's names of the algorithms that it has now. It may load further modules on demand."""
+    try:
+        return AVAILABLE.read_text().split()
+    except OSError:
+        return []
+
+
+def name_of(algorithm: str, there: list[str]) -> str:
+    """Returns the kernel's name of an algorithm: its module if `there` has it, else Longfat's own form."""
+    row = registry.find("algorithms", algorithm)
+    module, own = row["linux_module"], row.get("kernel_form")
+    if module is None or (own is not None and module not in there):
+        return own or algorithm
+    return module
+
+
+def congestion(planned: plan.Plan) -> dict[str, str]:
+    """Returns the kernel's name of the algorithm of each flow and background over TCP in a plan."""
+    entries = [(flow["name"], flow["algorithm"]) for flow in planned["flows"]]
+    entries += [(entry["name"], entry["flow"]["algorithm"]) for entry in planned["background"]]
+    there = available()
+    return {
+        name: name_of(algorithm, there)
+        for name, algorithm in entries
+        if registry.find("algorithms", algorithm).get("transport") == "tcp"
+    }
+
+
+def objects() -> Path:
+    """Returns the folder with the compiled algorithms of `bpf/`: a checkout's own, else the package's."""
+    root = installation.checkout()
+    return installation.PACKAGE / "bpf" if root is None else root / "bpf" / "out"
+
+
+def own_forms() -> frozenset[str]:
+    """Returns the kernel's names of the algorithms in `bpf/`."""
+    forms = (row.get("kernel_form") for row in registry.rows("algorithms"))
+    return frozenset(form for form in forms if form is not None)
+
+
+def unbuilt(own: str) -> tuple[str, str] | None:
+    """Returns what this installation lacks to load an algorithm of `bpf/` and how to fix it, None if nothing.
+
+    The advice fits the installation: a checkout can build what is missing, an installed package cannot.
+    """
+    from_wheel = "reinstall Longfat from its wheel; an installation from source has no kernel algorithms"
+    in_checkout = installation.checkout() is not None
+    if not _core.live_has_loader():
+        build = "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf"
+        return "this build of Longfat cannot load it", build if in_checkout else from_wheel
+    if not (objects() / f"{own}.o").exists():
+        build = "make bpf" if shutil.which("clang") else f"{CLANG} && make bpf"
+        return f"{objects() / own}.o is missing", build if in_checkout else from_wheel
+    return None

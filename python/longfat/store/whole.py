@@ -1,0 +1,66 @@
+"""Files that appear whole or not at all: each is written under another name and then renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@contextmanager
+def draft(path: Path) -> Iterator[Path]:
+    """Yields the name of a draft beside `path`, which becomes `path` when the block ends well.
+
+    If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot.
+    """
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield scratch
+        scratch.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            scratch.unlink()
+        raise
+
+
+def prepare(folder: Path) -> None:
+    """Makes a folder, with its parents, if it is missing. Raises OSError if no file can be made in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f".writable-{os.getpid()}"
+    probe.touch()
+    probe.unlink()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file in UTF-8. Raises OSError."""
+    with draft(path) as scratch:
+        scratch.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, document: Any, default: Callable[[Any], Any] | None = None) -> None:
+    """Writes a JSON file.
+
+    Args:
+        path: the file.
+        document: what it holds.
+        default: turns values that JSON does not know into values that it knows; see `json.dumps`.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: the document holds a number that is not finite, which JSON does not have.
+    """
+    write_text(path, json.dumps(document, indent=1, allow_nan=False, default=default) + "\n")
+
+
+def write_table(path: Path, table: pyarrow.Table) -> None:
+    """Writes a Parquet file. Raises OSError."""
+    from pyarrow import parquet
+
+    with draft(path) as scratch:
+        parquet.write_table(table, scratch, compression="zstd")
