@@ -1,4 +1,4 @@
-"""Where the `longfat` command begins: Ctrl-C is heard from here on, also while the rest is still imported."""
+"""The start of the `longfat` command. It handles Ctrl-C even while the rest is still being imported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """The one way in and out."""
+    """Runs the command and exits with its code."""
     try:
         from longfat.cli.app import end_code
 

@@ -1,7 +1,7 @@
 """The user's side of a congestion control written in Python.
 
-An algorithm is any class whose instances have the two methods of `Algorithm`. One instance is made for each
-flow. All windows are in segments, all times in seconds::
+An algorithm is any class whose instances have the two methods of `Algorithm`. Each flow gets an instance of
+its own. All windows are in segments, all times in seconds::
 
     class MyReno:
         def on_ack(self, ack, window):
@@ -13,9 +13,9 @@ flow. All windows are in segments, all times in seconds::
         def on_congestion(self, event, window):
             window.ssthresh = window.cwnd / 2
 
-Use it as `algorithm = "my_reno.py:MyReno"` in a scenario file (relative to that file), or hand over the class
+Use it as `algorithm = "my_reno.py:MyReno"` in a scenario file (relative to that file), or pass the class
 itself from Python. `algorithm = { name = "my_reno.py:MyReno", gain = 2 }` calls `MyReno(gain=2)`. The shared
-sender does everything else: it finds losses, retransmits and recovers, as it does for the native algorithms.
+sender does everything else: it detects losses, retransmits and recovers, as for the native algorithms.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from longfat.scenario.named import AlgorithmSpec
 
 
 class Ack(Protocol):
-    """What one acknowledgement told the sender."""
+    """What the sender learned from one acknowledgement."""
 
     @property
     def now_s(self) -> float:
@@ -37,15 +37,15 @@ class Ack(Protocol):
 
     @property
     def acked(self) -> float:
-        """Segments that the window may count; in slow-start at most 2, without byte counting 1 (RFC 3465)."""
+        """Segments that growth may count, at most 2 in slow-start and 1 without byte counting (RFC 3465)."""
 
     @property
     def newly_delivered(self) -> int:
-        """Segments that reached the receiver according to this one and none before (cumulative and SACK)."""
+        """Segments that this acknowledgement is the first to report as received (cumulative and SACK)."""
 
     @property
     def rtt_s(self) -> float | None:
-        """The round-trip time that it measured, if it did."""
+        """The round-trip time that it measured, or None."""
 
     @property
     def srtt_s(self) -> float:
@@ -53,7 +53,7 @@ class Ack(Protocol):
 
     @property
     def base_rtt_s(self) -> float:
-        """The least round-trip time of this connection."""
+        """The least round-trip time of this connection so far."""
 
     @property
     def in_flight(self) -> float:
@@ -61,7 +61,7 @@ class Ack(Protocol):
 
 
 class Congestion(Protocol):
-    """A congestion event; there is one for each recovery episode."""
+    """A congestion event; each recovery episode has one."""
 
     @property
     def cause(self) -> Literal["loss", "mark", "timeout"]:
@@ -77,7 +77,7 @@ class Congestion(Protocol):
 
 
 class Window(Protocol):
-    """The window that an algorithm moves; cwnd has to stay from 1 to 1e9 segments."""
+    """The window that an algorithm sets; cwnd must stay between 1 and 1e9 segments."""
 
     cwnd: float
     ssthresh: float
@@ -90,17 +90,17 @@ class Window(Protocol):
 
 
 class Algorithm(Protocol):
-    """What a user's own algorithm has to have."""
+    """The methods of a user's own algorithm."""
 
     def on_ack(self, ack: Ack, window: Window) -> None:
-        """New data was acknowledged outside of recovery while the window was limiting: move `window.cwnd`."""
+        """Sets `window.cwnd` after new data was acknowledged outside of recovery while cwnd was the limit."""
 
     def on_congestion(self, event: Congestion, window: Window) -> None:
-        """The window has to shrink: set `window.ssthresh`, to which recovery leads `window.cwnd`."""
+        """Sets `window.ssthresh`, to which recovery then shrinks `window.cwnd`."""
 
 
 def maker(flow: str, spec: AlgorithmSpec) -> Callable[[], Any]:
-    """What makes this flow's algorithm. InputError if there is none, or it cannot be one."""
+    """Returns what makes this flow's algorithm; InputError if there is none, or it is not an algorithm."""
     try:
         factory = spec.loaded()
     except ValueError as error:

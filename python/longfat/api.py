@@ -22,14 +22,14 @@ def run(
     backend: Literal["sim", "live"] = "sim",
     traffic: str = "longfat",
 ) -> Result:
-    """Runs a scenario in the simulator, or live. The GIL is released meanwhile, and Ctrl-C ends the run.
+    """Runs a scenario in the simulator, or live. It releases the GIL, and Ctrl-C ends the run.
 
     Args:
         source: a Scenario, the path of a scenario file, or nested tables as in one.
         seed: replaces the scenario's seed.
-        window: times such as ("100 s", "600 s"); every figure is restricted to them.
-        backend: "live" runs on this machine's own TCP, in real time (docs/live.md).
-        traffic: what flows over TCP carry live: "longfat", its own, or "iperf3".
+        window: times such as ("100 s", "600 s"); every metric is restricted to them.
+        backend: "sim", or "live" for this machine's own TCP in real time (docs/live.md).
+        traffic: what carries live flows over TCP: "longfat", its own traffic, or "iperf3".
 
     Raises:
         InputError: the scenario is refused.

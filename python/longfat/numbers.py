@@ -1,4 +1,4 @@
-"""Numbers on their way out: what JSON can hold."""
+"""Turns numbers into what JSON can hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def finite(value: Any) -> Any:
-    """The same nested value with None for numbers that are not finite: JSON has no others."""
+    """Returns the same nested value with None for numbers that are not finite, which JSON cannot hold."""
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

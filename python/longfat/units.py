@@ -84,7 +84,7 @@ class Dimension:
         unit = fitting[-1] if fitting else self.written[0]
         scale = self.units[unit]
         shift = Decimal(scale.numerator) / Decimal(scale.denominator)
-        return f"{_plain(exact / shift)} {unit}"
+        return f"{_digits(exact / shift)} {unit}"
 
 
 def number_with(units: Sequence[str]) -> str:
@@ -200,7 +200,7 @@ def to_float(number: Fraction) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def _plain(number: Decimal) -> str:
+def _digits(number: Decimal) -> str:
     """Writes a number without an exponent where that is short, and without trailing zeros."""
     number = number.normalize()
     _, digits, exponent = number.as_tuple()
@@ -257,7 +257,7 @@ def to_declared(value: Any, unit: str) -> float:
     """Returns `value` as a number in the registry's `unit`. ValueError says what would be accepted.
 
     One rule holds for algorithms, queues and routers: a time, rate or size needs its unit, as everywhere in a
-    scenario; a count, a share or a plain number may be bare, since the registry knows what it counts. A
+    scenario; a count, a share or a number without unit may be bare, as the registry knows what it counts. A
     parameter's unit may always be written: "20 packets", "16 round trips", "0.9 of the capacity", "90 %".
     """
     bare = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -280,7 +280,7 @@ def to_declared(value: Any, unit: str) -> float:
 
 
 def counted_units(unit: str) -> tuple[str, ...]:
-    """What may follow a number whose declared unit is a count or a share; nothing for a plain number."""
+    """What may follow a number whose declared unit is a count or a share; nothing where there is no unit."""
     if not unit:
         return ()
     return tuple(dict.fromkeys((unit, unit.removesuffix("s"), *(("%",) if is_share(unit) else ()))))
@@ -307,7 +307,7 @@ def _example(unit: str) -> str:
 def from_declared(value: float, unit: str) -> float | str:
     """Returns what `to_declared` reads as `value`; counts of packets and segments have no unit."""
     if unit in _DECLARED:
-        return f"{_plain(Decimal(repr(float(value))))} {_DECLARED[unit][1]}"
+        return f"{_digits(Decimal(repr(float(value))))} {_DECLARED[unit][1]}"
     return int(value) if value == int(value) and abs(value) < 1e15 else value
 
 

@@ -1,4 +1,4 @@
-"""How messages show what was written, and what would have been accepted for it."""
+"""How messages show a value, and what would have been accepted in its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Mode = Literal["quick", "full"]
 
 
 def shown(value: Any) -> str:
-    """A value near to how a file has it, cut where it is long."""
+    """Returns a value about as a file has it, cut if it is long."""
     if isinstance(value, dict):
         text = "{ " + ", ".join(f"{key} = {shown(item)}" for key, item in value.items()) + " }"
     elif isinstance(value, float):
@@ -25,18 +25,18 @@ def shown(value: Any) -> str:
 
 
 def suggestion(word: Any, known: Iterable[str]) -> str:
-    """', did you mean "x"?' or nothing."""
+    """Returns ', did you mean "x"?' if a known word is near, or nothing."""
     near = difflib.get_close_matches(word, list(known), n=1) if isinstance(word, str) else []
     return f', did you mean "{near[0]}"?' if near else ""
 
 
 def choice(word: Any, known: Sequence[str], accepted: str | None = None) -> str:
-    """What to say of a word that is none of those known, with the nearest of them if one is near.
+    """Returns what is accepted in place of a wrong word, with the nearest accepted word if one is near.
 
     Args:
-        word: what was written.
-        known: what would be accepted.
-        accepted: what to show instead of `known` in quotes.
+        word: the wrong word.
+        known: the accepted words.
+        accepted: the text to show instead of `known` in quotes.
     """
     *first, last = [f'"{item}"' for item in known] or [""]
     listed = " or ".join([", ".join(first), last] if first else [last])
@@ -44,7 +44,7 @@ def choice(word: Any, known: Sequence[str], accepted: str | None = None) -> str:
 
 
 def natural_order(identifier: str) -> list[tuple[int, int, str]]:
-    """A sort key by which LLS-F3a comes before LLS-F10."""
+    """Returns a sort key that puts LLS-F3a before LLS-F10."""
     key: list[tuple[int, int, str]] = []
     digits = text = ""
     for character in identifier:

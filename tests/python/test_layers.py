@@ -31,6 +31,17 @@ LAYERS = (
 """The rooms from the bottom up; a room uses those below it, and none beside it."""
 
 
+SUITE_PARTS = (
+    ("settings",),
+    ("networks", "bounds"),
+    ("reduction",),
+    ("requirements",),
+    ("figures", "rules"),
+    ("experiments", "claims"),
+)
+"""The parts of a suite from the bottom up; `friendly_rules` is a module of the part `rules`."""
+
+
 def python_modules(package: Path) -> dict[str, Path]:
     """Every module of a package by its dotted name; a package goes by its own name."""
     found = {}
@@ -119,6 +130,54 @@ def test_no_rooms_of_the_python_front_form_a_circle():
         )
     arrows.pop("")
     assert circles(arrows) == []
+
+
+def suite_problems(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    """The imports of suites that point up, sideways or into another suite, and modules of no known part."""
+    rank = {name: number for number, layer in enumerate(SUITE_PARTS) for name in layer}
+    problems = []
+    for name, targets in arrows.items():
+        suite, part = _suite_and_part(name)
+        if suite in ("", "kit") or not part:
+            continue
+        if part not in rank:
+            problems.append(f"{name} is no part of a suite")
+            continue
+        for target in targets:
+            other, its_part = _suite_and_part(target)
+            if other == suite and part != its_part and rank[part] <= rank.get(its_part, len(rank)):
+                problems.append(f"{name} imports {target}")
+            if other not in ("", "kit", suite):
+                problems.append(f"{name} imports {target}, which is another suite's")
+    return problems
+
+
+def _suite_and_part(module: str) -> tuple[str, str]:
+    """Of longfat.suites.lopez2008.beyond_figures: lopez2008 and figures."""
+    parts = [*module.split(".")[1:], "", "", ""]
+    return (parts[1], parts[2].rpartition("_")[2]) if parts[0] == "suites" else ("", "")
+
+
+def test_the_parts_of_a_suite_import_those_below_them_and_no_other_suite():
+    assert suite_problems(python_imports(PACKAGE)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "expected"),
+    [
+        ("a.rules", "a.settings", 0),
+        ("a.rules", "kit.checks", 0),
+        ("a.rules", "a.figures", 1),
+        ("a.claims", "a.figures", 0),
+        ("a.friendly_figures", "a.figures", 0),
+        ("a.settings", "a.experiments", 1),
+        ("a.settings", "b.settings", 1),
+        ("a.others", "a.settings", 1),
+    ],
+)
+def test_an_import_between_parts_that_points_up_or_sideways_is_found(name, target, expected):
+    arrows = {f"longfat.suites.{name}": {f"longfat.suites.{target}"}}
+    assert len(suite_problems(arrows)) == expected
 
 
 @pytest.mark.parametrize(

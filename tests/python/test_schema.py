@@ -15,9 +15,13 @@ from click.testing import CliRunner
 from longfat.cli.app import app
 from longfat.errors import InputError
 from longfat.scenario import registry
+from longfat.scenario.background import Bulk, Onoff, Short, Surge, Web
+from longfat.scenario.bottleneck import Bottleneck
+from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.model import Scenario
 from longfat.scenario.override import override
-from longfat.scenario.schema import scenario_schema
+from longfat.scenario.schema import docstrings, scenario_schema
+from longfat.scenario.topology import Link, Node
 from longfat.sweep import file
 from longfat.sweep.schema import sweep_schema
 from samples import table
@@ -232,19 +236,19 @@ def test_sweep_and_schema_refuse_the_same_bad_forms(change: dict[str, Any]) -> N
     assert not SWEEP.is_valid(good | change)
 
 
-def test_every_key_has_a_description() -> None:
+def test_every_key_has_a_docstring_which_describes_it() -> None:
     schema = scenario_schema()
-    tables = {"Scenario": schema} | {
-        name: found for name, found in schema["$defs"].items() if "properties" in found
-    }
-    assert set(tables) >= {"Bottleneck", "Flow", "Link", "Node", "Sample", "Web"}
+    found = [Scenario, Bottleneck, Flow, Link, Node, Sample, Web, Surge, Short, Bulk, Onoff]
+    assert {model.__name__ for model in found[1:]} <= set(schema["$defs"])
     bare = [
-        f"{name}.{key}"
-        for name, found in tables.items()
-        for key, value in found["properties"].items()
-        if not value.get("description")
+        f"{model.__name__}.{name}"
+        for model in found
+        for name in model.model_fields
+        if name not in docstrings(model)
     ]
-    assert bare == []
+    assert bare == [], "keys without a docstring"
+    mss = schema["$defs"]["Flow"]["properties"]["mss"]["description"]
+    assert mss.startswith(docstrings(Flow)["mss"].rstrip("."))
 
 
 def test_units_are_patterns() -> None:

@@ -1,136 +1,27 @@
-"""The rules of the suite aqm are checked against worlds made up here, without any simulation."""
+"""What is special about the suite aqm: its queues and settings, its ellipses, and what it keeps of a run."""
 
 import math
 
 import numpy as np
 import pytest
 
+import worlds
 from longfat import suites
 from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.suites.aqm.figures import ellipse
 from longfat.suites.aqm.reduction import effective_flows, reduce_run
 from longfat.suites.kit.claims import judge
-from longfat.suites.kit.suite import Data, Runs
 
 SUITE = suites.get("aqm")
 MODES = ("quick", "full")
-JUDGED = [claim for claim in SUITE.claims if not claim.reports]
-
-
-def as_published(at):
-    queue, mix = at["queue"], at.get("mix")
-    jain = {("red", "aggressive"): 0.9, ("blue", "RTTs"): 0.5}.get((queue, mix), 0.7)
-    return figures(
-        jain=jain,
-        delays=(10.0, 45.0, 10.0) if queue != "pie" else (10.0, 12.0, 10.0),
-        drops=(0.01, 0.015, 0.01),
-        share=0.2 if queue == "choke" and at.get("thresholds") != "31 and 94" else 0.6,
-        estimated=1.1 * at.get("flows", 1),
-        effective=1.05 * at.get("flows", 1),
-        levels=((10.0, 100.0), (0.001, 0.01)) if queue != "pie" else ((15.0, 15.0), (0.01, 0.01)),
-    )
-
-
-def as_nobody_says(at):
-    choke = at["queue"] == "choke"
-    return figures(
-        jain=0.7,
-        delays=(10.0, 12.0, 10.0),
-        drops=(0.01, 0.015, 0.01),
-        share=0.6 if choke else 0.3,
-        estimated=3.0 * at.get("flows", 1),
-        effective=2.0 * at.get("flows", 1),
-        levels=((15.0, 16.0), (0.01, 0.015)),
-    )
-
-
-def figures(jain, delays, drops, share, estimated, effective, levels):
-    return {
-        "jain": jain,
-        "last_share": share,
-        "flows_estimated": estimated,
-        "flows_effective": effective,
-        "below_min": 0.1,
-        "delay_ms_high": levels[0][0],
-        "delay_ms_low": levels[0][1],
-        "drop_ratio_high": levels[1][0],
-        "drop_ratio_low": levels[1][1],
-        "goodput_share": 0.95,
-        "delay_ms": 10.0,
-        "wait_ms": 10.0,
-        "span_delay_ms": 10.0,
-        "delay_var": 4.0,
-        "goodput_var": 0.0001,
-        "covariance": 0.01,
-        "history_s": [0.25, 0.75],
-        "history_ms": [10.0, 20.0],
-        **{f"delay_ms_{number}": value for number, value in enumerate(delays, start=1)},
-        **{f"drop_ratio_{number}": value for number, value in enumerate(drops, start=1)},
-    }
-
-
-def world(figures_of, mode="full"):
-    return Data(
-        {
-            experiment.name: Runs(
-                experiment.name,
-                [{**run.coordinates, **figures_of(run.coordinates)} for run in experiment.runs(mode)],
-            )
-            for experiment in SUITE.experiments
-        }
-    )
-
-
-PUBLISHED, OPPOSITE = world(as_published), world(as_nobody_says)
-
-
-@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
-def test_a_world_as_published_reproduces_the_claim(claim):
-    row = judge(claim, PUBLISHED, "full")
-    failed = [check for check in row["checks"] if check["passed"] is not True]
-    assert (row["verdict"], failed) == ("reproduced", [])
-
-
-@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
-def test_a_world_where_nothing_of_it_is_so_does_not_reproduce_the_claim(claim):
-    row = judge(claim, OPPOSITE, "full")
-    assert row["verdict"] == "not reproduced", [check for check in row["checks"] if check["passed"]]
-
-
-@pytest.mark.parametrize("claim", SUITE.claims, ids=lambda claim: claim.id)
-def test_a_claim_names_experiments_and_sources_and_is_not_measured_without_its_runs(claim):
-    assert set(claim.experiments) <= {experiment.name for experiment in SUITE.experiments}
-    assert all(setting.value and setting.source for setting in claim.settings)
-    assert judge(claim, Data({}), "full")["verdict"] == "not measured"
 
 
 def test_a_comparison_without_a_printed_value_stays_undecidable():
     (claim,) = [claim for claim in SUITE.claims if claim.reports]
-    row = judge(claim, PUBLISHED, "full")
+    row = judge(claim, worlds.published("aqm", "full"), "full")
     assert row["verdict"] == "undecidable"
     assert "drop-tail 0.950 at 10.0 ms" in row["measured"]
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("experiment", SUITE.experiments, ids=lambda experiment: experiment.name)
-def test_every_run_is_a_valid_scenario_at_its_own_place(experiment, mode):
-    runs = experiment.runs(mode)
-    places = [tuple(sorted(run.coordinates.items(), key=str)) for run in runs]
-    assert len(set(places)) == len(runs)
-    for run in runs if mode == "quick" else runs[::10]:
-        Scenario.from_dict(run.document, source=experiment.name)
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("experiment", SUITE.experiments, ids=lambda experiment: experiment.name)
-def test_every_figure_shows_its_queues(experiment, mode):
-    figure = experiment.figure(world(as_published, mode)[experiment.name], mode)
-    assert figure.name == experiment.name
-    curves = [curve for panel in figure.panels for curve in panel.curves]
-    assert curves
-    assert all(any(not math.isnan(y) for y in curve.y) for curve in curves)
-    assert type(figure).from_json(figure.to_json()).to_json() == figure.to_json()
 
 
 def test_all_queues_are_compared_with_drops_and_all_but_drop_tail_with_marks():
@@ -152,7 +43,7 @@ def test_marks_need_the_queue_and_all_flows():
 
 
 def test_the_load_report_says_that_the_capacity_does_not_change():
-    figure = SUITE.experiment("load").figure(PUBLISHED["load"], "full")
+    figure = SUITE.experiment("load").figure(worlds.published("aqm", "full")["load"], "full")
     assert "capacity does not change" in figure.caption.replace("\n", " ")
 
 

@@ -214,7 +214,7 @@ def test_interrupting_a_part_leaves_what_it_did_not_make_as_it_was(tmp_path, mon
     from longfat.cli import report
 
     page = report.build(tmp_path).read_text()
-    assert "as an earlier run left it" in page
+    assert "as an earlier run left them" in page
     assert "quick mode" in page
 
 

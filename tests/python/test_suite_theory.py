@@ -1,9 +1,10 @@
-"""The laws against printed tables; the theory suite's runs and its rules, in worlds made up here."""
+"""The laws against printed tables; what is special about the theory suite's runs and rules."""
 
 import math
 
 import pytest
 
+import worlds
 from longfat import suites
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
@@ -12,7 +13,6 @@ from longfat.report.page import entry, render
 from longfat.runs import theory
 from longfat.runs.simulate import run
 from longfat.scenario import registry
-from longfat.scenario.model import Scenario
 from longfat.suites.kit.claims import judge
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.theory import experiments as theory_experiments
@@ -20,6 +20,7 @@ from longfat.suites.theory import requirements as theory_requirements
 from longfat.suites.theory import rules as theory_rules
 from longfat.suites.theory import settings as theory_settings
 from longfat.suites.theory.reduction import reduce
+from worlds.theory import as_nobody_says, as_published
 
 SUITE = suites.get("theory")
 CLAIMS = {claim.id: claim for claim in SUITE.claims}
@@ -98,13 +99,6 @@ def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_th
     assert theory_settings.windowed() == ("sack", "new-one")
 
 
-@pytest.mark.parametrize("mode", ["quick", "full"])
-def test_every_run_is_a_scenario(mode):
-    documents = {repr(run.document): run.document for item in SUITE.experiments for run in item.runs(mode)}
-    for document in documents.values():
-        Scenario.from_dict(document)
-
-
 def test_a_quick_run_of_the_suite_is_quick():
     per_algorithm = SUITE.estimated_packets("quick") / len(theory_settings.controlled())
     assert per_algorithm < 0.2e9
@@ -134,69 +128,16 @@ def test_no_queue_builds_where_a_response_function_is_measured():
     assert link["utilization"] < 0.25
 
 
-def world(figures):
-    """Data in which each run of the quick mode has the figures that a function gives for its coordinates."""
-    return Data(
-        {
-            item.name: Runs(
-                item.name,
-                [{**run.coordinates, **figures(item.name, run.coordinates)} for run in item.runs("quick")],
-            )
-            for item in SUITE.experiments
-        }
-    )
-
-
-def lawful(experiment, at):
-    """All as the thesis and the laws have it."""
-    name = at["algorithm"]
-    law = theory.LAWS.get(name)
-    if experiment in ("response", "scaled"):
-        return {"window": law.window(at["loss"], 0.1) if law else 50.0}
-    if experiment == "unfairness":
-        return {"unfairness": {"hstcp": 5.55, "stcp": 40.0}.get(name, 2.0)}
-    if experiment == "udt":
-        return {"throughput_1_bps": 5e6 if at["against"] == "udt" else 50e6}
-    return {
-        "utilization": 0.95,
-        "loss_ratio": 1e-3,
-        "throughput_1_bps": 5e6,
-        "throughput_2_bps": 5e6,
-        "late_jain": 0.99,
-    }
-
-
-def lawless(experiment, at):
-    """Nothing of it."""
-    figures = lawful(experiment, at)
-    if experiment in ("response", "scaled"):
-        return {"window": 1e-3 / at["loss"] ** 0.3}
-    if experiment == "unfairness":
-        return {"unfairness": 1.0}
-    if experiment == "udt":
-        return {"throughput_1_bps": 50e6}
-    return figures | {"utilization": 0.3, "loss_ratio": 0.1, "throughput_2_bps": 50e6, "late_jain": 0.5}
-
-
-def row(identifier, figures):
-    return judge(CLAIMS[identifier], world(figures), "quick")
-
-
-MEASURED = [key for key in CLAIMS if key not in ("LOP-2f", "LOP-2.4.1")]
-
-
-@pytest.mark.parametrize("identifier", MEASURED)
-def test_a_lawful_world_reproduces_the_claim_and_a_lawless_one_does_not(identifier):
-    assert row(identifier, lawful)["verdict"] == "reproduced"
-    assert row(identifier, lawless)["verdict"] in ("partly", "not reproduced")
+def row(identifier, reduced):
+    return judge(CLAIMS[identifier], worlds.make(SUITE, reduced), "quick")
 
 
 def test_a_single_window_off_its_law_is_told():
-    def off(experiment, at):
-        figures = lawful(experiment, at)
-        if experiment == "response" and at["loss"] == 1e-5:
-            figures["window"] *= 1.5
-        return figures
+    def off(experiment, run):
+        values = as_published(experiment, run)
+        if experiment == "response" and run.coordinates["loss"] == 1e-5:
+            values["window"] *= 1.5
+        return values
 
     found = row("LAW-sack", off)
     assert found["verdict"] == "partly"
@@ -207,7 +148,7 @@ def test_a_single_window_off_its_law_is_told():
 
 def test_without_udt_its_claim_is_not_measured_and_says_why(monkeypatch):
     monkeypatch.setattr(theory_rules, "has", lambda name: False)
-    found = row("LOP-2f", lawful)
+    found = row("LOP-2f", as_published)
     assert (found["verdict"], found["measured"]) == ("not measured", "")
     assert "no algorithm udt" in found["note"]
 
@@ -224,10 +165,10 @@ def test_udt_degrades_tcp_strongly_if_less_than_half_is_left(monkeypatch, kept, 
 
 
 def test_the_seven_requirements_are_counted_and_what_is_lacking_is_named():
-    met = row("LOP-2.4.1", lawful)
+    met = row("LOP-2.4.1", as_published)
     assert met["verdict"] == "undecidable"
     assert set(met["values"]["met"].values()) == {7}
-    lacking = {check["measured"] for check in row("LOP-2.4.1", lawless)["checks"]}
+    lacking = {check["measured"] for check in row("LOP-2.4.1", as_nobody_says)["checks"]}
     # kept shares of the utilisation are 1 in that world too
     assert lacking == {f"not {', '.join(item.name for item in theory_requirements.REQUIREMENTS[:5])}"}
 
@@ -251,14 +192,6 @@ def test_the_worst_of_the_conditions_counts_for_performance_and_for_other_protoc
     assert found[1][0] == 0.5
     assert found[5][0] == 0.6
     assert 3 not in found
-
-
-@pytest.mark.parametrize("item", SUITE.experiments, ids=lambda item: item.name)
-def test_every_figure_can_be_drawn_from_its_data(item):
-    drawn = item.figure(world(lawful)[item.name], "quick")
-    again = Figure.from_json(drawn.to_json())
-    assert again.table == drawn.table
-    assert [panel.categories for panel in again.panels] == [panel.categories for panel in drawn.panels]
 
 
 def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):

@@ -35,7 +35,7 @@ class Run:
     @classmethod
     def of(cls, result: Result) -> Run:
         """Returns what is compared of a result."""
-        window = result.scenario.figures_window_s()
+        window = result.scenario.metrics_window_s()
         names = [flow["name"] for flow in result.summary["flows"]]
         return cls(result.summary, [compare.backoffs(result.flow(name), window) for name in names])
 

@@ -183,11 +183,11 @@ fn parameter(p: &Parameter) -> serde_json::Value {
     match p.kind {
         Kind::Number { default, least, greatest } => {
             json!({"name": p.name, "default": default, "unit": p.unit,
-            "meaning": p.meaning, "least": least, "greatest": greatest, "choices": null})
+            "meaning": p.meaning, "least": least, "greatest": greatest, "choices": null, "auto": p.auto})
         }
         Kind::Choice(words) => {
             json!({"name": p.name, "default": words[0], "unit": p.unit, "meaning": p.meaning,
-            "least": null, "greatest": null, "choices": words})
+            "least": null, "greatest": null, "choices": words, "auto": null})
         }
     }
 }

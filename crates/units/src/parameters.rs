@@ -30,6 +30,8 @@ pub struct Parameter {
     pub unit: &'static str,
     /// Its effect, in one line.
     pub meaning: &'static str,
+    /// What a number is when it is automatic, if it may be: scenario files say "auto", and the core reads 0.
+    pub auto: Option<&'static str>,
 }
 
 impl Parameter {
@@ -41,12 +43,18 @@ impl Parameter {
         unit: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Parameter { name, kind: Kind::Number { default, least: range.0, greatest: range.1 }, unit, meaning }
+        let kind = Kind::Number { default, least: range.0, greatest: range.1 };
+        Parameter { name, kind, unit, meaning, auto: None }
+    }
+
+    /// The same number, which may also be automatic: 0, and "auto" in scenario files. `is` says what it is then.
+    pub const fn or_auto(self, is: &'static str) -> Self {
+        Parameter { auto: Some(is), ..self }
     }
 
     /// A choice between words; the first is the default.
     pub const fn choice(name: &'static str, words: &'static [&'static str], meaning: &'static str) -> Self {
-        Parameter { name, kind: Kind::Choice(words), unit: "", meaning }
+        Parameter { name, kind: Kind::Choice(words), unit: "", meaning, auto: None }
     }
 
     /// A choice between yes and no.

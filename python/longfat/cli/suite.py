@@ -38,10 +38,12 @@ def suite(
 ) -> None:
     """Run the published experiments of a paper and check its claims.
 
+    NAME is a suite that comes with Longfat, or a Python file (paper.py) that defines one.
+
     The exit code is 0 when everything was measured, whatever the verdicts are: a claim that is not
     reproduced is a result. It is 1 when a run or a check failed, and 2 when the input is bad.
     """
-    folder = out or Path("out") / name
+    folder = out or Path("out") / Path(name).stem
 
     def kept() -> str:
         written = (folder / "suite.json").exists()

@@ -55,7 +55,7 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
 def _used(scenario: Scenario) -> list[str]:
     """The values that matter for the results and that a scenario may leave to defaults."""
     full = scenario.filled()
-    begin, end = full.figures_window_s()
+    begin, end = full.metrics_window_s()
     parts: list[Transport] = [*full.flow, *full.background]
     packets = sorted({(part.mss, part.header_bytes) for part in parts})
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})

@@ -115,7 +115,7 @@ def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
 
 def _factors(runs: list[Result]) -> dict[str, list[float]]:
     names = [flow["name"] for flow in runs[0].summary["flows"]]
-    span_s = runs[0].scenario.figures_window_s()
+    span_s = runs[0].scenario.metrics_window_s()
     return {name: [factor for each in runs for factor in backoffs(each.flow(name), span_s)] for name in names}
 
 

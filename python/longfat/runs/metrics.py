@@ -1,8 +1,8 @@
 """Metrics: pure functions on numpy arrays, each with its source.
 
-Times are seconds, rates bit/s, counters cumulative bytes sampled at ``time_s``. A metric that is not defined
-for its input (nobody delivered anything, a window without samples) is NaN; a time that was never reached is
-None. Nothing here knows of scenarios, files or plots, so the simulator's workers can import it at no cost.
+Times are in seconds and rates in bit/s; counters are cumulative bytes sampled at ``time_s``. A metric without
+a value for its input (no delivery, a window without samples) is NaN; a time that was never reached is None.
+Nothing here knows scenarios, files or plots, so the simulator's workers import it at no cost.
 
 Sources: LLS is Li, Leith, Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks",
 IEEE/ACM ToN 2007; HA is Ha et al., PFLDnet 2006; LOP is Lopez Pacheco's thesis, 2008; RFC 5166 names the
@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 LLS_SAMPLING_S = 0.1
-"""Sampling interval delta of LLS eq. (2)."""
+"""The sampling interval delta of LLS eq. (2)."""
 
 LLS_AVERAGING_RTTS = 100.0
-"""LLS III-A: lambda is chosen so that the average reaches back over about this many round-trip times."""
+"""LLS III-A chooses lambda so that the average covers about this many round-trip times."""
 
 LLS_EPSILON = 0.8
 """LLS III-A: the factor of the 80 % convergence time."""
@@ -36,8 +36,8 @@ HA_SHARE = 0.8
 def throughput_bps(time_s: ArrayLike, delivered_bytes: ArrayLike, window_s: tuple[float, float]) -> float:
     """Average rate over a window (LLS eq. 1 over a finite time): 8 x bytes delivered in it over its length.
 
-    The counter is interpolated at the window's ends. Given payload bytes that reached the application the
-    same quotient is the goodput (RFC 5166, 2.1.1).
+    The counter is interpolated at the window's ends. For payload bytes that reached the application the same
+    quotient is the goodput (RFC 5166, 2.1.1).
     """
     begin, end = window_s
     time = _array(time_s)
@@ -82,8 +82,8 @@ def convergence_time_s(
 
     The time after its start until its short-term average throughput first comes within a factor epsilon of
     its own long-term average (over the rest of the samples). A new flow starts at zero, so this is the first
-    time at or above epsilon times the average; that it may diverge again later is not seen, as LLS V-F says
-    of its own figure.
+    time at or above epsilon times the average; the metric does not show whether it diverges again later, as
+    LLS V-F says too.
     """
     time = _array(time_s)
     counter = _array(delivered_bytes)
@@ -108,7 +108,7 @@ def convergence_80_s(
     """HA: the time after its start until the second flow runs at 80 % of the first one's rate.
 
     Both rates are LLS's short-term averages (eq. 2). This is also the "80 % fairness ratio" in the caption of
-    LLS Fig. 14, whose missing points are the runs in which it is never reached.
+    LLS Fig. 14, whose missing points are runs that never reach it.
     """
     time = _array(time_s)
     grid, first = short_term_throughput_bps(time, delivered_first, rtt_s)
@@ -161,14 +161,14 @@ def inefficiency_between(
 def completion_times(duration_s: ArrayLike, size_bytes: ArrayLike) -> list[dict[str, float]]:
     """Flow completion times by decades of size (RFC 5166, 2.1.2: transfer times for short flows).
 
-    A row for each decade [10^k, 10^(k+1)) bytes that has transfers: its ends, their number, mean, median and
-    the 95 % and 99 % points of the times, seconds. Transfers that never ended are not in, so that where a
-    path is overloaded the times of large ones are too small.
+    Returns a row for each decade [10^k, 10^(k+1)) bytes that has transfers: its ends, their number, and the
+    mean, median, 95 % and 99 % points of their times in seconds. Transfers that never ended are left
+    out, so on an overloaded path the times of large ones are too small.
     """
     duration, size = _array(duration_s), _array(size_bytes)
     if not size.size:
         return []
-    # by comparing with the ends, not by logarithms, so that 1000 bytes lie in their decade
+    # Comparing with the ends, not with logarithms, puts 1000 bytes into their own decade.
     ends = 10.0 ** np.arange(0, math.ceil(math.log10(size.max())) + 2)
     rows = []
     for low, high in itertools.pairwise(ends.tolist()):
@@ -185,9 +185,9 @@ def completion_times(duration_s: ArrayLike, size_bytes: ArrayLike) -> list[dict[
 def loss_ratio(lost: float, sent: float) -> float:
     """Packets lost over packets sent (RFC 5166, 2.1.3); 0 when nothing was sent.
 
-    Both count what happened in the same time. Over a time no longer than packets are on their way, losses of
-    packets sent before it can exceed what was sent in it: the ratio is then above 1, and is left so, as a
-    clamped one would hide that the time is too short to tell.
+    Both count events of the same span of time. In a span no longer than a packet's way, losses of packets
+    sent before it can exceed the packets sent in it. The ratio is then above 1 and is not clamped: that would
+    hide that the span is too short.
     """
     return lost / sent if sent > 0.0 else 0.0
 
@@ -226,8 +226,8 @@ def mean_stderr_reached(values: ArrayLike) -> tuple[float, float]:
 def backoffs(time_s: ArrayLike, cwnd: ArrayLike, least: float = 0.03) -> tuple[Array, Array, Array]:
     """Multiplicative decreases seen in a sampled cwnd: (time of the low point, cwnd before, cwnd after).
 
-    Consecutive falling samples are one backoff, since rate halving takes a round-trip time to get there;
-    falls by less than ``least`` of the window are no backoff.
+    Consecutive falling samples are one backoff, since rate halving takes a round-trip time; a fall by less
+    than ``least`` of the window is none.
     """
     time = _array(time_s)
     window = _array(cwnd)
@@ -281,7 +281,7 @@ def _array(values: ArrayLike) -> Array:
 
 
 def _since(time: Array, counter: Array, start_s: float) -> tuple[Array, Array]:
-    """The samples after ``start_s``, opened by one at ``start_s`` itself."""
+    """The samples after ``start_s``, with one at ``start_s`` itself in front."""
     if time.size == 0 or time[-1] <= start_s:
         return np.empty(0), np.empty(0)
     later = time > start_s

@@ -56,8 +56,8 @@ def _link(link: ResolvedLink) -> Plan:
     if link.nodes is None:
         number = {"rate_bps": float(link.rate), "capacity": rest.pop("capacity"), "delay_s": link.delay_s}
         return {"name": link.name, **number, **rest}
-    place = {"nodes": list(link.nodes), "layer2": link.layer == 2}
-    return {"name": link.name, **place, "rate_bps": float(link.rate), "delay_s": link.delay_s, **rest}
+    ends = {"nodes": list(link.nodes), "layer2": link.layer == 2}
+    return {"name": link.name, **ends, "rate_bps": float(link.rate), "delay_s": link.delay_s, **rest}
 
 
 def _element(spec: Element) -> Plan:

@@ -1,7 +1,7 @@
-"""Independent tasks over worker processes.
+"""Runs independent tasks over worker processes.
 
-Why not concurrent.futures: Ctrl-C must end running workers at once and only those, and a worker must end by
-itself when its parent is killed. Here each worker has a pipe of its own, whose end it notices.
+This is not concurrent.futures, because Ctrl-C must end running workers at once and nothing else, and a worker
+must end by itself when its parent is killed. Each worker has its own pipe here and notices when that ends.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ Value = TypeVar("Value")
 
 ENDED = "a worker process ended before its run did (out of memory, or killed)"
 MOST_LOST = 8
-"""Tasks that may end their workers one after the other."""
+"""The most tasks that may end their workers in a row."""
 QUICK_S = 0.2
-"""A worker that answers within this is given tasks ahead; longer ones would end with one worker alone."""
+"""A worker that is done within this gets tasks ahead; longer ones would leave one worker alone at the end."""
 MADE_AT_ONCE = 8
-"""Tasks, where some may wait: what makes them is slow at first when a worker has had its processor."""
+"""Tasks made in one go where some may wait: making one is slow after a worker has used the processor."""
 MOST_AHEAD_BYTES = 16384
-"""Of a task that waits at a worker: all of them fit into the pipe, so that sending one waits for nobody."""
+"""The largest task that may wait at a worker: all of them fit into the pipe, so that sending never blocks."""
 PRELOADED: dict[str, None] = {}
-"""Imported once by the server that workers are forked from."""
+"""Modules that the server imports once, from which workers are forked."""
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Returns the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A task that gave no value: what it raised, or a WorkerError if it ended its worker."""
+    """A task without a value: what it raised, or a WorkerError if it ended its worker."""
 
     error: Exception
 
 
 @dataclass
 class _Task:
-    """A task on its way: where it is in the order, itself as bytes, and how often it has been given out."""
+    """A task: its position in the order, itself as bytes, and how often it was handed out."""
 
     position: int
     packed: Any
@@ -66,7 +66,7 @@ class _Task:
 
 @dataclass
 class _Worker:
-    """A process, the tasks that are out at it in the order of its answers, and when it last answered."""
+    """A process, its tasks in the order in which it returns values, and when it last returned one."""
 
     process: BaseProcess
     tasks: deque[_Task] = field(default_factory=deque)
@@ -75,7 +75,7 @@ class _Worker:
 
 
 def preload(*modules: str) -> None:
-    """Has the server that workers are forked from import these modules once, so that no worker needs to."""
+    """Makes the server import these modules once, so that the workers forked from it need not."""
     PRELOADED.update(dict.fromkeys(modules))
 
 
@@ -96,16 +96,16 @@ def prepare(*modules: str) -> ForkServerContext:
 def map_unordered(
     function: Callable[[Task], Value], tasks: Iterable[Task], jobs: int | None = None
 ) -> Iterator[tuple[int, Value]]:
-    """(position, function(task)) of every task, in the order in which they finish.
+    """Yields (position, function(task)) for every task, in the order in which they finish.
 
-    One task a worker is out at a time, so neither tasks nor values pile up. With one job all is done in this
-    process. The first exception of a task ends all of it; so does closing the iterator. Function, tasks and
-    values have to pickle if there is more than one job.
+    Each worker has one task at a time, so neither tasks nor values pile up. With one job everything runs in
+    this process. The first exception of a task ends all work; so does closing the iterator. Function, tasks
+    and values must pickle if there is more than one job.
 
     Args:
         function: a function at the top level of a module.
-        tasks: consumed as workers come free.
-        jobs: number of workers; all processors if None.
+        tasks: read as workers become free.
+        jobs: the number of workers; all processors if None.
     """
     if jobs == 1:
         for position, task in enumerate(tasks):
@@ -126,18 +126,18 @@ def outcomes(
     memory_bytes: int | None = None,
     ahead: int = 0,
 ) -> Iterator[tuple[int, Value | Failure]]:
-    """As `map_unordered`, always in processes of their own; a task that fails is one of the outcomes.
+    """As `map_unordered`, but always in other processes, and a task that fails is one of the outcomes.
 
     Args:
         function: a function at the top level of a module.
-        tasks: consumed as workers come free.
-        jobs: number of workers; all processors if None.
-        attempts: how often a task is given to a worker that ends before it answers.
-        memory_bytes: what a worker may allocate; a task that wants more fails.
-        ahead: tasks that may wait at a worker that has just answered quickly, so that it need not.
+        tasks: read as workers become free.
+        jobs: the number of workers; all processors if None.
+        attempts: how often a task is handed to a worker that ends before it returns a value.
+        memory_bytes: how much a worker may allocate; a task that needs more fails.
+        ahead: the number of tasks that may wait at a worker whose last one was quick, so that it never idles.
 
     Raises:
-        WorkerError: workers end one after the other and none has answered: it is not the tasks.
+        WorkerError: workers end one after the other without a value, so the tasks are not to blame.
     """
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
@@ -232,16 +232,15 @@ def _packed(tasks: Iterable[Any], at_once: int) -> Iterator[_Task]:
 
 
 def _send(connection: Connection[Any, Any], packed: Any) -> None:
-    with suppress(
-        BrokenPipeError, ConnectionResetError
-    ):  # a worker that has ended is noticed when it is read from
+    # A worker that has ended is noticed when its pipe is read.
+    with suppress(BrokenPipeError, ConnectionResetError):
         connection.send_bytes(packed)
 
 
 def _serve(
     connection: Connection[Any, Any], function: Callable[[Any], Any], memory_bytes: int | None
 ) -> None:
-    """A worker's life: tasks in, values or exceptions out, until None or the end of the pipe."""
+    """Runs in a worker: reads tasks and writes values or exceptions, until None or the end of the pipe."""
     if memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
@@ -261,7 +260,7 @@ def _serve(
 
 
 def _end_with_parent() -> None:
-    """A parent that is killed cannot end its workers; a run that would take minutes more ends here."""
+    """Ends this process when its parent is killed, which cannot end its workers any more."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -59,7 +59,7 @@ class Result:
             "version": _core.version(),
             "seed": self.scenario.seed,
             "duration_s": self.scenario.duration,
-            "window_s": list(self.scenario.figures_window_s()),
+            "window_s": list(self.scenario.metrics_window_s()),
             "flows": core["flows"],
             "links": self._links(core["links"]),
             "background": [
@@ -83,13 +83,13 @@ class Result:
             flow["algorithm"] = part or flow["algorithm"]
         return named
 
-    def _links(self, figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _links(self, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The links with the names of their queue and router, as flows have that of their algorithm."""
         named = {
             part.name: {"queue": part.queue.kind, "router": part.router and part.router.kind}
             for part in self.scenario.resolve().links
         }
-        return [link | named[link["name"]] for link in figures]
+        return [link | named[link["name"]] for link in links]
 
     @functools.cached_property
     def validity(self) -> dict[str, Any] | None:
@@ -103,9 +103,9 @@ class Result:
         return [Path(spec.name).name if spec.custom else None for spec in specs]
 
     def _asked_bps(self) -> list[float | None]:
-        """The load that each background of the plan asks for, as a mean over the window of figures."""
+        """The load that each background of the plan asks for, as a mean over the window."""
         scenario, network = self.scenario, self.scenario.network()
-        begin, end = scenario.figures_window_s()
+        begin, end = scenario.metrics_window_s()
         found: list[float | None] = []
         for i, part in enumerate(scenario.background):
             asked = part.asked_bps(network.paths[f"background.{i}"])
@@ -115,8 +115,8 @@ class Result:
         return found
 
     def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Completion times by background and size, for transfers that began in the window of figures."""
-        begin, end = self.scenario.figures_window_s()
+        """Completion times by background and size, for transfers that began in the window."""
+        begin, end = self.scenario.metrics_window_s()
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
         within = (columns["start_s"] >= begin) & (columns["start_s"] <= end)
         found = []
@@ -160,15 +160,15 @@ class Result:
         }
 
     def _seen(self, name: str) -> dict[str, Array]:
-        """The series of a flow up to the end of the window of figures."""
+        """The series of a flow up to the end of the window."""
         series = self.flow(name)
-        seen = np.searchsorted(series["time_s"], self.scenario.figures_window_s()[1], side="right")
+        seen = np.searchsorted(series["time_s"], self.scenario.metrics_window_s()[1], side="right")
         return {key: column[:seen] for key, column in series.items()}
 
     def _variation(self, name: str, start_s: float) -> float:
         """The coefficient of variation of a flow's rate within the window, from its start on."""
         series = self.flow(name)
-        begin, end = self.scenario.figures_window_s()
+        begin, end = self.scenario.metrics_window_s()
         edges = np.arange(max(begin, start_s), end, COV_SPAN_S)
         return metrics.cov(np.diff(np.interp(edges, series["time_s"], series["delivered_bytes"])))
 

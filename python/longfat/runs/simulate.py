@@ -1,4 +1,4 @@
-"""Scenario to Result, one run or many. Imports nothing slow: workers start with this module."""
+"""Runs scenarios in the simulator, one or many. Imports nothing slow, since workers start with it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Source = Scenario | str | os.PathLike[str] | Mapping[str, Any]
 
 
 def load(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Scenario:
-    """The scenario of a file, nested tables or a scenario, perhaps with another seed or window of figures."""
+    """Returns the scenario of a file, of nested tables or itself, with another seed or window if given."""
     if isinstance(source, Scenario):
         scenario = source
     elif isinstance(source, Mapping):
@@ -36,12 +36,12 @@ def load(source: Source, *, seed: int | None = None, window: tuple[str, str] | N
 
 
 def run(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Result:
-    """Runs a scenario in the simulator. The GIL is released meanwhile, and Ctrl-C ends the run.
+    """Runs a scenario in the simulator. It releases the GIL, and Ctrl-C ends the run.
 
     Args:
         source: a Scenario, the path of a scenario file, or nested tables as in one.
         seed: replaces the scenario's seed.
-        window: times such as ("100 s", "600 s"); every figure is restricted to them.
+        window: times such as ("100 s", "600 s"); every metric is restricted to them.
 
     Raises:
         InputError: the scenario is refused.
@@ -80,14 +80,13 @@ def run_many(
 def run_many(
     sources: Iterable[Source], *, jobs: int | None = None, reduce: Callable[[Result], Any] | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Runs scenarios over worker processes: (position, result) in the order in which they finish.
+    """Runs scenarios over worker processes and yields (position, result) as they finish.
 
-    Each result is the same whatever the number of jobs. Closing the iterator, or Ctrl-C, ends the workers at
-    once.
+    Results do not depend on the number of jobs. Closing the iterator, or Ctrl-C, ends the workers at once.
 
     Args:
-        sources: scenarios, paths or tables; consumed as workers come free.
-        jobs: number of processes, all processors if None; 1 runs in this one.
+        sources: scenarios, paths or tables; read as workers become free.
+        jobs: the number of processes, all processors if None; 1 runs in this process.
         reduce: a function at the top level of a module, applied in the worker, so that series need not
             travel.
     """
@@ -100,6 +99,6 @@ def _reduced(scenario: Scenario, reduce: Callable[[Result], Any] | None) -> Any:
 
 
 def repeats(scenario: Scenario, number: int, *, jobs: int | None = None) -> list[Result]:
-    """The scenario with the seeds seed, seed + 1..., in that order."""
+    """Runs the scenario with the seeds seed, seed + 1, ... and returns the results in that order."""
     seeded = (scenario.repeat(i) for i in range(number))
     return [result for _, result in sorted(run_many(seeded, jobs=jobs), key=lambda pair: pair[0])]

@@ -13,10 +13,10 @@ STANDARD_LOW_P_CONSTANT = 1.5
 """p W^2 of standard TCP without delayed ACK: W = sqrt(3 / (2 p)) (Mathis et al. 1997)."""
 
 STANDARD_BACKOFF = 0.5
-"""What a loss leaves standard TCP of its window."""
+"""The share of its window that a loss leaves to standard TCP."""
 
 LOP_PACKET_BYTES = 1024.0
-"""LOP 3.1.3.1: the usual MSS; headers are not counted."""
+"""LOP 3.1.3.1: the usual MSS; it does not count headers."""
 
 HSTCP_LOW_WINDOW = 38.0
 HSTCP_LOW_P = 1e-3
@@ -32,13 +32,13 @@ STCP_DECREASE = 0.125
 def standard_window(loss: float, *, byte_counting: bool = True) -> float:
     """Standard TCP (Mathis, Semke, Mahdavi, Ott 1997): sqrt(3/(2p)), or sqrt(3/(4p)) with delayed ACK.
 
-    Byte counting (RFC 3465) undoes what delayed ACK takes from the growth, so it has the first form.
+    Byte counting (RFC 3465) makes up for what delayed ACK takes from the growth, so it gives the first form.
     """
     return math.sqrt((1.5 if byte_counting else 0.75) / loss)
 
 
 def hstcp_low_p(low_window: float) -> float:
-    """Loss at which standard TCP has ``low_window``: where HighSpeed TCP takes over (RFC 3649, 5)."""
+    """The loss at which standard TCP has ``low_window`` and HighSpeed TCP takes over (RFC 3649, 5)."""
     return STANDARD_LOW_P_CONSTANT / low_window**2
 
 
@@ -83,7 +83,7 @@ LTCP_DECREASE = 0.15
 """Bhandarkar, Jain, Reddy 2006: W_T, where the second layer begins, and beta."""
 
 MULTCP_FLOWS = 16
-"""Standard flows that the algorithm ptcp stands for unless it is told otherwise."""
+"""The number of standard flows that the algorithm ptcp stands for by default."""
 
 CTCP_ALPHA, CTCP_BETA, CTCP_K = 0.125, 0.5, 0.75
 """Tan, Song, Zhang, Sridharan 2006: growth alpha W^k a round trip, and the share that a loss takes."""
@@ -103,7 +103,7 @@ def cubic_window(loss: float, rtt_s: float, c: float = CUBIC_C, beta: float = CU
 def ltcp_window(loss: float, threshold: float = LTCP_THRESHOLD, decrease: float = LTCP_DECREASE) -> float:
     """LTCP: AIMD(K, beta) with K the layer in which that window lies, W_K = W_T K (K + 1) (K - 1) / 6.
 
-    Follows from the rule of Bhandarkar, Jain, Reddy 2006; goes as p^-.6 where there are many layers.
+    This follows from the rule of Bhandarkar, Jain, Reddy 2006; with many layers it goes as p^-.6.
     """
     window = standard_window(loss)
     layer = 2
@@ -183,7 +183,7 @@ def sawtooth_under_bps(
     """The model of LOP 3.1.3.1, Fig. 3.3: standard TCP's rate below a capacity that varies, at these times.
 
     The rate grows along the line of (3.4) and is halved where it meets the capacity: no slow-start, no
-    queue, no timeouts. Where the capacity itself falls by more than half between two times, halving goes on.
+    queue, no timeouts. The halving repeats where the capacity falls by more than half between two times.
     """
     rates: list[float] = []
     rate, before_s = first_bps, times_s[0] if times_s else 0.0
@@ -201,7 +201,7 @@ RESPONSE_FUNCTIONS: dict[str, Callable[[float], float]] = {
     "hstcp": lambda loss: hstcp_window(loss, low_window=31.0, low_p=hstcp_low_p(31.0)),
     "stcp": stcp_window,
 }
-"""The response functions that LLS Fig. 13 draws, with the parameters of its Table II."""
+"""The response functions in LLS Fig. 13, with the parameters of its Table II."""
 
 
 @dataclass(frozen=True)
@@ -209,8 +209,8 @@ class Law:
     """A published response function: the mean window of one flow, and its form c R^e / p^d at low loss.
 
     ``window`` takes the loss probability and the round-trip time in seconds. ``switch`` are windows near
-    which the law changes from one form to another, and is not exact. ``heeds_delay``: it holds while no queue
-    builds, and says nothing of flows that share one.
+    which the law changes from one form to another and is not exact. A law that ``heeds_delay`` holds while no
+    queue builds, and says nothing about flows that share one.
     """
 
     window: Callable[[float, float], float]
@@ -224,7 +224,7 @@ class Law:
     def unfairness(self) -> float:
         """Exponent of RTT unfairness under synchronised losses: (1 - e) / (1 - d), LOP (2.20) for e = 0.
 
-        NaN for a law that does not say.
+        NaN for a law that heeds delay.
         """
         if self.heeds_delay:
             return math.nan
@@ -281,4 +281,4 @@ LAWS: dict[str, Law] = {
         "Crowcroft, Oechslin 1998: n standard flows as one",
     ),
 }
-"""By name in the registry, with the parameters that it has by default."""
+"""The laws by name in the registry, each with its default parameters."""

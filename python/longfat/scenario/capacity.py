@@ -89,24 +89,24 @@ def schemas(rate: Schema, time: Schema) -> tuple[Schema, ...]:
     )
 
 
-def _rate(value: Any, limits_bps: tuple[float, float], place: str) -> float:
+def _rate(value: Any, limits_bps: tuple[float, float], where: str) -> float:
     least, greatest = limits_bps
     try:
         bps = RATE.parse(value)
     except ValueError as error:
-        raise ValueError(f"{place}{error}") from None
+        raise ValueError(f"{where}{error}") from None
     if not least <= bps <= greatest:
-        raise ValueError(f"{place}accepted: from {RATE.write(least)} to {RATE.write(greatest)}")
+        raise ValueError(f"{where}accepted: from {RATE.write(least)} to {RATE.write(greatest)}")
     return bps
 
 
-def _time(value: Any, limits_s: tuple[float, float], place: str) -> float:
+def _time(value: Any, limits_s: tuple[float, float], where: str) -> float:
     try:
         time = TIME.parse(value)
     except ValueError as error:
-        raise ValueError(f"{place}{error}") from None
+        raise ValueError(f"{where}{error}") from None
     if not limits_s[0] <= time <= limits_s[1]:
-        raise ValueError(f"{place}accepted: from {TIME.write(limits_s[0])} to {TIME.write(limits_s[1])}")
+        raise ValueError(f"{where}accepted: from {TIME.write(limits_s[0])} to {TIME.write(limits_s[1])}")
     return time
 
 
@@ -133,14 +133,14 @@ def _steps(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
         )
     steps: list[tuple[float, float]] = []
     for number, pair in enumerate(value, start=1):
-        place = f"steps, pair {number}: "
+        where = f"steps, pair {number}: "
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise ValueError(f'{place}accepted: a time and a rate such as ["10 s", "300 Mbit/s"]')
-        time = _time(pair[0], (0.0, LATEST_S), place)
+            raise ValueError(f'{where}accepted: a time and a rate such as ["10 s", "300 Mbit/s"]')
+        time = _time(pair[0], (0.0, LATEST_S), where)
         if time <= steps[-1][0] if steps else time != 0.0:
             later = "a time after the one before" if steps else '"0 s", the beginning of the run'
-            raise ValueError(f"{place}accepted: {later}")
-        steps.append((time, _rate(pair[1], limits_bps, place)))
+            raise ValueError(f"{where}accepted: {later}")
+        steps.append((time, _rate(pair[1], limits_bps, where)))
     written = [[TIME.write(time), RATE.write(bps)] for time, bps in steps]
     greatest = max(bps for _, bps in steps)
     return VaryingRate(greatest, {"steps": [list(step) for step in steps]}, {"steps": written})
@@ -167,12 +167,12 @@ def read_trace(path: Path) -> list[int]:
     times: list[int] = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()
-        place = f"trace {path}, line {number}"
+        where = f"trace {path}, line {number}"
         if not text.isdecimal() or len(text) > 9:
-            raise ValueError(f"{place}: {text[:40]!r}; {accepted}")
+            raise ValueError(f"{where}: {text[:40]!r}; {accepted}")
         time = int(text)
         if times and time < times[-1]:
-            raise ValueError(f"{place}: {time} comes after {times[-1]}; {accepted}")
+            raise ValueError(f"{where}: {time} comes after {times[-1]}; {accepted}")
         times.append(time)
         if number > MOST_OPPORTUNITIES:
             raise ValueError(f"trace {path}: accepted: up to {MOST_OPPORTUNITIES} lines")

@@ -116,12 +116,12 @@ class _Quantity:
             held = f"more than {MOST_VALUES} values" if rows else "no value"
             raise ValueError(f"{name}holds {held}; accepted: up to {MOST_VALUES} lines of value[, weight]")
         values, weights = [], []
-        for place, text, weight in rows:
+        for where, text, weight in rows:
             try:
                 values.append(self.parse(text))
                 weights.append(_weight(weight))
             except ValueError as error:
-                raise ValueError(f"{place}: {error}") from None
+                raise ValueError(f"{where}: {error}") from None
         if not fsum(weights) > 0.0:
             raise ValueError(f"{name}all weights are 0; accepted: at least one above 0")
         return Empirical(tuple(values), tuple(weights))
@@ -136,7 +136,7 @@ class _Quantity:
 
 
 def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]]:
-    """Yields place, value and weight of each line; skips empty lines and whatever follows a #."""
+    """Yields position, value and weight of each line; skips empty lines and whatever follows a #."""
     path = base / file
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -149,12 +149,12 @@ def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]
         cells = [cell.strip() for cell in line.partition("#")[0].split(",")]
         if cells == [""]:
             continue
-        place = f"{path}, line {number}"
+        where = f"{path}, line {number}"
         if len(cells) > 2:
             raise ValueError(
-                f'{place}: {len(cells)} columns; accepted: value[, weight] such as "{example}, 3"'
+                f'{where}: {len(cells)} columns; accepted: value[, weight] such as "{example}, 3"'
             )
-        yield place, cells[0], cells[1] if len(cells) == 2 else "1"
+        yield where, cells[0], cells[1] if len(cells) == 2 else "1"
 
 
 def _row(row: Any, example: str) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""The plain values of scenario keys: quantities, counts, shares and switches. Each limit is a constant."""
+"""The values of scenario keys: quantities, counts, shares and switches. Each limit is a constant."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ BottleneckRate = Annotated[
 ]
 
 
-def plain_number(value: Any, limits: tuple[float, float], accepted: str) -> float:
+def bare_number(value: Any, limits: tuple[float, float], accepted: str) -> float:
     """A bare number within limits."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not limits[0] <= value <= limits[1]:
         raise ValueError(f"accepted: {accepted}")
@@ -141,7 +141,7 @@ def share(value: Any, limits: tuple[float, float], accepted: str) -> float:
     """A share or a probability: a bare number, or a percentage such as "7 %"."""
     amount, unit = split(value) or (None, "")
     number = to_float(amount / 100) if amount is not None and unit == "%" else value
-    return plain_number(number, limits, accepted)
+    return bare_number(number, limits, accepted)
 
 
 def share_schema(limits: tuple[float, float]) -> Schema:
@@ -189,7 +189,7 @@ WebSessions = Annotated[int, _whole((0, MOST_SESSIONS), "sessions")]
 def _number(limits: tuple[float, float], accepted: str, example: float) -> Form:
     return Form(
         f"{example:g}",
-        lambda value, _: plain_number(value, limits, accepted),
+        lambda value, _: bare_number(value, limits, accepted),
         lambda value, _: value,
         lambda: {"type": "number", "minimum": limits[0], "maximum": limits[1], "description": accepted},
     )
@@ -226,7 +226,7 @@ def _segments(or_infinite: bool) -> Form:
             return math.inf
         amount, unit = split(value) or (None, "")
         number = to_float(amount) if amount is not None and unit in ("segments", "segment") else value
-        return plain_number(number, limits, accepted)
+        return bare_number(number, limits, accepted)
 
     def schema() -> Schema:
         bare = {"type": "number", "minimum": limits[0], "maximum": limits[1]}

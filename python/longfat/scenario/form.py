@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
@@ -18,8 +18,11 @@ Schema = dict[str, Any]
 """A JSON Schema."""
 
 
-@dataclass(frozen=True)
-class At:
+HERE = Path()
+"""The folder that files are relative to unless a scenario comes from a file."""
+
+
+class At(NamedTuple):
     """Where a value stands: the folder that files named in it are relative to, and its key."""
 
     base: Path
@@ -44,7 +47,7 @@ class Form:
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         def read(value: Any, info: ValidationInfo) -> Any:
-            base: Path = (info.context or {}).get("base", Path())
+            base = info.context.get("base", HERE) if info.context else HERE
             return self.read(value, At(base, info.field_name or ""))
 
         def write(value: Any, info: Any) -> Any:

@@ -66,13 +66,13 @@ class Scenario(Part):
     """A network, its flows and its traffic."""
 
     title: str = ""
-    """Any text; it stands over tables and figures."""
+    """Any text; tables and figures have it as a heading."""
     duration: Duration
     """Length of the run."""
     seed: Seed = 1
     """Changes every random draw."""
     window: Window | None = None
-    """Figures are restricted to these times; by default they cover the whole run."""
+    """Metrics are restricted to these times; by default they cover the whole run."""
     bottleneck: Bottleneck = None  # type: ignore[assignment]  # where there are no links
     """The shared link of a dumbbell; or give `[[link]]`."""
     node: list[Node] = Field(default_factory=list)
@@ -145,8 +145,8 @@ class Scenario(Part):
         """The names of the backgrounds: given ones, else kind and number."""
         return [part.name or f"{part.kind}-{i + 1}" for i, part in enumerate(self.background)]
 
-    def figures_window_s(self) -> tuple[float, float]:
-        """The window of the figures: the given one, else the whole run."""
+    def metrics_window_s(self) -> tuple[float, float]:
+        """The times that metrics cover: the given window, else the whole run."""
         return self.window or (0.0, self.duration)
 
     def varies(self) -> bool:
@@ -171,7 +171,7 @@ class Scenario(Part):
         return notes.warnings(self.network(), self.flow, self.duration)
 
     def notes(self) -> list[str]:
-        """Lines to know when reading the figures."""
+        """Lines to know when reading the results."""
         return notes.notes(self.network(), self.flow)
 
     def filled(self) -> Self:
@@ -188,14 +188,14 @@ class Scenario(Part):
         bottleneck = self.bottleneck
         if not self.link:
             derived = {
-                "reverse_buffer": network.reverse_buffer(),
+                "reverse_buffer": network.reverse_buffer,
                 "buffer_rtt": network.buffer_rtt_s or None,
             }
             bottleneck = bottleneck.filled().model_copy(update=derived)
         named = zip(self.background, self.background_names(), strict=True)
         return self.model_copy(
             update={
-                "window": self.figures_window_s(),
+                "window": self.metrics_window_s(),
                 "bottleneck": bottleneck,
                 "link": [link.filled() for link in self.link],
                 "flow": [
@@ -212,7 +212,7 @@ class Scenario(Part):
         return Resolved(
             seed=full.seed,
             duration_s=full.duration,
-            window_s=full.figures_window_s(),
+            window_s=full.metrics_window_s(),
             access_bps=network.access_bps,
             links=resolved.links(network),
             flows=resolved.flows(network, full.flow, full.flow_names()),
@@ -244,7 +244,7 @@ class Scenario(Part):
             raise ScenarioError([f"{source}: seed = {seed}: {error}"]) from None
 
     def after_warmup(self, warmup: str) -> Self:
-        """The same scenario with figures from `warmup`, a time with its unit, to the end; or ValueError."""
+        """The same scenario with metrics from `warmup`, a time with its unit, to the end; or ValueError."""
         if not 0.0 <= TIME.parse(warmup) < self.duration:
             raise ValueError(f"accepted: a time before the run's end, {TIME.write(self.duration)}")
         return self.with_values({"window": [warmup, TIME.write(self.duration)]})

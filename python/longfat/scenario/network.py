@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 from longfat.scenario import topology
 from longfat.scenario.background import Background
@@ -100,6 +101,7 @@ class Network:
         size = buffer.limit_bytes(rate_bps, self.buffer_rtt_s)
         return Fraction(buffer.packets or 0) if size is None else size / Fraction(repr(self.packet_bytes))
 
+    @cached_property
     def reverse_buffer(self) -> BufferSize:
         """The buffer of a dumbbell's way back: the given one, else the forward one with its least size."""
         assert self.bottleneck is not None

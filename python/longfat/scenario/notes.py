@@ -1,4 +1,4 @@
-"""What to tell about a scenario that can be run: what is probably not meant, and how to read its figures."""
+"""Lines about a scenario that can be run: what is probably not meant, and how to read its results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def warnings(network: Network, flows: Sequence[Flow], duration_s: float) -> list
 
 
 def notes(network: Network, flows: Sequence[Flow]) -> list[str]:
-    """Lines to know when reading the figures: flows that cross queues without the router they speak to."""
+    """Lines to know when reading the results: flows that cross queues without the router they speak to."""
     return [
         line
         for i, flow in enumerate(flows)

@@ -8,7 +8,6 @@ works out by itself. Both are translated here, so plans and stored keys have the
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Sequence
 from functools import cache
@@ -29,9 +28,6 @@ AUTO = "auto"
 SINCE = "0.2"
 """The version that brought `true`, `false` and "auto" to every key."""
 
-_SAYS_ZERO = re.compile(r"(?:(?<=; )|^)0(?=: | takes | switches\b)")
-"""How the meaning of a number says that 0 is no value but asks for one that the row works out."""
-
 
 class Parameter(TypedDict):
     """One parameter of a row; numbers are in `unit`, `choices` is null for them."""
@@ -43,6 +39,8 @@ class Parameter(TypedDict):
     least: float | None
     greatest: float | None
     choices: list[str] | None
+    auto: str | None
+    """What a number is when it is automatic; null if it cannot be."""
 
 
 class Row(TypedDict):
@@ -155,15 +153,12 @@ def words(parameter: Parameter) -> list[str | bool]:
 
 def has_auto(parameter: Parameter) -> bool:
     """Whether a number can be "auto", which the core takes as 0."""
-    return parameter["choices"] is None and bool(_SAYS_ZERO.search(parameter["meaning"]))
+    return parameter["auto"] is not None
 
 
 def meaning(parameter: Parameter) -> str:
     """What a parameter does, in the words of a scenario file."""
-    if not has_auto(parameter):
-        return parameter["meaning"]
-    text = parameter["meaning"].replace("0: automatic, ", "0: ").replace("0: automatic", f"or {AUTO}")
-    return _SAYS_ZERO.sub(AUTO, text)
+    return parameter["meaning"] + (f"; {AUTO}: {parameter['auto']}" if has_auto(parameter) else "")
 
 
 def _value(row: Row, parameter: Parameter, value: Any) -> float | str:

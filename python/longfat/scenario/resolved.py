@@ -99,7 +99,7 @@ class ResolvedBackground:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A whole scenario. Figures are of the time within `window_s`."""
+    """A whole scenario. Metrics cover the times within `window_s`."""
 
     seed: int
     duration_s: float
@@ -150,7 +150,7 @@ def _dumbbell(network: Network, bottleneck: Bottleneck) -> tuple[ResolvedLink, R
         rate=back_bps,
         delay_s=0.0,
         queue=bottleneck.reverse_queue.filled(),
-        limit=_limit(network, network.reverse_buffer(), back_bps),
+        limit=_limit(network, network.reverse_buffer, back_bps),
         router=None,
         loss=NO_LOSS,
         ack_loss=bottleneck.ack_loss,

@@ -102,7 +102,7 @@ def _hoisted(schema: Any, shared: dict[str, Schema], *, at_top: bool = False) ->
 
 def _describe(schema: Schema, model: type[BaseModel]) -> None:
     """Adds docstrings and defaults, as a file has them, to the keys of a model's schema."""
-    texts = _docstrings(model)
+    texts = docstrings(model)
     for name, field in model.model_fields.items():
         key = field.alias or name
         found: Schema = schema["properties"][key]
@@ -176,7 +176,7 @@ def _tables(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 @cache
-def _docstrings(model: type[BaseModel]) -> dict[str, str]:
+def docstrings(model: type[BaseModel]) -> dict[str, str]:
     """The texts below a model's fields, those of its base classes included."""
     texts: dict[str, str] = {}
     for owner in reversed(model.__mro__):

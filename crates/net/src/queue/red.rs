@@ -77,23 +77,16 @@ pub const ROW: Discipline = Discipline {
 };
 
 pub(super) const MIN: Parameter =
-    Parameter::number("min", 0.0, (0.0, 1e9), "packets", "lower threshold of the average; 0: automatic");
-pub(super) const MAX: Parameter = Parameter::number(
-    "max",
-    0.0,
-    (0.0, 1e9),
-    "packets",
-    "upper threshold of the average; 0: three times min",
-);
+    Parameter::number("min", 0.0, (0.0, 1e9), "packets", "lower threshold of the average")
+        .or_auto("from target_delay, at least 5 packets");
+pub(super) const MAX: Parameter =
+    Parameter::number("max", 0.0, (0.0, 1e9), "packets", "upper threshold of the average")
+        .or_auto("three times min");
 pub(super) const MAX_P: Parameter =
     Parameter::number("max_p", 0.1, (0.0, 1.0), "", "drop probability at the upper threshold");
-pub(super) const WEIGHT: Parameter = Parameter::number(
-    "weight",
-    0.0,
-    (0.0, 1.0),
-    "",
-    "weight of a packet in the average; 0: automatic, 1 - exp(-1 / packets per second)",
-);
+pub(super) const WEIGHT: Parameter =
+    Parameter::number("weight", 0.0, (0.0, 1.0), "", "weight of a packet in the average")
+        .or_auto("1 - exp(-1 / packets per second)");
 pub(super) const WAIT: Parameter =
     Parameter::flag("wait", false, "leave at least 1/p packets between two drops, as ns-2 does");
 pub(super) const MEAN_PACKET: Parameter = Parameter::number(

@@ -70,20 +70,16 @@ pub const ROW: Row<Bic> = Row {
                 &["on", "off"],
                 "whether a loss below the last maximum lowers the target",
             ),
-            Parameter::number(
-                "s_max",
-                0.0,
-                (0.0, 1e4),
-                "segments per RTT",
-                "greatest step; 0 takes the variant's own: 32, Linux 16",
-            ),
+            Parameter::number("s_max", 0.0, (0.0, 1e4), "segments per RTT", "greatest step")
+                .or_auto("the variant's own: 32, Linux 16"),
             Parameter::number(
                 "s_min",
                 0.0,
                 (0.0, 1e3),
                 "segments per RTT",
-                "least step; 0 takes b / sigma, the INFOCOM paper has 0.01 (not in variant linux)",
-            ),
+                "least step, 0.01 in the INFOCOM paper (not in variant linux)",
+            )
+            .or_auto("b / sigma"),
             Parameter::number(
                 "b",
                 4.0,

@@ -70,13 +70,8 @@ pub const ROW: Row<Ctcp> = Row {
                 "own queue at which dwnd begins to shrink",
             ),
             Parameter::number("lambda", 0.25, (0.0, 1.0), "", "weight of a new sample of gamma (draft only)"),
-            Parameter::number(
-                "low_window",
-                0.0,
-                (0.0, 1e6),
-                "segments",
-                "standard TCP below this window; 0 takes the variant's own: 41, draft 38",
-            ),
+            Parameter::number("low_window", 0.0, (0.0, 1e6), "segments", "standard TCP below this window")
+                .or_auto("the variant's own: 41, draft 38"),
         ],
         style: Some(Style::new("#0f766e", "X")),
     },

@@ -53,13 +53,8 @@ pub const ROW: Row<Cubic> = Row {
                 "RFC 9438, the workshop paper of 2005 (Rhee, Xu), or Linux's module",
             ),
             Parameter::number("c", 0.4, (0.001, 100.0), "", "scale of the cubic curve, in segments/s^3 (C)"),
-            Parameter::number(
-                "beta",
-                0.0,
-                (0.0, 0.95),
-                "of the window",
-                "what a loss leaves; 0 takes the variant's own: 0.7, 2005 0.8, Linux 717/1024",
-            ),
+            Parameter::number("beta", 0.0, (0.0, 0.95), "of the window", "what a loss leaves")
+                .or_auto("the variant's own: 0.7, 2005 0.8, Linux 717/1024"),
             Parameter::number(
                 "s_max",
                 160.0,

@@ -58,8 +58,9 @@ pub const ROW: Row<Fast> = Row {
                 0.0,
                 (0.0, 1e6),
                 "packets",
-                "packets to keep queued, e.g. 20, 200, 500, 2000 at 0.1, 1, 2.5, 10 Gbit/s; 0 switches",
-            ),
+                "packets to keep queued, e.g. 20, 200, 500, 2000 at 0.1, 1, 2.5, 10 Gbit/s",
+            )
+            .or_auto("m0a, m1a or m2a, by throughput"),
             Parameter::number("m0a", 8.0, PACKETS, "packets", "alpha at low throughput"),
             Parameter::number("m1a", 20.0, PACKETS, "packets", "alpha at medium throughput"),
             Parameter::number("m2a", 200.0, PACKETS, "packets", "alpha at high throughput"),
@@ -93,13 +94,8 @@ pub const ROW: Row<Fast> = Row {
                 "",
                 "share of the way to the target taken by an update",
             ),
-            Parameter::number(
-                "update_period",
-                0.02,
-                (0.0, 10.0),
-                "s",
-                "time between updates of infocom; 0: a round trip",
-            ),
+            Parameter::number("update_period", 0.02, (0.0, 10.0), "s", "time between updates of infocom")
+                .or_auto("a round trip"),
             Parameter::choice(
                 "pacing",
                 &["on", "off"],

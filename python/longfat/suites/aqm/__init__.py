@@ -1,8 +1,8 @@
-"""Queues compared: what Lopez Pacheco's thesis (2.5.1.5) says of them, with the comparisons of RFC 7928.
+"""Compares queues: what Lopez Pacheco's thesis (2.5.1.5) says about them, and the comparisons of RFC 7928.
 
 Goodput against queueing delay, stability under changing load and capacity, fairness among aggressive and
-gentle flows, and the number of flows that SRED estimates. Sections of RFC 7928 are those that ns-3's
-aqm-eval-suite names.
+gentle flows, and the number of flows that SRED estimates. References to sections of RFC 7928 follow ns-3's
+aqm-eval-suite.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The claims about queues, as data: written down, with their rules, before anything was measured."""
+"""The claims about queues as data, written down with their rules before anything was measured."""
 
 from __future__ import annotations
 
-from longfat.suites.aqm import rules
+from longfat.suites.aqm import bounds, rules
 from longfat.suites.aqm.settings import (
     ABOVE_BURSTS,
     AROUND_PIE,
@@ -17,66 +17,46 @@ from longfat.suites.aqm.settings import (
     RESPONSIVE,
     THESIS,
 )
-from longfat.suites.kit.claims import CHOSEN_HERE, VERDICT_RULE, Claim, Setting
+from longfat.suites.kit.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites.kit.suite import Data
+from longfat.suites.kit.text import multiple, short
 
-HALF = f"Numbers chosen here. {VERDICT_RULE}"
+NUMBERS = "Numbers chosen here."
+LOW_AND_STABLE = (
+    f"mean delay at most {bounds.LOW_MS:g} ms; greatest delay at most {multiple(bounds.STEADY_FACTOR)} the "
+    f"least; drop ratio at most {short(bounds.LOW_DROPS)}; greatest drop ratio at most "
+    f"{multiple(bounds.STEADY_FACTOR)} the least."
+)
 MEAN = "Mean over repeats, from 10 s on."
 TANG = "Tang, Wang, Low: Understanding CHOKe, IEEE/ACM ToN 12(4), 2004; thesis, section 2.5.1.2"
 OTT = "Ott, Lakshman, Wong: SRED: Stabilized RED, INFOCOM 1999; thesis, section 2.5.1.4"
 
 
-def _claim(
-    number: int,
-    paper: str,
-    setting: str,
-    published: str,
-    rule: str,
-    experiment: str,
-    find: rules.Find,
-    *,
-    settings: tuple[Setting, ...] = (),
-    values: dict[str, float] | None = None,
-    reports: bool = False,
-) -> Claim[Data]:
-    return Claim(
-        id=f"AQM-{number}",
-        paper=paper,
-        setting=setting,
-        published=published,
-        published_values=values or {},
-        settings=(*COMMON_SETTINGS, *settings),
-        estimator=MEAN,
-        rule=rule if reports else f"{rule} {HALF}",
-        experiments=(experiment,),
-        find=find,
-        reports=reports,
-    )
-
+_of_thesis, _of_guidelines, _of_tang, _of_ott = (
+    Paper[Data]("AQM", citation, COMMON_SETTINGS, MEAN).claim for citation in (THESIS, GUIDELINES, TANG, OTT)
+)
 
 CLAIMS: tuple[Claim[Data], ...] = (
-    _claim(
-        1,
-        THESIS,
+    _of_thesis(
+        "1",
         "changing load",
         "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
-        "RED, CHOKe, BLUE and SRED each fail at least one of four, over the thirds of the run: mean delay at "
-        "most 20 ms; greatest delay at most twice the least; drop ratio at most .02; greatest drop ratio at "
-        "most twice the least.",
-        "load",
+        "RED, CHOKe, BLUE and SRED each fail at least one of four, over the thirds of the run: "
+        + f"{LOW_AND_STABLE} {NUMBERS}",
+        ("load",),
         rules.load_low_and_stable,
         settings=(
             Setting("load", f"{FEW} flows, {FEW + MORE} in the second third, {FEW} again", CHOSEN_HERE),
         ),
     ),
-    _claim(
-        2,
-        THESIS,
+    _of_thesis(
+        "2",
         "fairness of mixes of flows, against drop-tail",
         "in some scenarios AQM improves fairness, in others it degrades it seriously",
-        "Of RED, CHOKe, BLUE and SRED in three mixes of TCP flows: at least one Jain's index .05 above "
-        "drop-tail's, and at least one .05 below.",
-        "fairness",
+        "Among RED, CHOKe, BLUE and SRED in three mixes of TCP flows, at least one Jain's index is "
+        f"{short(bounds.MARGIN)} above drop-tail's and at least one is {short(bounds.MARGIN)} below. "
+        f"{NUMBERS}",
+        ("fairness",),
         rules.fairness_either_way,
         settings=(
             Setting(
@@ -86,69 +66,64 @@ CLAIMS: tuple[Claim[Data], ...] = (
             ),
         ),
     ),
-    _claim(
-        3,
-        TANG,
+    _of_tang(
+        "3",
         "datagrams at a constant rate beside many flows of TCP, behind CHOKe",
         "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
-        f"Beside {RESPONSIVE[1]} flows, at each rate: at most 1 / (1 + e), and less than behind RED.",
-        "unresponsive",
+        f"Beside {RESPONSIVE[1]} flows the datagrams get at most 1 / (1 + e) at each rate, and less than "
+        f"behind RED. {NUMBERS}",
+        ("unresponsive",),
         rules.choke_holds_back,
         settings=(
             Setting(
                 "flows of TCP",
                 f"{RESPONSIVE[1]}; {RESPONSIVE[0]} for comparison",
-                CHOSEN_HERE + f": a first measurement had {RESPONSIVE[0]} alone, where the proof wants many",
+                CHOSEN_HERE + f": a first measurement had only {RESPONSIVE[0]}, but the proof needs many",
             ),
         ),
         values={"greatest_share": 0.269},
     ),
-    _claim(
-        4,
-        OTT,
+    _of_ott(
+        "4",
         "like flows behind SRED",
         "1 / P estimates the number of active flows",
-        "At each number of flows within a factor 1.25 of it.",
-        "flows",
+        f"The estimate is within a factor {bounds.NEAR_FACTOR:g} of each number of flows. {NUMBERS}",
+        ("flows",),
         rules.sred_counts,
     ),
-    _claim(
-        5,
-        GUIDELINES,
+    _of_guidelines(
+        "5",
         f"{FLOWS} like flows",
-        "no figure printed: report goodput against queueing delay",
-        "Reported; the checks compare goodput with drop-tail's.",
-        "tradeoff",
+        "prints no value; goodput against queueing delay is reported here",
+        "The values are reported; the checks compare goodput with drop-tail's.",
+        ("tradeoff",),
         rules.tradeoff,
         reports=True,
     ),
-    _claim(
-        6,
-        THESIS,
+    _of_thesis(
+        "6",
         "changing capacity",
         "AQM algorithms prove unable to keep queue and drop rate low and stable at once in dynamic networks",
         "RED, CHOKe, BLUE and SRED each fail at least one of four, over the times at either capacity, "
-        "changing every 20 s: mean delay at most 20 ms; greatest delay at most twice the least; drop ratio "
-        "at most .02; greatest drop ratio at most twice the least.",
-        "capacity",
+        f"which changes every 20 s: {LOW_AND_STABLE} {NUMBERS}",
+        ("capacity",),
         rules.capacity_low_and_stable,
         settings=(
             Setting(
                 "capacity",
-                f"{HIGH_MBPS} and {LOW_MBPS} Mbit/s by turns, every 20 s and every 0.1 s",
+                f"{HIGH_MBPS} and {LOW_MBPS} Mbit/s, alternating every 20 s and every 0.1 s",
                 "RFC 7928, section 8.2.6, in the values of ns-3's aqm-eval-suite",
             ),
             Setting("flows", f"{FLOWS} like flows", CHOSEN_HERE + "; ns-3's suite has 2"),
         ),
     ),
-    _claim(
-        7,
-        TANG,
+    _of_tang(
+        "7",
         "datagrams beside many flows of TCP, behind CHOKe with room above its thresholds",
         "at most 1 / (1 + e) = 26.9 % of the capacity, whatever they offer",
-        f"Thresholds {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]} packets: at each rate at most 1 / (1 + e), and "
-        f"less than with {AROUND_PIE[0]} and {AROUND_PIE[1]}.",
-        "bound",
+        f"With thresholds of {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]} packets the datagrams get at most 1 / "
+        f"(1 + e) at each rate, and less than with {AROUND_PIE[0]} and {AROUND_PIE[1]}. {NUMBERS}",
+        ("bound",),
         rules.choke_bound,
         settings=(
             Setting("flows of TCP", f"{RESPONSIVE[-1]}", CHOSEN_HERE),
@@ -162,19 +137,18 @@ CLAIMS: tuple[Claim[Data], ...] = (
         ),
         values={"greatest_share": 0.269},
     ),
-    _claim(
-        8,
-        OTT,
+    _of_ott(
+        "8",
         "flows of TCP behind SRED",
         "1 / P estimates 1 / sum of squared shares (proposition 1)",
-        "At each number of flows within a factor 1.1 of 1 / sum of squared shares, taken over the packets "
-        "that the list remembers.",
-        "flows",
+        f"The estimate is within a factor {bounds.CLOSE_FACTOR:g} of 1 / sum of squared shares at each "
+        f"number of flows; the shares are taken over the packets that the list remembers. {NUMBERS}",
+        ("flows",),
         rules.sred_sees_shares,
         settings=(
             Setting(
                 "shares",
-                "those of 0.1 s with those of the packets before, weighted exp(-age / 4000 packets)",
+                "products of shares in 0.1 s and in the packets before, weighted exp(-age / 4000 packets)",
                 CHOSEN_HERE
                 + ": 1000 zombies, replaced with probability 1/4; written after AQM-4 was found 7 to "
                 "11 % low, to show why",

@@ -1,4 +1,4 @@
-"""The runs behind the comparison of queues. What they show is in `aqm_figures`."""
+"""The runs of the comparison of queues. `figures` draws what they show."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def like_flows(mode: Mode) -> list[Run]:
     """Twenty like flows behind each queue."""
     return [
         run(mode, {}, queue, signal, [SACK | {"count": FLOWS}], repeat)
-        for queue, signal, repeat in _places(mode)
+        for queue, signal, repeat in _combinations(mode)
     ]
 
 
@@ -49,11 +49,11 @@ def changing_load(mode: Mode) -> list[Run]:
     third = DURATION_S[mode] // 3
     more = {"start": {"uniform": [f"{third} s", f"{third + 1} s"]}, "stop": f"{2 * third} s"}
     flows = [SACK | {"name": "few", "count": FEW}, SACK | {"name": "more", "count": MORE} | more]
-    return [run(mode, {}, queue, signal, flows, repeat) for queue, signal, repeat in _places(mode)]
+    return [run(mode, {}, queue, signal, flows, repeat) for queue, signal, repeat in _combinations(mode)]
 
 
 def changing_capacity(mode: Mode) -> list[Run]:
-    """Twenty like flows before a capacity that changes tenfold, slowly and fast."""
+    """Twenty like flows on a capacity that changes tenfold, slowly and fast."""
     return [
         run(
             mode,
@@ -65,16 +65,16 @@ def changing_capacity(mode: Mode) -> list[Run]:
             {"rate": alternating(mode, change)},
         )
         for change in CHANGE_S
-        for queue, signal, repeat in _places(mode)
+        for queue, signal, repeat in _combinations(mode)
     ]
 
 
 def mixes(mode: Mode) -> list[Run]:
-    """Like flows, flows with unlike RTTs, gentle flows beside aggressive ones."""
+    """Like flows, flows with different RTTs, gentle flows beside aggressive ones."""
     half = FLOWS // 2
     kinds = {
         "like": [SACK | {"count": FLOWS}],
-        "RTTs": [SACK | {"name": place, "count": half, "rtt": f"{rtt} ms"} for place, rtt in NEAR_AND_FAR],
+        "RTTs": [SACK | {"name": name, "count": half, "rtt": f"{rtt} ms"} for name, rtt in NEAR_AND_FAR],
         "aggressive": [
             {"name": "gentle", "algorithm": "sack", "count": half},
             {"name": "aggressive", "algorithm": "stcp", "count": half},
@@ -83,7 +83,7 @@ def mixes(mode: Mode) -> list[Run]:
     return [
         run(mode, {"mix": mix}, queue, signal, flows, repeat)
         for mix, flows in kinds.items()
-        for queue, signal, repeat in _places(mode)
+        for queue, signal, repeat in _combinations(mode)
     ]
 
 
@@ -102,7 +102,7 @@ def unresponsive(mode: Mode) -> list[Run]:
 
 
 def bound(mode: Mode) -> list[Run]:
-    """Datagrams beside many flows behind CHOKe, with thresholds in its queue's way and above its bursts."""
+    """Datagrams beside many flows behind CHOKe, with thresholds around PIE's target and above bursts."""
     many = RESPONSIVE[-1]
     return [
         run(
@@ -129,7 +129,7 @@ def _datagrams(flows: int, offered: float) -> list[dict[str, Any]]:
 
 
 def numbers(mode: Mode) -> list[Run]:
-    """SRED before different numbers of flows."""
+    """Different numbers of flows behind SRED."""
     return [
         run(mode, {"flows": number}, "sred", DROPS, [SACK | {"count": number}], repeat)
         for number in NUMBERS[mode]
@@ -137,8 +137,8 @@ def numbers(mode: Mode) -> list[Run]:
     ]
 
 
-def _places(mode: Mode) -> Iterator[tuple[str, str, int]]:
-    """Each queue with drops, and with marks if it can, in each repeat."""
+def _combinations(mode: Mode) -> Iterator[tuple[str, str, int]]:
+    """Yields each queue with drops, and with marks if it can mark, in each repeat."""
     for queue in QUEUES:
         for signal in (DROPS, MARKS) if can_mark(queue) else (DROPS,):
             for repeat in range(REPEATS[mode]):
@@ -165,7 +165,7 @@ EXPERIMENTS = (
     Experiment(
         "unresponsive",
         "RFC 7928, 5.3; thesis 2.5.1.2",
-        "Datagrams that do not respond",
+        "Unresponsive datagrams",
         unresponsive,
         figures.unresponsive,
     ),

@@ -1,4 +1,4 @@
-"""The comparison of queues as figures: data, captions."""
+"""The figures of the comparison of queues: data and captions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from longfat.suites.aqm.settings import (
     BOUND_OFFERED,
     BUFFER_PACKETS,
     CHANGE_S,
+    CHOKE_BOUND,
     DROPS,
     FAR_MS,
     FAST,
@@ -30,30 +31,26 @@ from longfat.suites.aqm.settings import (
     SLOW,
     TITLES,
 )
-from longfat.suites.kit.curves import repeats_text
+from longfat.suites.kit.curves import repeats
 from longfat.suites.kit.suite import Runs
 from longfat.words import Mode
 
 SIGNALS = {DROPS: "Drops", MARKS: "Marks (ECN)"}
 DELAY_AXIS = "queueing delay, ms"
 PHASES = (f"{FEW} flows", f"{FEW + MORE} flows", f"{FEW} again")
-SETTING = f"{RATE_MBPS} Mbit/s, buffer of {BUFFER_PACKETS} packets, {RTT_MS} ms unless said."
-CHOKE_BOUND = 1.0 / (1.0 + math.e)
-"""Most that CHOKe leaves datagrams of the capacity (Tang, Wang, Low, IEEE/ACM ToN 12(4), 2004)."""
+SETTING = f"{RATE_MBPS} Mbit/s, buffer of {BUFFER_PACKETS} packets, {RTT_MS} ms unless stated otherwise."
 CORNERS = 48
 
 
 def tradeoff(runs: Runs, mode: Mode) -> Figure:
-    """Goodput against queueing delay, with 1-sigma ellipses."""
+    """Draws goodput against queueing delay, with 1-sigma ellipses."""
     return Figure(
         "tradeoff",
         "RFC 7928, 2.7",
         "Goodput against queueing delay",
-        f"{FLOWS} like flows. {SETTING} The ellipses hold one standard deviation of the two-dimensional "
-        "normal distribution fitted to means over half a second (ten RTTs), of all repeats; "
-        "points are its centres. "
-        "Upper left is better. "
-        f"Runs a queue: {len(runs.distinct('repeat'))}.",
+        f"{FLOWS} like flows. {SETTING} The ellipses show one standard deviation of the two-dimensional "
+        "normal distribution fitted to means over half a second (ten RTTs), of all repeats; points are their "
+        f"centres. Upper left is better. Runs for each queue: {len(runs.distinct('repeat'))}.",
         tuple(
             Panel(
                 SIGNALS[signal],
@@ -74,22 +71,22 @@ def tradeoff(runs: Runs, mode: Mode) -> Figure:
 
 
 def load(runs: Runs, mode: Mode) -> Figure:
-    """Delay and drops of each third of the run, and the histories of the delay."""
+    """Draws delay and drops in each third of the run, and the histories of the delay."""
     phases = {str(number): phase for number, phase in enumerate(PHASES, start=1)}
     return Figure(
         "load",
         "RFC 7928, 8.2.5; thesis 2.5.1.5",
         "Changing load",
-        f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; no point "
-        "in the drops: none. Below: histories with drops, means over half a second, first "
-        "repeat. The capacity "
-        "does not change here." + _repeats(runs),
+        f"{FEW} flows, {MORE} more in the second third of the run. {SETTING} Means over each third; without "
+        "drops there is no point. Below: histories with drops, means over half a second, first repeat. The "
+        "capacity "
+        "does not change here." + repeats(runs),
         (*_spans(runs, phases), *_histories(runs.where(signal=DROPS))),
     )
 
 
 def capacity(runs: Runs, mode: Mode) -> Figure:
-    """Delay and drops at either capacity, of slow and of fast changes, and histories of the delay."""
+    """Draws delay and drops at either capacity, for slow and for fast changes, and histories of the delay."""
     slow, fast = runs.where(change=SLOW), runs.where(change=FAST)
     levels = {"high": f"{HIGH_MBPS} Mbit/s", "low": f"{LOW_MBPS} Mbit/s"}
     quick = [
@@ -111,18 +108,18 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
         "capacity",
         "RFC 7928, 8.2.6; thesis 2.5.1.5",
         "Changing capacity",
-        f"{FLOWS} like flows before {HIGH_MBPS} and {LOW_MBPS} Mbit/s by turns, for {CHANGE_S[SLOW]:g} s "
-        f"each (above) and for {CHANGE_S[FAST]:g} s each (below them). {SETTING} Delays are the backlog "
-        "over the capacity of the moment, waits the mean backlog over the rate that was carried. RED's and "
-        "CHOKe's thresholds are in packets and do not follow the capacity; Adaptive RED takes the higher one "
-        "for it. No point in the drops: none. Last: histories with slow changes and drops, means over half a "
-        "second, first repeat." + _repeats(runs),
+        f"{FLOWS} like flows on a capacity of {HIGH_MBPS} and {LOW_MBPS} Mbit/s, alternating every "
+        f"{CHANGE_S[SLOW]:g} s (above) and every {CHANGE_S[FAST]:g} s (below). {SETTING} Delays are the "
+        "backlog over the current capacity, waits the mean backlog over the carried rate. RED's and CHOKe's "
+        "thresholds are in packets and do not follow the capacity; Adaptive RED assumes the higher one. "
+        "Without drops there is no point. Last: histories with slow changes and drops, means over half a "
+        "second, first repeat." + repeats(runs),
         (*_spans(slow, levels, log=True), *quick, *_histories(slow.where(signal=DROPS))),
     )
 
 
 def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[Panel]:
-    """Delay and drops of each queue over spans of the run, whose figures end in the spans' keys."""
+    """Draws delay and drops of each queue in spans of the run; the spans' keys end the names of columns."""
     return [
         Panel(
             SIGNALS[signal],
@@ -133,7 +130,7 @@ def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[P
                     text,
                     _over_queues(
                         runs.where(signal=signal),
-                        lambda at, key=f"{figure}_{span}": at.mean_stderr(key),  # type: ignore[misc]
+                        lambda at, key=f"{quantity}_{span}": at.mean_stderr(key),  # type: ignore[misc]
                     ),
                     stroke=number,
                 )
@@ -142,13 +139,16 @@ def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[P
             y_log=y_log,
             categories=_names(runs.where(signal=signal)),
         )
-        for figure, label, y_log in (("delay_ms", DELAY_AXIS, log), ("drop_ratio", "dropped / arrived", True))
+        for quantity, label, y_log in (
+            ("delay_ms", DELAY_AXIS, log),
+            ("drop_ratio", "dropped / arrived", True),
+        )
         for signal in SIGNALS
     ]
 
 
 def fairness(runs: Runs, mode: Mode) -> Figure:
-    """Jain's index of each mix of flows."""
+    """Draws Jain's index for each mix of flows."""
     texts = {
         "like": f"{FLOWS} like flows",
         "RTTs": f"RTTs of {NEAR_MS} and {FAR_MS} ms",
@@ -158,8 +158,8 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
         "fairness",
         "RFC 7928, 5.2 and 6; thesis 2.5.1.5",
         "Fairness among TCP flows",
-        f"Jain's index of the goodputs of {FLOWS} flows: like ones; half at {NEAR_MS} ms and half at "
-        f"{FAR_MS} ms; half standard and half Scalable TCP. {SETTING}" + _repeats(runs),
+        f"Jain's index of the goodputs of {FLOWS} flows: like flows; half at {NEAR_MS} ms and half at "
+        f"{FAR_MS} ms; half standard and half Scalable TCP. {SETTING}" + repeats(runs),
         tuple(
             Panel(
                 SIGNALS[signal],
@@ -183,14 +183,13 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
 
 
 def unresponsive(runs: Runs, mode: Mode) -> Figure:
-    """What datagrams that do not respond get of the capacity."""
+    """Draws the share of the capacity that unresponsive datagrams get."""
     return Figure(
         "unresponsive",
         "RFC 7928, 5.3; thesis 2.5.1.2",
-        "Datagrams that do not respond",
-        f"One source at a constant rate beside flows of TCP. {SETTING} CHOKe is there to hold "
-        f"such sources back; "
-        "its bound is proven for many flows." + _repeats(runs),
+        "Unresponsive datagrams",
+        f"One source at a constant rate beside flows of TCP. {SETTING} CHOKe is meant to "
+        "hold such sources back; its bound is proven for many flows." + repeats(runs),
         tuple(
             Panel(
                 f"Beside {number} flows",
@@ -223,7 +222,7 @@ def _shares(runs: Runs, number: int) -> tuple[Curve, ...]:
 
 
 def bound(runs: Runs, mode: Mode) -> Figure:
-    """What CHOKe leaves datagrams, and how long its queue is too short for it to compare."""
+    """Draws the share that CHOKe leaves datagrams, and how long its queue is too short for comparisons."""
     panels = tuple(
         Panel(
             title,
@@ -261,13 +260,13 @@ def bound(runs: Runs, mode: Mode) -> Figure:
         "CHOKe's bound and its thresholds",
         f"One source at a constant rate beside {RESPONSIVE[-1]} flows of TCP, behind CHOKe with two pairs of "
         f"thresholds and {LONG_BUFFER_PACKETS} packets of room. {SETTING} While the average queue is below "
-        "the lower threshold nothing is compared, and the bound's proof does not hold." + _repeats(runs),
+        "the lower threshold CHOKe compares nothing, and the bound's proof does not hold." + repeats(runs),
         panels,
     )
 
 
 def flows(runs: Runs, mode: Mode) -> Figure:
-    """SRED's estimate over the true number of flows."""
+    """Draws SRED's estimate over the true number of flows."""
     true = [float(number) for number in runs.distinct("flows")]
     estimates = [(n, runs.where(flows=n).mean_stderr("flows_estimated")) for n in true]
     effective = [runs.where(flows=n).mean("flows_effective") for n in true]
@@ -276,8 +275,8 @@ def flows(runs: Runs, mode: Mode) -> Figure:
         "thesis 2.5.1.4",
         "The number of flows that SRED estimates",
         f"Like flows of TCP. {SETTING} Mean of 1 / P over the run. The effective number is 1 / sum of "
-        "squared shares, of those of 0.1 s with those of the 4000 packets that the list remembers."
-        + _repeats(runs),
+        "squared shares, from products of the shares in 0.1 s and in the 4000 packets that the list "
+        "remembers." + repeats(runs),
         (
             Panel(
                 "",
@@ -299,7 +298,7 @@ def flows(runs: Runs, mode: Mode) -> Figure:
 def ellipse(
     center: tuple[float, float], variances: tuple[float, float], covariance: float
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The contour of one standard deviation of a two-dimensional normal distribution."""
+    """Returns the contour of one standard deviation of a two-dimensional normal distribution."""
     values, vectors = np.linalg.eigh(np.array([[variances[0], covariance], [covariance, variances[1]]]))
     turn = np.linspace(0.0, 2.0 * math.pi, CORNERS + 1)
     circle = np.vstack((np.cos(turn), np.sin(turn)))
@@ -309,7 +308,7 @@ def ellipse(
 
 
 def _cloud(name: str, runs: Runs) -> tuple[Curve, Curve]:
-    """The ellipse over all repeats, whose spans are equally many, and its centre."""
+    """Returns the ellipse over all repeats, which have equally many spans, and its centre."""
     delays, goodputs = runs.values("span_delay_ms"), runs.values("goodput_share")
     center = (float(delays.mean()), float(goodputs.mean()))
     between = np.cov(np.vstack((delays, goodputs)), bias=True)
@@ -337,12 +336,8 @@ def _over_queues(
     runs: Runs, estimate: Callable[[Runs], tuple[float, float]]
 ) -> list[tuple[float, tuple[float, float]]]:
     names = [name for name in TITLES if runs.has(queue=name)]
-    return [(float(place), estimate(runs.where(queue=name))) for place, name in enumerate(names)]
+    return [(float(index), estimate(runs.where(queue=name))) for index, name in enumerate(names)]
 
 
 def _names(runs: Runs) -> tuple[str, ...]:
     return tuple(title for name, title in TITLES.items() if runs.has(queue=name))
-
-
-def _repeats(runs: Runs) -> str:
-    return repeats_text({None: len(runs.distinct("repeat"))})

@@ -1,4 +1,4 @@
-"""What is kept of a run behind a queue: small to send back, enough for the ellipses, phases and shares."""
+"""Reduces a run behind a queue to what the ellipses, phases and shares need."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from longfat.scenario.capacity import VaryingRate
 from longfat.store.identity import kept_as
 
 SPAN_S = 0.5
-"""Goodput and delay are compared over this long: ten times the RTT of 50 ms, as RFC 7928 suggests."""
+"""Goodput and delay are compared over spans this long: ten times the RTT of 50 ms, as RFC 7928 suggests."""
 
 PHASES = 3
 
 ZOMBIES_MEMORY_PACKETS = 4000.0
-"""SRED's list of 1000, of which an arrival replaces an entry with probability 1/4."""
+"""SRED's list has 1000 entries, and an arrival replaces one with probability 1/4."""
 
 Array = NDArray[np.float64]
 
 
 @kept_as("longfat.suites.aqm_reduction.reduce_run", "48495839c06c1d3f")
 def reduce_run(result: Any) -> dict[str, Any]:
-    """A Result as one row of figures. Shares are of the capacity, ratios of the packets that came.
+    """Reduces a Result to one row of quantities. Shares are of the capacity, ratios of the arrived packets.
 
-    `delay_ms` is the backlog over the capacity, mean over the window of figures, `delay_std_ms` the deviation
-    of its samples; `goodput_var`, `delay_var` (ms^2) and `covariance` are over spans of `SPAN_S`;
-    `delay_ms_1` and the like are of each third of the run, `delay_ms_high` and `delay_ms_low` of the times at
-    which a varying capacity is in its upper and lower half. `last_share` is the throughput of the flow that
-    is named last. `below_min` is the share of the time that the queue is below RED's lower threshold, where
-    that is given. `wait_ms` is the mean wait by Little's law, the mean backlog over the rate that was
-    carried: a backlog over the capacity of the moment says little where that is soon another.
-    `flows_effective` is 1 / sum of squared shares, as `effective_flows` has it.
+    - `delay_ms`: the backlog over the capacity, mean over the scenario's window; `delay_std_ms`: the
+      deviation of its samples.
+    - `goodput_var`, `delay_var` (ms^2), `covariance`: over spans of `SPAN_S`.
+    - `delay_ms_1` and so on: in each third of the run. `delay_ms_high`, `delay_ms_low`: while a varying
+      capacity is in its upper or lower half.
+    - `wait_ms`: the mean wait by Little's law, which is the mean backlog over the carried rate. The backlog
+      over the current capacity says little where the capacity soon changes.
+    - `last_share`: the throughput of the last flow.
+    - `below_min`: the share of time that the queue is below RED's lower threshold, if that is given.
+    - `flows_effective`: 1 / sum of squared shares, see `effective_flows`.
     """
     summary = result.summary
     link, flows = summary["links"][0], summary["flows"]
@@ -78,21 +80,21 @@ def reduce_run(result: Any) -> dict[str, Any]:
 def _spans(
     result: Any, window: tuple[float, float], time: Array, delay: Array, capacity_bps: float
 ) -> tuple[Array, Array, Array]:
-    """Middles of the spans, and in each the goodput of all flows over the capacity, and the mean delay."""
+    """Returns the middles of the spans, and in each the goodput over the capacity and the mean delay."""
     edges = np.arange(window[0], window[1] + 1e-9, SPAN_S)
     goodput = np.zeros(edges.size - 1)
     for flow in result.summary["flows"]:
         columns = result.flow(flow["name"])
         goodput += np.diff(np.interp(edges, columns["time_s"], columns["delivered_bytes"]))
-    place = np.searchsorted(edges, time, side="right") - 1
-    inside = (place >= 0) & (place < goodput.size)
-    count = np.bincount(place[inside], minlength=goodput.size)
-    waits = np.bincount(place[inside], weights=delay[inside], minlength=goodput.size) / np.maximum(count, 1)
+    index = np.searchsorted(edges, time, side="right") - 1
+    inside = (index >= 0) & (index < goodput.size)
+    count = np.bincount(index[inside], minlength=goodput.size)
+    waits = np.bincount(index[inside], weights=delay[inside], minlength=goodput.size) / np.maximum(count, 1)
     return edges[:-1] + 0.5 * SPAN_S, goodput * 8.0 / (SPAN_S * capacity_bps), waits
 
 
 def _phases(series: dict[str, Array], delay: Array, settled_s: float) -> dict[str, float]:
-    """Mean delay, its deviation, and the drop ratio of each third of the run, without its beginning."""
+    """Returns mean delay, its deviation and the drop ratio in each third of the run, after settling."""
     time = series["time_s"]
     edges = np.linspace(0.0, float(time[-1]), PHASES + 1)
     edges[0] = settled_s
@@ -112,7 +114,7 @@ def _phases(series: dict[str, Array], delay: Array, settled_s: float) -> dict[st
 
 
 def capacity_at(rate: float, time_s: Array) -> Array:
-    """A link's capacity at these times, bit/s; `rate` is constant or varies in steps."""
+    """Returns a link's capacity at these times, bit/s; `rate` is constant or varies in steps."""
     if not isinstance(rate, VaryingRate):
         return np.full(time_s.size, float(rate))
     times, rates = np.array(rate.plan["steps"]).T
@@ -120,7 +122,7 @@ def capacity_at(rate: float, time_s: Array) -> Array:
 
 
 def _levels(series: dict[str, Array], delay: Array, capacities: Array, seen: Any) -> dict[str, float]:
-    """Mean delay and drop ratio while a capacity that varies is in its upper and its lower half."""
+    """Returns mean delay and drop ratio while a varying capacity is in its upper and its lower half."""
     middle = 0.5 * (capacities.max() + capacities.min())
     if capacities.max() == capacities.min():
         return {}
@@ -146,16 +148,17 @@ def _flows_effective(result: Any, begin_s: float, capacity_bps: float) -> float:
 
 
 def effective_flows(time_s: Array, received_bytes: Array, begin_s: float, memory_s: float) -> float:
-    """1 / sum of squared shares, as a list that forgets over `memory_s` sees them.
+    """Returns 1 / sum of squared shares, as seen by a list that forgets over `memory_s`.
 
-    What SRED's 1 / P estimates for unlike flows (Ott, Lakshman, Wong 1999, proposition 1): the chance that a
-    packet is of the flow of one drawn from the recent past is the sum of products of shares now and then.
+    SRED's 1 / P estimates this for unlike flows (Ott, Lakshman, Wong 1999, proposition 1). The probability
+    that a packet belongs to the same flow as one drawn from the recent past is the sum, over the flows, of
+    the share now times the share then.
 
     Args:
         time_s: edges of the intervals.
-        received_bytes: of each flow (row) in each interval (column).
-        begin_s: from when on it is averaged.
-        memory_s: the past counts exp(-age / memory_s).
+        received_bytes: bytes of each flow (row) in each interval (column).
+        begin_s: start of the average.
+        memory_s: the past is weighted with exp(-age / memory_s).
     """
     past = np.zeros(received_bytes.shape[0])
     chances = []

@@ -1,14 +1,15 @@
-"""How each claim about queues is judged: a `Finding` from the data. Their words stand in `aqm_claims`."""
+"""The rules of the claims about queues. `claims` has their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from longfat.suites.aqm.figures import CHOKE_BOUND
+from longfat.suites.aqm import bounds
 from longfat.suites.aqm.settings import (
     ABOVE_BURSTS,
     AROUND_PIE,
     CHANGE_S,
+    CHOKE_BOUND,
     DROPS,
     FAST,
     OF_THE_THESIS,
@@ -19,15 +20,6 @@ from longfat.suites.aqm.settings import (
 from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-
-Find = Callable[[Data], Finding]
-
-LOW_MS = 20.0
-LOW_DROPS = 0.02
-STEADY = 2.0
-MARGIN = 0.05
-NEAR = 1.25
-CLOSE = 1.1
 
 
 def load_low_and_stable(data: Data) -> Finding:
@@ -49,7 +41,7 @@ def capacity_low_and_stable(data: Data) -> Finding:
 
 
 def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
-    """Whether each queue of the thesis fails one of the four, over spans whose figures end in these."""
+    """Checks that each queue of the thesis fails one of the four; ``spans`` end the names of columns."""
     checks, texts, kept = [], [], {}
     for name in TITLES:
         at = runs.where(queue=name)
@@ -58,10 +50,10 @@ def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
         short = [
             text
             for text, held in (
-                ("queue low", max(delays) <= LOW_MS),
-                ("queue stable", max(delays) <= STEADY * min(delays)),
-                ("drops low", max(drops) <= LOW_DROPS),
-                ("drops stable", max(drops) <= STEADY * min(drops)),
+                ("queue low", max(delays) <= bounds.LOW_MS),
+                ("queue stable", max(delays) <= bounds.STEADY_FACTOR * min(delays)),
+                ("drops low", max(drops) <= bounds.LOW_DROPS),
+                ("drops stable", max(drops) <= bounds.STEADY_FACTOR * min(drops)),
             )
             if not held
         ]
@@ -83,11 +75,13 @@ def fairness_either_way(data: Data) -> Finding:
         for name in TITLES
         for mix in runs.distinct("mix")
     }
-    of_thesis = {place: gain for place, gain in gains.items() if place[0] in OF_THE_THESIS}
+    of_thesis = {pair: gain for pair, gain in gains.items() if pair[0] in OF_THE_THESIS}
     best, worst = max(of_thesis, key=of_thesis.__getitem__), min(of_thesis, key=of_thesis.__getitem__)
     checks = (
-        at_least(f"{TITLES[best[0]]}, {best[1]}: Jain's index over drop-tail's", gains[best], MARGIN),
-        at_most(f"{TITLES[worst[0]]}, {worst[1]}: Jain's index over drop-tail's", gains[worst], -MARGIN),
+        at_least(f"{TITLES[best[0]]}, {best[1]}: Jain's index over drop-tail's", gains[best], bounds.MARGIN),
+        at_most(
+            f"{TITLES[worst[0]]}, {worst[1]}: Jain's index over drop-tail's", gains[worst], -bounds.MARGIN
+        ),
     )
     text = f"from {gains[worst]:+.3f} ({TITLES[worst[0]]}, {worst[1]}) to {gains[best]:+.3f} "
     return Finding(
@@ -110,7 +104,7 @@ def choke_holds_back(data: Data) -> Finding:
 
 
 def _shares(runs: Runs) -> Mapping[str, Mapping[float, float]]:
-    return {name: _over(runs.where(queue=name), "offered", "last_share") for name in TITLES}
+    return {name: runs.where(queue=name).means("offered", "last_share") for name in TITLES}
 
 
 def _three(shares: Mapping[str, Mapping[float, float]]) -> str:
@@ -122,9 +116,9 @@ def _three(shares: Mapping[str, Mapping[float, float]]) -> str:
 
 def sred_counts(data: Data) -> Finding:
     """AQM-4."""
-    estimates = _over(data["flows"], "flows", "flows_estimated")
+    estimates = data["flows"].means("flows", "flows_estimated")
     checks = tuple(
-        within_factor(f"{number:g} flows: estimated", estimate, float(number), NEAR)
+        within_factor(f"{number:g} flows: estimated", estimate, float(number), bounds.NEAR_FACTOR)
         for number, estimate in estimates.items()
     )
     text = ", ".join(f"{estimate:.3g} of {number:g}" for number, estimate in estimates.items())
@@ -136,8 +130,8 @@ def choke_bound(data: Data) -> Finding:
     near, far = (
         data["bound"].where(thresholds=f"{least} and {most}") for least, most in (AROUND_PIE, ABOVE_BURSTS)
     )
-    shares = [_over(runs, "offered", "last_share") for runs in (near, far)]
-    below_min = [_over(runs, "offered", "below_min") for runs in (near, far)]
+    shares = [runs.means("offered", "last_share") for runs in (near, far)]
+    below_min = [runs.means("offered", "below_min") for runs in (near, far)]
     checks = []
     for offered, share in shares[1].items():
         text = f"{offered:g} of the capacity, thresholds {ABOVE_BURSTS[0]} and {ABOVE_BURSTS[1]}: share"
@@ -160,10 +154,12 @@ def _list(values: Mapping[float, float], digits: int) -> str:
 
 def sred_sees_shares(data: Data) -> Finding:
     """AQM-8."""
-    estimates = _over(data["flows"], "flows", "flows_estimated")
-    effective = _over(data["flows"], "flows", "flows_effective")
+    estimates = data["flows"].means("flows", "flows_estimated")
+    effective = data["flows"].means("flows", "flows_effective")
     checks = tuple(
-        within_factor(f"{number:g} flows: estimated", estimates[number], effective[number], CLOSE)
+        within_factor(
+            f"{number:g} flows: estimated", estimates[number], effective[number], bounds.CLOSE_FACTOR
+        )
         for number in estimates
     )
     text = ", ".join(f"{estimates[n]:.3g} of {effective[n]:.3g} ({n:g} flows)" for n in estimates)
@@ -180,15 +176,11 @@ def tradeoff(data: Data) -> Finding:
         if runs.has(queue=name, signal=signal)
         for at in [runs.where(queue=name, signal=signal)]
     }
-    plain = {name: pair for (name, signal), pair in found.items() if signal == DROPS}
-    text = ", ".join(f"{TITLES[name]} {share:.3f} at {ms:.1f} ms" for name, (share, ms) in plain.items())
+    dropping = {name: pair for (name, signal), pair in found.items() if signal == DROPS}
+    text = ", ".join(f"{TITLES[name]} {share:.3f} at {ms:.1f} ms" for name, (share, ms) in dropping.items())
     checks = tuple(
-        above(f"{TITLES[name]}: goodput / capacity over drop-tail's", share, plain["droptail"][0])
-        for name, (share, _) in plain.items()
+        above(f"{TITLES[name]}: goodput / capacity over drop-tail's", share, dropping["droptail"][0])
+        for name, (share, _) in dropping.items()
         if name != "droptail"
     )
     return Finding(checks, text, {f"{name}, {signal}": list(pair) for (name, signal), pair in found.items()})
-
-
-def _over(runs: Runs, coordinate: str, figure: str) -> Mapping[float, float]:
-    return {place: runs.where(**{coordinate: place}).mean(figure) for place in runs.distinct(coordinate)}

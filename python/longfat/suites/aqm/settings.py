@@ -1,21 +1,22 @@
-"""The queues that are compared, the settings of their experiments, and the scenarios they make."""
+"""The queues that are compared, the settings of their experiments, and the scenarios made from them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from longfat.suites.kit import citations
 from longfat.suites.kit.claims import CHOSEN_HERE, Setting
 from longfat.suites.kit.suite import Coordinate, Run
-from longfat.suites.lopez2008 import settings as lopez2008_settings
 from longfat.units import PACKET_BITS
 from longfat.words import Mode
 
-THESIS = f"{lopez2008_settings.PAPER}, section 2.5.1.5"
+THESIS = f"{citations.LOPEZ2008}, section 2.5.1.5"
 GUIDELINES = "Kuhn, Natarajan, Khademi, Ros: Characterization Guidelines for AQM, RFC 7928, 2016"
 
 THRESHOLDS = {"min": "31 packets", "max": "94 packets"}
-"""Half and three halves of 15 ms at 50 Mbit/s, as Adaptive RED places them around its target."""
+"""Half and three halves of 15 ms at 50 Mbit/s, as Adaptive RED sets them around its target."""
 
 QUEUES: dict[str, dict[str, Any]] = {
     "droptail": {"kind": "droptail"},
@@ -40,7 +41,7 @@ TITLES = {
     "pie": "PIE",
 }
 OF_THE_THESIS = ("red", "choke", "blue", "sred")
-"""Those that sections 2.5.1.1 to 2.5.1.4 describe, and 2.5.1.5 judges."""
+"""The queues that sections 2.5.1.1 to 2.5.1.4 describe and 2.5.1.5 judges."""
 
 DROPS, MARKS = "drops", "marks"
 """Values of the coordinate `signal`."""
@@ -56,32 +57,34 @@ DURATION_S: dict[Mode, int] = {"quick": 60, "full": 300}
 REPEATS: dict[Mode, int] = {"quick": 2, "full": 10}
 
 FEW, MORE = 5, 25
-"""Flows that stay, and flows that come for the second third of the run."""
+"""Flows that stay, and flows that run only in the second third of the run."""
 OFFERED = (0.5, 1.0, 2.0)
-"""Rates of datagrams, of the capacity."""
+"""Rates of datagrams, as shares of the capacity."""
 RESPONSIVE = (10, 64)
-"""Flows of TCP beside the datagrams: few, and many as the theory of CHOKe assumes."""
+"""TCP flows beside the datagrams: few, and many as CHOKe's theory assumes."""
 NUMBERS: dict[Mode, tuple[int, ...]] = {"quick": (5, 10, 20, 50, 100), "full": (2, 5, 10, 20, 50, 100, 200)}
 
 START = {"uniform": ["0 s", "5 s"]}
 
 HIGH_MBPS, LOW_MBPS = 100, 10
-"""Capacities between which RFC 7928 lets it change, as ns-3's aqm-eval-suite has them (section 8.2.6)."""
+"""The capacities of RFC 7928, section 8.2.6, with the values of ns-3's aqm-eval-suite."""
 SLOW, FAST = "slow", "fast"
 """Values of the coordinate `change`."""
 CHANGE_S = {SLOW: 20.0, FAST: 0.1}
-"""How long a capacity lasts: experiments 1 and 2 of RFC 7928, section 8.2.6."""
+"""How long each capacity lasts: experiments 1 and 2 of RFC 7928, section 8.2.6."""
 
+CHOKE_BOUND = 1.0 / (1.0 + math.e)
+"""The greatest share of the capacity that CHOKe leaves datagrams (Tang, Wang, Low 2004)."""
 AROUND_PIE, ABOVE_BURSTS = (31, 94), (100, 300)
-"""Thresholds of CHOKe, packets: those of the other experiments, and longer ones."""
+"""Thresholds of CHOKe, packets: those of the other experiments, and greater ones."""
 LONG_BUFFER_PACKETS = 1000
 BOUND_OFFERED = (0.5, 1.0, 2.0, 4.0)
-"""Rates of datagrams where CHOKe's bound is looked for, of the capacity."""
+"""Rates of datagrams at which CHOKe's bound is tested, as shares of the capacity."""
 
 COMMON_SETTINGS = (
     Setting("bottleneck", f"{RATE_MBPS} Mbit/s, {BUFFER_PACKETS} packets (two BDPs)", CHOSEN_HERE),
-    Setting("capacity", "constant unless said", CHOSEN_HERE),
-    Setting("flows", f"TCP SACK, {RTT_MS} ms unless said, starts within 5 s", CHOSEN_HERE),
+    Setting("capacity", "constant unless stated otherwise", CHOSEN_HERE),
+    Setting("flows", f"TCP SACK, {RTT_MS} ms unless stated otherwise, starts within 5 s", CHOSEN_HERE),
     Setting(
         "RED, CHOKe",
         "thresholds 31 and 94 packets",
@@ -90,7 +93,7 @@ COMMON_SETTINGS = (
     Setting("Adaptive RED", "target 15 ms", CHOSEN_HERE),
     Setting("others", "as in `longfat queues`, with their defaults", CHOSEN_HERE),
     Setting("marks", "ECN (RFC 3168) in the queue and in all flows of TCP", "RFC 7928"),
-    Setting("duration, repeats", f"300 s, figures from {SETTLE_S} s on; 10 repeats over seeds", CHOSEN_HERE),
+    Setting("duration, repeats", f"300 s, measured from {SETTLE_S} s on; 10 repeats over seeds", CHOSEN_HERE),
 )
 
 
@@ -103,7 +106,7 @@ def scenario(
     repeat: int,
     bottleneck: dict[str, Any],
 ) -> dict[str, Any]:
-    """A scenario; ``flows`` are tables of flows without what all have, ``bottleneck`` what differs there."""
+    """Returns a scenario; ``flows`` and ``bottleneck`` hold what differs from the common settings."""
     marks = {"ecn": True} if signal == MARKS else {}
     return {
         "title": title,
@@ -130,23 +133,23 @@ def run(
     repeat: int,
     bottleneck: dict[str, Any] | None = None,
 ) -> Run:
-    """One run at its place; ``bottleneck`` has the keys of it that differ from the common settings."""
-    place = {"queue": queue, "signal": signal, **coordinates}
-    title = ", ".join(str(value) for value in place.values())
+    """Returns one run; ``bottleneck`` has the keys that differ from the common settings."""
+    at = {"queue": queue, "signal": signal, **coordinates}
+    title = ", ".join(str(value) for value in at.values())
     return Run(
-        {**place, "repeat": repeat},
+        {**at, "repeat": repeat},
         scenario(title, mode, queue, signal, flows, repeat, bottleneck or {}),
         RATE_MBPS * 1e6 * DURATION_S[mode] / PACKET_BITS,
     )
 
 
 def can_mark(queue: str) -> bool:
-    """Whether a queue of `QUEUES` can mark packets."""
+    """Returns whether a queue of `QUEUES` can mark packets."""
     return queue != "droptail"
 
 
 def alternating(mode: Mode, change: str) -> dict[str, Any]:
-    """A rate that changes between `HIGH_MBPS` and `LOW_MBPS` until the run's end, the higher first."""
+    """Returns a rate that alternates between `HIGH_MBPS` and `LOW_MBPS`, the higher first, until the end."""
     span_s = CHANGE_S[change]
     steps = round(DURATION_S[mode] / span_s)
     return {

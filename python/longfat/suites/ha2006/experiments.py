@@ -1,4 +1,4 @@
-"""The runs behind HA's slides: which points, how often. What they show is in `ha2006_figures`."""
+"""The runs of HA's slides: which points, how often. `figures` draws what they show."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def like_pairs(mode: Mode) -> list[Run]:
 
 
 def histories(mode: Mode) -> list[Run]:
-    """The pairs of the backup slides; one repeat is shown."""
+    """The pairs of the backup slides; the figure shows one repeat."""
     pairs = _pairs(mode, HISTORIES, (HISTORY_RTT_MS,))
     return [pair for pair in pairs if pair.coordinates["repeat"] == 0]
 
@@ -56,7 +56,7 @@ def beside_sack(mode: Mode) -> list[Run]:
 
 
 def _shown(mode: Mode) -> Iterable[str]:
-    """The quick form measures those of the claims alone where a run serves one claim only."""
+    """In quick mode, only the protocols that the claims are about: these runs serve a single claim."""
     return MEASURED if mode == "quick" else ALGORITHMS
 
 
@@ -78,7 +78,7 @@ EXPERIMENTS = (
     Experiment(
         "loss", "Packet loss rate", "Losses of the flows and of all traffic", like_pairs, figures.loss
     ),
-    Experiment("rtt", "RTT Fairness", "Pairs with unlike RTTs", unlike_rtts, figures.rtt_fairness),
+    Experiment("rtt", "RTT Fairness", "Pairs with different RTTs", unlike_rtts, figures.rtt_fairness),
     Experiment("friendly", "TCP Friendliness", "Beside TCP SACK", beside_sack, figures.friendliness),
     Experiment("intra", "Intra-Protocol Fairness", "Pairs of one protocol", like_pairs, figures.intra),
     Experiment(

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, points
-from longfat.runs import metrics
 from longfat.suites.ha2006.settings import (
     BACKGROUNDS,
     HISTORIES,
@@ -26,20 +25,20 @@ from longfat.words import Mode
 
 PANELS = {"without": "Without background", "with": "With background"}
 RATE_SPAN_S = 2.0
-"""Rates of the histories are means over this long."""
+"""Rates of the histories are means over this time."""
 
 Estimate = Callable[[Runs], tuple[float, float]]
-"""Mean and standard error of the repeats at a place."""
+"""The mean and standard error over the repeats at one point."""
 
 
 def utilization(runs: Runs, mode: Mode) -> Figure:
-    """Link utilization, of all traffic."""
+    """Draws the link utilization by all traffic."""
     return _metric(
         "utilization",
         "Link Utilization",
         "Use of the link by all traffic",
         "Share of the capacity that all traffic used while both flows ran, for each RTT of the pair. The "
-        f"background took {_background(runs)} of it. The slides: better with background, good for most.",
+        f"background used {_background(runs)} of it. The slides: better with background, good for most.",
         runs,
         "share of the capacity",
         _mean_of("utilization"),
@@ -48,7 +47,7 @@ def utilization(runs: Runs, mode: Mode) -> Figure:
 
 
 def stability(runs: Runs, mode: Mode) -> Figure:
-    """Coefficient of variation of the flows' rates."""
+    """Draws the coefficient of variation of the flows' rates."""
     return _metric(
         "stability",
         "Stability",
@@ -62,21 +61,22 @@ def stability(runs: Runs, mode: Mode) -> Figure:
 
 
 def loss(runs: Runs, mode: Mode) -> Figure:
-    """Loss ratios of the flows, and of all traffic."""
+    """Draws the loss ratios of the flows and of all traffic."""
     ours = _panels(runs, "lost / sent", _mean_of("loss_ratio"), of="the two flows", y_log=True)
     both = _panels(runs, "lost / sent", _mean_of("link_loss_ratio"), of="all traffic", y_log=True)
     return Figure(
         "loss",
         "Packet loss rate",
         "Losses of the flows and of all traffic",
-        "Packets lost over packets sent while both flows ran; no point: none was lost. The slides: STCP has "
-        "the highest in both; little more with background. " + NO_RATE + _repeats(runs),
+        "Packets lost over packets sent while both flows ran; a point is missing where none was lost. The "
+        "slides: STCP has "
+        "the highest in both; background adds little. " + NO_RATE + _repeats(runs),
         (*ours, *both),
     )
 
 
 def rtt_fairness(runs: Runs, mode: Mode) -> Figure:
-    """Ratio of the throughputs of two flows with unlike RTTs."""
+    """Draws the ratio of the throughputs of two flows with different RTTs."""
     panels = tuple(
         Panel(
             PANELS[background],
@@ -90,7 +90,7 @@ def rtt_fairness(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "rtt",
         "RTT Fairness",
-        "Pairs with unlike RTTs",
+        "Pairs with different RTTs",
         f"Two flows of one protocol, the first at {LONG_RTT_MS} ms. The slides: FAST nearly perfect without "
         "background, the lowest with it. " + NO_RATE + _repeats(runs),
         panels,
@@ -98,7 +98,7 @@ def rtt_fairness(runs: Runs, mode: Mode) -> Figure:
 
 
 def friendliness(runs: Runs, mode: Mode) -> Figure:
-    """Jain's index of a protocol and TCP SACK."""
+    """Draws Jain's index of a protocol and TCP SACK."""
     return _metric(
         "friendly",
         "TCP Friendliness",
@@ -113,7 +113,7 @@ def friendliness(runs: Runs, mode: Mode) -> Figure:
 
 
 def intra(runs: Runs, mode: Mode) -> Figure:
-    """Jain's index of two flows of one protocol."""
+    """Draws Jain's index of two flows of one protocol."""
     return _metric(
         "intra",
         "Intra-Protocol Fairness",
@@ -128,22 +128,22 @@ def intra(runs: Runs, mode: Mode) -> Figure:
 
 
 def convergence(runs: Runs, mode: Mode) -> Figure:
-    """Time until the second flow has 80 % of the first one's rate."""
+    """Draws the time until the second flow has 80 % of the first one's rate."""
     return _metric(
         "convergence",
         "Convergence",
         "Time until the second flow has 80 %",
         "Time from its start until the second flow runs at 80 % of the first one's rate, mean of the repeats "
-        "that got there; no point: most did not. The slides: HSTCP very slow without background, better "
-        "with it; FAST much slower with it.",
+        "that reached it; a point is missing where most did not. The slides: HSTCP very slow without "
+        "background, better with it; FAST much slower with it.",
         runs,
         "time, s",
-        lambda at: metrics.mean_stderr_reached(at.values("convergence_80_s")),
+        lambda at: at.mean_stderr_reached("convergence_80_s"),
     )
 
 
 def histories(runs: Runs, mode: Mode) -> Figure:
-    """Throughput of pairs at 82 ms."""
+    """Draws the throughput of pairs at 82 ms."""
     panels = tuple(
         _history(f"{TITLES[name]}, {background} background", run)
         for name in HISTORIES
@@ -154,8 +154,8 @@ def histories(runs: Runs, mode: Mode) -> Figure:
         "histories",
         "Backup slides",
         f"Throughput of pairs at {HISTORY_RTT_MS} ms",
-        f"Means over {RATE_SPAN_S:g} s, first repeat. The slides: with background all adapt their windows "
-        "more often, which helps all but FAST to converge. " + NO_RATE,
+        f"Means over {RATE_SPAN_S:g} s, first repeat. The slides: with background all protocols adapt "
+        "their windows more often, which helps all but FAST to converge. " + NO_RATE,
         panels,
     )
 
@@ -183,15 +183,15 @@ def _panels(
     y_range: tuple[float, float] | None = None,
     y_log: bool = False,
 ) -> tuple[Panel, ...]:
-    """A metric without and with background, over the protocols, on axes of one scale."""
+    """Draws a metric over the protocols, without and with background on the same scale."""
     names = [name for name in TITLES if runs.has(algorithm=name)]
     curves = {
         background: tuple(
             points(
                 f"{rtt} ms",
                 [
-                    (float(place), estimate(runs.where(algorithm=name, background=background, rtt_ms=rtt)))
-                    for place, name in enumerate(names)
+                    (float(index), estimate(runs.where(algorithm=name, background=background, rtt_ms=rtt)))
+                    for index, name in enumerate(names)
                 ],
                 stroke=stroke,
             )
@@ -214,7 +214,7 @@ def _panels(
 
 
 def _common(curves: Mapping[str, tuple[Curve, ...]], log: bool) -> tuple[float, float] | None:
-    """One scale for panels that are to be compared."""
+    """Returns one scale for panels that are compared with each other."""
     found = [y for group in curves.values() for curve in group for y in curve.y if math.isfinite(y)]
     shown = [y for y in found if y > 0.0]
     if not shown:
@@ -228,9 +228,9 @@ def _history(title: str, run: Mapping[str, Any]) -> Panel:
         time, received = np.asarray(history["time_s"]), np.asarray(history["received_bytes"])
         edges = np.arange(float(time[0]), float(time[-1]), RATE_SPAN_S)
         rates = np.diff(np.interp(edges, time, received)) * 8e-6 / RATE_SPAN_S
-        places = tuple(float(edge) + 0.5 * RATE_SPAN_S for edge in edges[:-1])
+        middles = tuple(float(edge) + 0.5 * RATE_SPAN_S for edge in edges[:-1])
         values = tuple(round(float(rate), 3) for rate in rates)
-        curves.append(Curve(f"flow {number + 1}", places, values, None, None, "line", number))
+        curves.append(Curve(f"flow {number + 1}", middles, values, None, None, "line", number))
     return Panel(title, "time, s", "Mbit/s", tuple(curves), y_range=(0.0, 420.0))
 
 
@@ -239,13 +239,14 @@ def _background(runs: Runs) -> str:
     return f"{100.0 * shares.min():.0f} to {100.0 * shares.max():.0f} %"
 
 
-def _mean_of(figure: str) -> Estimate:
-    return lambda at: at.mean_stderr(figure)
+def _mean_of(quantity: str) -> Estimate:
+    return lambda at: at.mean_stderr(quantity)
 
 
 def _repeats(runs: Runs) -> str:
     seen: dict[str, set[Any]] = {}
     for row in runs:
-        group = "protocols with results on the slides" if row["algorithm"] in MEASURED else "others"
+        shown = row["algorithm"] in MEASURED
+        group = "for protocols with results on the slides" if shown else "for others"
         seen.setdefault(group, set()).add(row["repeat"])
     return repeats_text({group: len(numbers) for group, numbers in sorted(seen.items(), reverse=True)})

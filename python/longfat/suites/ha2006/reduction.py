@@ -1,4 +1,4 @@
-"""What is kept of a run of two flows on HA's testbed. Figures are of the time that both run."""
+"""Reduces a run of two flows on HA's testbed. Quantities cover the time that both flows run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from longfat.suites.kit.reduction import history
 
 @kept_as("longfat.suites.ha2006_reduction.reduce_run", "e2bf04960a0b7f5e")
 def reduce_run(result: Any) -> dict[str, Any]:
-    """A Result as one row of figures, with the flows' histories under ``series``.
+    """Reduces a Result to one row of quantities, with the flows' histories under ``series``.
 
-    `utilization` counts all traffic on the bottleneck; `loss_ratio` the two flows' packets lost over sent,
-    `link_loss_ratio` those of all traffic; `cov` is over seconds, the mean of the two flows.
+    `utilization` counts all traffic on the bottleneck. `loss_ratio` is lost over sent packets of the two
+    flows, `link_loss_ratio` that of all traffic. `cov` is taken over seconds and is the mean of both flows.
     """
     summary = result.summary
     link, flows = summary["links"][0], summary["flows"]

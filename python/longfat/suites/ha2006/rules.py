@@ -1,37 +1,33 @@
-"""How each HA claim is judged: a `Finding` from the data. Each rule's words stand in `ha2006_claims`."""
+"""The rules of HA's claims. `claims` has their texts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
+from longfat.numbers import finite
+from longfat.suites.ha2006 import bounds
 from longfat.suites.ha2006.settings import MEASURED, TITLES, WITH, WITHOUT
 from longfat.suites.kit.checks import above, at_least, at_most, below
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
+from longfat.suites.kit.text import multiple, seconds
 
-Find = Callable[[Data], Finding]
-
-GOOD = 0.9
-SAME = 0.005
-"""Two utilizations or indices this near are the same."""
 NEW = tuple(name for name in MEASURED if name != "sack")
-LOW = 0.9
-SLOW_S = 200.0
 
 
 def utilization(data: Data) -> Finding:
     """HA-1."""
     used = _both(data["utilization"], "utilization")
     checks = [
-        at_least(f"{TITLES[name]}: with background less without", after - before, -SAME)
+        at_least(f"{TITLES[name]}: with background less without", after - before, -bounds.SAME)
         for name, (before, after) in used.items()
     ]
-    good = sum(after >= GOOD for _, after in used.values())
-    most = len(used) // 2 + 1
-    checks.append(at_least(f"protocols that use {GOOD:g} with background", float(good), float(most)))
+    good = sum(after >= bounds.GOOD for _, after in used.values())
+    most = math.floor(bounds.MOST_SHARE * len(used)) + 1
+    checks.append(at_least(f"protocols that use {bounds.GOOD:g} with background", float(good), float(most)))
     return Finding(tuple(checks), _listed(used), {"utilization": _keyed(used)})
 
 
@@ -45,13 +41,13 @@ def stability(data: Data) -> Finding:
     ]
     checks.append(above("FAST: with background", covs["fast"][1], covs["fast"][0]))
     typical = float(np.median([before for name, (before, _) in covs.items() if name != "fast"]))
-    checks.append(at_least("median of the others without background", typical, 0.2))
+    checks.append(at_least("median of the others without background", typical, bounds.HIGH_COV))
     return Finding(tuple(checks), _listed(covs), {"cov": _keyed(covs)})
 
 
 def loss(data: Data) -> Finding:
     """HA-3."""
-    own, whole = (_both(data["loss"], figure) for figure in ("loss_ratio", "link_loss_ratio"))
+    own, whole = (_both(data["loss"], quantity) for quantity in ("loss_ratio", "link_loss_ratio"))
     checks = [
         above(
             f"{text} {background} background: STCP's",
@@ -62,7 +58,11 @@ def loss(data: Data) -> Finding:
         for index, background in enumerate((WITHOUT, WITH))
     ]
     checks += [
-        at_most(f"{TITLES[name]}: what background adds to the loss of all traffic", after - before, 1e-3)
+        at_most(
+            f"{TITLES[name]}: what background adds to the loss of all traffic",
+            after - before,
+            bounds.ADDED_LOSS,
+        )
         for name, (before, after) in whole.items()
     ]
     return Finding(
@@ -78,7 +78,9 @@ def rtt_fairness(data: Data) -> Finding:
     checks = [
         at_least(
             f"FAST without background, {rtt} ms",
-            *_bounded(runs.where(algorithm="fast", background=WITHOUT, rtt_ms=rtt), "ratio", GOOD),
+            *_bounded(
+                runs.where(algorithm="fast", background=WITHOUT, rtt_ms=rtt), "ratio", bounds.NEARLY_PERFECT
+            ),
         )
         for rtt in runs.distinct("rtt_ms")
     ]
@@ -92,7 +94,7 @@ def friendliness(data: Data) -> Finding:
     """HA-5."""
     jain = _both(data["friendly"], "jain", NEW)
     checks = [
-        at_most("STCP: with background", after, before + SAME)
+        at_most("STCP: with background", after, before + bounds.SAME)
         if name == "stcp"
         else above(f"{TITLES[name]}: with background", after, before)
         for name, (before, after) in jain.items()
@@ -106,10 +108,10 @@ def intra(data: Data) -> Finding:
     checks: list[Check] = []
     for name in ("hstcp", "sack", "stcp"):
         before, after = jain[name]
-        checks.append(below(f"{TITLES[name]} without background", before, LOW))
+        checks.append(below(f"{TITLES[name]} without background", before, bounds.LOW_INDEX))
         checks.append(above(f"{TITLES[name]}: with background", after, before))
     before, after = jain["fast"]
-    checks.append(at_least("FAST: without background less with", before - after, 0.05))
+    checks.append(at_least("FAST: without background less with", before - after, bounds.FALLS_BY))
     return Finding(tuple(checks), _listed(jain), {"jain": _keyed(jain)})
 
 
@@ -123,31 +125,37 @@ def convergence(data: Data) -> Finding:
     }
     (slow, better), (fast, worse) = times["hstcp"], times["fast"]
     checks = (
-        at_least("HSTCP without background, s", slow, SLOW_S),
+        at_least("HSTCP without background, s", slow, bounds.SLOW_S),
         below("HSTCP: with background, s", better, slow),
-        above("FAST: with background, over twice without, s", worse, 2.0 * fast),
+        above(
+            f"FAST: with background, over {multiple(bounds.MUCH_SLOWER)} without, s",
+            worse,
+            bounds.MUCH_SLOWER * fast,
+        ),
     )
-    text = ", ".join(f"{TITLES[name]} {_seconds(a)} to {_seconds(b)}" for name, (a, b) in times.items())
-    kept = {name: [None if math.isinf(value) else value for value in pair] for name, pair in times.items()}
+    text = ", ".join(
+        f"{TITLES[name]} {seconds(a, '.0f')} to {seconds(b, '.0f')}" for name, (a, b) in times.items()
+    )
+    kept = {name: finite(list(pair)) for name, pair in times.items()}
     return Finding(checks, text, {"convergence_80_s": kept})
 
 
-def _both(runs: Runs, figure: str, names: tuple[str, ...] = MEASURED) -> dict[str, tuple[float, float]]:
-    """Of each protocol the mean over RTTs and repeats, without and with background."""
+def _both(runs: Runs, quantity: str, names: tuple[str, ...] = MEASURED) -> dict[str, tuple[float, float]]:
+    """Returns each protocol's mean over RTTs and repeats, without and with background."""
     return {
-        name: (at.where(background=WITHOUT).mean(figure), at.where(background=WITH).mean(figure))
+        name: (at.where(background=WITHOUT).mean(quantity), at.where(background=WITH).mean(quantity))
         for name in names
         for at in [runs.where(algorithm=name)]
     }
 
 
-def _bounded(runs: Runs, figure: str, least: float) -> tuple[float, float, float]:
-    mean, error = runs.mean_stderr(figure)
+def _bounded(runs: Runs, quantity: str, least: float) -> tuple[float, float, float]:
+    mean, error = runs.mean_stderr(quantity)
     return mean, least, error
 
 
 def _typical(runs: Runs, name: str, background: str) -> float:
-    """Median over RTTs and repeats; a run that never got there counts as infinite."""
+    """Returns the median over RTTs and repeats; a time that was never reached counts as infinite."""
     times = runs.where(algorithm=name, background=background).values("convergence_80_s")
     return float(np.median(np.where(np.isnan(times), math.inf, times)))
 
@@ -158,7 +166,3 @@ def _listed(pairs: Mapping[str, tuple[float, float]]) -> str:
 
 def _keyed(pairs: Mapping[str, tuple[float, float]]) -> dict[str, list[float]]:
     return {name: list(pair) for name, pair in pairs.items()}
-
-
-def _seconds(value: float) -> str:
-    return "never" if math.isinf(value) else f"{value:.0f} s"

@@ -1,6 +1,6 @@
-"""Settings of Ha et al. 2006 (HA), each with its source, and the scenarios they make.
+"""Settings of Ha et al. 2006 (HA), each with its source, and the scenarios made from them.
 
-What is at hand are the slides of the talk: they give no rate, buffer or amount of traffic.
+Only the slides of the talk were available; they give no rate, buffer or amount of traffic.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "vegas": {"name": "vegas"},
     "hstcp-lp": {"name": "hstcp-lp"},
 }
-"""The protocols that the slides name, and those of the later suites that are TCP: `theory` has them all.
+"""The protocols that the slides name, and the TCP variants of the later suites; `theory` has all algorithms.
 
-Left out are what the suites have beside them: standard TCP without SACK, parallel TCP, transports over UDP
-and explicit rates, which need a stack or a router of their own.
+Standard TCP without SACK and parallel TCP are left out, and so are transports over UDP and explicit rates,
+which need their own stack or router.
 """
 
 TITLES = {
@@ -61,9 +61,9 @@ TITLES = {
     "hstcp-lp": "HSTCP-LP",
 }
 MEASURED = ("sack", "bic", "cubic", "fast", "hstcp", "htcp", "stcp")
-"""Those of which the slides show results: the claims are about them."""
+"""The protocols for which the slides show results; the claims are about them."""
 HISTORIES = ("fast", "stcp", "hstcp", "htcp", "bic", "cubic")
-"""Those whose throughput the backup slides show, in their order."""
+"""The protocols whose throughput the backup slides show, in the order of the slides."""
 
 RATE_MBPS = 400
 BUFFER = "2 MB"
@@ -74,7 +74,7 @@ SHORT_RTTS_MS: dict[Mode, tuple[int, ...]] = {"quick": (16, 82), "full": (16, 42
 FIRST_S, SECOND_S = 30, 130
 DURATION_S: dict[Mode, int] = {"quick": 300, "full": 1200}
 REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
-"""Of `MEASURED`; others are there to be looked at beside them, and run once."""
+"""Repeats of the protocols in `MEASURED`; the others are shown beside them and run once."""
 
 WITHOUT, WITH = "without", "with"
 """Values of the coordinate `background`."""
@@ -99,7 +99,7 @@ BACKGROUND: list[dict[str, Any]] = [
 STACK: dict[str, Any] = {"sack": True, "delayed_ack": True, "byte_counting": True, "recovery": "rate-halving"}
 
 NO_RATE = f"The slides give no rate or buffer: {RATE_MBPS} Mbit/s and {BUFFER}, chosen here."
-"""Stands in every caption."""
+"""Part of every caption."""
 
 COMMON_SETTINGS = (
     Setting("topology", "dumbbell, one bottleneck", "slides, Testbed Overview"),
@@ -113,7 +113,7 @@ COMMON_SETTINGS = (
         "slides, Experimental Plan; within the next second, " + CHOSEN_HERE,
     ),
     Setting("duration", "1200 s", "slides, Experimental Plan"),
-    Setting("RTT", "42, 82 and 162 ms, means over them", "82 and 162 ms: slides; 42 ms " + CHOSEN_HERE),
+    Setting("RTT", "42, 82 and 162 ms; means over them", "82 and 162 ms: slides; 42 ms " + CHOSEN_HERE),
     Setting(
         "short background flows",
         f"lognormal body and Pareto tail of sizes, exponential gaps; {SHORT_LOAD} of the capacity each way",
@@ -128,26 +128,30 @@ COMMON_SETTINGS = (
         "background RTTs", "exponential, mean 100 ms", "backup slides: exponential; the mean " + CHOSEN_HERE
     ),
     Setting("stack", "SACK, delayed ACK, byte counting, rate halving; no host ticks", CHOSEN_HERE),
-    Setting("FAST", "alpha 200 packets, fixed", CHOSEN_HERE + ": what 1 Gbit/s has; half the buffer for two"),
+    Setting(
+        "FAST",
+        "alpha 200 packets, fixed",
+        CHOSEN_HERE + ": the value for 1 Gbit/s; two flows fill half the buffer",
+    ),
     Setting("CUBIC, H-TCP, HSTCP", "variants 2005, linux, table as in Linux", CHOSEN_HERE + ": as of 2006"),
     Setting("others", "as in `longfat algorithms`, with their defaults", CHOSEN_HERE),
     Setting(
         "repeats",
-        "3, over seeds: starts and background differ; 1 of protocols without results on the slides",
+        "3, over seeds: starts and background differ; 1 for protocols without results on the slides",
         CHOSEN_HERE,
     ),
 )
 
 
 def repeats(mode: Mode, name: str) -> range:
-    """The repeats of a protocol."""
+    """Returns the repeats of a protocol."""
     return range(REPEATS[mode] if name in MEASURED else 1)
 
 
 def scenario(
     title: str, flows: Sequence[tuple[str, int]], *, mode: Mode, background: str, repeat: int
 ) -> dict[str, Any]:
-    """A scenario of the testbed; ``flows`` are (algorithm, RTT in ms), in the order in which they start."""
+    """Returns a scenario of the testbed; ``flows`` are (algorithm, RTT in ms) in the order they start."""
     document: dict[str, Any] = {
         "title": title,
         "duration": f"{DURATION_S[mode]} s",
@@ -181,7 +185,7 @@ def run(
     background: str,
     repeat: int,
 ) -> Run:
-    """One run at its place."""
+    """Returns one run."""
     (first, first_ms), (second, second_ms) = flows
     title = f"{first} at {first_ms} ms, {second} at {second_ms} ms, {background} background"
     packets = RATE_MBPS * 1e6 * (DURATION_S[mode] - FIRST_S) / PACKET_BITS

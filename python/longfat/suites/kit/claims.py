@@ -1,8 +1,8 @@
-"""The ledger: published claims as data, and what was measured of them.
+"""The ledger: published claims as data, and what was measured for each.
 
 A claim is written down before anything is measured: its setting, the published value, every setting with its
-source (or that it was chosen here), the estimator, and a rule a machine can check. The rule is a list of
-checks; a claim's verdict follows from them in one place, `verdict`, for every claim of every suite.
+source (or that it was chosen here), the estimator, and a rule that a program can check. A rule is a list of
+checks. `verdict` derives the verdict from them, for every claim of every suite.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from longfat.numbers import finite
 from longfat.store.ledger import Verdict
 
 CHOSEN_HERE = "chosen here"
-"""The source of a setting that the paper leaves open."""
+"""The source of a setting that the paper does not give."""
 
 PARTLY_SHARE = 0.5
-"""A claim holds partly when at least this share of its decided checks does."""
+"""A claim holds partly when at least this share of its decided checks holds."""
 
 VERDICT_RULE = "Reproduced if all checks hold, partly if at least half do."
-"""`verdict` in words, as rules end."""
+"""`verdict` in words; the text of every rule ends with it."""
 
 Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of an experiment: its name, its value as text, and where the value comes from."""
+    """One setting of an experiment: its name, its value as text, and the source of the value."""
 
     name: str
     value: str
@@ -37,7 +37,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Check:
-    """One part of a claim's rule: what has to hold, whether it does (None: cannot be told), what was seen."""
+    """One part of a rule: what has to hold, whether it holds (None: undecided), and what was measured."""
 
     text: str
     passed: bool | None
@@ -46,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was measured of a claim: checks, one line for the table, the numbers behind it, a remark."""
+    """What was measured for a claim: checks, one line for the table, the numbers behind it, a note."""
 
     checks: tuple[Check, ...]
     measured: str
@@ -54,15 +54,16 @@ class Finding:
     note: str = ""
 
 
-class Missing(Exception):  # noqa: N818 - the absence of data is an answer here, not an error
-    """Raised by a claim's finding when a run that it needs is not there."""
+class Missing(Exception):  # noqa: N818 - missing data is a result here, not an error
+    """Raised while a claim is judged when a run that it needs is missing."""
 
 
 @dataclass(frozen=True)
 class Claim(Generic[Data]):
     """One published claim. ``find`` turns a suite's data into a `Finding`.
 
-    ``reports`` marks a claim that prints no value to compare with: it is reported, and stays undecidable.
+    ``reports`` marks a claim for which the paper prints no value: its measurement is reported, and the
+    verdict stays undecidable.
     """
 
     id: str
@@ -81,7 +82,7 @@ class Claim(Generic[Data]):
 
 @dataclass(frozen=True)
 class Paper(Generic[Data]):
-    """What the claims of one paper share: how ids begin, its citation, settings, the usual estimator."""
+    """What the claims of one paper share: the prefix of ids, the citation, settings, the usual estimator."""
 
     prefix: str
     citation: str
@@ -103,7 +104,7 @@ class Paper(Generic[Data]):
         note: str = "",
         reports: bool = False,
     ) -> Claim[Data]:
-        """One of its claims, with settings beside the shared ones."""
+        """Returns one of the paper's claims; ``settings`` are added to the shared ones."""
         return Claim(
             id=f"{self.prefix}-{number}",
             paper=self.citation,
@@ -121,10 +122,10 @@ class Paper(Generic[Data]):
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """All checks hold: reproduced; at least half of the decided ones: partly; fewer: not reproduced.
+    """Returns "reproduced" if all checks hold, "partly" if at least half do, else "not reproduced".
 
-    A check that cannot be told from the repeats at hand keeps a claim from being called reproduced: it is
-    then undecidable, as is a claim of which no check could be decided.
+    Only decided checks count. A claim whose decided checks all hold is still undecidable while another check
+    is undecided; so is a claim without any decided check.
     """
     decided = [check.passed for check in checks if check.passed is not None]
     if not decided:
@@ -135,7 +136,7 @@ def verdict(checks: Sequence[Check]) -> Verdict:
 
 
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
-    """The ledger row of a claim. Without data "not measured"; a quick run's verdict is indicative."""
+    """Returns a claim's ledger row: "not measured" without data, and only indicative in quick mode."""
     try:
         finding = claim.find(data)
     except Missing as missing:
@@ -157,7 +158,7 @@ def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
 
 
 def unmeasured(claim: Claim[Any], mode: str, note: str = "") -> dict[str, Any]:
-    """The ledger row of a claim whose runs are not there."""
+    """Returns the ledger row of a claim whose runs are missing."""
     return {
         **_published(claim),
         "measured": "",

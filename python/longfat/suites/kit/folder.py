@@ -1,10 +1,10 @@
-"""What a suite leaves in its directory, and reading it back. Every file appears whole or not at all.
+"""Writes and reads the directory of a suite. Every file is written completely or not at all.
 
-suite.json                  the suite, its experiments' status, and the last command: mode, how it ended
+suite.json                  the suite, the status of its experiments, and the last command: mode, how it ended
 claims.json                 the ledger
 experiments/NAME.json       title, mode, number of runs, origin and the figure of an experiment, as data
-experiments/NAME.parquet    a row a run: coordinates and figures
-experiments/NAME.series.parquet   histories of cwnd and received bytes, long form, where the experiment keeps
+experiments/NAME.parquet    one row for each run: coordinates and quantities
+experiments/NAME.series.parquet   histories of cwnd and received bytes in long form, if the experiment keeps
 them
 """
 
@@ -30,25 +30,23 @@ EXPERIMENTS = "experiments"
 
 
 def prepare(out: Path) -> None:
-    """Makes the directory, before anything has run; refuses one that cannot be written or holds others."""
+    """Makes the directory before anything runs; refuses one that is not writable or holds other files."""
     try:
         refuse_foreign(out, SUITE_FILES, SUITE_FILES)
         whole.prepare(out / EXPERIMENTS)
     except OSError as error:
-        raise InputError(
-            f"--out {out}: {error.strerror}; accepted: a directory that can be written"
-        ) from None
+        raise InputError(f"--out {out}: {error.strerror}; accepted: a writable directory") from None
 
 
 def write_json(path: Path, document: Any) -> None:
     """Writes a JSON file whole or not at all; the document may hold values of numpy."""
-    whole.write_json(path, document, default=_plain)
+    whole.write_json(path, document, default=_builtin)
 
 
 def write_experiment(
     out: Path, experiment: Experiment, runs: Runs, mode: Mode, provenance: Mapping[str, Any]
 ) -> None:
-    """Stores an experiment's rows, its histories if it keeps them, and its figure and origin as data."""
+    """Stores an experiment's rows, its histories if it keeps any, and its figure and origin as data."""
     directory = out / EXPERIMENTS
     whole.write_table(directory / f"{experiment.name}.parquet", rows_table(runs))
     if experiment.keeps_series:
@@ -68,13 +66,13 @@ def write_experiment(
 
 
 def rows_table(runs: Runs) -> pa.Table:
-    """A row a run, without the histories."""
+    """Returns one row for each run, without the histories."""
     names = dict.fromkeys(key for row in runs for key in row if key != "series")
-    return pa.table({name: pa.array([_plain(row.get(name)) for row in runs]) for name in names})
+    return pa.table({name: pa.array([_builtin(row.get(name)) for row in runs]) for name in names})
 
 
 def series_table(runs: Runs) -> pa.Table:
-    """Histories in long form: the run's row number, the flow's name, time_s, cwnd, received_bytes."""
+    """Returns histories in long form: the run's row number, the flow's name, time_s, cwnd, received_bytes."""
     pieces: dict[str, list[Any]] = {"run": [], "name": [], "time_s": [], "cwnd": [], "received_bytes": []}
     for index, row in enumerate(runs):
         for history in row["series"]:
@@ -91,7 +89,8 @@ def merge_ledger(
 ) -> list[dict[str, Any]]:
     """Adds rows to a directory's ledger, so that `--only` renews some and keeps the others; returns all.
 
-    An earlier row outlives one that was not measured, unless an experiment behind it has been renewed since.
+    A row that was not measured does not replace an earlier one, unless one of its experiments has been run
+    again since.
     """
     path = out / LEDGER_FILE
     merged = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
@@ -104,16 +103,16 @@ def merge_ledger(
     return ordered
 
 
-def statuses(out: Path, asked: Collection[str]) -> dict[str, str]:
-    """Of each experiment ever asked for: "complete" if results of it are there, else "interrupted"."""
+def statuses(out: Path, selected: Collection[str]) -> dict[str, str]:
+    """Returns the status of each experiment ever run: "complete" if it has results, else "interrupted"."""
     earlier = read_suite(out).get("experiments", {}) if (out / SUITE_FILE).exists() else {}
-    met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*asked, *earlier}
+    met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*selected, *earlier}
     there = {name for name in met if (out / EXPERIMENTS / f"{name}.json").is_file()}
     return {name: "complete" if name in there else "interrupted" for name in sorted(met, key=natural_order)}
 
 
 def read_suite(out: Path) -> dict[str, Any]:
-    """What `suite.json` says. Raises `InputError` when there is none, or it is damaged."""
+    """Returns the content of `suite.json`. Raises `InputError` if it is missing or damaged."""
     path = out / SUITE_FILE
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -121,7 +120,7 @@ def read_suite(out: Path) -> dict[str, Any]:
             raise TypeError
     except FileNotFoundError:
         raise InputError(
-            f"{out}: no stored suite ({SUITE_FILE}); accepted: what `longfat suite` wrote"
+            f"{out}: no stored suite ({SUITE_FILE}); accepted: a directory that `longfat suite` wrote"
         ) from None
     except (OSError, ValueError, TypeError):
         raise InputError(f"{path}: not a stored suite") from None
@@ -129,7 +128,7 @@ def read_suite(out: Path) -> dict[str, Any]:
 
 
 def read_experiments(out: Path) -> list[dict[str, Any]]:
-    """The stored experiments, in the order of their names."""
+    """Returns the stored experiments."""
     found = []
     for path in (out / EXPERIMENTS).glob("*.json"):
         if path.name.startswith("."):
@@ -141,7 +140,7 @@ def read_experiments(out: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _plain(value: Any) -> Any:
+def _builtin(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""The page of a suite: its ledger, and a figure for each experiment."""
+"""The report page of a suite: its ledger, and a figure for each experiment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from longfat.words import natural_order
 
 
 def build(root: Path) -> Path:
-    """Builds the page of a folder that `longfat suite` wrote; returns its path."""
+    """Builds the page of a folder that `longfat suite` wrote and returns its path."""
     suite = read(root / SUITE_FILE, "suite", "title", "citation", "mode", "status")
     ledger = read_ledger(root / LEDGER_FILE) if (root / LEDGER_FILE).is_file() else []
     order = {name: index for index, name in enumerate(suite.get("order", []))}
@@ -62,7 +62,7 @@ def _render_suite(
 
 
 def _origins(experiments: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Experiments by the command that made them."""
+    """Groups the experiments by the command that ran them."""
     found: dict[str, dict[str, Any]] = {}
     for experiment in experiments:
         made = experiment.get("provenance", {})

@@ -1,11 +1,11 @@
-"""What is kept of a run of long-lived flows on a dumbbell: computed in the worker, small to send back.
+"""Reduces a run of long-lived flows on a dumbbell to a small row, in the worker that ran it.
 
-Every figure is taken over a window that it names:
-``shared``   from the last flow's start to the end of the run,
-``settled``  the same without its first 100 s (or second half, if the run is too short for that),
-``late``     its second half,
+A quantity is taken over one of four spans of time, named at the beginning of its column:
+``shared``   from the start of the last flow to the end of the run (no name in the column),
+``settled``  shared without its first 100 s, or its second half if that begins earlier,
+``late``     the second half of shared,
 ``final``    the last 60 s.
-Columns of flow i carry its number: ``throughput_1_bps``. Times that were never reached are None.
+The columns of flow i carry its number: ``throughput_1_bps``. A time that was never reached is None.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ UNFAIR_SPAN_S = 100.0
 BURST_S = 1.0
 LEAST_TRANSFER_S = 1e-6
 HISTORY_S = 0.5
-"""Sampling of the histories that are kept."""
+"""Sampling period of the stored histories."""
 
 CONVERGENCE_LIMIT_S = 600.0
-"""LLS Fig. 14: convergence is looked for over the test's ten minutes; a longer run changes nothing."""
+"""LLS Fig. 14: only the first ten minutes are searched for convergence, also in longer runs."""
 
 Array = NDArray[np.float64]
 
 
 @kept_as("longfat.suites.reduction.reduce_run", "cfa441211aa965c7")
 def reduce_run(result: Any) -> dict[str, Any]:
-    """A Result as one row of figures, with its histories and backoffs under ``series``."""
+    """Reduces a Result to one row of quantities, with histories and backoffs under ``series``."""
     summary = result.summary
     flows = summary["flows"]
     names = [flow["name"] for flow in flows]
@@ -44,12 +44,12 @@ def reduce_run(result: Any) -> dict[str, Any]:
     time = columns[0]["time_s"]
     end = float(time[-1])
     shared = (max(float(flow["start_s"]) for flow in flows), end)
-    windows = _windows(shared)
+    spans = _spans(shared)
     row: dict[str, Any] = {"duration_s": end, "shared_start_s": shared[0]}
     received = [column["received_bytes"] for column in columns]
-    for window, span in windows.items():
+    for name, span in spans.items():
         rates = [metrics.throughput_bps(time, counter, span) for counter in received]
-        prefix = "" if window == "shared" else f"{window}_"
+        prefix = "" if name == "shared" else f"{name}_"
         row |= {f"{prefix}throughput_{number}_bps": rate for number, rate in enumerate(rates, start=1)}
         row[f"{prefix}ratio"] = metrics.throughput_ratio(rates)
         row[f"{prefix}jain"] = metrics.jain(rates)
@@ -57,19 +57,19 @@ def reduce_run(result: Any) -> dict[str, Any]:
         if len(rates) > 1:
             row[f"{prefix}first_to_second"] = rates[0] / rates[1] if rates[1] > 0.0 else None
     for number, (flow, column) in enumerate(zip(flows, columns, strict=True), start=1):
-        row |= _flow_figures(number, flow, column, windows)
+        row |= _flow_quantities(number, flow, column, spans)
     row |= _convergence(flows, columns, received)
     row["least_100s_ratio"] = metrics.least_windowed_ratio(time, received, shared, UNFAIR_SPAN_S)
     sent = sum(flow["packets_sent"] for flow in flows)
     row["loss_ratio"] = metrics.loss_ratio(sum(flow["packets_lost"] for flow in flows), sent)
-    row |= _link_figures(summary["links"][0], row["aggregate_bps"])
+    row |= _link_quantities(summary["links"][0], row["aggregate_bps"])
     row |= _background(summary.get("background", []), result, summary["links"][0]["rate_bps"])
     row["packets"] = summary["links"][0]["packets_in"]
     row["series"] = [history(name, column) for name, column in zip(names, columns, strict=True)]
     return row
 
 
-def _windows(shared: tuple[float, float]) -> dict[str, tuple[float, float]]:
+def _spans(shared: tuple[float, float]) -> dict[str, tuple[float, float]]:
     begin, end = shared
     middle = 0.5 * (begin + end)
     return {
@@ -80,15 +80,15 @@ def _windows(shared: tuple[float, float]) -> dict[str, tuple[float, float]]:
     }
 
 
-def _flow_figures(
+def _flow_quantities(
     number: int,
     flow: Mapping[str, Any],
     column: Mapping[str, Array],
-    windows: Mapping[str, tuple[float, float]],
+    spans: Mapping[str, tuple[float, float]],
 ) -> dict[str, Any]:
     time, cwnd = column["time_s"], column["cwnd"]
-    settled = _within(time, windows["settled"])
-    late = _within(time, windows["late"])
+    settled = _within(time, spans["settled"])
+    late = _within(time, spans["late"])
     seconds = float(time[-1]) - float(flow["start_s"])
     return {
         f"start_{number}_s": flow["start_s"],
@@ -121,7 +121,7 @@ def _convergence(
     }
 
 
-def _link_figures(link: Mapping[str, Any], aggregate_bps: float) -> dict[str, Any]:
+def _link_quantities(link: Mapping[str, Any], aggregate_bps: float) -> dict[str, Any]:
     return {
         "utilization": metrics.utilization(link["rate_bps"], aggregate_bps),
         "link_loss_ratio": link["loss_ratio"],
@@ -131,10 +131,10 @@ def _link_figures(link: Mapping[str, Any], aggregate_bps: float) -> dict[str, An
 
 
 def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -> dict[str, Any]:
-    """Mean load of the forward background, and its greatest over a second, as shares of the capacity.
+    """Returns the mean load of the forward background and its maximum over a second, as shares of capacity.
 
-    A completed transfer's bytes are spread evenly over its time. The groups of traffic in both directions
-    carry the direction in their names; what goes the other way is another link's load.
+    The bytes of a completed transfer are spread evenly over its duration. The names of groups carry their
+    direction; reverse traffic loads another link.
     """
     forward = {group["name"]: group for group in groups if not group["name"].endswith("-reverse")}
     if not forward:
@@ -146,8 +146,7 @@ def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -
     )
     duration = np.maximum(duration, LEAST_TRANSFER_S)
     edges = np.arange(0.0, float((start + duration).max(initial=0.0)) + 2.0 * BURST_S, BURST_S)
-    # A transfer's running total is a ramp; summed ramps, differenced on the grid, give the bytes of each
-    # second.
+    # The running total of a transfer is a ramp; differences of the summed ramps are the bytes of each second.
     total = np.zeros(edges.size)
     for begin, length, amount in zip(start, duration, size, strict=True):
         low = int(begin // BURST_S)
@@ -162,7 +161,7 @@ def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -
 
 
 def history(name: str, column: Mapping[str, Array]) -> dict[str, Any]:
-    """The history of a flow that is kept: window and received bytes every `HISTORY_S`, and its backoffs."""
+    """Returns the stored history of a flow: cwnd and received bytes every `HISTORY_S`, and its backoffs."""
     time = column["time_s"]
     period = float(np.median(np.diff(time))) if time.size > 1 else HISTORY_S
     stride = max(1, round(HISTORY_S / period))
@@ -176,5 +175,5 @@ def history(name: str, column: Mapping[str, Array]) -> dict[str, Any]:
     }
 
 
-def _within(time: Array, window: tuple[float, float]) -> NDArray[np.bool_]:
-    return np.asarray((time >= window[0]) & (time <= window[1]))
+def _within(time: Array, span: tuple[float, float]) -> NDArray[np.bool_]:
+    return np.asarray((time >= span[0]) & (time <= span[1]))

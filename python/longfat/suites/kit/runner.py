@@ -1,4 +1,4 @@
-"""Runs a suite: every distinct run once, over all cores, longest first; stores experiments as they finish."""
+"""Runs a suite: each distinct run once, on all cores, longest first; stores experiments as they finish."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ VERDICT_STYLES = {
 
 @dataclass(frozen=True)
 class SuiteOutcome:
-    """What a suite left: the rows of the claims asked for, its experiments, and the report."""
+    """What a suite produced: the rows of the selected claims, its experiments, and the report."""
 
     suite: str
     mode: Mode
@@ -46,7 +46,7 @@ class SuiteOutcome:
     performance: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `longfat suite --json` prints."""
+        """Returns the object that `longfat suite --json` prints."""
         return {
             "suite": self.suite,
             "mode": self.mode,
@@ -59,7 +59,7 @@ class SuiteOutcome:
 
 @dataclass
 class _Work:
-    """One distinct run and the experiments that wait for it."""
+    """One distinct run and the experiments that need it."""
 
     key: str
     scenario: Scenario
@@ -76,22 +76,22 @@ def run_suite(
     console: Console | None = None,
     runs: Path | str | None = None,
 ) -> SuiteOutcome:
-    """Runs the experiments that are asked for, judges their claims, and writes everything below ``out``.
+    """Runs the selected experiments, judges their claims, and writes everything below ``out``.
 
-    Runs that are kept from before are not run again, whatever ended the command that ran them.
+    Runs that an earlier command stored are not repeated, even if that command was interrupted.
 
     Args:
         suite: what to run.
-        mode: "quick" for a short list of points, "full" for the paper's.
+        mode: "quick" for a few points, "full" for all points of the paper.
         only: ids of claims or names of experiments; all if empty.
-        jobs: worker processes; one a core if None.
-        out: directory of the results; made if it is not there. Other experiments stored in it are kept.
-        console: where progress and the table of claims go; nowhere if None.
-        runs: store that the runs are kept in, which other suites may share; in ``out`` if None.
+        jobs: number of worker processes; one for each core if None.
+        out: directory of the results, created if necessary. Other experiments stored in it are kept.
+        console: shows progress and the table of claims; nothing is shown if None.
+        runs: store of the runs, which other suites may share; in ``out`` if None.
 
     Raises:
-        InputError: an unknown id, or a directory that cannot be written; before anything runs.
-        KeyboardInterrupt: as it came, after the finished experiments were made readable.
+        InputError: an id is unknown or the directory is not writable; raised before anything runs.
+        KeyboardInterrupt: after the finished experiments were written.
     """
     directory = Path(out)
     console = console or Console(quiet=True)
@@ -125,7 +125,7 @@ def run_suite(
                 progress.update(task, advance=missing[index].packets, runs=found + done, rate=rate / 1e6)
         status = "complete"
     finally:
-        # Also when it is interrupted: what has finished is judged, and can be read.
+        # An interrupted suite also judges and writes what has finished.
         wall_s = time.perf_counter() - started
         performance = {
             "wall_s": wall_s,
@@ -158,14 +158,14 @@ def run_suite(
     rows = [row for row in stored if row["id"] in wanted]
     console.print(claims_table(rows))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(rows).items() if count)
-    were = f", {found} of them kept from before" if found else ""
+    were = f", {found} of them stored before" if found else ""
     console.print(f"{counts}; {len(works)} runs{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s")
     console.print(f"report: {path}", soft_wrap=True)
     return SuiteOutcome(suite.name, mode, rows, summary, path, performance)
 
 
 def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
-    """The ledger for a terminal."""
+    """Returns the ledger as a table for the terminal."""
     table = Table(title=None, show_lines=True, expand=True)
     table.add_column("claim", no_wrap=True)
     table.add_column("the paper", ratio=3)
@@ -181,12 +181,12 @@ def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
             f"[{VERDICT_STYLES[verdict]}]{verdict}[/]{mark}",
         )
     if any(row["indicative"] for row in rows):
-        table.caption = "* indicative: a short list of points and few repeats"
+        table.caption = "* indicative: few points and repeats"
     return table
 
 
 class _Collected:
-    """Rows by experiment; an experiment is stored as soon as its last run is there."""
+    """Collects rows by experiment, and stores an experiment when its last run has arrived."""
 
     def __init__(
         self,
@@ -209,8 +209,8 @@ class _Collected:
         for name, position in work.wanted_by:
             experiment = self.experiments[name]
             run = self.grids[name][position]
-            figures = row if experiment.keeps_series else slim
-            self.rows[name][position] = {**run.coordinates, **figures}
+            quantities = row if experiment.keeps_series else slim
+            self.rows[name][position] = {**run.coordinates, **quantities}
             if len(self.rows[name]) == len(self.grids[name]):
                 ordered = [self.rows[name][index] for index in range(len(self.grids[name]))]
                 self.finished[name] = Runs(name, ordered)
@@ -218,7 +218,7 @@ class _Collected:
 
 
 def _distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[_Work]:
-    """The runs of all grids, one for each distinct plan."""
+    """Returns the runs of all grids, one for each distinct plan."""
     works: dict[str, _Work] = {}
     for name, runs in grids.items():
         for position, run in enumerate(runs):

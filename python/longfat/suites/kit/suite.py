@@ -1,4 +1,4 @@
-"""What a suite is: experiments (runs and a figure each) and claims. No plotting, no running here."""
+"""What a suite is: experiments, each with its runs and a figure, and claims. Nothing here plots or runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.runs import metrics
-from longfat.suites.kit.claims import Claim, Missing
+from longfat.suites.kit.claims import Claim, Finding, Missing
 from longfat.words import Mode, natural_order
 
 Coordinate = str | float | int
@@ -20,10 +20,10 @@ Coordinate = str | float | int
 
 @dataclass(frozen=True)
 class Run:
-    """One run: where it lies in the experiment's grid, its scenario, and the work it is expected to be.
+    """One run: its coordinates in the experiment's grid, its scenario, and how much work it will be.
 
-    ``document`` is a scenario as a file would hold it; ``packets`` an estimate of its data packets, used to
-    start long runs first and to show progress, never for a result.
+    ``document`` holds the scenario as a file would. ``packets`` estimates its data packets; it decides which
+    runs start first and how progress is shown, never a result.
     """
 
     coordinates: Mapping[str, Coordinate]
@@ -33,9 +33,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment: ``runs`` gives its grid in a mode, ``figure`` draws its data.
+    """One experiment: ``runs`` returns its grid in a mode, ``figure`` turns its rows into a figure.
 
-    ``keeps_series`` stores the histories of cwnd and delivery beside the figures of each run.
+    ``mirrors`` names the paper's figure, table or section. With ``keeps_series`` the histories of cwnd and
+    received bytes are stored beside the quantities of each run.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Suite:
-    """The experiments and the claims of one paper. ``reduce`` turns a Result into a row, in the worker."""
+    """The experiments and the claims of one paper. ``reduce`` turns a Result into a row in the worker."""
 
     name: str
     title: str
@@ -58,15 +59,18 @@ class Suite:
     reduce: Callable[[Any], dict[str, Any]]
 
     def experiment(self, name: str) -> Experiment:
-        """The experiment of that name."""
+        """Returns the experiment of that name."""
         return next(experiment for experiment in self.experiments if experiment.name == name)
 
     def select(self, only: Iterable[str]) -> tuple[tuple[Experiment, ...], tuple[Claim[Data], ...]]:
-        """The experiments and claims that ``only`` names (all, if it names none), in the suite's order.
+        """Returns the experiments and claims that ``only`` names, in the suite's order; all if it names none.
 
-        Accepted, in any case, with or without the paper's prefix, several with commas between: a claim's id
-        (brings the experiments it needs) or an experiment's name (brings the claims that need nothing else).
-        Raises `InputError` for anything else.
+        A claim's id selects the claim and the experiments that it needs. An experiment's name selects the
+        experiment and the claims that need nothing else. Case and the paper's prefix do not matter, and
+        commas separate several names.
+
+        Raises:
+            InputError: a name is neither a claim's nor an experiment's.
         """
         names: set[str] = set()
         identifiers: set[str] = set()
@@ -86,26 +90,26 @@ class Suite:
             names.update(name for claim in claims for name in claim.experiments)
         if not asked:
             return self.experiments, self.claims
-        if names_only := names:
-            identifiers.update(claim.id for claim in self.claims if set(claim.experiments) <= names_only)
+        if names:
+            identifiers.update(claim.id for claim in self.claims if set(claim.experiments) <= names)
         return (
             tuple(item for item in self.experiments if item.name in names),
             tuple(claim for claim in self.claims if claim.id in identifiers),
         )
 
     def estimated_packets(self, mode: Mode) -> float:
-        """Data packets that a mode is expected to simulate; runs that experiments share count once."""
+        """Estimates the data packets of a mode; runs that experiments share count once."""
         unique = {repr(run.document): run.packets for item in self.experiments for run in item.runs(mode)}
         return math.fsum(unique.values())
 
     def _spellings(self, identifier: str) -> set[str]:
-        plain = identifier.casefold()
+        folded = identifier.casefold()
         prefix = self.claims[0].id.split("-")[0].casefold() + "-"
-        return {plain, plain.removeprefix(prefix), prefix + plain.removeprefix(prefix)}
+        return {folded, folded.removeprefix(prefix), prefix + folded.removeprefix(prefix)}
 
 
 class Runs:
-    """The reduced runs of one experiment: rows of coordinates and figures, asked for by coordinate."""
+    """The reduced runs of one experiment: rows of coordinates and quantities, selected by coordinate."""
 
     def __init__(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
         self.name = name
@@ -118,11 +122,11 @@ class Runs:
         return iter(self.rows)
 
     def where(self, **coordinates: Coordinate) -> Runs:
-        """The rows at these coordinates. Raises `Missing` when there are none."""
+        """Returns the rows at these coordinates. Raises `Missing` when there are none."""
         rows = [row for row in self.rows if all(row.get(key) == value for key, value in coordinates.items())]
         if not rows:
-            place = ", ".join(f"{key} = {value}" for key, value in coordinates.items())
-            raise Missing(f"{self.name} has no run at {place}.")
+            at = ", ".join(f"{key} = {value}" for key, value in coordinates.items())
+            raise Missing(f"{self.name} has no run at {at}.")
         return Runs(self.name, rows)
 
     def has(self, **coordinates: Coordinate) -> bool:
@@ -130,30 +134,40 @@ class Runs:
         return any(all(row.get(key) == value for key, value in coordinates.items()) for row in self.rows)
 
     def distinct(self, coordinate: str) -> list[Any]:
-        """The values that a coordinate takes, in order."""
+        """Returns the values that a coordinate takes, in order."""
         values = {row[coordinate] for row in self.rows if coordinate in row}
         return sorted(values, key=lambda value: natural_order(value) if isinstance(value, str) else value)
 
-    def values(self, figure: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """A figure of every row; one that a run does not have, or never reached, is NaN."""
-        found = (row.get(figure) for row in self.rows)
+    def values(self, quantity: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Returns a quantity of every row; NaN where a run does not have it, or never reached it."""
+        found = (row.get(quantity) for row in self.rows)
         return np.array([math.nan if value is None else float(value) for value in found])
 
-    def mean(self, figure: str) -> float:
-        """The mean of a figure over repeats (NaN if any repeat has none)."""
-        return metrics.mean_stderr(self.values(figure))[0]
+    def mean(self, quantity: str) -> float:
+        """Returns the mean of a quantity over repeats; NaN if any repeat does not have it."""
+        return metrics.mean_stderr(self.values(quantity))[0]
 
-    def mean_stderr(self, figure: str) -> tuple[float, float]:
-        """Mean and standard error of a figure over repeats."""
-        return metrics.mean_stderr(self.values(figure))
+    def mean_stderr(self, quantity: str) -> tuple[float, float]:
+        """Returns the mean and the standard error of a quantity over repeats."""
+        return metrics.mean_stderr(self.values(quantity))
+
+    def mean_stderr_reached(self, quantity: str) -> tuple[float, float]:
+        """Like `mean_stderr`, over the repeats that reached the quantity; NaN if most did not."""
+        return metrics.mean_stderr_reached(self.values(quantity))
+
+    def means(self, coordinate: str, quantity: str) -> dict[Any, float]:
+        """Returns the mean of a quantity at each value of a coordinate, in order."""
+        return {
+            value: self.where(**{coordinate: value}).mean(quantity) for value in self.distinct(coordinate)
+        }
 
     def first(self) -> dict[str, Any]:
-        """The row of the first repeat."""
+        """Returns the row of the first repeat."""
         return min(self.rows, key=lambda row: row.get("repeat", 0))
 
 
 class Data:
-    """What a suite measured, by experiment. Asking for one that was not run raises `Missing`."""
+    """What a suite measured, by experiment. An experiment that was not run raises `Missing`."""
 
     def __init__(self, experiments: Mapping[str, Runs]) -> None:
         self.experiments = dict(experiments)
@@ -162,3 +176,7 @@ class Data:
         if name not in self.experiments:
             raise Missing(f"Experiment {name} was not run.")
         return self.experiments[name]
+
+
+Find = Callable[[Data], Finding]
+"""A claim's rule: what the data of its suite says about it."""

@@ -1,4 +1,4 @@
-"""The runs of LLS's figures: which points, how long, how often. What they show is in `li2007_figures`."""
+"""The runs of LLS's figures: which points, how long, how often. `figures` draws what they show."""
 
 from __future__ import annotations
 
@@ -10,14 +10,25 @@ from longfat.suites.kit.suite import Experiment, Run
 from longfat.suites.li2007 import figures
 from longfat.suites.li2007.settings import (
     ALGORITHMS,
+    FINE_SAMPLE,
     FIRST_START,
+    HIGH_MBPS,
     LONG_RTT_MS,
     LOSSES,
+    LOW_MBPS,
     NEW,
+    QUEUE_TEST_MBPS,
+    QUEUE_TEST_RTT_MS,
     QUEUES_PERCENT,
     QUICK_LOSSES,
     QUICK_QUEUES_PERCENT,
+    REFILL_DURATION_S,
+    REFILL_LOSS_EVERY,
+    REFILL_MBPS,
+    REFILL_RTT_MS,
+    REFILL_WINDOW,
     REPEATS_FULL,
+    RESPONSE_RTT_MS,
     RTTS_MS,
     SESSIONS,
     SHORT_RTTS_MS,
@@ -29,23 +40,6 @@ from longfat.suites.li2007.settings import (
 )
 from longfat.units import PACKET_BITS
 from longfat.words import Mode
-
-LOW_MBPS, HIGH_MBPS = 10, 250
-"""The "low and high-speed network conditions" of section V."""
-
-QUEUE_TEST_MBPS, QUEUE_TEST_RTT_MS = 100, 82
-RESPONSE_RTT_MS = 162
-
-FINE_SAMPLE = "20 ms"
-"""Half an RTT of Fig. 7: its backoffs come every second and are read off the samples."""
-
-REFILL_MBPS = 1000
-REFILL_RTT_MS = 100
-REFILL_WINDOW = 8333
-"""BDP of LLS Fig. 1 in packets: the window is held there, so that the one loss meets a full pipe."""
-REFILL_LOSS_EVERY = 56_000_000
-"""The packet that is lost. The refill sends fewer than this many, so no second loss comes before the end."""
-REFILL_DURATION_S = 1540.0
 
 
 def like_flows(
@@ -64,7 +58,7 @@ def like_flows(
 def histories(
     algorithm: str, rtts_ms: Sequence[int], variants: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Callable[[Mode], list[Run]]:
-    """The runs of Fig. 3 whose histories the paper shows (Figs. 4 to 9), and its ``variants``."""
+    """Returns the runs of Fig. 3 whose histories the paper shows (Figs. 4 to 9), and their ``variants``."""
 
     def runs(mode: Mode) -> list[Run]:
         labelled = {"as measured": {}, **(variants or {})}
@@ -107,7 +101,7 @@ def table_runs(mode: Mode) -> list[Run]:
 
 
 def unlike_rtts(queue_percent: int) -> Callable[[Mode], list[Run]]:
-    """Fig. 10: flow 1 at 162 ms, flow 2 nearer."""
+    """Fig. 10: flow 1 at 162 ms, flow 2 at a shorter RTT."""
 
     def runs(mode: Mode) -> list[Run]:
         quick = (16, 42, 82, 162) if queue_percent == 20 else (16, 82)
@@ -269,7 +263,7 @@ def pair(
     change: Mapping[str, Any] | None = None,
     sample: str | None = None,
 ) -> Run:
-    """Two flows, the second joining the first; ``change`` overrides parameters of their algorithms."""
+    """Two flows, the second joins the first; ``change`` overrides parameters of their algorithms."""
     length = duration_s(
         mode, (first[0], second[0]), rate_mbps * 1e6, max(first[1], second[1]) / 1000.0, queue_percent / 100.0
     )
@@ -289,7 +283,7 @@ def pair(
 
 
 def repeats(mode: Mode, rate_mbps: float) -> int:
-    """Five as in the paper; in a quick run two of the cheap 10 Mbit/s runs and one of the others."""
+    """Returns the number of repeats: five as in the paper; in quick mode two at 10 Mbit/s, else one."""
     if mode == "full":
         return REPEATS_FULL
     return 2 if rate_mbps <= LOW_MBPS else 1
@@ -356,7 +350,7 @@ EXPERIMENTS = (
     Experiment(
         "C2",
         "III-D",
-        "Backward compatibility at unlike RTTs",
+        "Backward compatibility at different RTTs",
         against_standard_unlike,
         figures.compatibility_unlike,
     ),

@@ -1,15 +1,15 @@
-"""LLS's figures as data: which curves over which axes, with captions. Looks are `longfat.plots`' business."""
+"""LLS's figures as data: curves, axes and captions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from longfat.figure.data import Curve, Figure, Panel, points
 from longfat.figure.data import theory as theory_curve
 from longfat.runs import metrics, theory
-from longfat.suites.kit.curves import cwnd_panel, repeats_text, thinned
+from longfat.suites.kit.curves import by_algorithm, cwnd_panel, repeats_text, samples, thinned
 from longfat.suites.kit.suite import Runs
 from longfat.suites.li2007.settings import ALGORITHMS, LONG_RTT_MS, TITLES
 from longfat.words import Mode
@@ -18,7 +18,7 @@ RTT_AXIS = "propagation RTT, ms"
 RTT_2_AXIS = "propagation RTT of flow 2, ms"
 RATIO_AXIS = "throughput ratio"
 FINEST_RATIO = 1e-4
-"""Ratios are drawn down to here, so that a starved flow stays visible on a logarithmic axis."""
+"""Lesser ratios are drawn here, so that a starved flow stays visible on a logarithmic axis."""
 
 GREATEST_RATIO = 10.0
 
@@ -41,7 +41,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
                 f"{rate} Mbit/s",
                 RTT_AXIS,
                 RATIO_AXIS,
-                _by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "ratio"),
+                by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "ratio", TITLES),
                 y_range=(0.0, 1.05),
             )
             for rate in runs.distinct("rate_mbps")
@@ -50,7 +50,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
 
 
 def cwnd_histories(name: str, mirrors: str) -> Callable[[Runs, Mode], Figure]:
-    """Figs. 4, 5, 6, 8, 9: cwnd of both flows over time, one panel an RTT."""
+    """Figs. 4, 5, 6, 8, 9: cwnd of both flows over time, one panel for each RTT."""
 
     def figure(runs: Runs, mode: Mode) -> Figure:
         row = runs.first()
@@ -86,7 +86,7 @@ def table_histories(runs: Runs, mode: Mode) -> Figure:
         "Fig. 7",
         "HS-TCP: the table's granularity",
         "250 Mbit/s, 42 ms, queue 20 % BDP. Left: cwnd; right: the decrease factor of each backoff, read "
-        "off the history (after / before). The paper: lasting unfairness with the nearest-neighbour table."
+        "from the history (after / before). The paper: lasting unfairness with the nearest-neighbour table."
         + _repeats(runs),
         tuple(panels),
     )
@@ -106,7 +106,7 @@ def rtt_unfairness(name: str, queue_percent: int) -> Callable[[Runs, Mode], Figu
                     RTT_2_AXIS,
                     "flow 1 / flow 2",
                     (
-                        *_by_algorithm(at, "rtt_ms", "first_to_second", least=FINEST_RATIO),
+                        *by_algorithm(at, "rtt_ms", "first_to_second", TITLES, least=FINEST_RATIO),
                         _rtt_theory("(RTT 2 / RTT 1)²", rtts, 2.0, "sack"),
                         _rtt_theory("RTT 2 / RTT 1", rtts, 1.0, "htcp"),
                     ),
@@ -117,10 +117,10 @@ def rtt_unfairness(name: str, queue_percent: int) -> Callable[[Runs, Mode], Figu
         return Figure(
             name,
             "Fig. 10" if queue_percent == 20 else f"Fig. 10 at {queue_percent} % BDP",
-            f"Unlike RTTs: ratio of throughputs, queue {queue_percent} % BDP",
-            f"Flow 1 at {LONG_RTT_MS} ms, flow 2 nearer; queue {queue_percent} % of flow 1's BDP, no web "
-            "traffic. Broken lines: theory for synchronised losses (square of the RTT ratio, the ratio "
-            "itself for H-TCP)."
+            f"Different RTTs: ratio of throughputs, queue {queue_percent} % BDP",
+            f"Flow 1 at {LONG_RTT_MS} ms, flow 2 at a shorter RTT; queue {queue_percent} % of flow 1's BDP, "
+            "no web traffic. Broken lines: theory for synchronised losses (square of the RTT ratio, the "
+            "ratio itself for H-TCP)."
             + _repeats(runs)
             + (
                 " The paper's lowest ratios: standard .02, H-TCP .2, HS-TCP and FAST-TCP .003, "
@@ -146,7 +146,7 @@ def compatibility(runs: Runs, mode: Mode) -> Figure:
 
 
 def compatibility_unlike(runs: Runs, mode: Mode) -> Figure:
-    """III-D at unlike RTTs: nothing is printed to compare with."""
+    """III-D at different RTTs; the paper prints no figure."""
     return Figure(
         "C2",
         "III-D",
@@ -154,7 +154,7 @@ def compatibility_unlike(runs: Runs, mode: Mode) -> Figure:
         f"Throughput of standard TCP ({LONG_RTT_MS} ms) over that of the new protocol. Queue 20 % of "
         "standard TCP's BDP, no web traffic."
         + _repeats(runs)
-        + " The paper describes this test and prints no figure of it.",
+        + " The paper describes this test and prints no figure for it.",
         _standard_panels(runs, RTT_2_AXIS),
     )
 
@@ -168,7 +168,7 @@ def queue_provisioning(runs: Runs, mode: Mode) -> Figure:
         "queue, % BDP",
         "Mbit/s",
         (
-            *_by_algorithm(runs, "queue_percent", "aggregate_bps", scale=1e-6),
+            *by_algorithm(runs, "queue_percent", "aggregate_bps", TITLES, scale=1e-6),
             theory_curve("Standard TCP, theory", shares, predicted, "sack"),
         ),
         x_log=True,
@@ -178,7 +178,7 @@ def queue_provisioning(runs: Runs, mode: Mode) -> Figure:
         "Packet loss",
         "queue, % BDP",
         "lost / sent",
-        _by_algorithm(runs, "queue_percent", "loss_ratio"),
+        by_algorithm(runs, "queue_percent", "loss_ratio", TITLES),
         x_log=True,
         y_log=True,
     )
@@ -202,7 +202,7 @@ def response(runs: Runs, mode: Mode) -> Figure:
     rtt_s = LONG_RTT_MS / 1000.0
     losses = [float(loss) for loss in runs.distinct("loss")]
     grid = [10.0 ** (0.05 * step) for step in range(round(20 * math.log10(min(losses))), -39)]
-    curves = [*_by_algorithm(runs, "loss", "settled_throughput_1_bps", scale=1e-6)]
+    curves = [*by_algorithm(runs, "loss", "settled_throughput_1_bps", TITLES, scale=1e-6)]
     for name, window in theory.RESPONSE_FUNCTIONS.items():
         rates = [theory.throughput_bps(window(loss), rtt_s) / 1e6 for loss in grid]
         shown = [(loss, rate) for loss, rate in zip(grid, rates, strict=True) if rate <= 250.0]
@@ -232,7 +232,7 @@ def response(runs: Runs, mode: Mode) -> Figure:
 def convergence(runs: Runs, mode: Mode) -> Figure:
     """Fig. 14: 80 % convergence time after the second flow's start; by the caption's ratio and by III-A."""
     panels = []
-    for figure, text in (
+    for quantity, text in (
         ("convergence_80_s", "flow 2 at 80 % of flow 1"),
         ("convergence_own_s", "flow 2 at 80 % of its own mean"),
     ):
@@ -242,7 +242,7 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
                     f"{rate} Mbit/s, {text}",
                     RTT_AXIS,
                     "s",
-                    _by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", figure, reached=True),
+                    by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", quantity, TITLES, reached=True),
                     y_log=True,
                 )
             )
@@ -256,22 +256,22 @@ def convergence(runs: Runs, mode: Mode) -> Figure:
         + _repeats(runs)
         + (
             " The paper: Scalable-TCP, HS-TCP, BIC-TCP over 100 s or never, H-TCP about 30 s, FAST-TCP the "
-            "least."
+            "shortest."
         ),
         tuple(panels),
     )
 
 
 def web(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 15: Fig. 10 under web sessions, one panel an algorithm."""
+    """Fig. 15: Fig. 10 under web sessions, one panel for each algorithm."""
     panels = []
     for name in _present(runs):
         at = runs.where(algorithm=name)
         curves = []
         for stroke, sessions in enumerate(at.distinct("sessions")):
             some = at.where(sessions=sessions)
-            samples = _samples(some, "rtt_ms", "first_to_second", least=FINEST_RATIO)
-            curves.append(points(f"{sessions} sessions", samples, name, stroke))
+            sampled = samples(some, "rtt_ms", "first_to_second", least=FINEST_RATIO)
+            curves.append(points(f"{sessions} sessions", sampled, name, stroke))
         panels.append(
             Panel(
                 TITLES[name],
@@ -285,7 +285,7 @@ def web(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "F15",
         "Fig. 15",
-        "Unlike RTTs under web traffic",
+        "Different RTTs under web traffic",
         f"Flow 1 at {LONG_RTT_MS} ms, 250 Mbit/s, queue 20 % of flow 1's BDP, bidirectional web sessions."
         + _repeats(runs)
         + " The paper: web traffic makes little difference.",
@@ -295,7 +295,7 @@ def web(runs: Runs, mode: Mode) -> Figure:
 
 
 def efficiency_rtt(runs: Runs, mode: Mode) -> Figure:
-    """III-E-ii: throughput and loss over the RTT; nothing is printed to compare with."""
+    """III-E-ii: throughput and loss over the RTT; the paper prints no figure."""
     panels = []
     for rate in runs.distinct("rate_mbps"):
         at = runs.where(rate_mbps=rate)
@@ -304,14 +304,14 @@ def efficiency_rtt(runs: Runs, mode: Mode) -> Figure:
                 f"Throughput of both flows, {rate} Mbit/s",
                 RTT_AXIS,
                 "share of the capacity",
-                _by_algorithm(at, "rtt_ms", "utilization"),
+                by_algorithm(at, "rtt_ms", "utilization", TITLES),
                 y_range=(0.0, 1.05),
             ),
             Panel(
                 f"Packet loss, {rate} Mbit/s",
                 RTT_AXIS,
                 "lost / sent",
-                _by_algorithm(at, "rtt_ms", "loss_ratio"),
+                by_algorithm(at, "rtt_ms", "loss_ratio", TITLES),
                 y_log=True,
             ),
         ]
@@ -321,7 +321,7 @@ def efficiency_rtt(runs: Runs, mode: Mode) -> Figure:
         "Efficiency and RTT",
         "Two like flows, queue 20 % BDP, no web traffic."
         + _repeats(runs)
-        + " The paper describes this test and prints no figure of it.",
+        + " The paper describes this test and prints no figure for it.",
         tuple(panels),
     )
 
@@ -368,18 +368,13 @@ def refill(runs: Runs, mode: Mode) -> Figure:
     )
 
 
-def convergence_mean(runs: Runs, figure: str) -> tuple[float, float]:
-    """Mean and standard error of a convergence time over the repeats that converge; NaN if most do not."""
-    return metrics.mean_stderr_reached(runs.values(figure))
-
-
 def _standard_panels(runs: Runs, x_label: str) -> tuple[Panel, ...]:
     return tuple(
         Panel(
             f"{rate} Mbit/s",
             x_label,
             "standard / new",
-            _by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "first_to_second", least=FINEST_RATIO),
+            by_algorithm(runs.where(rate_mbps=rate), "rtt_ms", "first_to_second", TITLES, least=FINEST_RATIO),
             y_log=True,
         )
         for rate in runs.distinct("rate_mbps")
@@ -411,30 +406,6 @@ def _aimd_panel(table: str, run: dict[str, Any]) -> Panel:
     )
 
 
-def _by_algorithm(
-    runs: Runs, x: str, y: str, *, scale: float = 1.0, least: float | None = None, reached: bool = False
-) -> tuple[Curve, ...]:
-    return tuple(
-        points(
-            TITLES[name],
-            _samples(runs.where(algorithm=name), x, y, scale=scale, least=least, reached=reached),
-            name,
-        )
-        for name in _present(runs)
-    )
-
-
-def _samples(
-    runs: Runs, x: str, y: str, *, scale: float = 1.0, least: float | None = None, reached: bool = False
-) -> Iterable[tuple[float, tuple[float, float]]]:
-    for place in runs.distinct(x):
-        at = runs.where(**{x: place})
-        mean, error = convergence_mean(at, y) if reached else at.mean_stderr(y)
-        if least is not None:
-            mean = max(mean, least)
-        yield float(place), (mean * scale, error * scale)
-
-
 def _rtt_theory(label: str, rtts_ms: list[float], exponent: float, algorithm: str) -> Curve:
     ratios = [theory.rtt_unfairness(LONG_RTT_MS, rtt, exponent) for rtt in rtts_ms]
     return theory_curve(label, rtts_ms, ratios, algorithm)
@@ -447,7 +418,7 @@ def _present(runs: Runs) -> list[str]:
 
 def _repeats(runs: Runs) -> str:
     counts = {
-        f"{rate} Mbit/s": len(runs.where(rate_mbps=rate).distinct("repeat"))
+        f"at {rate} Mbit/s": len(runs.where(rate_mbps=rate).distinct("repeat"))
         for rate in runs.distinct("rate_mbps")
     }
     return repeats_text(counts or {None: len(runs.distinct("repeat"))})

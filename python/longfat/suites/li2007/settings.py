@@ -1,4 +1,4 @@
-"""Settings of Li, Leith, Shorten 2007 (LLS), each with its source, and the scenarios they make."""
+"""Settings of Li, Leith, Shorten 2007 (LLS), each with its source, and the scenarios made from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     },
     "htcp": {"name": "htcp", "variant": "paper", "delta_l": "1 s", "delta_b": 0.2},
 }
-"""Table II, and what the text says of the implementations. Standard TCP is "sack": it runs with SACK."""
+"""Table II, and what the text says about the implementations. Standard TCP is "sack": it runs with SACK."""
 
 TITLES = {
     "sack": "Standard TCP",
@@ -54,16 +54,39 @@ TITLES = {
     "htcp": "H-TCP",
 }
 NEW = tuple(name for name in ALGORITHMS if name != "sack")
-"""The proposals that are measured against standard TCP."""
+"""The proposals that are compared with standard TCP."""
 
 RTTS_MS = (16, 42, 82, 162, 324)
-"""Propagation delays: those that the text names for its figures, and the least of section III-B's grid."""
+"""Propagation delays: those that the text names for its figures, and the least one of III-B's grid."""
 
 LONG_RTT_MS = 162
 """LLS Fig. 10: the round-trip time of flow 1."""
 
+LOW_MBPS, HIGH_MBPS = 10, 250
+"""The "low and high-speed network conditions" of section V."""
+
+QUEUE_TEST_MBPS, QUEUE_TEST_RTT_MS = 100, 82
+RESPONSE_RTT_MS = 162
+
+FINE_SAMPLE = "20 ms"
+"""Half an RTT of Fig. 7: backoffs come every second and are read from the samples."""
+
+REFILL_MBPS = 1000
+REFILL_RTT_MS = 100
+REFILL_WINDOW = 8333
+"""BDP of LLS Fig. 1 in packets; cwnd is held there, so that the one loss meets a full pipe."""
+REFILL_LOSS_EVERY = 56_000_000
+"""The packet that is lost. The refill sends fewer packets, so there is no second loss before the end."""
+REFILL_DURATION_S = 1540.0
+
 SHORT_RTTS_MS = (16, 22, 42, 82, 122, 162)
 QUEUES_PERCENT = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 70, 100)
+WELL_PROVISIONED_PERCENT = 10
+"""LLS Fig. 12: the new protocols are compared with standard TCP from this queue on, % BDP."""
+USUAL_PERCENT, SMALLEST_PERCENT = 20, 1
+"""Queues between which the loss of Fig. 12 rises, % BDP."""
+LEVEL_FROM_MS = 82
+"""LLS Fig. 14: H-TCP's convergence time levels off from this RTT on."""
 QUICK_QUEUES_PERCENT = (1, 2, 3, 5, 8, 10, 20, 50, 100)
 LOSSES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7)
 QUICK_LOSSES = (1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-7)
@@ -72,7 +95,7 @@ SESSIONS = (0, 10, 20, 30, 40, 50)
 DURATION_S = 600.0
 LONGEST_S: dict[Mode, float] = {"quick": 1200.0, "full": 3600.0}
 EPOCHS = 20
-"""Standard TCP runs for this many of its congestion epochs, from ten minutes to the mode's longest time."""
+"""Standard TCP runs for this many congestion epochs, within ten minutes and the mode's longest time."""
 
 REPEATS_FULL = 5
 SECOND_START = {"uniform": ["20 s", "80 s"]}
@@ -86,7 +109,7 @@ COMMON_SETTINGS = (
     Setting("topology", "dumbbell, one bottleneck", "IV-F, Fig. 2"),
     Setting("packets", "1500 bytes, of which 1448 payload", "V-D (1500); payload with timestamps"),
     Setting("access links", "1 Gbit/s", "IV-F"),
-    Setting("queue", "drop-tail, 20 % BDP unless said", "III, captions"),
+    Setting("queue", "drop-tail, 20 % BDP unless stated otherwise", "III, captions"),
     Setting("stack", "SACK, delayed ACK, byte counting, rate halving", "Appendix I"),
     Setting("host timer tick", "1 ms", "V-D, V-G"),
     Setting("parameters", "Table II", "Table II"),
@@ -106,15 +129,15 @@ COMMON_SETTINGS = (
     Setting(
         "repeats",
         "5, over seeds: start of flow 2, phases of the host ticks, random losses and web sessions differ",
-        "IV-F (5); what differs " + CHOSEN_HERE,
+        "IV-F (5); what differs is " + CHOSEN_HERE,
     ),
 )
 
 TWO_FLOWS = (
     Setting(
-        "window of the figures",
+        "measured span",
         "from the start of flow 2 to the end of the run",
-        CHOSEN_HERE + ": over it both flows run; the paper does not say",
+        CHOSEN_HERE + ": both flows run during all of it; the paper names none",
     ),
 )
 
@@ -122,23 +145,23 @@ QUEUE_OF_LONG_RTT = (
     Setting(
         "RTT in the BDP of the queue",
         "flow 1's, 162 ms",
-        CHOSEN_HERE + ": III-C holds flow 1's constant and the queue a constant share of the BDP",
+        CHOSEN_HERE + ": III-C keeps flow 1's RTT constant, and the queue a constant share of the BDP",
     ),
 )
 
 
 def bdp_packets(rate_bps: float, rtt_s: float) -> float:
-    """Bandwidth-delay product in packets of 1500 bytes: 683 at 100 Mbit/s and 82 ms."""
+    """Returns the bandwidth-delay product in packets of 1500 bytes: 683 at 100 Mbit/s and 82 ms."""
     return rate_bps * rtt_s / PACKET_BITS
 
 
 def duration_s(
     mode: Mode, algorithms: Sequence[str], rate_bps: float, rtt_s: float, queue_bdp: float = 0.2
 ) -> float:
-    """How long a test runs: 600 s, and with standard TCP `EPOCHS` of its epochs, in whole minutes.
+    """Returns how long a test runs: 600 s, or with standard TCP `EPOCHS` of its epochs, in whole minutes.
 
-    An epoch is that of flows which share the link equally and back off together: half the window, one packet
-    a round.
+    The epoch is that of flows that share the link equally and back off together: they regain half the window,
+    one packet per round trip.
     """
     if "sack" not in algorithms:
         return DURATION_S
@@ -149,7 +172,7 @@ def duration_s(
 
 
 def lossy_duration_s(mode: Mode, algorithm: str, loss: float, rtt_s: float) -> float:
-    """Duration of a run with random loss: 600 s; standard TCP `EPOCHS` losses, within the mode's limits."""
+    """Returns the duration under random loss: 600 s; standard TCP `EPOCHS` losses, within the limits."""
     if algorithm != "sack":
         return DURATION_S
     epoch_s = rtt_s / (loss * theory.standard_window(loss))
@@ -157,7 +180,7 @@ def lossy_duration_s(mode: Mode, algorithm: str, loss: float, rtt_s: float) -> f
 
 
 def megabits(rate_mbps: float) -> str:
-    """A rate as a scenario writes it."""
+    """Writes a rate as scenarios do."""
     return f"{rate_mbps:g} Mbit/s"
 
 
@@ -174,7 +197,7 @@ def scenario(
     sessions: int = 0,
     sample: str | None = None,
 ) -> dict[str, Any]:
-    """A scenario of the paper's testbed: ``flows`` are (algorithm, RTT in ms), the second starts later."""
+    """Returns a scenario of the testbed; ``flows`` are (algorithm, RTT in ms), the second starts later."""
     bottleneck: dict[str, Any] = {
         "rate": megabits(rate_mbps),
         "buffer": queue,
@@ -220,7 +243,7 @@ STACK: dict[str, Any] = {
     "recovery": "rate-halving",
     "host_tick": "1 ms",
 }
-"""Appendix I and V-G: the common kernel."""
+"""The common kernel: Appendix I and V-G."""
 
 
 def _starts(flows: int) -> list[Any]:

@@ -1,8 +1,8 @@
 """Lopez Pacheco 2008: thesis on explicit-rate protocols in heterogeneous networks, chapters 3 to 6.
 
-XCP beside TCP where the capacity varies, XCP-i through routers that are not XCP's, XCP-r under losses of
-ACKs,
-XCP's friendliness with TCP; the figures of VCP, JetMax and XCP of chapter 2; and what the thesis did not try.
+XCP and TCP on a varying capacity, XCP-i through routers that do not speak XCP, XCP-r under losses of ACKs,
+and XCP's friendliness with TCP; the figures of VCP, JetMax and XCP from chapter 2; and what the thesis did
+not try.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, Table, points
 from longfat.runs import metrics
-from longfat.suites.kit.curves import repeats_text
+from longfat.suites.kit.curves import repeats
 from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.figures import RATE_AXIS, dashed, first, history, rates, shown
 from longfat.suites.lopez2008.networks import BEGIN_S
@@ -20,19 +20,19 @@ from longfat.words import Mode
 NOT_TRIED = "not in the thesis"
 CLOUD_MBPS = 100.0
 SETTLED_S = 30.0
-"""Chapter 6's averages over all begin here."""
+"""Averages over chapter 6's runs begin here."""
 
 
 def prober(runs: Runs, mode: Mode) -> Figure:
-    """XCP-i's estimators over the cross traffic: rate, and packets lost."""
+    """Draws rate and losses of XCP-i's estimators over the cross traffic."""
     rate, loss = [], []
     names = runs.distinct("estimator")
     for number, name in enumerate(names):
         at = runs.where(estimator=name)
         rate.append(_over(name, at, "cross_mbps", _late_rate, number))
         loss.append(_over(name, at, "cross_mbps", lambda row: 100.0 * row.row["lost_ratio"], number))
-    cross = [float(place) for place in runs.distinct("cross_mbps")]
-    left = dashed("what the datagrams leave", cross, [CLOUD_MBPS - place for place in cross])
+    cross = [float(mbps) for mbps in runs.distinct("cross_mbps")]
+    left = dashed("what the datagrams leave", cross, [CLOUD_MBPS - mbps for mbps in cross])
     most = max(cross)
     histories = [
         rates(
@@ -50,7 +50,7 @@ def prober(runs: Runs, mode: Mode) -> Figure:
         "XCP-i with real probing and cross traffic",
         f"One flow through a cloud of {CLOUD_MBPS:g} Mbit/s. The oracle knows what is left; igi and ptr "
         f"send trains of "
-        "packets through the cloud." + _repeats(runs),
+        "packets through the cloud." + repeats(runs),
         (
             Panel("Rate from 10 s on", axis, RATE_AXIS, (left, *rate), y_range=(0.0, 1.1 * CLOUD_MBPS)),
             Panel("Packets lost", axis, "% of the flow's", tuple(loss)),
@@ -60,7 +60,7 @@ def prober(runs: Runs, mode: Mode) -> Figure:
 
 
 def other_tcps(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.3 with other TCPs."""
+    """Draws Fig. 6.3 with other TCPs."""
     panels, lines = [], []
     for name in (key for key in TITLES if runs.has(protocol=key)):
         for rtt in FRIENDLY_RTTS_MS:
@@ -85,14 +85,14 @@ def other_tcps(runs: Runs, mode: Mode) -> Figure:
         "others",
         NOT_TRIED,
         "Friendliness with HSTCP and CUBIC in place of Reno",
-        "One XCP flow, two others from 10 s on; over a second." + shown(runs),
+        "One XCP flow, two others from 10 s on; averages over a second." + shown(runs),
         tuple(panels),
         table=Table(("TCP", "RTT", "XCP from 30 s on, Mbit/s", "both others, Mbit/s"), tuple(lines)),
     )
 
 
 def ack_losses(runs: Runs, mode: Mode) -> Figure:
-    """XCP and XCP-r over the losses of ACKs."""
+    """Draws XCP and XCP-r over the losses of ACKs."""
     axis = "ACKs lost, %"
 
     def panel(title: str, label: str, estimate: Callable[[Row], float]) -> Panel:
@@ -105,8 +105,8 @@ def ack_losses(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "ack-losses",
         NOT_TRIED,
-        "XCP and XCP-r under no to half of the ACKs lost",
-        "Three flows, 200 to 50 Mbit/s left by datagrams, 100 ms, a queue of one BDP." + _repeats(runs),
+        "XCP and XCP-r with up to half of the ACKs lost",
+        "Three flows, 200 to 50 Mbit/s left by datagrams, 100 ms, a queue of one BDP." + repeats(runs),
         (
             panel("Rate of all", RATE_AXIS, lambda row: row.rate_mbps((2.0, 60.0))),
             panel("Packets lost", "packets", lambda row: row.lost((0.0, 60.0))),
@@ -121,13 +121,13 @@ def ack_losses(runs: Runs, mode: Mode) -> Figure:
 
 
 def hundred(runs: Runs, mode: Mode) -> Figure:
-    """A hundred flows: sorted rates, and what the link does."""
+    """Draws a hundred flows: sorted rates, and the queue."""
     curves, lines = [], []
     for number, name in enumerate(runs.distinct("rtts")):
         at = runs.where(rtts=name)
         late = [sorted(Row(row).rates_mbps((10.0, 30.0))) for row in at]
         means = np.mean(late, axis=0).tolist()
-        samples = [(float(place + 1), (value, float("nan"))) for place, value in enumerate(means)]
+        samples = [(float(index + 1), (value, float("nan"))) for index, value in enumerate(means)]
         curves.append(points(name, samples, None, number))
         lines.append(
             (
@@ -154,7 +154,7 @@ def hundred(runs: Runs, mode: Mode) -> Figure:
         "hundred",
         NOT_TRIED,
         "A hundred XCP flows on 1 Gbit/s",
-        "Rates from 10 to 30 s, sorted; all begin within 0.1 s." + _repeats(runs),
+        "Rates from 10 to 30 s, sorted; all begin within 0.1 s." + repeats(runs),
         (
             Panel("Rates", "flow, from the slowest", RATE_AXIS, tuple(curves), y_range=(0.0, 20.0)),
             Panel("Queue", "time, s", "packets", tuple(queues)),
@@ -167,7 +167,7 @@ def hundred(runs: Runs, mode: Mode) -> Figure:
 
 
 def rivals(runs: Runs, mode: Mode) -> Figure:
-    """Counters, and half and half."""
+    """Draws ways to count flows, and half and half."""
     panels, lines = [], []
     for name in dict.fromkeys(row["mechanism"] for row in runs):
         at = runs.where(mechanism=name)
@@ -193,17 +193,16 @@ def rivals(runs: Runs, mode: Mode) -> Figure:
         "rivals",
         "6.3",
         "Counters of flows, and ns-2's half and half",
-        "Two XCP flows, six of TCP from 10 s on, 20 ms: a fair share is 250 Mbit/s." + shown(runs),
+        "Two XCP flows, six TCP flows from 10 s on, 20 ms: a fair share is 250 Mbit/s." + shown(runs),
         tuple(panels),
         table=Table(("mechanism", "XCP from 30 s on, Mbit/s", "TCP, Mbit/s"), tuple(lines)),
     )
 
 
 def generality(runs: Runs, mode: Mode) -> Figure:
-    """-i, -r and friendliness around JetMax."""
+    """Draws -i, -r and friendliness with JetMax."""
     panels = []
-    for place in dict.fromkeys((row["mechanism"], row["case"]) for row in runs):
-        mechanism, case = place
+    for mechanism, case in dict.fromkeys((row["mechanism"], row["case"]) for row in runs):
         row = first(runs, mechanism=mechanism, case=case)
         kinds = dict.fromkeys(name.split("-")[0] for name in row.names)
         curves: list[Curve] = [history(kind, row, kind, number, 0.5) for number, kind in enumerate(kinds)]
@@ -216,10 +215,10 @@ def generality(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "generality",
         "7.4",
-        "The mechanisms around JetMax",
+        "The mechanisms with JetMax",
         "-i: a cloud of 100 Mbit/s. -r: three flows, 200 to 50 Mbit/s, 30 % of the ACKs lost. "
         "Friendliness: one JetMax "
-        "flow, two of TCP from 10 s on, 20 ms." + shown(runs),
+        "flow, two TCP flows from 10 s on, 20 ms." + shown(runs),
         tuple(panels),
     )
 
@@ -231,13 +230,9 @@ def _late_rate(row: Row) -> float:
 def _over(
     label: str, runs: Runs, coordinate: str, estimate: Callable[[Row], float], number: int, scale: float = 1.0
 ) -> Curve:
-    """An estimate over a coordinate, with errors over repeats."""
+    """Returns the curve of an estimate over a coordinate, with errors over repeats."""
     samples = []
-    for place in runs.distinct(coordinate):
-        values: Iterable[Any] = (estimate(Row(row)) for row in runs.where(**{coordinate: place}))
-        samples.append((scale * float(place), metrics.mean_stderr(list(values))))
+    for value in runs.distinct(coordinate):
+        values: Iterable[Any] = (estimate(Row(row)) for row in runs.where(**{coordinate: value}))
+        samples.append((scale * float(value), metrics.mean_stderr(list(values))))
     return points(label, samples, None, number)
-
-
-def _repeats(runs: Runs) -> str:
-    return repeats_text({None: len(runs.distinct("repeat"))})

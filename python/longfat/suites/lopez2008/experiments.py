@@ -1,4 +1,4 @@
-"""The runs of the thesis's figures: which flows, where, how long. What they show: `lopez2008_figures`."""
+"""The runs of the thesis's figures: which flows, where, how long. `figures` draws what they show."""
 
 from __future__ import annotations
 
@@ -8,33 +8,54 @@ from typing import Any
 from longfat.suites.kit.suite import Coordinate, Experiment, Run
 from longfat.suites.lopez2008 import figures, networks
 from longfat.suites.lopez2008 import friendly_figures as beside
-from longfat.suites.lopez2008.beyond import BEYOND
+from longfat.suites.lopez2008.beyond_experiments import BEYOND
 from longfat.suites.lopez2008.settings import (
+    ACK_CASES,
     ACKS_FLOWS,
     ACKS_LEFT_MBPS,
     ACKS_MBPS,
     ACKS_RTT_MS,
     ACKS_S,
+    BOTTLENECK_S,
+    FORMULA_MBPS,
+    FORMULA_RTTS_MS,
+    FORMULA_S,
     FRIENDLY_BUFFER,
     FRIENDLY_MBPS,
     FRIENDLY_RTTS_MS,
     FRIENDLY_S,
+    FRIENDLY_UPDATES,
     JOIN_EVERY_S,
     JOIN_S,
     LEAVE_S,
+    ONE_MBPS,
+    ONE_RTT_MS,
+    ONE_S,
     REPEATS,
     SINE_MBPS,
     SINE_PERIOD_S,
     SINE_S,
+    STAGED_EVERY_S,
+    STAGED_FOR_S,
+    STAGED_MBPS,
+    STAGED_RTT_MS,
     STAIRS_MBPS,
     STAIRS_S,
     STARVED_S,
+    THREE_CASES,
     THREE_LEFT_MBPS,
     THREE_MBPS,
     THREE_RTT_MS,
     THREE_S,
     TUNED,
     VBE_BUFFER,
+    VCP_JOIN_S,
+    VCP_MBPS,
+    VCP_RTTS_MS,
+    VCP_S,
+    ZOOM_S,
+    ZOOM_SAMPLE_S,
+    Steps,
     datagrams,
     dumbbell,
     flow,
@@ -44,21 +65,9 @@ from longfat.suites.lopez2008.settings import (
 )
 from longfat.words import Mode
 
-STAGED_MBPS, STAGED_RTT_MS, STAGED_EVERY_S, STAGED_FOR_S = 100, 80, 15, 75
-VCP_MBPS, VCP_RTTS_MS, VCP_JOIN_S, VCP_S = 45, (40, 50), 50, 250
-ZOOM_S = 56
-ZOOM_SAMPLE_S = 0.02
-BOTTLENECK_S = 60
-MERGE_S = networks.BEGIN_S + 20.0
-ONE_RTT_MS, ONE_MBPS, ONE_S = 100, 1000, 3
-FORMULA_RTTS_MS, FORMULA_MBPS, FORMULA_S = (40, 160), 100, 30
-ACK_CASES = (("xcp", 0.0), ("xcp", 0.1), ("xcp-r", 0.1))
-THREE_CASES = (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
-FRIENDLY_UPDATES = ("packet", "interval")
-
 
 def repeats(mode: Mode) -> range:
-    """Numbers of the repeats."""
+    """Returns the numbers of the repeats."""
     return range(REPEATS[mode])
 
 
@@ -97,7 +106,7 @@ def staged_jetmax(mode: Mode) -> list[Run]:
 
 
 def joined_vcp(mode: Mode) -> list[Run]:
-    """2.5.2: a VCP flow that has the link, and a later one with a longer RTT."""
+    """2.5.2: a VCP flow that fills the link, and a later one with a longer RTT."""
     flows = [
         flow("vcp", "vcp-1", VCP_RTTS_MS[0]),
         flow("vcp", "vcp-2", VCP_RTTS_MS[1], VCP_JOIN_S),
@@ -141,7 +150,7 @@ def sine_far(mode: Mode) -> list[Run]:
 
 
 def model(mode: Mode) -> list[Run]:
-    """Figs. 3.3 and 3.4: the runs of NewReno, which the model stands beside."""
+    """Figs. 3.3 and 3.4: the runs of NewReno, with which the model is compared."""
     return sine(mode, 100, ("newreno",)) + sine(mode, 200, ("newreno",))
 
 
@@ -165,8 +174,8 @@ def zoom(mode: Mode) -> list[Run]:
     return [_stepped(name, 100, 0, ZOOM_S, ZOOM_SAMPLE_S) for name in ("hstcp", "xcp")]
 
 
-def plain_bottleneck(mode: Mode) -> list[Run]:
-    """Fig. 4.2: TCP on drop-tail, XCP on XCP routers, XCP where the bottleneck is none."""
+def unaware_bottleneck(mode: Mode) -> list[Run]:
+    """Fig. 4.2: TCP on drop-tail, XCP on XCP routers, XCP where the bottleneck is no XCP router."""
     cases = {"a": ("newreno", None, None), "b": ("xcp", "xcp", "xcp"), "c": ("xcp", None, "xcp")}
     return [
         run(
@@ -187,7 +196,7 @@ def plain_bottleneck(mode: Mode) -> list[Run]:
 
 
 def peering(mode: Mode) -> list[Run]:
-    """Fig. 4.8: XCP-i across two clouds, and the way of XCP routers alone beside it."""
+    """Fig. 4.8: XCP-i across two clouds, and for comparison a path of XCP routers alone."""
     begin_s = networks.BEGIN_S
     return [
         run(
@@ -226,7 +235,7 @@ def fork(mode: Mode) -> list[Run]:
 
 
 def shared(mode: Mode) -> list[Run]:
-    """Fig. 4.18, of which the thesis shows no result: both at once, and the second 5 s later."""
+    """Fig. 4.18, without results in the thesis: both flows at once, and the second 5 s later."""
     runs = []
     for case, late_s in (("together", 0.0), ("5 s apart", 5.0)):
         runs += _clouds(
@@ -236,7 +245,7 @@ def shared(mode: Mode) -> list[Run]:
 
 
 def errors(mode: Mode) -> list[Run]:
-    """Figs. 4.15 to 4.17: TCP, and XCP-i with estimates that are off by 5 to 20 %."""
+    """Figs. 4.15 to 4.17: TCP, and XCP-i with estimates that are wrong by 5 to 20 %."""
     rooms = networks.CLOUD_BUFFERS
     return _clouds(
         mode, {"protocol": "newreno"}, networks.merge(None, rooms), 4, ("i", "j"), 400, protocol="newreno"
@@ -244,7 +253,7 @@ def errors(mode: Mode) -> list[Run]:
 
 
 def layer_two(mode: Mode) -> list[Run]:
-    """7.3.1: the same bottleneck as a router, which the TTL shows, and as a switch, which it does not."""
+    """7.3.1: the same bottleneck as a router, which the TTL reveals, and as a switch, which it does not."""
     runs = []
     for layer in (3, 2):
         runs += _clouds(mode, {"layer": layer}, networks.single(networks.ORACLE, 30, layer), 4, ("",), 30)
@@ -254,18 +263,7 @@ def layer_two(mode: Mode) -> list[Run]:
 def acks(mode: Mode) -> list[Run]:
     """Figs. 5.3, 5.4, 5.6 and 5.7, Table 5.1."""
     return [
-        run(
-            {"protocol": name, "ack_loss": loss},
-            dumbbell(
-                f"ten flows of {name}, {loss:.0%} of the ACKs lost",
-                _acks_bottleneck(ACKS_MBPS, loss),
-                [flow(name, f"{name}-{number + 1}", ACKS_RTT_MS) for number in range(ACKS_FLOWS)]
-                + datagrams(ACKS_LEFT_MBPS, ACKS_MBPS, ACKS_S, ACKS_RTT_MS),
-                duration_s=ACKS_S,
-                repeat=repeat,
-            ),
-            ACKS_MBPS,
-        )
+        _losing_acks(name, loss, "ten", ACKS_FLOWS, (ACKS_MBPS, ACKS_LEFT_MBPS), ACKS_S, ACKS_RTT_MS, repeat)
         for name, loss in ACK_CASES
         for repeat in repeats(mode)
     ]
@@ -274,25 +272,14 @@ def acks(mode: Mode) -> list[Run]:
 def three(mode: Mode) -> list[Run]:
     """Figs. 5.8 to 5.10."""
     return [
-        run(
-            {"protocol": name, "ack_loss": loss},
-            dumbbell(
-                f"three flows of {name}, {loss:.0%} of the ACKs lost",
-                _acks_bottleneck(THREE_MBPS, loss),
-                [flow(name, f"{name}-{number + 1}", THREE_RTT_MS) for number in range(3)]
-                + datagrams(THREE_LEFT_MBPS, THREE_MBPS, THREE_S, THREE_RTT_MS),
-                duration_s=THREE_S,
-                repeat=repeat,
-            ),
-            THREE_MBPS,
-        )
+        _losing_acks(name, loss, "three", 3, (THREE_MBPS, THREE_LEFT_MBPS), THREE_S, THREE_RTT_MS, repeat)
         for name, loss in THREE_CASES
         for repeat in repeats(mode)
     ]
 
 
 def one(mode: Mode) -> list[Run]:
-    """5.1.1: how fast one flow fills a constant capacity, without and with losses of ACKs."""
+    """5.1.1: how fast one flow fills a constant capacity, with and without losses of ACKs."""
     return [
         run(
             {"ack_loss": loss},
@@ -312,7 +299,7 @@ def one(mode: Mode) -> list[Run]:
 
 
 def formula(mode: Mode) -> list[Run]:
-    """5.3: both forms of XCP-r, and XCP, with RTTs unlike the router's mean."""
+    """5.3: both forms of XCP-r, and XCP, with RTTs that differ from the router's mean."""
     return [
         run(
             {"protocol": name},
@@ -331,7 +318,7 @@ def formula(mode: Mode) -> list[Run]:
 
 
 def starved(mode: Mode) -> list[Run]:
-    """Fig. 6.2: an XCP router and nothing else; at both RTTs of chapter 6, as the text names none."""
+    """Fig. 6.2: an XCP router without the mechanism, at both RTTs of chapter 6, as the text names none."""
     return [
         friendly(
             {"rtt_ms": rtt_ms},
@@ -347,7 +334,7 @@ def starved(mode: Mode) -> list[Run]:
 
 
 def one_and_two(mode: Mode) -> list[Run]:
-    """Fig. 6.3: the mechanism, its probability updated as the text says, and as the figures need."""
+    """Fig. 6.3: the mechanism, with its probability updated as the text says, and as the figures require."""
     return [
         friendly(
             {"rtt_ms": rtt_ms, "update": update},
@@ -363,17 +350,17 @@ def one_and_two(mode: Mode) -> list[Run]:
 
 
 def ten_tcp(mode: Mode) -> list[Run]:
-    """Fig. 6.4: three XCP flows come to ten of TCP, and leave."""
+    """Fig. 6.4: three XCP flows join ten TCP flows, and leave."""
     return _joined(mode, "newreno", "xcp", 1.0)
 
 
 def ten_xcp(mode: Mode) -> list[Run]:
-    """Fig. 6.5: three of TCP come to ten of XCP, and leave."""
+    """Fig. 6.5: three TCP flows join ten XCP flows, and leave."""
     return _joined(mode, "xcp", "newreno", 1.0)
 
 
 def half(mode: Mode) -> list[Run]:
-    """Fig. 6.6: the same with every second packet inspected, beside all of them."""
+    """Fig. 6.6: the same with half of the packets inspected, and with all of them."""
     return _joined(mode, "xcp", "newreno", 0.5) + _joined(mode, "xcp", "newreno", 1.0)
 
 
@@ -385,15 +372,15 @@ def friendly(
     repeat: int,
     duration_s: float = FRIENDLY_S,
 ) -> Run:
-    """A run of chapter 6."""
+    """Returns a run of chapter 6."""
     bottleneck = {
         "rate": f"{FRIENDLY_MBPS} Mbit/s",
         "buffer": f"{FRIENDLY_BUFFER} packets",
         "router": router,
     }
     title = ", ".join(f"{key} {value}" for key, value in coordinates.items())
-    placed = [{**table, "rtt": f"{rtt_ms:g} ms"} for table in flows]
-    document = dumbbell(title, bottleneck, placed, duration_s=duration_s, repeat=repeat)
+    tables = [{**table, "rtt": f"{rtt_ms:g} ms"} for table in flows]
+    document = dumbbell(title, bottleneck, tables, duration_s=duration_s, repeat=repeat)
     return run(coordinates, document, FRIENDLY_MBPS)
 
 
@@ -422,7 +409,7 @@ def _joined(mode: Mode, first: str, later: str, inspect: float) -> list[Run]:
 
 
 def _ranged(protocol: str, number: int, start_s: float) -> list[dict[str, Any]]:
-    return [flow(protocol, f"{protocol}-{place + 1}", None, start_s) for place in range(number)]
+    return [flow(protocol, f"{protocol}-{index + 1}", None, start_s) for index in range(number)]
 
 
 def _tuned(protocol: str) -> dict[str, Any]:
@@ -445,6 +432,32 @@ def _stepped(name: str, rtt_ms: int, repeat: int, duration_s: float = STAIRS_S, 
     )
 
 
+def _losing_acks(
+    protocol: str,
+    loss: float,
+    count: str,
+    number: int,
+    capacity: tuple[int, Steps],
+    duration_s: int,
+    rtt_ms: int,
+    repeat: int,
+) -> Run:
+    """Returns like flows that lose ACKs; ``capacity`` is the link's rate and what datagrams leave of it."""
+    mbps, left = capacity
+    return run(
+        {"protocol": protocol, "ack_loss": loss},
+        dumbbell(
+            f"{count} flows of {protocol}, {loss:.0%} of the ACKs lost",
+            _acks_bottleneck(mbps, loss),
+            [flow(protocol, f"{protocol}-{index + 1}", rtt_ms) for index in range(number)]
+            + datagrams(left, mbps, duration_s, rtt_ms),
+            duration_s=duration_s,
+            repeat=repeat,
+        ),
+        mbps,
+    )
+
+
 def _acks_bottleneck(mbps: float, loss: float) -> dict[str, Any]:
     lost = {"ack_loss": loss} if loss else {}
     return {"rate": f"{mbps:g} Mbit/s", "buffer": f"{VBE_BUFFER} packets", "router": "xcp", **lost}
@@ -461,7 +474,7 @@ def _clouds(
     protocol: str = "xcp",
     later: Mapping[str, float] | None = None,
 ) -> list[Run]:
-    """Flows from S... to R..., when the clouds on their ways are known."""
+    """Returns runs of flows from S... to R..., which start when the clouds on their paths are known."""
     title = ", ".join(str(value) for value in coordinates.values()) or "clouds"
     return [
         run(
@@ -487,7 +500,7 @@ def _clouds(
                         for name in senders
                     ),
                 ],
-                duration_s=MERGE_S,
+                duration_s=networks.MERGE_S,
                 repeat=repeat,
             ),
             mbps,
@@ -510,25 +523,25 @@ EXPERIMENTS = (
     Experiment("steps-100", "Figs. 3.13, 3.16", "Steps, 100 ms", steps_near, figures.steps("steps-100")),
     Experiment("zoom", "Figs. 3.14, 3.17", "A fall of the capacity", zoom, figures.zoom),
     Experiment("steps-200", "Figs. 3.15, 3.18", "Steps, 200 ms", steps_far, figures.steps("steps-200")),
-    Experiment("bottleneck", "Fig. 4.2", "A bottleneck without XCP", plain_bottleneck, figures.bottleneck),
+    Experiment("bottleneck", "Fig. 4.2", "A bottleneck without XCP", unaware_bottleneck, figures.bottleneck),
     Experiment("peering", "Fig. 4.8", "XCP-i across two clouds", peering, figures.peering),
     Experiment("merge", "Fig. 4.10", "Clouds of 300 and 100 into 400 Mbit/s", merge, figures.clouds("merge")),
     Experiment(
         "merge-above", "Fig. 4.12", "Inputs above the output", merge_above, figures.clouds("merge-above")
     ),
     Experiment("fork", "Fig. 4.14", "One cloud, two ways on", fork, figures.clouds("fork")),
-    Experiment("errors", "Figs. 4.15 to 4.17", "Estimates that are off", errors, figures.errors),
+    Experiment("errors", "Figs. 4.15 to 4.17", "Wrong estimates", errors, figures.errors),
     Experiment("shared", "Fig. 4.18", "A bottleneck shared inside a cloud", shared, figures.shared),
-    Experiment("layer2", "7.3.1", "A bottleneck that the TTL does not show", layer_two, figures.layer_two),
+    Experiment("layer2", "7.3.1", "A bottleneck that the TTL does not reveal", layer_two, figures.layer_two),
     Experiment("acks", "Figs. 5.3, 5.4, 5.6, Table 5.1", "Losses of ACKs, ten flows", acks, figures.acks),
     Experiment("radar", "Fig. 5.7", "Average throughput of ten flows", acks, figures.radar),
     Experiment("three", "Figs. 5.8 to 5.10", "Losses of ACKs, three flows", three, figures.three),
     Experiment("one", "5.1.1", "Losses of ACKs, constant capacity", one, figures.one),
     Experiment("formula", "5.3", "Both formulas of XCP-r", formula, figures.formula),
     Experiment("starved", "Fig. 6.2", "XCP beside TCP", starved, beside.starved),
-    Experiment("one-two", "Fig. 6.3", "One XCP flow, two of TCP", one_and_two, beside.one_and_two),
-    Experiment("ten-tcp", "Fig. 6.4", "Three XCP flows come to ten of TCP", ten_tcp, beside.ten_tcp),
-    Experiment("ten-xcp", "Fig. 6.5", "Three of TCP come to ten of XCP", ten_xcp, beside.ten_xcp),
+    Experiment("one-two", "Fig. 6.3", "One XCP flow, two TCP flows", one_and_two, beside.one_and_two),
+    Experiment("ten-tcp", "Fig. 6.4", "Three XCP flows join ten TCP flows", ten_tcp, beside.ten_tcp),
+    Experiment("ten-xcp", "Fig. 6.5", "Three TCP flows join ten XCP flows", ten_xcp, beside.ten_xcp),
     Experiment("half", "Fig. 6.6", "Half of the packets inspected", half, beside.half),
     *BEYOND,
 )

@@ -1,4 +1,4 @@
-"""The thesis's figures as data: which curves over which axes, with captions."""
+"""The thesis's figures as data: curves, axes and captions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, Table, points
 from longfat.runs.theory import sawtooth_under_bps, sine_capacity_bps
-from longfat.suites.kit.curves import repeats_text, thinned
+from longfat.suites.kit.curves import repeats, thinned
 from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.reduction import Row
 from longfat.suites.lopez2008.settings import (
@@ -22,6 +22,8 @@ from longfat.suites.lopez2008.settings import (
     SINE_PERIOD_S,
     SINE_S,
     STAIRS_S,
+    TABLE_5_1,
+    THREE_CASES,
     THREE_S,
     TITLES,
     VBE_BUFFER,
@@ -33,16 +35,15 @@ from longfat.words import Mode
 RATE_AXIS = "rate, Mbit/s"
 TIME_AXIS = "time, s"
 GREY, RED = 6, 1
-"""Strokes of lines that stand beside measured ones."""
+"""Strokes of lines that are not measured."""
 MOST_BINS = 500
-"""Of a history in a figure; more are averaged."""
-TABLE_5_1 = {("xcp", 0.0): (107, 167), ("xcp", 0.1): (204, 414), ("xcp-r", 0.1): (192, 302)}
+"""Greatest number of points of a history in a figure; longer histories are averaged."""
 
 Draw = Callable[[Runs, Mode], Figure]
 
 
 def history(label: str, row: Row, prefix: str = "", stroke: int = 0, bin_s: float = 0.0) -> Curve:
-    """Rate over time of all flows whose names begin so, averaged over bins if there are too many."""
+    """Returns the rate over time of all flows with this prefix, averaged if there are too many samples."""
     rate = row.summed_mbps(prefix)
     stride = max(1, round(bin_s / row.bin_s), -(-rate.size // MOST_BINS))
     whole = rate.size // stride * stride
@@ -52,12 +53,12 @@ def history(label: str, row: Row, prefix: str = "", stroke: int = 0, bin_s: floa
 
 
 def dashed(label: str, x: Sequence[float], y: Sequence[float], stroke: int = GREY) -> Curve:
-    """A line that nothing measured has drawn."""
+    """Returns a line that is not measured."""
     return Curve(label, tuple(x), tuple(y), None, None, "theory", stroke)
 
 
-def there(variation: Variation, end_s: float) -> Curve:
-    """What is available, drawn as theory is."""
+def available(variation: Variation, end_s: float) -> Curve:
+    """Returns the available capacity as a line."""
     edges = np.arange(0.0, end_s + 0.25, 0.25).tolist()
     spans = list(pairwise(edges))
     values = [available_mbps(variation, span) for span in spans]
@@ -65,18 +66,18 @@ def there(variation: Variation, end_s: float) -> Curve:
 
 
 def rates(title: str, curves: Iterable[Curve], end_s: float, most: float | None = None) -> Panel:
-    """A panel of rates over time."""
+    """Returns a panel of rates over time."""
     limits = None if most is None else (0.0, 1.1 * most)
     return Panel(title, TIME_AXIS, RATE_AXIS, tuple(curves), x_range=(0.0, end_s), y_range=limits)
 
 
-def first(runs: Runs, **place: Any) -> Row:
-    """The first repeat at a place."""
-    return Row(runs.where(**place).first() if place else runs.first())
+def first(runs: Runs, **coordinates: Any) -> Row:
+    """Returns the first repeat at some coordinates."""
+    return Row(runs.where(**coordinates).first() if coordinates else runs.first())
 
 
 def shown(runs: Runs) -> str:
-    """Which repeat a history is of."""
+    """Says in a caption which repeat a history shows."""
     return " First of several repeats." if len(runs.distinct("repeat")) > 1 else ""
 
 
@@ -95,7 +96,7 @@ def joined_vcp(runs: Runs, mode: Mode) -> Figure:
 
 
 def staged(protocol: str) -> Draw:
-    """Figs. 2.11, 2.12: four flows that come and go."""
+    """Figs. 2.11, 2.12: four flows that start and stop."""
 
     def draw(runs: Runs, mode: Mode) -> Figure:
         row = first(runs)
@@ -123,7 +124,7 @@ def steps(name: str) -> Draw:
 
 
 def model(runs: Runs, mode: Mode) -> Figure:
-    """Figs. 3.3, 3.4: the straight lines of (3.4) beside what NewReno did."""
+    """Figs. 3.3, 3.4: the straight lines of (3.4) beside NewReno's rate."""
 
     def capacity(time_s: float) -> float:
         top, bottom = (1e6 * mbps for mbps in SINE_MBPS)
@@ -139,7 +140,7 @@ def model(runs: Runs, mode: Mode) -> Figure:
             rates(
                 f"RTT {rtt_ms} ms",
                 (
-                    there("sine", SINE_S),
+                    available("sine", SINE_S),
                     dashed("model (3.4)", times, modelled, RED),
                     history("simulated", row, "newreno"),
                 ),
@@ -166,7 +167,7 @@ def zoom(runs: Runs, mode: Mode) -> Figure:
                 TITLES[name],
                 TIME_AXIS,
                 RATE_AXIS,
-                (_stretched(there("steps", 56.0), 48.0), _stretched(_fine(row), 48.0)),
+                (_stretched(available("steps", 56.0), 48.0), _stretched(_fine(row), 48.0)),
                 x_range=(48.0, 56.0),
             )
         )
@@ -187,7 +188,7 @@ def zoom(runs: Runs, mode: Mode) -> Figure:
         "A fall of the capacity by 350 Mbit/s",
         "100 ms; rate at the receiver every 20 ms, and the window. The thesis: HSTCP fills the queue, "
         "loses, stops and "
-        "comes back; XCP's rate dips until its window has followed.",
+        "comes back; XCP's rate dips until its window has adapted.",
         tuple(panels),
     )
 
@@ -204,7 +205,7 @@ def bottleneck(runs: Runs, mode: Mode) -> Figure:
                 f"{title}: window",
                 TIME_AXIS,
                 "cwnd, segments",
-                (window(row),),
+                (cwnd_curve(row),),
                 x_range=(0.0, 60.0),
             )
         )
@@ -218,25 +219,25 @@ def bottleneck(runs: Runs, mode: Mode) -> Figure:
 
 
 def peering(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 4.8: through two clouds, and without."""
+    """Fig. 4.8: through two clouds, and without clouds."""
     labels = [(case, first(runs, case=case)) for case in ("clouds", "all XCP")]
     means = [float(np.mean(row.row["cwnd"][0][len(row.row["cwnd"][0]) // 2 :])) for _, row in labels]
     return Figure(
         "peering",
         "Fig. 4.8",
         "XCP-i across two clouds",
-        "Beside the way of XCP routers alone."
+        "Compared with a path of XCP routers alone."
         + shown(runs)
-        + " The thesis: identical. Here the windows need "
-        f"not be: in the second half of the run {means[0]:.0f} segments through the clouds, {means[1]:.0f} "
-        "without; what one has more at the same rate waits in the clouds' queues.",
+        + " The thesis: identical. Here the windows may "
+        f"differ: in the second half of the run {means[0]:.0f} segments through the clouds, {means[1]:.0f} "
+        "without; at the same rate, the difference waits in the clouds' queues.",
         (
             rates("Rate", [history(case, row, "xcp", n) for n, (case, row) in enumerate(labels)], 62.0),
             Panel(
                 "Window",
                 TIME_AXIS,
                 "cwnd, segments",
-                tuple(window(row, case, n) for n, (case, row) in enumerate(labels)),
+                tuple(cwnd_curve(row, case, n) for n, (case, row) in enumerate(labels)),
                 x_range=(0.0, 62.0),
             ),
         ),
@@ -272,14 +273,14 @@ def clouds(name: str) -> Draw:
 def errors(runs: Runs, mode: Mode) -> Figure:
     """Figs. 4.15 to 4.17."""
     panels = []
-    for protocol, title in (("newreno", "TCP"), ("xcp", "XCP-i, estimates 5 to 20 % off")):
+    for protocol, title in (("newreno", "TCP"), ("xcp", "XCP-i, estimates wrong by 5 to 20 %")):
         row = first(runs, protocol=protocol)
         curves = [history(f"sender {flow}", row, flow, number) for number, flow in enumerate(row.names)]
         panels.append(rates(title, curves, float(row.edges_s()[-1]), 320.0))
     return Figure(
         "errors",
         "Figs. 4.15 to 4.17",
-        "Estimates of the clouds that are off",
+        "Wrong estimates of the clouds",
         "Fig. 4.9's clouds of 300 (i) and 100 Mbit/s (j), a new estimate every 2 s."
         + shown(runs)
         + " The thesis: "
@@ -289,7 +290,7 @@ def errors(runs: Runs, mode: Mode) -> Figure:
 
 
 def shared(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 4.18: what happens where the thesis leaves it open."""
+    """Fig. 4.18: what the thesis leaves open."""
     panels, lines = [], []
     for case in runs.distinct("case"):
         row = first(runs, case=case)
@@ -308,8 +309,8 @@ def shared(runs: Runs, mode: Mode) -> Figure:
         "shared",
         "Fig. 4.18",
         "A bottleneck of 300 Mbit/s shared inside a cloud",
-        "Two ways through one link that neither's estimate knows to be shared. The thesis leaves open "
-        "what happens." + shown(runs),
+        "Two paths share one link, and the estimate of neither knows this. The thesis leaves open what "
+        "happens." + shown(runs),
         tuple(panels),
         table=Table(("start", "i, Mbit/s", "j, Mbit/s", "dropped", "loss ratio"), tuple(lines)),
     )
@@ -327,7 +328,7 @@ def layer_two(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "layer2",
         "7.3.1",
-        "A bottleneck of 30 Mbit/s that the TTL does not show",
+        "A bottleneck of 30 Mbit/s that the TTL does not reveal",
         "XCP-i finds the router by its TTL and not the switch, behind which XCP overshoots." + shown(runs),
         tuple(panels),
     )
@@ -337,12 +338,12 @@ def acks(runs: Runs, mode: Mode) -> Figure:
     """Figs. 5.3, 5.4, 5.6 and Table 5.1."""
     panels, lines = [], []
     for (name, loss), printed in TABLE_5_1.items():
-        place = runs.where(protocol=name, ack_loss=loss)
+        at_case = runs.where(protocol=name, ack_loss=loss)
         panels.append(
-            _each_flow(f"{TITLES[name]}, {loss:.0%} of the ACKs lost", first(place), "acks", ACKS_S)
+            _each_flow(f"{TITLES[name]}, {loss:.0%} of the ACKs lost", first(at_case), "acks", ACKS_S)
         )
         for at, number in zip(ACKS_FALLS_S, printed, strict=True):
-            lost = [Row(row).lost((at, at + AFTER_FALL_S)) for row in place]
+            lost = [Row(row).lost((at, at + AFTER_FALL_S)) for row in at_case]
             lines.append((TITLES[name], f"{loss:.0%}", f"{at:g} s", str(number), f"{np.mean(lost):.0f}"))
     return Figure(
         "acks",
@@ -362,8 +363,8 @@ def radar(runs: Runs, mode: Mode) -> Figure:
     """Fig. 5.7: mean rates of the ten flows around a circle."""
     curves = []
     for number, (name, loss) in enumerate(TABLE_5_1):
-        place = runs.where(protocol=name, ack_loss=loss)
-        means = np.mean([Row(row).each("means_mbps") for row in place], axis=0)
+        at_case = runs.where(protocol=name, ack_loss=loss)
+        means = np.mean([Row(row).each("means_mbps") for row in at_case], axis=0)
         samples = [(float(flow), (float(mean), float("nan"))) for flow, mean in enumerate(means)]
         curves.append(points(f"{TITLES[name]}, {loss:.0%} of the ACKs lost", samples, None, number))
     flows = tuple(f"flow {number + 1}" for number in range(len(curves[0].x)))
@@ -374,9 +375,9 @@ def radar(runs: Runs, mode: Mode) -> Figure:
         "radar",
         "Fig. 5.7",
         "Average throughput of flows",
-        "Mbit/s; the rounder, the fairer."
-        + repeats_text({None: len(runs.distinct("repeat"))})
-        + " The thesis: 83.5 to 87.5 without losses of ACKs, 81 to 98 with, 82 to 89.5 of XCP-r.",
+        "Mbit/s; the rounder a curve, the fairer."
+        + repeats(runs)
+        + " The thesis: 83.5 to 87.5 without losses of ACKs, 81 to 98 with, 82 to 89.5 for XCP-r.",
         (panel,),
         columns=1,
     )
@@ -385,7 +386,7 @@ def radar(runs: Runs, mode: Mode) -> Figure:
 def three(runs: Runs, mode: Mode) -> Figure:
     """Figs. 5.8 to 5.10."""
     panels = []
-    for name, loss in (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3)):
+    for name, loss in THREE_CASES:
         row = first(runs, protocol=name, ack_loss=loss)
         text = f"{TITLES[name]}, {loss:.0%} of the ACKs lost: {sum(row.each('timeouts')):.0f} timeouts"
         panels.append(_each_flow(text, row, "three", THREE_S))
@@ -411,7 +412,7 @@ def one(runs: Runs, mode: Mode) -> Figure:
         "How fast one XCP flow fills 1 Gbit/s",
         "100 ms."
         + shown(runs)
-        + " The thesis reckons with 70 % after one RTT and 91 % after two, all of it without loss.",
+        + " The thesis expects 70 % after one RTT and 91 % after two, all of it without loss.",
         (rates("", curves, 3.0),),
         columns=1,
     )
@@ -430,7 +431,7 @@ def formula(runs: Runs, mode: Mode) -> Figure:
     return Figure(
         "formula",
         "5.3",
-        "Both formulas of XCP-r where RTTs are unlike",
+        "Both formulas of XCP-r with different RTTs",
         "100 Mbit/s, no losses of ACKs."
         + shown(runs)
         + " The thesis: the first formula gives a wrong window.",
@@ -446,13 +447,13 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
             row = first(runs, protocol=protocol)
             line = history("rate", row, protocol)
             text = f"{TITLES[protocol]}: {row.dropped():.0f} dropped"
-            panels.append(rates(text, (there(variation, end_s), line), end_s, 1000.0))
+            panels.append(rates(text, (available(variation, end_s), line), end_s, 1000.0))
             panels.append(
                 Panel(
                     f"{TITLES[protocol]}: window and queue",
                     TIME_AXIS,
                     "packets",
-                    (window(row), _queue(row, 1)),
+                    (cwnd_curve(row), _queue(row, 1)),
                     x_range=(0.0, end_s),
                 )
             )
@@ -460,7 +461,7 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
         return Figure(
             name,
             mirrors[rtt_ms],
-            f"One flow on a capacity that varies, {rtt_ms} ms",
+            f"One flow on a varying capacity, {rtt_ms} ms",
             f"Queue of {VBE_BUFFER} packets; rate at the receiver." + shown(runs),
             tuple(panels),
         )
@@ -468,8 +469,8 @@ def _varied(name: str, variation: Variation, end_s: float, mirrors: Mapping[int,
     return draw
 
 
-def window(row: Row, label: str = "cwnd", stroke: int = 0, flow: int = 0) -> Curve:
-    """The window of a flow, by its position."""
+def cwnd_curve(row: Row, label: str = "cwnd", stroke: int = 0, flow: int = 0) -> Curve:
+    """Returns the cwnd history of a flow, which is given by its position."""
     cwnd = thinned(row.edges_s(), row.row["cwnd"][flow], MOST_BINS)
     return Curve(label, *cwnd, None, None, "line", stroke)
 
@@ -483,7 +484,7 @@ def _fine(row: Row) -> Curve:
 
 
 def _stretched(curve: Curve, from_s: float) -> Curve:
-    """The part of a curve after a time."""
+    """Returns the part of a curve after a time."""
     kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if x >= from_s]
     return Curve(
         curve.label,
@@ -497,8 +498,8 @@ def _stretched(curve: Curve, from_s: float) -> Curve:
 
 
 def _each_flow(title: str, row: Row, variation: Variation, end_s: float) -> Panel:
-    """Each flow's rate over half seconds, and its even share of what there is."""
-    whole = there(variation, end_s)
+    """Returns a panel with each flow's rate over half seconds, and an even share of what is available."""
+    whole = available(variation, end_s)
     share = dashed("even share of the available", whole.x, [y / len(row.names) for y in whole.y])
     curves = [history(f"flow {number + 1}", row, name, number, 0.5) for number, name in enumerate(row.names)]
     return rates(title, (share, *curves), end_s)

@@ -1,4 +1,4 @@
-"""Figures of chapter 6, XCP beside TCP, as data."""
+"""Figures of chapter 6 as data: XCP beside TCP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from longfat.figure.data import Figure, Panel
 from longfat.suites.kit.suite import Runs
-from longfat.suites.lopez2008.figures import TIME_AXIS, dashed, first, history, rates, shown, window
+from longfat.suites.lopez2008.figures import TIME_AXIS, cwnd_curve, dashed, first, history, rates, shown
 from longfat.suites.lopez2008.settings import FRIENDLY_MBPS, FRIENDLY_RTTS_MS, SPAN_S
 from longfat.words import Mode
 
@@ -21,7 +21,7 @@ def starved(runs: Runs, mode: Mode) -> Figure:
     panels = []
     for rtt in FRIENDLY_RTTS_MS:
         row = first(runs, rtt_ms=rtt)
-        windows = [window(row, name, number, number) for number, name in enumerate(row.names)]
+        windows = [cwnd_curve(row, name, number, number) for number, name in enumerate(row.names)]
         panels.append(Panel(f"{rtt} ms: window", TIME_AXIS, "cwnd, segments", tuple(windows)))
         curves = [history(name, row, name, number) for number, name in enumerate(row.names)]
         panels.append(rates(f"{rtt} ms: rate", curves, float(row.edges_s()[-1]), FRIENDLY_MBPS))
@@ -41,7 +41,7 @@ def one_and_two(runs: Runs, mode: Mode) -> Figure:
     return _spans(
         "one-two",
         "Fig. 6.3",
-        "One XCP flow, two of TCP from 10 s on",
+        "One XCP flow, two TCP flows from 10 s on",
         [
             (f"{rtt} ms, update: {update}", {"rtt_ms": rtt, "update": update})
             for update in ("packet", "interval")
@@ -49,7 +49,7 @@ def one_and_two(runs: Runs, mode: Mode) -> Figure:
         ],
         runs,
         lambda at: FRIENDLY_MBPS / 3.0 if at >= 10.0 else FRIENDLY_MBPS,
-        "The drop probability moves with each packet of TCP, or once a control interval as the text says.",
+        "The drop probability changes with each TCP packet, or once in a control interval as the text says.",
     )
 
 
@@ -58,7 +58,7 @@ def ten_tcp(runs: Runs, mode: Mode) -> Figure:
     return _spans(
         "ten-tcp",
         "Fig. 6.4",
-        "Three XCP flows come to ten of TCP, and leave",
+        "Three XCP flows join ten TCP flows, and leave",
         [(f"{rtt} ms", {"rtt_ms": rtt}) for rtt in FRIENDLY_RTTS_MS],
         runs,
         lambda at: FRIENDLY_MBPS * _guests(at) / (10.0 + _guests(at)),
@@ -71,7 +71,7 @@ def ten_xcp(runs: Runs, mode: Mode) -> Figure:
     return _spans(
         "ten-xcp",
         "Fig. 6.5",
-        "Three of TCP come to ten of XCP, and leave",
+        "Three TCP flows join ten XCP flows, and leave",
         [(f"{rtt} ms", {"rtt_ms": rtt}) for rtt in FRIENDLY_RTTS_MS],
         runs,
         _ten_of_xcp,
@@ -80,7 +80,7 @@ def ten_xcp(runs: Runs, mode: Mode) -> Figure:
 
 
 def half(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 6.6, and Fig. 6.5 beside it."""
+    """Fig. 6.6, and Fig. 6.5 for comparison."""
     return _spans(
         "half",
         "Fig. 6.6",
@@ -97,7 +97,7 @@ def half(runs: Runs, mode: Mode) -> Figure:
 
 
 def _guests(at: float) -> int:
-    """How many of the three run at a time."""
+    """Returns how many of the three flows run at a time."""
     return sum(10.0 + 20.0 * number <= at < 70.0 + 20.0 * number for number in range(3))
 
 
@@ -114,10 +114,10 @@ def _spans(
     target: Callable[[float], float],
     caption: str,
 ) -> Figure:
-    """Averages over 10 s of XCP and of TCP, as chapter 6 has them, with XCP's target."""
+    """Draws averages over 10 s of XCP and TCP, as in chapter 6, with XCP's target."""
     panels = []
-    for text, place in cases:
-        row = first(runs, **place)
+    for text, coordinates in cases:
+        row = first(runs, **coordinates)
         end = float(row.edges_s()[-1])
         times = np.arange(0.0, end, 1.0)
         panels.append(

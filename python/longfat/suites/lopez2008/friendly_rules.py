@@ -1,4 +1,4 @@
-"""How the claims of chapter 6 are judged: a `Finding` from the data. Words: `lopez2008_claims`."""
+"""The rules of the claims of chapter 6. `claims` has their texts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.lopez2008.reduction import Row
-from longfat.suites.lopez2008.rules import mean, rows
+from longfat.suites.lopez2008 import bounds
+from longfat.suites.lopez2008.reduction import Row, mean, rows
 from longfat.suites.lopez2008.settings import (
     FRIENDLY_MBPS,
     FRIENDLY_RTTS_MS,
@@ -22,11 +22,7 @@ from longfat.suites.lopez2008.settings import (
     STARVED_S,
 )
 
-AS_PRINTED = 1.3
-"""A rate read off a figure."""
-SAME_MBPS = 50.0
-
-Window = tuple[float, float]
+Span = tuple[float, float]
 
 
 def starved(data: Data) -> Finding:
@@ -38,8 +34,8 @@ def starved(data: Data) -> Finding:
     )
     return Finding(
         (
-            at_most("XCP's rate from 15 to 16 s, Mbit/s", fallen, 60.0),
-            at_most("XCP's mean window after 19 s, segments", cwnd, 2.0),
+            at_most("XCP's rate from 15 to 16 s, Mbit/s", fallen, bounds.FALLEN_MBPS),
+            at_most("XCP's mean window after 19 s, segments", cwnd, bounds.LEFT_SEGMENTS),
         ),
         f"XCP at {fallen:.1f} Mbit/s by 15 s, then {left:.2f} Mbit/s with a window of {cwnd:.1f}",
         {
@@ -59,8 +55,14 @@ def one_and_two(data: Data) -> Finding:
     target = FRIENDLY_MBPS / 3.0
     return Finding(
         (
-            at_least("20 ms: least rate of XCP over 10 s, Mbit/s", min(near["xcp"]), 0.5 * target),
-            at_most("20 ms: greatest rate of TCP over 10 s, Mbit/s", max(near["tcp"]), 2.0 * target * 1.1),
+            at_least(
+                "20 ms: least rate of XCP over 10 s, Mbit/s", min(near["xcp"]), bounds.KEPT_SHARE * target
+            ),
+            at_most(
+                "20 ms: greatest rate of TCP over 10 s, Mbit/s",
+                max(near["tcp"]),
+                2.0 * target * bounds.TCP_SHARE,
+            ),
             at_least("100 ms: least rate of XCP over 10 s, Mbit/s", min(far["xcp"]), target),
             below("100 ms: mean rate of TCP, Mbit/s", float(np.mean(far["tcp"])), 2.0 * target),
         ),
@@ -122,7 +124,7 @@ def half(data: Data) -> Finding:
         apart[rtt] = float(np.mean(np.abs(np.subtract(every, second))))
     return Finding(
         tuple(
-            at_most(f"{rtt} ms: TCP's mean distance over 10 s, Mbit/s", value, SAME_MBPS)
+            at_most(f"{rtt} ms: TCP's mean distance over 10 s, Mbit/s", value, bounds.SAME_MBPS)
             for rtt, value in apart.items()
         ),
         "mean distance of TCP's 10 s averages from those with all inspected: "
@@ -131,16 +133,16 @@ def half(data: Data) -> Finding:
     )
 
 
-def _rate(window: Window) -> Callable[[Row], float]:
-    return lambda row: row.rate_mbps(window, "xcp")
+def _rate(span: Span) -> Callable[[Row], float]:
+    return lambda row: row.rate_mbps(span, "xcp")
 
 
-def _cwnd(window: Window) -> Callable[[Row], float]:
-    return lambda row: row.cwnd(window, "xcp")
+def _cwnd(span: Span) -> Callable[[Row], float]:
+    return lambda row: row.cwnd(span, "xcp")
 
 
 def _spans(runs: Runs, from_s: float) -> dict[str, list[float]]:
-    """Rates of XCP and of TCP over every 10 s from a time on, means over repeats."""
+    """Returns the rates of XCP and of TCP over every 10 s after a time, means over repeats."""
     spans = [(at, at + SPAN_S) for at in np.arange(from_s, FRIENDLY_S, SPAN_S)]
     found = [Row(row) for row in runs]
     return {
@@ -149,24 +151,24 @@ def _spans(runs: Runs, from_s: float) -> dict[str, list[float]]:
     }
 
 
-def _both_present() -> list[Window]:
-    """Spans of 10 s in which flows of both kinds run."""
+def _both_present() -> list[Span]:
+    """Returns the spans of 10 s in which flows of both kinds run."""
     end = LEAVE_S + 2 * JOIN_EVERY_S
     return [(float(at), float(at + SPAN_S)) for at in range(JOIN_S, end, SPAN_S)]
 
 
 def _as_printed(
-    printed: Iterable[tuple[str, Sequence[Row], Window, float, float]], few: str, many: str
+    printed: Iterable[tuple[str, Sequence[Row], Span, float, float]], few: str, many: str
 ) -> tuple[list[Check], list[str], dict[str, list[float]]]:
     checks, texts, values = [], [], {}
-    for place, found, span, of_few, of_many in printed:
+    for case, found, span, of_few, of_many in printed:
         rates = [mean(row.rate_mbps(span, name) for row in found) for name in (few, many)]
         checks += [
-            within_factor(f"{place}: {label}, Mbit/s", rate, number, AS_PRINTED)
+            within_factor(f"{case}: {label}, Mbit/s", rate, number, bounds.FIGURE_FACTOR)
             for label, rate, number in zip(("the three", "the ten"), rates, (of_few, of_many), strict=True)
         ]
-        texts.append(f"{place} {rates[0]:.0f} / {rates[1]:.0f}")
-        values[place] = rates
+        texts.append(f"{case} {rates[0]:.0f} / {rates[1]:.0f}")
+        values[case] = rates
     return checks, texts, values
 
 

@@ -1,8 +1,8 @@
-"""The networks of chapter 4 and of 7.3.1, with XCP-i at the edges of clouds that are not XCP's.
+"""The networks of chapter 4 and of 7.3.1, with XCP-i at the edges of clouds that do not speak XCP.
 
-A link's router stands where the link begins. A cloud is a plain link that follows one with a router: what
-arrives behind it has crossed a router that took one from the IP TTL alone. The thesis prints rates and no
-delays; each way through a network is 50 ms long here, as the cloud queues of 1200 and 3500 segments suggest,
+A link's router stands where the link begins. A cloud is a link without an XCP router behind a link with one;
+packets that leave it have crossed a router that only decremented the IP TTL. The thesis prints rates and no
+delays. Each path is 50 ms long here, as the cloud queues of 1200 and 3500 segments suggest, which are
 "slightly smaller than the BDP" of 100 and 300 Mbit/s.
 """
 
@@ -17,15 +17,16 @@ from longfat.suites.lopez2008.settings import MBPS, MSS, PACKET_BITS, SAMPLE_S, 
 ONE_WAY_MS = 50.0
 RTT_S = 2e-3 * ONE_WAY_MS
 BEGIN_S = 2.0
-"""Flows start so late; before that a short flow on each way has made the virtual routers exist (4.6)."""
-CLOUD_SECONDS, ERROR_SECONDS = 20.0, 20.0
+"""Flows start here; before, a short flow on each path has created the virtual routers (4.6)."""
+MERGE_S = BEGIN_S + 20.0
+"""How long runs through merging and forking clouds last."""
 CLOUD_BUFFERS = {100: 1200, 300: 3500}
 """4.6.2: packets."""
 FAST_MBPS = 1000
-"""Of links about whose rate nothing is said."""
+"""Rate of links for which the thesis gives none."""
 ORACLE: dict[str, Any] = {"kind": "xcp-i", "estimator": "oracle"}
 OFF: dict[str, Any] = {"error_least": 0.05, "error_most": 0.2, "period": "2 s"}
-"""4.6.2: off by 5 to 20 %, a new estimate every 2 s."""
+"""4.6.2: wrong by 5 to 20 %, with a new estimate every 2 s."""
 WRONG: dict[str, Any] = {"kind": "xcp-i", "estimator": "oracle-error", **OFF}
 
 NETWORK_SETTINGS = (
@@ -35,18 +36,17 @@ NETWORK_SETTINGS = (
     Setting("queues", "one BDP of their rate and 100 ms", CHOSEN_HERE),
     Setting(
         "virtual routers",
-        f"exist before the flows: a flow of 10 kB on each way {BEGIN_S:g} s earlier",
-        "4.6; how " + CHOSEN_HERE,
+        f"exist before the flows: a flow of 10 kB on each path creates them {BEGIN_S:g} s earlier",
+        "4.6; the way is " + CHOSEN_HERE,
     ),
-    Setting("estimate", "oracle: capacity less the traffic that comes", "4.6.1"),
+    Setting("estimate", "oracle: capacity minus the arriving traffic", "4.6.1"),
 )
 
-Way = Sequence[str]
 Link = dict[str, Any]
 
 
 def link(begin: str, end: str, mbps: float, router: Any = None, **more: Any) -> Link:
-    """A link that has room for what it carries in 100 ms; its delay comes with the ways."""
+    """Returns a link with a buffer of 100 ms; `network` adds its delay."""
     table = {
         "name": f"{begin}-{end}",
         "from": begin,
@@ -68,7 +68,7 @@ def network(
     repeat: int,
     sample_s: float = SAMPLE_S,
 ) -> dict[str, Any]:
-    """A scenario of links of equal delay; a flow crosses ``hops`` of them each way."""
+    """Returns a scenario of links of equal delay; a flow crosses ``hops`` of them each way."""
     delay = f"{ONE_WAY_MS / hops:g} ms"
     return {
         "title": title,
@@ -83,17 +83,17 @@ def network(
 def between(
     protocol: str, name: str, begin: str, end: str, start_s: float = 0.0, **more: Any
 ) -> dict[str, Any]:
-    """A flow from node to node."""
+    """Returns a flow from node to node."""
     return flow(protocol, name, None, start_s, **{"from": begin, "to": end, **more})
 
 
 def scout(name: str, begin: str, end: str, protocol: str = "xcp") -> dict[str, Any]:
-    """A short flow by which the clouds on its way are found."""
+    """Returns a short flow that discovers the clouds on its path."""
     return {**between(protocol, f"{SCOUT}-{name}", begin, end, bytes="10 kB"), "start": "0 s"}
 
 
 def datagrams_through(name: str, begin: str, end: str, mbps: float) -> dict[str, Any]:
-    """Traffic that nothing controls."""
+    """Returns traffic without congestion control."""
     return {
         "name": name,
         "algorithm": {"name": "cbr", "rate": f"{mbps:g} Mbit/s"},
@@ -115,7 +115,7 @@ def line(bottleneck: Any, others: Any) -> list[Link]:
 
 
 def peering(router: Any) -> list[Link]:
-    """Fig. 4.7: two clouds on one way; the second is the bottleneck of 30 Mbit/s (which one: chosen here)."""
+    """Fig. 4.7: two clouds on one path; the second is the bottleneck of 30 Mbit/s (chosen here)."""
     return [
         link("S", "R0", 80, router),
         link("R0", "A", 80, router),
@@ -189,7 +189,7 @@ def shared(router: Any) -> list[Link]:
 
 
 def single(router: Any, mbps: float, layer: int = 3) -> list[Link]:
-    """One cloud, or one bottleneck that is a switch and takes nothing from the TTL (7.3.1)."""
+    """One cloud, or one bottleneck that is a switch and leaves the TTL alone (7.3.1)."""
     return [
         link("S", "R0", FAST_MBPS, router),
         link("R0", "A", FAST_MBPS, router),

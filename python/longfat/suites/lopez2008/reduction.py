@@ -1,12 +1,12 @@
-"""What is kept of a run: the flows' rates, windows and losses in time, drops and queues.
+"""Reduces a run to the flows' rates, windows and losses over time, drops and queues.
 
-Flows of datagrams, and those that only make a cloud known, are not measured. ``bin_s`` is the sampling
-period; lists over time have a value a bin, and begin with the run.
+Datagram flows, and flows that only discover clouds, are not measured. ``bin_s`` is the sampling period; lists
+over time have one value for each bin and begin at 0 s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from longfat.runs import metrics
 from longfat.store.identity import kept_as
+from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, SCOUT
 
 UNMEASURED = (DATAGRAMS, SCOUT, CROSS)
@@ -22,10 +23,10 @@ Array = NDArray[np.float64]
 
 @kept_as("longfat.suites.lopez2008_reduction.reduce_run", "ea1e09105b62d1f5")
 def reduce_run(result: Any) -> dict[str, Any]:
-    """A Result as one row: of each measured flow and, for drops, of each link.
+    """Reduces a Result to one row about each measured flow and, for drops, each link.
 
-    `rates_mbps`, `cwnd` and `lost` are lists, by flow, over time; `lost` counts a flow's own packets that
-    the network dropped. `queue` is the first link's, in packets.
+    `rates_mbps`, `cwnd` and `lost` hold a list over time for each flow; `lost` counts packets of the flow
+    that the network dropped. `queue` is the first link's, in packets.
     """
     summary = result.summary
     flows = [flow for flow in summary["flows"] if not flow["name"].startswith(UNMEASURED)]
@@ -64,7 +65,7 @@ def _at(time: Array, values: Array, moments: Array) -> Array:
 
 
 class Row:
-    """A reduced run, asked for by flow and time."""
+    """A reduced run, whose quantities are selected by flow and time."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.row = row
@@ -72,60 +73,70 @@ class Row:
         self.names: list[str] = list(row["names"])
 
     def among(self, prefix: str = "") -> list[int]:
-        """Position of the flow of that name, or of all whose names begin so."""
+        """Returns the position of the flow of that name, or of all flows with this prefix."""
         if prefix in self.names:
             return [self.names.index(prefix)]
         return [index for index, name in enumerate(self.names) if name.startswith(prefix)]
 
     def edges_s(self) -> Array:
-        """Ends of the bins."""
+        """Returns the ends of the bins."""
         count = len(self.row["rates_mbps"][0])
         return np.asarray(self.bin_s * np.arange(1, count + 1), dtype=np.float64)
 
-    def rate_mbps(self, window_s: tuple[float, float], prefix: str = "") -> float:
-        """Mean rate in a window of all flows whose names begin so, together."""
-        return sum(float(np.mean(self._cut("rates_mbps", index, window_s))) for index in self.among(prefix))
+    def rate_mbps(self, span_s: tuple[float, float], prefix: str = "") -> float:
+        """Returns the mean rate in a span of all flows with this prefix together."""
+        return sum(float(np.mean(self._cut("rates_mbps", index, span_s))) for index in self.among(prefix))
 
-    def rates_mbps(self, window_s: tuple[float, float], prefix: str = "") -> list[float]:
-        """Mean rate in a window of each."""
-        return [float(np.mean(self._cut("rates_mbps", index, window_s))) for index in self.among(prefix)]
+    def rates_mbps(self, span_s: tuple[float, float], prefix: str = "") -> list[float]:
+        """Returns the mean rate in a span of each flow with this prefix."""
+        return [float(np.mean(self._cut("rates_mbps", index, span_s))) for index in self.among(prefix)]
 
     def summed_mbps(self, prefix: str = "") -> Array:
-        """Rate over time of all together."""
+        """Returns the rate over time of all flows with this prefix together."""
         found = [self.row["rates_mbps"][index] for index in self.among(prefix)]
         return np.asarray(np.sum(found, axis=0), dtype=np.float64)
 
-    def lost(self, window_s: tuple[float, float], prefix: str = "") -> float:
-        """Packets lost in a window by all flows whose names begin so."""
-        return sum(float(np.sum(self._cut("lost", index, window_s))) for index in self.among(prefix))
+    def lost(self, span_s: tuple[float, float], prefix: str = "") -> float:
+        """Returns the packets that all flows with this prefix lost in a span."""
+        return sum(float(np.sum(self._cut("lost", index, span_s))) for index in self.among(prefix))
 
-    def cwnd(self, window_s: tuple[float, float], prefix: str = "") -> float:
-        """Mean window over a time of the first flow whose name begins so, in segments."""
-        return float(np.mean(self._cut("cwnd", self.among(prefix)[0], window_s)))
+    def cwnd(self, span_s: tuple[float, float], prefix: str = "") -> float:
+        """Returns the mean cwnd in a span of the first flow with this prefix, in segments."""
+        return float(np.mean(self._cut("cwnd", self.among(prefix)[0], span_s)))
 
-    def queue(self, window_s: tuple[float, float]) -> float:
-        """Greatest sample of the first link's queue in a window, packets."""
-        low, high = self._bins(window_s)
+    def queue(self, span_s: tuple[float, float]) -> float:
+        """Returns the greatest sample of the first link's queue in a span, packets."""
+        low, high = self._bins(span_s)
         return float(np.max(self.row["queue"][low:high], initial=0.0))
 
-    def idle_s(self, window_s: tuple[float, float], index: int) -> float:
-        """Longest time in a window in which nothing of a flow arrived."""
-        busy = [0.0, *np.flatnonzero(np.asarray(self._cut("rates_mbps", index, window_s)) > 0.0) + 1.0]
-        length = float(len(self._cut("rates_mbps", index, window_s)))
+    def idle_s(self, span_s: tuple[float, float], index: int) -> float:
+        """Returns the longest time in a span in which nothing of a flow arrived."""
+        busy = [0.0, *np.flatnonzero(np.asarray(self._cut("rates_mbps", index, span_s)) > 0.0) + 1.0]
+        length = float(len(self._cut("rates_mbps", index, span_s)))
         return self.bin_s * float(np.diff([*busy, length + 1.0]).max() - 1.0)
 
     def dropped(self) -> float:
-        """Packets that all links dropped, whoever's, in the whole run."""
+        """Returns the packets that all links dropped in the whole run, of measured and other flows."""
         return float(sum(self.row["dropped"]))
 
     def each(self, key: str, prefix: str = "") -> list[float]:
-        """A figure of each flow whose name begins so."""
+        """Returns a quantity of each flow with this prefix."""
         return [float(self.row[key][index]) for index in self.among(prefix)]
 
-    def _cut(self, key: str, index: int, window_s: tuple[float, float]) -> Sequence[float]:
-        low, high = self._bins(window_s)
+    def _cut(self, key: str, index: int, span_s: tuple[float, float]) -> Sequence[float]:
+        low, high = self._bins(span_s)
         values: Sequence[float] = self.row[key][index][low:high]
         return values
 
-    def _bins(self, window_s: tuple[float, float]) -> tuple[int, int]:
-        return round(window_s[0] / self.bin_s), round(window_s[1] / self.bin_s)
+    def _bins(self, span_s: tuple[float, float]) -> tuple[int, int]:
+        return round(span_s[0] / self.bin_s), round(span_s[1] / self.bin_s)
+
+
+def rows(runs: Runs, **coordinates: Any) -> list[Row]:
+    """Returns the reduced runs at some coordinates, one for each repeat."""
+    return [Row(row) for row in runs.where(**coordinates)]
+
+
+def mean(values: Iterable[float]) -> float:
+    """Returns the mean over repeats."""
+    return float(np.mean(list(values)))

@@ -1,65 +1,46 @@
-"""How the claims of chapters 2 to 5 are judged: a `Finding` from the data. Words: `lopez2008_claims`."""
+"""The rules of the claims of chapters 2 to 5. `claims` has their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from longfat.numbers import finite
 from longfat.runs import metrics
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
 from longfat.suites.kit.claims import Check, Finding
-from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.lopez2008 import networks
-from longfat.suites.lopez2008.experiments import (
-    BOTTLENECK_S,
-    FORMULA_RTTS_MS,
-    MERGE_S,
-    ONE_MBPS,
-    ONE_RTT_MS,
-    STAGED_EVERY_S,
-    STAGED_FOR_S,
-    STAGED_MBPS,
-    VCP_JOIN_S,
-)
-from longfat.suites.lopez2008.reduction import Row
+from longfat.suites.kit.suite import Data, Find, Runs
+from longfat.suites.kit.text import listed, seconds
+from longfat.suites.lopez2008 import bounds, networks
+from longfat.suites.lopez2008.reduction import Row, mean, rows
 from longfat.suites.lopez2008.settings import (
     ACKS_FALLS_S,
     ACKS_S,
     AFTER_FALL_S,
+    BOTTLENECK_S,
+    FORMULA_RTTS_MS,
     HARD_S,
     HARDER_S,
     INEFFICIENT_S,
+    ONE_MBPS,
+    ONE_RTT_MS,
     OVERSHOOTS_S,
+    SETTLE_S,
+    SHORT_SPAN_S,
     SINE_S,
+    STAGED_EVERY_S,
+    STAGED_FOR_S,
+    STAGED_MBPS,
+    TABLE_5_1,
+    THREE_CASES,
     THREE_S,
     TITLES,
+    VCP_JOIN_S,
     Variation,
     available_mbps,
 )
-
-Find = Callable[[Data], Finding]
-
-EFFICIENT = 0.05
-NEAR = 0.1
-FAIR, FULL = 0.95, 0.95
-SETTLE_S = 5.0
-"""After a flow has come or gone."""
-NEVER_MBPS = 500.0
-OVERSHOOT_PACKETS = 1000.0
-SPAN_S = 5.0
-
-
-def rows(runs: Runs, **place: Any) -> list[Row]:
-    """The reduced runs at a place, one a repeat."""
-    return [Row(row) for row in runs.where(**place)]
-
-
-def mean(values: Iterable[float]) -> float:
-    """Mean over repeats."""
-    return float(np.mean(list(values)))
 
 
 def joined_vcp(data: Data) -> Finding:
@@ -69,11 +50,11 @@ def joined_vcp(data: Data) -> Finding:
     first = mean(row.rate_mbps((VCP_JOIN_S - 10.0, float(VCP_JOIN_S)), "vcp-1") for row in rows(data["vcp"]))
     return Finding(
         (
-            at_least("first flow before, Mbit/s", first, 40.0),
-            between("time to fairness, s", time, 20.0, 150.0),
+            at_least("first flow before, Mbit/s", first, bounds.FIRST_VCP_MBPS),
+            between("time to fairness, s", time, *bounds.VCP_FAIR_S),
         ),
-        f"first flow at {first:.1f} Mbit/s; fair {_seconds(time)} after the second came",
-        {"first_mbps": first, "fair_after_s": time if np.isfinite(time) else None},
+        f"first flow at {first:.1f} Mbit/s; fair {seconds(time, '.0f')} after the second came",
+        {"first_mbps": first, "fair_after_s": finite(time)},
     )
 
 
@@ -90,8 +71,8 @@ def staged(protocol: str) -> Find:
                 full.append(sum(rates) / STAGED_MBPS)
         return Finding(
             (
-                at_least("least Jain's index of a stage", min(fair), FAIR),
-                at_least("least share of the link used in a stage", min(full), 0.9),
+                at_least("least Jain's index of a stage", min(fair), bounds.FAIR),
+                at_least("least share of the link used in a stage", min(full), bounds.USED),
                 at_most("packets dropped", lost, 0.0),
             ),
             f"Jain's index {min(fair):.3f} and more, {min(full):.3f} and more of the link, {lost:.0f} "
@@ -110,12 +91,12 @@ def sine_near(data: Data) -> Finding:
     lost = _dropped(data["sine-100"].where(protocol="xcp"))
     return Finding(
         (
-            between("NewReno's inefficiency", found["newreno"], 0.4 - NEAR, 0.4 + NEAR),
-            below("HSTCP's inefficiency", found["hstcp"], EFFICIENT),
-            below("XCP's inefficiency", found["xcp"], EFFICIENT),
+            between("NewReno's inefficiency", found["newreno"], *_near(bounds.NEWRENO_NEAR)),
+            below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
+            below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
             at_most("packets dropped of XCP", lost, 0.0),
         ),
-        f"inefficiency: {_listed(found)}; XCP's drops: {lost:.0f}",
+        f"inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
     )
 
@@ -125,19 +106,23 @@ def sine_far(data: Data) -> Finding:
     runs = data["sine-200"]
     found = {name: _wasted(runs, name, "sine", INEFFICIENT_S) for name in ("newreno", "hstcp", "xcp")}
     most = max(
-        row.rate_mbps((at, at + SPAN_S))
+        row.rate_mbps((at, at + SHORT_SPAN_S))
         for row in rows(runs, protocol="newreno")
-        for at in np.arange(20.0, SINE_S, SPAN_S)
+        for at in np.arange(20.0, SINE_S, SHORT_SPAN_S)
     )
     lost = _dropped(runs.where(protocol="xcp"))
     return Finding(
         (
-            below("NewReno's greatest rate from 20 s on, over 5 s, Mbit/s", most, NEVER_MBPS),
-            between("HSTCP's inefficiency", found["hstcp"], 0.3 - NEAR, 0.3 + NEAR),
-            below("XCP's inefficiency", found["xcp"], EFFICIENT),
+            below(
+                f"NewReno's greatest rate from 20 s on, over {SHORT_SPAN_S:g} s, Mbit/s",
+                most,
+                bounds.NEVER_MBPS,
+            ),
+            between("HSTCP's inefficiency", found["hstcp"], *_near(bounds.HSTCP_FAR)),
+            below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
             at_most("packets dropped of XCP", lost, 0.0),
         ),
-        f"NewReno up to {most:.0f} Mbit/s; inefficiency: {_listed(found)}; XCP's drops: {lost:.0f}",
+        f"NewReno up to {most:.0f} Mbit/s; inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"newreno_most_mbps": most, "inefficiency": found, "xcp_dropped": lost},
     )
 
@@ -149,10 +134,10 @@ def steps_near(data: Data) -> Finding:
     lost = _dropped(runs.where(protocol="xcp"))
     return Finding(
         (
-            below("HSTCP's inefficiency", found["hstcp"], EFFICIENT),
+            below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
             at_most("packets dropped of XCP", lost, 0.0),
         ),
-        f"inefficiency from 120 to 150 s: {_listed(found)}; XCP's drops: {lost:.0f}",
+        f"inefficiency from 120 to 150 s: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
     )
 
@@ -163,20 +148,26 @@ def steps_far(data: Data) -> Finding:
     found = {name: _wasted(far, name, "steps", HARDER_S) for name in ("hstcp", "xcp")}
     before = {name: _wasted(near, name, "steps", HARDER_S) for name in ("hstcp", "xcp")}
     peaks = {
-        at: mean(row.queue((at, at + SPAN_S)) for row in rows(far, protocol="xcp")) for at in OVERSHOOTS_S
+        at: mean(row.queue((at, at + SHORT_SPAN_S)) for row in rows(far, protocol="xcp"))
+        for at in OVERSHOOTS_S
     }
     added = {name: found[name] - before[name] for name in found}
     return Finding(
         (
-            between("HSTCP's inefficiency", found["hstcp"], 0.35 - NEAR, 0.35 + NEAR),
+            between("HSTCP's inefficiency", found["hstcp"], *_near(bounds.HSTCP_STEPS_FAR)),
             *(
-                at_least(f"queue of XCP within 5 s of {at:g} s, packets", peak, OVERSHOOT_PACKETS)
+                at_least(
+                    f"queue of XCP within {SHORT_SPAN_S:g} s of {at:g} s, packets",
+                    peak,
+                    bounds.OVERSHOOT_PACKETS,
+                )
                 for at, peak in peaks.items()
             ),
             below("what the longer RTT adds to XCP's inefficiency", added["xcp"], added["hstcp"]),
         ),
-        f"inefficiency from 120 to 170 s: {_listed(found)} (at 100 ms {_listed(before)}); XCP's queue "
-        f"after the falls: " + ", ".join(f"{peak:.0f}" for peak in peaks.values()),
+        f"inefficiency from 120 to 170 s: {listed(found, TITLES, 3)} (at 100 ms "
+        f"{listed(before, TITLES, 3)}); XCP's queue after the falls: "
+        + ", ".join(f"{peak:.0f}" for peak in peaks.values()),
         {
             "inefficiency": found,
             "inefficiency_100": before,
@@ -185,7 +176,7 @@ def steps_far(data: Data) -> Finding:
     )
 
 
-def plain_bottleneck(data: Data) -> Finding:
+def unaware_bottleneck(data: Data) -> Finding:
     """LOP-4a."""
     runs = data["bottleneck"]
     sent = {
@@ -194,10 +185,17 @@ def plain_bottleneck(data: Data) -> Finding:
     loss = runs.where(case="c").mean("lost_ratio")
     return Finding(
         (
-            within_factor("TCP, MB", sent["a"], 215.0, 1.05),
-            within_factor("XCP on XCP routers, MB", sent["b"], 223.8, 1.05),
-            within_factor("XCP with a drop-tail bottleneck, MB", sent["c"], 52.4, 1.5),
-            at_least("loss ratio of the third", loss, 0.01),
+            within_factor("TCP, MB", sent["a"], bounds.MEGABYTES["a"], bounds.MEGABYTES_FACTOR),
+            within_factor(
+                "XCP on XCP routers, MB", sent["b"], bounds.MEGABYTES["b"], bounds.MEGABYTES_FACTOR
+            ),
+            within_factor(
+                "XCP with a drop-tail bottleneck, MB",
+                sent["c"],
+                bounds.MEGABYTES["c"],
+                bounds.UNSTABLE_FACTOR,
+            ),
+            at_least("loss ratio of the third", loss, bounds.UNSTABLE_LOSS),
         ),
         f"{sent['a']:.1f} / {sent['b']:.1f} / {sent['c']:.1f} MB; the third loses {loss:.3f} of its packets",
         {"megabytes": sent, "loss_ratio": loss},
@@ -207,15 +205,20 @@ def plain_bottleneck(data: Data) -> Finding:
 def peering(data: Data) -> Finding:
     """LOP-4b."""
     runs = data["peering"]
-    window = (networks.BEGIN_S + 10.0, networks.BEGIN_S + BOTTLENECK_S)
+    span = (networks.BEGIN_S + 10.0, networks.BEGIN_S + BOTTLENECK_S)
     rate = {
-        case: mean(row.rate_mbps(window) for row in rows(runs, case=case)) for case in ("clouds", "all XCP")
+        case: mean(row.rate_mbps(span) for row in rows(runs, case=case)) for case in ("clouds", "all XCP")
     }
     through = rows(runs, case="clouds")
     lost, timeouts = max(row.dropped() for row in through), max(sum(row.each("timeouts")) for row in through)
     return Finding(
         (
-            between("rate over that without clouds", rate["clouds"] / rate["all XCP"], 0.97, 1.03),
+            between(
+                "rate over that without clouds",
+                rate["clouds"] / rate["all XCP"],
+                1.0 - bounds.SAME_RATE,
+                1.0 + bounds.SAME_RATE,
+            ),
             at_most("packets dropped", lost, 0.0),
             at_most("timeouts", timeouts, 0.0),
         ),
@@ -231,8 +234,8 @@ def merge(data: Data) -> Finding:
     lost = max(row.dropped() for row in rows(data["merge"]))
     return Finding(
         (
-            between("i, Mbit/s", rate["i"], 0.95 * 280.0, 300.0),
-            between("j, Mbit/s", rate["j"], 95.0, 101.0),
+            between("i, Mbit/s", rate["i"], *bounds.MERGE_I_MBPS),
+            between("j, Mbit/s", rate["j"], *bounds.MERGE_J_MBPS),
         ),
         f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s; {lost:.0f} dropped",
         {"mbps": rate, "dropped": lost},
@@ -244,9 +247,9 @@ def merge_above(data: Data) -> Finding:
     rate = _settled(data["merge-above"], ("i", "j0", "j1", "k"))
     return Finding(
         (
-            between("j0, Mbit/s", rate["j0"], 45.0, 52.0),
-            between("j1, Mbit/s", rate["j1"], 45.0, 52.0),
-            between("k over i", rate["k"] / rate["i"], 1.0, 1.2),
+            between("j0, Mbit/s", rate["j0"], *bounds.BEHIND_100_MBPS),
+            between("j1, Mbit/s", rate["j1"], *bounds.BEHIND_100_MBPS),
+            between("k over i", rate["k"] / rate["i"], *bounds.K_OVER_I),
         ),
         ", ".join(f"{name} {value:.1f}" for name, value in rate.items()) + " Mbit/s",
         {"mbps": rate},
@@ -257,7 +260,7 @@ def fork(data: Data) -> Finding:
     """LOP-4e."""
     rate = _settled(data["fork"], ("i", "j"))
     return Finding(
-        tuple(between(f"{name}, Mbit/s", value, 237.5, 255.0) for name, value in rate.items()),
+        tuple(between(f"{name}, Mbit/s", value, *bounds.FORK_MBPS) for name, value in rate.items()),
         f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s",
         {"mbps": rate},
     )
@@ -266,25 +269,30 @@ def fork(data: Data) -> Finding:
 def errors(data: Data) -> Finding:
     """LOP-4f."""
     runs = data["errors"]
-    published = {("newreno", "i"): 329.0, ("newreno", "j"): 172.0, ("xcp", "i"): 675.4, ("xcp", "j"): 240.7}
+    published = bounds.ERRORS_MEGABYTES
     sent = {
         (protocol, name): mean(row.each("megabytes", name)[0] for row in rows(runs, protocol=protocol))
         for protocol, name in published
     }
-    begin, end = networks.BEGIN_S, MERGE_S
+    begin, end = networks.BEGIN_S, networks.MERGE_S
     spans = np.arange(begin + 1.0, end - 1.0, 1.0)
     least = min(row.rate_mbps((at, at + 1.0), "j") for row in rows(runs, protocol="xcp") for at in spans)
     early, late = (
-        mean(abs(row.rate_mbps(window, "j") - 100.0) for row in rows(runs, protocol="xcp"))
-        for window in ((begin + 1.0, begin + 4.0), (end - 6.0, end))
+        mean(abs(row.rate_mbps(span, "j") - 100.0) for row in rows(runs, protocol="xcp"))
+        for span in ((begin + 1.0, begin + 4.0), (end - 6.0, end))
     )
     return Finding(
         (
             *(
-                within_factor(f"{TITLES[protocol]}, sender {name}, MB", sent[protocol, name], printed, 1.15)
+                within_factor(
+                    f"{TITLES[protocol]}, sender {name}, MB",
+                    sent[protocol, name],
+                    printed,
+                    bounds.ERRORS_FACTOR,
+                )
                 for (protocol, name), printed in published.items()
             ),
-            at_least("least rate of j over a second, Mbit/s", least, 75.0),
+            at_least("least rate of j over a second, Mbit/s", least, bounds.LEAST_J_MBPS),
             below("how far j is from 100 Mbit/s in the last seconds, against the first", late, early),
         ),
         f"TCP {sent['newreno', 'i']:.0f} and {sent['newreno', 'j']:.0f} MB, XCP-i {sent['xcp', 'i']:.1f} and "
@@ -302,7 +310,7 @@ def no_ack_loss(data: Data) -> Finding:
     """LOP-5a."""
     lost, means = _table(data, "xcp", 0.0)
     return Finding(
-        (*_losses(lost, (107.0, 167.0)), *_spread(means, 83.5, 87.5)),
+        (*_losses(lost, TABLE_5_1["xcp", 0.0]), *_spread(means, *bounds.RATES_MBPS["xcp", 0.0])),
         _table_text(lost, means),
         {"lost": lost, "mbps": means},
     )
@@ -320,10 +328,12 @@ def ack_loss(data: Data) -> Finding:
     spread = (means[1] - means[0]) / (without[1] - without[0])
     return Finding(
         (
-            *_losses(lost, (204.0, 414.0)),
-            at_least("greatest rate of a flow after 55 s, over a second, Mbit/s", most, 400.0),
-            at_least("longest silence of a flow after 55 s, s", idle, 2.0),
-            between("time until shares are even again after 55 s, s", settled, 7.5, 30.0),
+            *_losses(lost, TABLE_5_1["xcp", 0.1]),
+            at_least(
+                "greatest rate of a flow after 55 s, over a second, Mbit/s", most, bounds.TAKES_OVER_MBPS
+            ),
+            at_least("longest silence of a flow after 55 s, s", idle, bounds.SILENT_S),
+            between("time until shares are even again after 55 s, s", settled, *bounds.EVEN_AGAIN_S),
             above("spread of the mean rates over that without loss", spread, 1.0),
         ),
         f"{_table_text(lost, means)}; after 55 s one flow up to {most:.0f} Mbit/s, another idle for "
@@ -336,19 +346,19 @@ def ack_loss(data: Data) -> Finding:
 def mirrored(data: Data) -> Finding:
     """LOP-5c."""
     lost, means = _table(data, "xcp-r", 0.1)
-    plain, _ = _table(data, "xcp", 0.1)
+    unmirrored, _ = _table(data, "xcp", 0.1)
     found = rows(data["acks"], protocol="xcp-r", ack_loss=0.1)
-    window = (2.0, float(ACKS_S))
-    idle = mean(max(row.idle_s(window, index) for index in row.among("xcp-r")) for row in found)
+    span = (2.0, float(ACKS_S))
+    idle = mean(max(row.idle_s(span, index) for index in row.among("xcp-r")) for row in found)
     return Finding(
         (
-            *_losses(lost, (192.0, 302.0)),
+            *_losses(lost, TABLE_5_1["xcp-r", 0.1]),
             *(
-                below(f"lost at {at:g} s, XCP's", lost[number], plain[number])
+                below(f"lost at {at:g} s, XCP's", lost[number], unmirrored[number])
                 for number, at in enumerate(ACKS_FALLS_S)
             ),
-            below("longest silence of a flow, s", idle, 1.0),
-            *_spread(means, 82.0, 89.5),
+            below("longest silence of a flow, s", idle, bounds.NOT_SILENT_S),
+            *_spread(means, *bounds.RATES_MBPS["xcp-r", 0.1]),
         ),
         f"{_table_text(lost, means)}; longest silence {idle:.1f} s",
         {"lost": lost, "mbps": means, "idle_s": idle},
@@ -360,7 +370,7 @@ def three(data: Data) -> Finding:
     runs = data["three"]
     counts = {
         (name, loss): mean(sum(row.each("timeouts")) for row in rows(runs, protocol=name, ack_loss=loss))
-        for name, loss in (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
+        for name, loss in THREE_CASES
     }
     idle = {
         name: mean(
@@ -371,7 +381,7 @@ def three(data: Data) -> Finding:
     }
     return Finding(
         (
-            at_least("XCP's timeouts, mean over repeats", counts["xcp", 0.3], 1.0),
+            at_least("XCP's timeouts, mean over repeats", counts["xcp", 0.3], bounds.TIMEOUTS),
             at_most("XCP-r's timeouts", counts["xcp-r", 0.3], 0.0),
         ),
         f"timeouts: XCP {counts['xcp', 0.3]:.1f} (without loss of ACKs {counts['xcp', 0.0]:.1f}), XCP-r "
@@ -386,12 +396,12 @@ def one(data: Data) -> Finding:
     lossy, clean = filled[0.3], filled[0.0]
     return Finding(
         (
-            between("filled after one RTT", lossy[0], 0.7 - NEAR, 0.7 + NEAR),
-            between("filled after two RTTs", lossy[1], 0.91 - NEAR, 0.91 + NEAR),
+            between("filled after one RTT", lossy[0], *_near(bounds.FILLED[0])),
+            between("filled after two RTTs", lossy[1], *_near(bounds.FILLED[1])),
             between(
-                "filled after one RTT, over that without loss", lossy[0] / clean[0], 0.7 - NEAR, 0.7 + NEAR
+                "filled after one RTT, over that without loss", lossy[0] / clean[0], *_near(bounds.FILLED[0])
             ),
-            at_least("filled after ten RTTs", lossy[9], FULL),
+            at_least("filled after ten RTTs", lossy[9], bounds.FULL),
         ),
         "filled after 1, 2, 3, 5, 10 RTTs: "
         + ", ".join(f"{lossy[number - 1]:.2f}" for number in (1, 2, 3, 5, 10))
@@ -404,24 +414,24 @@ def one(data: Data) -> Finding:
 def formula(data: Data) -> Finding:
     """LOP-5f."""
     runs = data["formula"]
-    window = (10.0, 30.0)
+    span = (10.0, 30.0)
     rate = {
         name: [
-            mean(row.rate_mbps(window, f"{name}-{rtt}") for row in rows(runs, protocol=name))
+            mean(row.rate_mbps(span, f"{name}-{rtt}") for row in rows(runs, protocol=name))
             for rtt in FORMULA_RTTS_MS
         ]
         for name in ("xcp", "xcp-r", "xcp-r-first")
     }
     apart = {
-        name: max(abs(mbps / plain - 1.0) for mbps, plain in zip(rate[name], rate["xcp"], strict=True))
+        name: max(abs(mbps / xcp - 1.0) for mbps, xcp in zip(rate[name], rate["xcp"], strict=True))
         for name in ("xcp-r", "xcp-r-first")
     }
     lost = _dropped(runs.where(protocol="xcp-r-first"))
     wrong = max(apart["xcp-r-first"], 1.0 if lost else 0.0)
     return Finding(
         (
-            at_most("the mirror's greatest distance from XCP's rates", apart["xcp-r"], 0.05),
-            at_least("the first formula's (1 where packets are dropped)", wrong, 0.2),
+            at_most("the mirror's greatest distance from XCP's rates", apart["xcp-r"], bounds.MIRROR_WITHIN),
+            at_least("the first formula's (1 where packets are dropped)", wrong, bounds.FIRST_OFF),
         ),
         "; ".join(
             f"{TITLES[name]} " + " / ".join(f"{mbps:.1f}" for mbps in values) + " Mbit/s"
@@ -432,8 +442,13 @@ def formula(data: Data) -> Finding:
     )
 
 
+def _near(published: float) -> tuple[float, float]:
+    """Returns the bounds around a number of the thesis."""
+    return published - bounds.NEAR, published + bounds.NEAR
+
+
 def _stages() -> list[tuple[float, float, list[int]]]:
-    """Times between comings and goings of the four flows, and who runs."""
+    """Returns the spans between the starts and stops of the four flows, and which flows run in each."""
     starts = [float(STAGED_EVERY_S * number) for number in range(4)]
     edges = sorted({*starts, *(start + STAGED_FOR_S for start in starts)})
     return [
@@ -443,18 +458,18 @@ def _stages() -> list[tuple[float, float, list[int]]]:
 
 
 def _fair_after(row: Row, joined_s: float) -> float:
-    """Time until both share with Jain's index .95 over 5 s."""
+    """Returns the time until both flows share fairly over `SHORT_SPAN_S`."""
     end = row.edges_s()[-1]
-    for at in np.arange(joined_s, end - SPAN_S, 1.0):
-        if metrics.jain(row.rates_mbps((at, at + SPAN_S))) >= FAIR:
+    for at in np.arange(joined_s, end - SHORT_SPAN_S, 1.0):
+        if metrics.jain(row.rates_mbps((at, at + SHORT_SPAN_S))) >= bounds.FAIR:
             return float(at - joined_s)
     return float("inf")
 
 
-def _wasted(runs: Runs, protocol: str, variation: Variation, window: tuple[float, float]) -> float:
-    """Thesis (3.5): 1 less what arrived over what was available, mean over repeats."""
-    there = available_mbps(variation, window)
-    return mean(metrics.inefficiency(there, row.rate_mbps(window)) for row in rows(runs, protocol=protocol))
+def _wasted(runs: Runs, protocol: str, variation: Variation, span: tuple[float, float]) -> float:
+    """Returns the inefficiency (3.5): 1 less what arrived over what was available, mean over repeats."""
+    there = available_mbps(variation, span)
+    return mean(metrics.inefficiency(there, row.rate_mbps(span)) for row in rows(runs, protocol=protocol))
 
 
 def _dropped(runs: Runs) -> float:
@@ -462,13 +477,13 @@ def _dropped(runs: Runs) -> float:
 
 
 def _settled(runs: Runs, names: Sequence[str]) -> dict[str, float]:
-    """Mean rates in the second half."""
-    window = (networks.BEGIN_S + 10.0, MERGE_S)
-    return {name: mean(row.rate_mbps(window, name) for row in rows(runs)) for name in names}
+    """Returns mean rates in the second half."""
+    span = (networks.BEGIN_S + 10.0, networks.MERGE_S)
+    return {name: mean(row.rate_mbps(span, name) for row in rows(runs)) for name in names}
 
 
 def _table(data: Data, protocol: str, loss: float) -> tuple[list[float], list[float]]:
-    """Packets lost at both falls, and the least and greatest mean rate of a flow."""
+    """Returns the packets lost at both falls, and the least and greatest mean rate of a flow."""
     found = rows(data["acks"], protocol=protocol, ack_loss=loss)
     lost = [mean(row.lost((at, at + AFTER_FALL_S)) for row in found) for at in ACKS_FALLS_S]
     means = [mean(pick(row.each("means_mbps")) for row in found) for pick in (min, max)]
@@ -477,32 +492,33 @@ def _table(data: Data, protocol: str, loss: float) -> tuple[list[float], list[fl
 
 def _losses(lost: Sequence[float], printed: Sequence[float]) -> Iterable[Check]:
     for at, value, number in zip(ACKS_FALLS_S, lost, printed, strict=True):
-        yield within_factor(f"packets lost at {at:g} s", value, number, 2.0)
+        yield within_factor(f"packets lost at {at:g} s", value, number, bounds.LOST_FACTOR)
 
 
 def _spread(means: Sequence[float], least: float, most: float) -> Iterable[Check]:
-    yield between("least mean rate of a flow, Mbit/s", means[0], 0.95 * least, 1.05 * most)
-    yield between("greatest mean rate of a flow, Mbit/s", means[1], 0.95 * least, 1.05 * most)
+    ends = ((1.0 - bounds.WIDER) * least, (1.0 + bounds.WIDER) * most)
+    yield between("least mean rate of a flow, Mbit/s", means[0], *ends)
+    yield between("greatest mean rate of a flow, Mbit/s", means[1], *ends)
 
 
 def _table_text(lost: Sequence[float], means: Sequence[float]) -> str:
     return f"lost {lost[0]:.0f} and {lost[1]:.0f}; mean rates {means[0]:.1f} to {means[1]:.1f} Mbit/s"
 
 
-def _peak(row: Row, index: int, window: tuple[float, float]) -> float:
-    """A flow's greatest rate over a second."""
-    return max(row.rates_mbps((at, at + 1.0))[index] for at in np.arange(window[0], window[1] - 1.0, 0.5))
+def _peak(row: Row, index: int, span: tuple[float, float]) -> float:
+    """Returns a flow's greatest rate over a second."""
+    return max(row.rates_mbps((at, at + 1.0))[index] for at in np.arange(span[0], span[1] - 1.0, 0.5))
 
 
 def _stable_after(row: Row, fall_s: float) -> float:
-    """Time after a fall until Jain's index of all flows over a second is at least .95 for good (30 s)."""
+    """Returns the time after a fall until Jain's index over a second stays fair (for 30 s)."""
     moments = np.arange(fall_s, fall_s + 30.0, 1.0)
-    uneven = [at for at in moments if not metrics.jain(row.rates_mbps((at, at + 1.0))) >= FAIR]
+    uneven = [at for at in moments if not metrics.jain(row.rates_mbps((at, at + 1.0))) >= bounds.FAIR]
     return float(uneven[-1] + 1.0 - fall_s) if uneven else 0.0
 
 
 def _filled(found: Sequence[Row]) -> list[float]:
-    """Share of the capacity that arrives in each RTT, from one after the first data's arrival on."""
+    """Returns the share of the capacity that arrives in each RTT, beginning one RTT after the first data."""
     rtt_s = 1e-3 * ONE_RTT_MS
     shares = []
     for row in found:
@@ -514,11 +530,3 @@ def _filled(found: Sequence[Row]) -> list[float]:
             ]
         )
     return [float(value) for value in np.mean(shares, axis=0)]
-
-
-def _listed(values: dict[str, float]) -> str:
-    return ", ".join(f"{TITLES[name]} {value:.3f}" for name, value in values.items())
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.0f} s" if np.isfinite(value) else "never"

@@ -1,4 +1,4 @@
-"""Settings of Lopez Pacheco 2008 (LOP), each with its source, and the scenarios on one bottleneck."""
+"""Settings of Lopez Pacheco 2008 (LOP), each with its source, and the scenarios with one bottleneck."""
 
 from __future__ import annotations
 
@@ -7,29 +7,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
+from longfat.suites.kit import citations
 from longfat.suites.kit.claims import CHOSEN_HERE, Setting
 from longfat.suites.kit.suite import Coordinate, Run
 from longfat.words import Mode
 
-PAPER = (
-    "Lopez Pacheco: Propositions for a robust and inter-operable eXplicit Control Protocol on heterogeneous "
-    "high speed networks, thesis, ENS Lyon, 2008"
-)
+PAPER = citations.LOPEZ2008
 
 MSS = "1024 B"
 PACKET_BITS = 8.0 * 1076.0
-"""A segment of 1024 bytes and TCP's headers."""
+"""A segment of 1024 bytes with TCP's headers."""
 MBPS = 1e6
 
 STACK: dict[str, Any] = {"mss": MSS, "delayed_ack": False}
-"""Of all flows: ns-2's TCPSink acknowledges each packet."""
+"""Options of all flows; ns-2's TCPSink acknowledges each packet."""
 TUNED: dict[str, Any] = {"initial_ssthresh": 21_000.0, "max_window": 24_000.0}
-"""Of TCP in chapter 3. TCP fills 1 Gbit/s at 100 ms "during the startup", and has its first losses "at second
-10 approximately" whatever the RTT. 24 000 segments are what path and buffer hold at 100 ms; from
-21 000 on the buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, to 370 (13 s) at 200 ms.
+"""Options of TCP in chapter 3. TCP fills 1 Gbit/s at 100 ms "during the startup" and has its first losses "at
+second 10 approximately" whatever the RTT. Path and buffer hold 24 000 segments at 100 ms. With 21 000 the
+buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, and to 370 (13 s) at 200 ms.
 """
 SELECTIVE: dict[str, Any] = STACK | {"recovery": "prr"}
-"""Of TCP with SACK: ns-2's ends recovery at ssthresh, as proportional reduction does and rate halving not."""
+"""Options of TCP with SACK; ns-2's recovery ends at ssthresh, as in proportional rate reduction."""
 
 FLOWS: dict[str, dict[str, Any]] = {
     "newreno": STACK | {"algorithm": "newreno"},
@@ -44,7 +42,7 @@ FLOWS: dict[str, dict[str, Any]] = {
     "jetmax-r": STACK | {"algorithm": "jetmax-r", "sack": False},
     "vcp": STACK | {"algorithm": "vcp", "sack": False},
 }
-"""Of each protocol of the suite, what a flow's table holds."""
+"""The table of a flow of each protocol."""
 TITLES = {
     "newreno": "TCP NewReno",
     "sack": "TCP SACK",
@@ -59,11 +57,11 @@ TITLES = {
 }
 
 SMALL_START_S = 0.1
-"""Starts are drawn from so long, so that repeats differ."""
+"""Starts are drawn from this time, so that repeats differ."""
 REPEATS: dict[Mode, int] = {"quick": 1, "full": 5}
 
 DATAGRAMS, SCOUT, CROSS = "udp", "scout", "cross"
-"""Beginnings of the names of flows that are not measured."""
+"""Prefixes of the names of flows that are not measured."""
 
 UDP_MBPS = 50
 PERIOD_S = 10
@@ -82,8 +80,8 @@ STAIRS_MBPS = (
     1000, 850, 700, 800, 950, 600, 750, 450, 550, 700,
     300, 350, 500, 650, 800, 900, 1000, 650, 300, 500,
 )  # fmt: skip
-"""What datagrams leave of 1 Gbit/s in each period of 10 s (Fig. 3.11 has no numbers): falls by more than 150
-Mbit/s where the text says that XCP overshoots, and a fast rise from 120 s on."""
+"""What datagrams leave of 1 Gbit/s in each period of 10 s. Fig. 3.11 has no numbers; these fall by more than
+150 Mbit/s where the text says that XCP overshoots, and rise fast from 120 s on."""
 
 ACKS_RTT_MS = 150
 ACKS_FLOWS = 10
@@ -93,8 +91,8 @@ ACKS_FALLS_S = (5.0, 55.0)
 AFTER_FALL_S = 10.0
 ACKS_LEFT_MBPS = ((0, 1000), (5, 750), (15, 800), (25, 900), (35, 850), (45, 1000), (55, 750), (65, 850),
                   (75, 950), (85, 900), (95, 1000))  # fmt: skip
-"""What 0 to 5 datagram flows leave (Fig. 5.2 has no numbers): from 1000 to 750 Mbit/s at 5 and 55 s, smaller
-changes elsewhere."""
+"""What 0 to 5 datagram flows leave. Fig. 5.2 has no numbers; these fall from 1000 to 750 Mbit/s at 5 and 55 s
+and change less elsewhere."""
 
 THREE_RTT_MS = 100
 THREE_MBPS = 200
@@ -113,13 +111,31 @@ LEAVE_S = 70
 FRIENDLY_S = 120
 STARVED_S = 60
 SPAN_S = 10
-"""Averages of chapter 6."""
+"""Averages of chapter 6 are taken over this time."""
+SHORT_SPAN_S = 5.0
+"""Averages of chapters 2 and 3 are taken over this time; an overshoot follows a fall within it."""
+SETTLE_S = 5.0
+"""How long after a flow has come or gone a stage begins (Figs. 2.11 and 2.12)."""
+
+STAGED_MBPS, STAGED_RTT_MS, STAGED_EVERY_S, STAGED_FOR_S = 100, 80, 15, 75
+VCP_MBPS, VCP_RTTS_MS, VCP_JOIN_S, VCP_S = 45, (40, 50), 50, 250
+ZOOM_S = 56
+ZOOM_SAMPLE_S = 0.02
+BOTTLENECK_S = 60
+ONE_RTT_MS, ONE_MBPS, ONE_S = 100, 1000, 3
+FORMULA_RTTS_MS, FORMULA_MBPS, FORMULA_S = (40, 160), 100, 30
+ACK_CASES = (("xcp", 0.0), ("xcp", 0.1), ("xcp-r", 0.1))
+THREE_CASES = (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
+FRIENDLY_UPDATES = ("packet", "interval")
 
 SAMPLE_S = 0.1
+TABLE_5_1 = {("xcp", 0.0): (107, 167), ("xcp", 0.1): (204, 414), ("xcp-r", 0.1): (192, 302)}
+"""Packets lost after the falls at 5 and 55 s, by protocol and loss of ACKs."""
+
 BEYOND_REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
 
 Steps = Sequence[tuple[float, float]]
-"""Times in s, and the rate in Mbit/s from each on."""
+"""Times in s, and the rate in Mbit/s from each time on."""
 Variation = Literal["sine", "steps", "acks", "three"]
 
 COMMON_SETTINGS = (
@@ -173,30 +189,30 @@ FRIENDLY_SETTINGS = (
         "update",
         "with each packet of other traffic",
         CHOSEN_HERE
-        + ": the text has once a control interval, with which its figures cannot come about; both run",
+        + ": the text says once in a control interval, which cannot produce its figures; both are run",
     ),
 )
 
 
 def start_at(time_s: float) -> dict[str, list[str]]:
-    """A start that differs between repeats, by less than shows."""
+    """Returns a start that differs slightly between repeats."""
     return {"uniform": [f"{time_s:g} s", f"{time_s + SMALL_START_S:g} s"]}
 
 
 def flow(protocol: str, name: str, rtt_ms: float | None, start_s: float = 0.0, **more: Any) -> dict[str, Any]:
-    """The table of a flow; ``rtt_ms`` None where nodes say what it is."""
+    """Returns the table of a flow; ``rtt_ms`` is None where the links' delays determine it."""
     table = {**FLOWS[protocol], "name": name, "start": start_at(start_s), **more}
     return table if rtt_ms is None else {**table, "rtt": f"{rtt_ms:g} ms"}
 
 
 def stairs(levels_mbps: Sequence[float], every_s: float = PERIOD_S) -> Steps:
-    """A staircase of equal steps."""
+    """Returns a staircase of equally long steps."""
     return [(every_s * number, level) for number, level in enumerate(levels_mbps)]
 
 
-def available_mbps(variation: Variation, window_s: tuple[float, float]) -> float:
-    """What there is for flows that are controlled, mean over a window: (3.6) over its length."""
-    begin, end = window_s
+def available_mbps(variation: Variation, span_s: tuple[float, float]) -> float:
+    """Returns the mean capacity in a span that datagrams leave: (3.6) over the span's length."""
+    begin, end = span_s
     if variation == "sine":
         top, bottom = SINE_MBPS
         turn = 2.0 * math.pi / SINE_PERIOD_S
@@ -212,7 +228,7 @@ def available_mbps(variation: Variation, window_s: tuple[float, float]) -> float
 
 
 def datagrams(left: Steps, capacity_mbps: float, end_s: float, rtt_ms: float) -> list[dict[str, Any]]:
-    """Flows of datagrams that leave so much; each sends while more are wanted than precede it."""
+    """Returns datagram flows that leave this capacity; each sends while more are needed than precede it."""
     times = [at for at, _ in left] + [end_s]
     wanted = [round((capacity_mbps - mbps) / UDP_MBPS) for _, mbps in left]
     flows = []
@@ -243,7 +259,7 @@ def dumbbell(
     repeat: int,
     sample_s: float = SAMPLE_S,
 ) -> dict[str, Any]:
-    """A scenario on one bottleneck."""
+    """Returns a scenario with one bottleneck."""
     return {
         "title": title,
         "duration": f"{duration_s:g} s",
@@ -255,7 +271,7 @@ def dumbbell(
 
 
 def run(coordinates: Mapping[str, Coordinate], document: Mapping[str, Any], mbps: float) -> Run:
-    """One run at its place; ``mbps`` is what is expected to flow, for the estimate of its work."""
+    """Returns one run; ``mbps`` is its expected rate, for the estimate of its work."""
     seconds = float(str(document["duration"]).removesuffix(" s"))
     return Run(
         {**coordinates, "repeat": int(document["seed"]) - 1}, document, mbps * MBPS * seconds / PACKET_BITS
@@ -263,6 +279,6 @@ def run(coordinates: Mapping[str, Coordinate], document: Mapping[str, Any], mbps
 
 
 def router_of(protocol: str) -> dict[str, Any]:
-    """The router that a protocol needs, beside the queue; none for TCP."""
+    """Returns the router that a protocol needs beside the queue; none for TCP."""
     kind = protocol.split("-")[0]
     return {"router": kind} if kind in ("xcp", "jetmax", "vcp") else {}

@@ -1,7 +1,7 @@
-"""What theory says of congestion controls on long fat networks, against what they do here.
+"""Compares what theory says about congestion controls on long fat networks with what they do here.
 
-Response functions of every algorithm of the registry against their laws, the exponents of RTT unfairness, the
-seven requirements of the thesis' section 2.4.1 filled in by measurement, and the claims of its chapter 2 on
+Response functions of every algorithm in the registry against their laws, the exponents of RTT unfairness,
+measurements for the seven requirements of the thesis's section 2.4.1, and the claims of its chapter 2 about
 end-to-end protocols.
 """
 

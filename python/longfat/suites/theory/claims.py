@@ -1,11 +1,12 @@
-"""The claims of the theory suite, written down with their rules before anything was measured."""
+"""The claims of the theory suite as data, written down with their rules before anything was measured."""
 
 from __future__ import annotations
 
 from longfat.runs import theory
-from longfat.suites.kit.claims import CHOSEN_HERE, VERDICT_RULE, Claim, Setting
+from longfat.suites.kit.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites.kit.suite import Data
-from longfat.suites.theory import requirements, rules
+from longfat.suites.kit.text import part, percent, short
+from longfat.suites.theory import bounds, requirements, rules
 from longfat.suites.theory.settings import (
     COMMON_SETTINGS,
     RESPONSE_SETTINGS,
@@ -17,45 +18,53 @@ from longfat.suites.theory.settings import (
 )
 
 WINDOW = (
-    "Packets received a round-trip time, over the later half of the packets of a run with one loss every "
+    "Packets received per round-trip time, over the later half of the packets of a run with one loss every "
     "1/p packets."
 )
 
+_D_WITHIN = percent(bounds.D_FACTOR - 1.0)
+
+_of_thesis = Paper[Data]("LOP", THESIS, COMMON_SETTINGS, WINDOW).claim
+
 THESIS_CLAIMS: tuple[Claim[Data], ...] = (
-    Claim(
-        id="LOP-2a",
-        paper=THESIS,
+    _of_thesis(
+        "2a",
         setting="standard TCP, 10 Gbit/s, 100 ms, 1500 bytes",
         published="W = 83333 packets and at most one loss in 5e9 packets, 2e-10",
         settings=(
-            *COMMON_SETTINGS,
             *RESPONSE_SETTINGS,
             Setting(
                 "rate that is simulated",
                 "100 Mbit/s quick, 1 Gbit/s full, at the loss of 3 / (2 W^2)",
-                CHOSEN_HERE + ": 5e9 packets a loss take hours; the law says how W and p scale",
+                CHOSEN_HERE + ": one loss in 5e9 packets takes hours; the law says how W and p scale",
             ),
         ),
         estimator=WINDOW + " d: least squares on logarithms over losses below 1e-3.",
         rule=(
-            "The law 3 / (2 W^2) gives 2e-10 within 10 %; one flow with the loss that the law asks for at "
-            "the simulated rate reaches that rate within 10 %; the W^2 p measured there gives 2e-10 at 10 "
-            "Gbit/s within 20 %; the measured response goes as p^-.5, d within 5 % (tolerances chosen here; "
-            f"the RFC that the thesis quotes has the constant 1.2 for our 1.22). {VERDICT_RULE}"
+            f"The law 3 / (2 W^2) gives {bounds.TEN_GIGABIT_LOSS:g} within "
+            f"{percent(bounds.TEN_GIGABIT_FACTOR - 1.0)} %; one flow with the loss that the law requires at "
+            f"the simulated rate reaches that rate within {percent(bounds.SCALED_FACTOR - 1.0)} %; the W^2 p "
+            f"measured there gives {bounds.TEN_GIGABIT_LOSS:g} at 10 Gbit/s within "
+            f"{percent(bounds.CONSTANT_FACTOR - 1.0)} %; the measured response is proportional to "
+            f"p^-{short(bounds.STANDARD_D)}, with d within {percent(bounds.D_FACTOR - 1.0)} % (tolerances "
+            "chosen here; the RFC that the thesis quotes has the constant 1.2 for our 1.22)."
         ),
         experiments=("scaled", "response"),
         find=rules.ten_gigabit,
-        published_values={"window": 83_333.0, "packets_per_loss": 5e9, "loss": 2e-10},
+        values={
+            "window": rules.TEN_GIGABIT_WINDOW,
+            "packets_per_loss": 5e9,
+            "loss": bounds.TEN_GIGABIT_LOSS,
+        },
         note="The thesis rounds: 1 / 5e9 is 2e-10, the law gives 2.16e-10 and one loss in 4.6e9 packets.",
     ),
-    Claim(
-        id="LOP-2b",
-        paper=THESIS,
+    _of_thesis(
+        "2b",
         setting="loss-based law c / p^d; two flows with round-trip times R1 and R2",
         published=(
             "RTT unfairness (R1 / R2)^(1 / (1 - d)): HSTCP d .82, exponent 5.55; Scalable TCP d 1, infinite"
         ),
-        settings=(*COMMON_SETTINGS, *RESPONSE_SETTINGS, *UNFAIR_SETTINGS),
+        settings=(*RESPONSE_SETTINGS, *UNFAIR_SETTINGS),
         estimator=(
             WINDOW
             + " d: as in LOP-2a. Exponent: logarithm of the ratio of throughputs over that of the mean "
@@ -63,40 +72,42 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
             "repeats."
         ),
         rule=(
-            "d of HSTCP within 5 % of .82 and of Scalable TCP within 5 % of 1; measured exponent of HSTCP "
-            "within a factor 1.25 of 5.55, that of Scalable TCP above 5.55 (tolerances chosen here; infinity "
-            f"cannot be measured). {VERDICT_RULE}"
+            f"d is within {_D_WITHIN} % of {short(bounds.HSTCP_D)} for HSTCP and within {_D_WITHIN} % of "
+            f"{short(bounds.STCP_D)} for Scalable TCP; the measured exponent of HSTCP is within a factor "
+            f"{bounds.EXPONENT_FACTOR:g} of {bounds.HSTCP_EXPONENT:g}, that of Scalable TCP is above "
+            f"{bounds.HSTCP_EXPONENT:g} (tolerances chosen here; infinity cannot be measured)."
         ),
         experiments=("response", "unfairness"),
         find=rules.unfairness_exponents,
-        published_values={"hstcp_d": 0.82, "stcp_d": 1.0, "hstcp_exponent": 5.55},
+        values={
+            "hstcp_d": bounds.HSTCP_D,
+            "stcp_d": bounds.STCP_D,
+            "hstcp_exponent": bounds.HSTCP_EXPONENT,
+        },
         note="RFC 3649's own d is .835, whose exponent is 6.06; the formula holds for synchronised losses.",
     ),
-    Claim(
-        id="LOP-2f",
-        paper=THESIS,
+    _of_thesis(
+        "2f",
         setting="UDT beside standard TCP, and beside BIC-TCP",
         published="UDT strongly degrades the throughput of both (2.4.2.3, after experiments of others)",
-        settings=(*COMMON_SETTINGS, *UDT_SETTINGS),
+        settings=UDT_SETTINGS,
         estimator=(
             "Throughput of the TCP flow from the later start to the end, mean over repeats, over that of the "
             "first of two flows of its kind."
         ),
-        rule=f"Both keep less than half (chosen here for strongly). {VERDICT_RULE}",
+        rule=f"Both keep less than {part(bounds.STRONGLY)} (chosen here for strongly).",
         experiments=("udt",) if has("udt") else (),
         find=rules.udt_degrades,
         note="The thesis gives no setting.",
     ),
-    Claim(
-        id="LOP-2.4.1",
-        paper=THESIS,
+    _of_thesis(
+        "2.4.1",
         setting="every algorithm; settings of each requirement in its estimator",
         published="seven requirements on a protocol for large networks, in words",
-        settings=COMMON_SETTINGS,
         estimator=" ".join(
             f"{item.number}. {item.name}: {item.estimator}." for item in requirements.REQUIREMENTS
         ),
-        rule="Nothing to check: reported. Met (chosen here): "
+        rule="There is nothing to check; the table is reported. Bounds, chosen here: "
         + "; ".join(f"{item.number} {item.bound}" for item in requirements.REQUIREMENTS)
         + ".",
         experiments=("requirements",),
@@ -106,19 +117,16 @@ THESIS_CLAIMS: tuple[Claim[Data], ...] = (
 )
 
 LAW_CLAIMS: tuple[Claim[Data], ...] = tuple(
-    Claim(
-        id=f"LAW-{name}",
-        paper=law.source,
+    Paper[Data]("LAW", law.source, (*COMMON_SETTINGS, *RESPONSE_SETTINGS), WINDOW).claim(
+        name,
         setting=f"one {name} flow, 100 ms, one loss every 1/p packets, the path never full",
         published=f"response function of {law.source}: c R^{law.e:g} / p^{law.d:.3g} at low loss"
         if law.e
         else f"response function of {law.source}: c / p^{law.d:.3g} at low loss",
-        settings=(*COMMON_SETTINGS, *RESPONSE_SETTINGS),
-        estimator=WINDOW,
         rule=(
-            f"Each loss at which the law's window is not within a factor {rules.SWITCH_FACTOR:g} of a switch "
-            f"of modes: measured within a factor {rules.LAW_FACTOR} of the law (numbers chosen here; the "
-            f"laws leave out the round trip that a recovery takes). {VERDICT_RULE}"
+            f"The measured window is within a factor {bounds.LAW_FACTOR:g} of the law at each loss at which "
+            f"the law's window is not within a factor {bounds.SWITCH_FACTOR:g} of a switch of modes (numbers "
+            "chosen here; the laws leave out the round trip that a recovery takes)."
         ),
         experiments=("response",),
         find=rules.follows_law(name),

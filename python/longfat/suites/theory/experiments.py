@@ -31,14 +31,14 @@ from longfat.units import PACKET_BITS
 from longfat.words import Mode
 
 PERIODIC, RANDOM = "periodic", "random"
-"""Kinds of loss: every n-th packet, or each one with the same probability."""
+"""Kinds of loss: every n-th packet, or each packet with the same probability."""
 
 UDT_BPS, UDT_RTT_MS, UDT_S = 100e6, 40.0, 200.0
 VICTIMS = ("sack", "bic")
 
 
 def response_runs(mode: Mode) -> list[Run]:
-    """One flow of every algorithm that has a window, over losses of both kinds."""
+    """One flow of every window-based algorithm, over losses of both kinds."""
     found = []
     for name in windowed():
         for loss in LOSSES[mode]:
@@ -49,14 +49,14 @@ def response_runs(mode: Mode) -> list[Run]:
 
 
 def response(name: str, loss: float, kind: str, repeat: int) -> Run:
-    """One run: it ends with its data, so that each algorithm gets as many losses, and none runs for hours."""
+    """One run. It ends with its data, so that all algorithms get as many losses and none runs for hours."""
     epochs = RANDOM_EPOCHS if kind == RANDOM and loss > RARE else PERIODIC_EPOCHS
     packets = max(epochs / loss, LEAST_PACKETS)
     window = law_window(name, loss)
     known = name in theory.LAWS
     slowest = window if known else theory.standard_window(loss)
     duration_s = TIME_MARGIN * packets / slowest * RTT_S
-    # an end in bytes, with a payload of 1448 a packet
+    # the length is given in bytes; a packet has 1448 bytes of payload
     document = pair(
         f"{name} under {kind} losses of {loss:g}",
         rate_for(window),
@@ -74,7 +74,7 @@ def response(name: str, loss: float, kind: str, repeat: int) -> Run:
 
 
 def scaled_runs(mode: Mode) -> list[Run]:
-    """LOP-2a at a lower rate: standard TCP with as rare a loss as the rule of the square asks for there."""
+    """LOP-2a at a lower rate: standard TCP with the loss that its law requires for that rate."""
     window = SCALED_BPS[mode] * RTT_S / PACKET_BITS
     run = response("sack", theory.standard_loss(window), PERIODIC, 0)
     return [Run({**run.coordinates, "rate_mbps": SCALED_BPS[mode] / 1e6}, run.document, run.packets)]

@@ -7,20 +7,22 @@ from collections.abc import Iterable
 
 from longfat.figure.data import Curve, Figure, Panel, Table, points
 from longfat.figure.data import theory as theory_curve
-from longfat.runs import metrics, theory
+from longfat.runs import theory
 from longfat.suites.kit.suite import Runs
+from longfat.suites.kit.text import with_error
 from longfat.suites.theory import requirements
+from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S
 from longfat.words import Mode
 
-LOSS_AXIS, WINDOW_AXIS = "loss probability", "packets a round-trip time"
+LOSS_AXIS, WINDOW_AXIS = "loss probability", "packets per round-trip time"
 POINTS_A_DECADE = 20
 LAW_STROKE, STANDARD_STROKE = 1, 6
 DIGITS = 3
 
 
 def response(runs: Runs, mode: Mode) -> Figure:
-    """Measured windows over the loss: all algorithms together, then each beside its law."""
+    """Draws measured windows over the loss: all algorithms together, then each beside its law."""
     names = _names(runs)
     losses = [float(loss) for loss in runs.distinct("loss")]
     panels = [
@@ -58,8 +60,8 @@ def response(runs: Runs, mode: Mode) -> Figure:
         "response",
         "response",
         "Response functions of all algorithms",
-        "Mean window of one flow over 100 ms whose path never fills, against the loss it meets: Fig. 13 of "
-        "Li, Leith and Shorten for every algorithm of the registry that has a window. Later half of the "
+        "Mean window of one flow over a path of 100 ms that never fills, against the loss: Fig. 13 of "
+        "Li, Leith and Shorten for every window-based algorithm of the registry. Later half of the "
         "packets of each run; random losses: mean and standard error over repeats. Sources of the laws: "
         + "; ".join(f"{name}: {theory.LAWS[name].source}" for name in names if name in theory.LAWS)
         + ".",
@@ -69,7 +71,7 @@ def response(runs: Runs, mode: Mode) -> Figure:
 
 
 def scaled(runs: Runs, mode: Mode) -> Figure:
-    """LOP-2a: the loss that standard TCP needs for a rate, the thesis' point, and what was measured."""
+    """Draws LOP-2a: the loss that standard TCP needs for a rate, the thesis's point, and the measurement."""
     row = runs.first()
     rates = [10.0 ** (exponent / 10.0) for exponent in range(60, 101)]
     needed = [theory.standard_loss(rate * RTT_S / 12_000.0) for rate in rates]
@@ -78,8 +80,8 @@ def scaled(runs: Runs, mode: Mode) -> Figure:
         "scaled",
         "2.3.3",
         "Loss at which standard TCP fills a link over 100 ms",
-        "3 / (2 W^2) for W packets of 1500 bytes a round-trip time; the thesis prints 2e-10 at 10 Gbit/s. "
-        "Measured: one loss in as many packets as the line says.",
+        "3 / (2 W^2) for W packets of 1500 bytes per round-trip time; the thesis prints 2e-10 at 10 Gbit/s. "
+        "Measured: with the loss that the line gives.",
         (
             Panel(
                 "",
@@ -99,25 +101,25 @@ def scaled(runs: Runs, mode: Mode) -> Figure:
 
 
 def unfairness(runs: Runs, mode: Mode) -> Figure:
-    """The exponent of RTT unfairness of every algorithm, beside that of its law."""
+    """Draws the exponent of RTT unfairness of every algorithm beside that of its law."""
     names = _names(runs)
     laws = [theory.LAWS[name].unfairness if name in theory.LAWS else math.nan for name in names]
-    measured = [exponent(runs, name) for name in names]
+    measured = [rtt_exponent(runs, name) for name in names]
     panel = Panel(
         "exponent x of (R1 / R2)^x",
         "",
         "x",
         (
-            Curve("its law, 1/(1 - d)", _places(names), tuple(map(_drawn, laws)), None, None, "points", 6),
+            Curve("its law, 1/(1 - d)", _positions(names), tuple(map(_drawn, laws)), None, None, "points", 6),
             *(
-                points(name, [(place, value)], name)
-                for place, (name, value) in enumerate(zip(names, measured, strict=True))
+                points(name, [(index, value)], name)
+                for index, (name, value) in enumerate(zip(names, measured, strict=True))
             ),
         ),
         categories=names,
     )
     rows = tuple(
-        (name, _written(law), f"{value:.3g}" + ("" if math.isnan(error) else f" ± {error:.2g}"))
+        (name, _written(law), with_error(value, error))
         for name, law, (value, error) in zip(names, laws, measured, strict=True)
     )
     return Figure(
@@ -126,21 +128,16 @@ def unfairness(runs: Runs, mode: Mode) -> Figure:
         "RTT unfairness",
         "Two like flows at 1 Gbit/s, the longer RTT 80 ms: logarithm of the ratio of throughputs over that "
         "of the measured round-trip times, later half of the run, mean over ratios and repeats. The law's "
-        "value holds for losses that both flows see at once; Scalable TCP's is infinite, and has no point, "
-        "nor has one that holds only while no queue builds.",
+        "value holds for losses that both flows see at once; Scalable TCP's is infinite and has no point; "
+        "laws that hold only while no queue builds have none either.",
         (panel,),
         columns=1,
         table=Table(("algorithm", "law", "measured"), rows),
     )
 
 
-def exponent(runs: Runs, name: str) -> tuple[float, float]:
-    """Mean and standard error of an algorithm's exponent over ratios and repeats."""
-    return metrics.mean_stderr(runs.where(algorithm=name).values("unfairness"))
-
-
 def requirements_figure(runs: Runs, mode: Mode) -> Figure:
-    """A panel a requirement with every algorithm, the bound, and the table of all."""
+    """Draws a panel for each requirement, with every algorithm and the bound, and the table of all."""
     names = _names(runs)
     measured = {name: requirements.measured(runs, name) for name in names}
     panels = []
@@ -151,8 +148,8 @@ def requirements_figure(runs: Runs, mode: Mode) -> Figure:
             for bound in requirement.bounds
         ]
         found = [
-            points(name, [(float(place), measured[name][requirement.number])], name)
-            for place, name in enumerate(names)
+            points(name, [(float(index), measured[name][requirement.number])], name)
+            for index, name in enumerate(names)
             if requirement.number in measured[name]
         ]
         panels.append(
@@ -198,15 +195,15 @@ def _requirements_table(measured: dict[str, dict[int, requirements.Estimate]]) -
 
 
 def udt(runs: Runs, mode: Mode) -> Figure:
-    """LOP-2f: throughput of a TCP flow beside its like and beside UDT."""
+    """Draws LOP-2f: the throughput of a TCP flow beside its like and beside UDT."""
     victims = tuple(runs.distinct("algorithm"))
     curves = []
     for stroke, other in enumerate(("its like", "UDT")):
         samples = []
-        for place, victim in enumerate(victims):
+        for index, victim in enumerate(victims):
             at = runs.where(algorithm=victim, against="udt" if other == "UDT" else victim)
             mean, error = at.mean_stderr("throughput_1_bps")
-            samples.append((float(place), (mean / 1e6, error / 1e6)))
+            samples.append((float(index), (mean / 1e6, error / 1e6)))
         curves.append(points(f"beside {other}", samples, None, stroke))
     return Figure(
         "udt",
@@ -233,12 +230,12 @@ def _law(law: theory.Law, losses: list[float]) -> tuple[tuple[float, ...], tuple
 
 
 def _names(runs: Runs) -> tuple[str, ...]:
-    """The algorithms in the order of the registry, which is that of the runs."""
+    """Returns the algorithms in the order of the runs, which is that of the registry."""
     return tuple(dict.fromkeys(row["algorithm"] for row in runs))
 
 
-def _places(names: tuple[str, ...]) -> tuple[float, ...]:
-    return tuple(float(place) for place in range(len(names)))
+def _positions(names: tuple[str, ...]) -> tuple[float, ...]:
+    return tuple(float(index) for index in range(len(names)))
 
 
 def _drawn(value: float) -> float:

@@ -1,4 +1,4 @@
-"""What is kept of a run of the theory suite, computed in the worker."""
+"""Reduces a run of the theory suite in the worker."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from longfat.runs import metrics
 from longfat.store.identity import kept_as
 from longfat.suites.kit.reduction import reduce_run
+from longfat.suites.kit.suite import Runs
 
 
 @kept_as("longfat.suites.theory_reduction.reduce", "d458dd9df2dbbbd2")
 def reduce(result: Any) -> dict[str, Any]:
-    """Figures of `reduce_run`; of a flow with an end, which measures a response function, its mean window."""
+    """Returns the row of `reduce_run`, or the mean window of a flow of limited length."""
     if result.scenario.flow[0].bytes is not None:
         return _response(result)
     row = reduce_run(result)
@@ -23,8 +24,13 @@ def reduce(result: Any) -> dict[str, Any]:
     return row | {"run_jain": metrics.jain(rates), "unfairness": _unfairness(row)}
 
 
+def rtt_exponent(runs: Runs, name: str) -> tuple[float, float]:
+    """Returns the mean and standard error of an algorithm's exponent over ratios and repeats."""
+    return metrics.mean_stderr(runs.where(algorithm=name).values("unfairness"))
+
+
 def _response(result: Any) -> dict[str, Any]:
-    """Packets received a round-trip time over the later half of them, and the losses of the whole run."""
+    """Returns packets received per round-trip time over their later half, and the losses of the whole run."""
     series = result.flow("1")
     flow = result.summary["flows"][0]
     time, received = series["time_s"], series["received_bytes"]
@@ -42,7 +48,7 @@ def _response(result: Any) -> dict[str, Any]:
 
 
 def _unfairness(row: dict[str, Any]) -> float | None:
-    """The exponent x of (R1 / R2)^x: throughputs over measured round-trip times, flow 1 having the longer."""
+    """Returns the exponent x of (R1 / R2)^x from throughputs and measured RTTs; flow 1 has the longer RTT."""
     long_s, short_s = row.get("srtt_1_s"), row.get("srtt_2_s")
     if not long_s or not short_s or long_s <= short_s:
         return None

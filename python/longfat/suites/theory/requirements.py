@@ -1,6 +1,6 @@
-"""The seven requirements of the thesis' section 2.4.1 as measurements: runs, estimator and bound of each.
+"""The seven requirements of the thesis's section 2.4.1 as measurements: runs, estimator and bound of each.
 
-The thesis names them in words and prints no number; runs, estimators and bounds are chosen here, and were
+The thesis states them in words and prints no number. Runs, estimators and bounds are chosen here and were
 written down before anything was measured.
 """
 
@@ -32,12 +32,12 @@ EQUIPMENT_BPS, EQUIPMENT_RTT_MS = 100e6, 80.0
 COARSE_TICK = "10 ms"
 SMALL_PERCENT = 5
 OPPONENTS = ("hstcp", "htcp", "bic", "cubic")
-"""Other high-speed protocols; those of them that the registry has, and that are not the protocol itself."""
+"""Other high-speed protocols; the registry may lack some, and none competes with itself."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One requirement: the thesis' words in short, what is measured of it, and when it counts as met."""
+    """One requirement: the thesis's words in short, what is measured for it, and when it is met."""
 
     number: int
     name: str
@@ -49,7 +49,7 @@ class Requirement:
     measure: Callable[[Runs], Estimate]
 
     def met(self, value: float) -> bool:
-        """Whether a measured value is within the bound."""
+        """Returns whether a measured value is within the bound."""
         match self.sense:
             case "at least":
                 return value >= self.bounds[0]
@@ -65,7 +65,7 @@ class Requirement:
 
 
 def runs(mode: Mode) -> list[Run]:
-    """The runs of all requirements, for every algorithm of the registry that controls congestion."""
+    """Returns the runs of all requirements, for every algorithm that controls congestion."""
     return [
         run
         for name in controlled()
@@ -94,8 +94,8 @@ def _of_algorithm(mode: Mode, name: str, repeat: int) -> Iterator[Run]:
             buffer=buffer,
             loss=loss,
         )
-        place: dict[str, Coordinate] = {"algorithm": name, "test": test, "against": against}
-        return Run(place | {"repeat": repeat}, document, rate_bps * seconds / PACKET_BITS)
+        at: dict[str, Coordinate] = {"algorithm": name, "test": test, "against": against}
+        return Run(at | {"repeat": repeat}, document, rate_bps * seconds / PACKET_BITS)
 
     def two(rtt_ms: float, first: str = name) -> list[dict[str, Any]]:
         return [flow(first, rtt_ms), flow(name, rtt_ms, LATER_START)]
@@ -159,7 +159,7 @@ def _inter(runs: Runs) -> Estimate:
 
 
 def _ratio(runs: Runs, test: str, reference: str) -> Estimate:
-    """Of two utilisations, repeat by repeat."""
+    """Returns the ratio of two utilisations, repeat by repeat."""
     values, references = (runs.where(test=name).values("utilization") for name in (test, reference))
     return metrics.mean_stderr(values / references)
 
@@ -209,7 +209,7 @@ REQUIREMENTS = (
         "Intra-protocol fairness",
         "its senders share fairly",
         "Jain's index of two like flows, 250 Mbit/s, 80 ms, queue 20 % BDP, over the later half of the time "
-        "after the second one's start, 20 to 40 s after the first; 200 s",
+        "that both run; the second starts 20 to 40 s after the first; 200 s",
         "Jain's index",
         "at least",
         (0.95,),
@@ -219,8 +219,8 @@ REQUIREMENTS = (
         5,
         "Inter-protocol fairness",
         "shares fairly with other congestion controls",
-        "least of Jain's indices, as before, joining a flow of each of "
-        f"{', '.join(OPPONENTS)} that there is, but not its own kind",
+        f"least of Jain's indices, as before, joining a flow of each of {', '.join(OPPONENTS)} that the "
+        "registry has, except its own kind",
         "Jain's index",
         "at least",
         (0.8,),
@@ -230,7 +230,7 @@ REQUIREMENTS = (
         6,
         "Deployment",
         "its mechanisms can be deployed with current technology",
-        "utilisation of one flow on a host with a timer of 10 ms over that with an exact one, 100 Mbit/s, "
+        "utilisation of one flow on a host with a timer of 10 ms over that with an exact timer, 100 Mbit/s, "
         "80 ms, queue 100 % BDP; the table names the Linux module, if there is one",
         "kept with a 10 ms timer",
         "at least",
@@ -252,7 +252,7 @@ REQUIREMENTS = (
 
 
 def measured(runs: Runs, name: str) -> dict[int, Estimate]:
-    """Each requirement's figure for an algorithm, by number; one whose runs are not there is left out."""
+    """Returns what was measured for an algorithm, by requirement; without runs a requirement is left out."""
     of_algorithm = runs.where(algorithm=name)
     found = {}
     for requirement in REQUIREMENTS:
@@ -264,7 +264,7 @@ def measured(runs: Runs, name: str) -> dict[int, Estimate]:
 
 
 def modules() -> dict[str, str]:
-    """The Linux module of each algorithm that has one."""
+    """Returns the Linux module of each algorithm that has one."""
     return {
         row["name"]: row["linux_module"]
         for row in registry.rows("algorithms")

@@ -1,35 +1,24 @@
-"""What the theory suite's claims find in its data."""
+"""The rules of the theory suite's claims. `claims` has their texts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from longfat.runs import metrics, theory
 from longfat.suites.kit.checks import above, below, within_factor
 from longfat.suites.kit.claims import Check, Finding, Missing
-from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.theory import requirements
-from longfat.suites.theory.figures import exponent
+from longfat.suites.kit.suite import Data, Find, Runs
+from longfat.suites.kit.text import with_error
+from longfat.suites.theory import bounds, requirements
+from longfat.suites.theory.reduction import rtt_exponent
 from longfat.suites.theory.settings import RTT_S, has
 
 TEN_GIGABIT_WINDOW = 83_333.0
-TEN_GIGABIT_PACKETS = 5e9
-TEN_GIGABIT_LOSS = 2e-10
-HSTCP_D, STCP_D = 0.82, 1.0
-HSTCP_EXPONENT = 5.55
+"""LOP-2a: packets of 1500 bytes that 10 Gbit/s carry in 100 ms, rounded by the thesis."""
+ROUNDED = 1.0001
+"""This only checks arithmetic, so it is not a bound of the claim."""
 SLOPE_FROM = 1e-3
-"""Slopes of response functions are fitted from this loss down, away from the high-speed laws' switch."""
-
-D_FACTOR = 1.05
-EXPONENT_FACTOR = 1.25
-TEN_GIGABIT_FACTOR = 1.1
-SCALED_FACTOR = 1.1
-LAW_FACTOR = 1.25
-SWITCH_FACTOR = 3.0
-STRONGLY = 0.5
-
-Find = Callable[[Data], Finding]
+"""Slopes of response functions are fitted below this loss, away from the high-speed laws' switch."""
 
 
 def ten_gigabit(data: Data) -> Finding:
@@ -43,21 +32,21 @@ def ten_gigabit(data: Data) -> Finding:
     slope = _slope(periodic)
     constant = run["window"] ** 2 * run["loss"]
     checks = (
-        within_factor("window of 10 Gbit/s and 100 ms, packets,", window, TEN_GIGABIT_WINDOW, 1.0001),
-        within_factor("law: loss for that window", loss, TEN_GIGABIT_LOSS, TEN_GIGABIT_FACTOR),
+        within_factor("window of 10 Gbit/s and 100 ms, packets,", window, TEN_GIGABIT_WINDOW, ROUNDED),
+        within_factor("law: loss for that window", loss, bounds.TEN_GIGABIT_LOSS, bounds.TEN_GIGABIT_FACTOR),
         within_factor(
             f"measured: Mbit/s with one loss in {1 / run['loss']:.3g} packets",
             reached_mbps,
             asked_mbps,
-            SCALED_FACTOR,
+            bounds.SCALED_FACTOR,
         ),
         within_factor(
             "loss for 10 Gbit/s out of the measured W^2 p",
             constant / TEN_GIGABIT_WINDOW**2,
-            TEN_GIGABIT_LOSS,
-            1.2,
+            bounds.TEN_GIGABIT_LOSS,
+            bounds.CONSTANT_FACTOR,
         ),
-        within_factor("exponent d of the measured W = c / p^d", slope, 0.5, D_FACTOR),
+        within_factor("exponent d of the measured W = c / p^d", slope, bounds.STANDARD_D, bounds.D_FACTOR),
     )
     return Finding(
         checks,
@@ -71,19 +60,25 @@ def unfairness_exponents(data: Data) -> Finding:
     """LOP-2b."""
     response, pairs = data["response"], data["unfairness"]
     slopes = {name: _slope(response.where(algorithm=name, kind="periodic")) for name in ("hstcp", "stcp")}
-    found = {name: exponent(pairs, name) for name in ("sack", "hstcp", "stcp")}
+    found = {name: rtt_exponent(pairs, name) for name in ("sack", "hstcp", "stcp")}
     hstcp, stcp = found["hstcp"][0], found["stcp"][0]
     checks = (
-        within_factor("HSTCP: d of the measured W = c / p^d", slopes["hstcp"], HSTCP_D, D_FACTOR),
-        within_factor("Scalable TCP: d of the measured W = c / p^d", slopes["stcp"], STCP_D, D_FACTOR),
-        within_factor("HSTCP: measured exponent of unfairness", hstcp, HSTCP_EXPONENT, EXPONENT_FACTOR),
-        above("Scalable TCP: measured exponent of unfairness", stcp, HSTCP_EXPONENT),
+        within_factor(
+            "HSTCP: d of the measured W = c / p^d", slopes["hstcp"], bounds.HSTCP_D, bounds.D_FACTOR
+        ),
+        within_factor(
+            "Scalable TCP: d of the measured W = c / p^d", slopes["stcp"], bounds.STCP_D, bounds.D_FACTOR
+        ),
+        within_factor(
+            "HSTCP: measured exponent of unfairness", hstcp, bounds.HSTCP_EXPONENT, bounds.EXPONENT_FACTOR
+        ),
+        above("Scalable TCP: measured exponent of unfairness", stcp, bounds.HSTCP_EXPONENT),
     )
     return Finding(
         checks,
         f"d: HSTCP {slopes['hstcp']:.3g}, Scalable TCP {slopes['stcp']:.3g}; exponents of two flows: HSTCP "
-        f"{_with_error(found['hstcp'])}, Scalable TCP {_with_error(found['stcp'])}, standard TCP "
-        f"{_with_error(found['sack'])} (its law: 2)",
+        f"{with_error(*found['hstcp'])}, Scalable TCP {with_error(*found['stcp'])}, standard TCP "
+        f"{with_error(*found['sack'])} (its law: 2)",
         {
             "d": slopes,
             "from_d": {name: 1.0 / (1.0 - d) if d < 1.0 else None for name, d in slopes.items()},
@@ -104,7 +99,7 @@ def udt_degrades(data: Data) -> Finding:
             "throughput_1_bps"
         )
     checks = tuple(
-        below(f"{name}: throughput beside UDT over that beside its like", value, STRONGLY)
+        below(f"{name}: throughput beside UDT over that beside its like", value, bounds.STRONGLY)
         for name, value in kept.items()
     )
     return Finding(
@@ -115,7 +110,7 @@ def udt_degrades(data: Data) -> Finding:
 
 
 def seven_requirements(data: Data) -> Finding:
-    """The table of 2.4.1: reported."""
+    """Reports the table of 2.4.1."""
     runs = data["requirements"]
     names = dict.fromkeys(row["algorithm"] for row in runs)
     met, values, checks = {}, {}, []
@@ -144,7 +139,7 @@ def seven_requirements(data: Data) -> Finding:
 
 
 def follows_law(name: str) -> Find:
-    """The finding of one algorithm's law: what was measured at each loss, against it."""
+    """Returns the rule of one algorithm's law: compares the measurement at each loss with it."""
 
     def find(data: Data) -> Finding:
         law = theory.LAWS[name]
@@ -152,11 +147,14 @@ def follows_law(name: str) -> Find:
         checks, factors = [], {}
         for loss in runs.distinct("loss"):
             expected = law.window(loss, RTT_S)
-            if any(expected / SWITCH_FACTOR < edge < expected * SWITCH_FACTOR for edge in law.switch):
+            if any(
+                expected / bounds.SWITCH_FACTOR < edge < expected * bounds.SWITCH_FACTOR
+                for edge in law.switch
+            ):
                 continue
             window = runs.where(loss=loss).mean("window")
             factors[f"{loss:g}"] = window / expected
-            checks.append(within_factor(f"p = {loss:g}: window", window, expected, LAW_FACTOR))
+            checks.append(within_factor(f"p = {loss:g}: window", window, expected, bounds.LAW_FACTOR))
         return Finding(
             tuple(checks),
             "measured over law: " + ", ".join(f"{loss} {value:.3g}" for loss, value in factors.items()),
@@ -167,11 +165,6 @@ def follows_law(name: str) -> Find:
 
 
 def _slope(runs: Runs) -> float:
-    """D of W = c / p^d, fitted on logarithms over the rarer losses."""
+    """Returns d of W = c / p^d, fitted on logarithms over the rarer losses."""
     losses = [loss for loss in runs.distinct("loss") if loss < SLOPE_FROM]
     return -metrics.log_slope(losses, [runs.where(loss=loss).mean("window") for loss in losses])
-
-
-def _with_error(estimate: tuple[float, float]) -> str:
-    value, error = estimate
-    return f"{value:.3g}" if math.isnan(error) else f"{value:.3g} ± {error:.2g}"

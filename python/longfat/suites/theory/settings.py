@@ -1,4 +1,4 @@
-"""Settings of the theory suite: which algorithms, which paths, and where each value comes from."""
+"""Settings of the theory suite: which algorithms, which paths, and the source of each value."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import Any
 
 from longfat.runs import theory
 from longfat.scenario import registry
+from longfat.suites.kit import citations
 from longfat.suites.kit.claims import CHOSEN_HERE, Setting
-from longfat.suites.lopez2008 import settings as lopez2008_settings
 from longfat.units import PACKET_BITS
 from longfat.words import Mode
 
-THESIS = lopez2008_settings.PAPER
+THESIS = citations.LOPEZ2008
 
 WITHOUT_CONTROL = frozenset({"cbr", "onoff"})
-"""Senders that send as they are told: none of the questions here is about them."""
+"""Senders without congestion control; this suite is not about them."""
 OVER_UDP = frozenset({"udt", "runat"})
-"""Senders with a rate instead of a window: they have no response function in packets per round trip."""
+"""Senders with a rate instead of a window; they have no response function in packets per round trip."""
 
 
 def controlled() -> tuple[str, ...]:
-    """The algorithms of the registry that control congestion by themselves, in its order.
+    """Returns the algorithms that control congestion by themselves, in the order of the registry.
 
-    Explicit-rate senders are not among them: on a drop-tail path they say nothing about themselves.
+    Explicit-rate senders are left out: a drop-tail path tells nothing about them.
     """
     rows = (row for row in registry.rows("algorithms") if not row.get("explicit", False))
     return tuple(row["name"] for row in rows if row["name"] not in WITHOUT_CONTROL)
 
 
 def windowed() -> tuple[str, ...]:
-    """Those of `controlled` that have a window."""
+    """Returns the algorithms of `controlled` that have a window."""
     return tuple(name for name in controlled() if name not in OVER_UDP)
 
 
 def has(name: str) -> bool:
-    """Whether the registry has an algorithm of this name."""
+    """Returns whether the registry has an algorithm of this name."""
     return any(row["name"] == name for row in registry.rows("algorithms"))
 
 
 RTT_S = 0.1
-"""Of the response functions: the thesis' example, and that of RFC 3649 and RFC 9438's first table."""
+"""RTT of the response functions: the example of the thesis, of RFC 3649 and of RFC 9438's first table."""
 
 LOSSES: dict[Mode, tuple[float, ...]] = {
     "quick": (1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5),
@@ -49,10 +49,10 @@ LOSSES: dict[Mode, tuple[float, ...]] = {
 PERIODIC_EPOCHS = 40
 RANDOM_EPOCHS = 100
 RARE = 1e-6
-"""At and below this loss there are as many random losses as periodic ones, and one repeat: runs are long."""
+"""At and below this loss runs are long: one repeat, and only as many random losses as periodic ones."""
 LEAST_PACKETS = 300_000
 HEADROOM = 8.0
-"""The path carries this many times the window of the law (of STCP's where there is none): no queue builds."""
+"""The path carries this many windows of the law (STCP's if the algorithm has none), so no queue builds."""
 LEAST_RATE_BPS = 100e6
 GREATEST_RATE_BPS = 1e13
 TIME_MARGIN = 2.0
@@ -60,10 +60,10 @@ TIME_MARGIN = 2.0
 UNFAIR_RATE_BPS = 1e9
 UNFAIR_LONG_MS = 80.0
 UNFAIR_RATIOS: dict[Mode, tuple[float, ...]] = {"quick": (1.5, 2.0), "full": (1.25, 1.5, 2.0)}
-"""RTT of the long flow over that of the short one: at 2 HSTCP's law leaves the long one a 47th."""
+"""RTT of the long flow over that of the short one; at 2, HSTCP's law leaves the long flow a 47th."""
 
 SCALED_BPS: dict[Mode, float] = {"quick": 100e6, "full": 1e9}
-"""LOP-2a at a rate that can be simulated packet by packet; W goes as the rate, p as its square."""
+"""Rates at which LOP-2a can be simulated; W is proportional to the rate, 1/p to its square."""
 LARGE_BPS: dict[Mode, float] = {"quick": 1e9, "full": 10e9}
 """The "10 Gbps with smaller or bigger RTT" of the thesis' first requirement."""
 
@@ -71,7 +71,7 @@ REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
 PAIR_REPEATS: dict[Mode, int] = {"quick": 2, "full": 5}
 
 START = {"uniform": ["0 s", "10 s"]}
-"""Of flows that share a link: another phase in each repeat."""
+"""Start of flows that share a link: their phase differs in each repeat."""
 LATER_START = {"uniform": ["20 s", "40 s"]}
 
 COMMON_SETTINGS = (
@@ -89,7 +89,7 @@ RESPONSE_SETTINGS = (
     ),
     Setting(
         "start",
-        "ssthresh at the law's window, slow-start to the first loss where there is no law",
+        "ssthresh at the law's window, or slow-start to the first loss where there is no law",
         CHOSEN_HERE,
     ),
     Setting("length", "40 periodic or 100 random losses, at least 300 000 packets", CHOSEN_HERE),
@@ -108,13 +108,13 @@ UDT_SETTINGS = (
 
 
 def law_window(name: str, loss: float) -> float:
-    """The law's window at `RTT_S`, of Scalable TCP's where the algorithm has none: the greatest of all."""
+    """Returns the law's window at `RTT_S`; without a law, that of Scalable TCP, which is the greatest."""
     law = theory.LAWS.get(name, theory.LAWS["stcp"])
     return law.window(loss, RTT_S)
 
 
 def rate_for(window_packets: float) -> float:
-    """A rate at which a window of so many packets leaves the path of `RTT_S` nearly empty."""
+    """Returns a rate at which such a window leaves the path of `RTT_S` nearly empty."""
     rate = HEADROOM * window_packets * PACKET_BITS / RTT_S
     return min(max(rate, LEAST_RATE_BPS), GREATEST_RATE_BPS)
 
@@ -130,7 +130,7 @@ def pair(
     buffer_rtt_ms: float | None = None,
     loss: float = 0.0,
 ) -> dict[str, Any]:
-    """A scenario of a few flows over one link; ``flows`` are [[flow]] tables."""
+    """Returns a scenario of a few flows over one link; ``flows`` are [[flow]] tables."""
     bottleneck: dict[str, Any] = {"rate": f"{rate_bps / 1e6:g} Mbit/s", "buffer": buffer}
     if buffer_rtt_ms is not None:
         bottleneck["buffer_rtt"] = f"{buffer_rtt_ms:g} ms"
@@ -146,5 +146,5 @@ def pair(
 
 
 def flow(algorithm: str, rtt_ms: float, start: Any = START, **others: Any) -> dict[str, Any]:
-    """A [[flow]] table."""
+    """Returns a [[flow]] table."""
     return {"algorithm": algorithm, "rtt": f"{rtt_ms:g} ms", "start": start, **others}

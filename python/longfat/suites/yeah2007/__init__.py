@@ -1,8 +1,8 @@
 """Baiocchi, Castellani, Vacirca 2007: "YeAH-TCP: Yet Another Highspeed TCP".
 
-Two flows of one algorithm on a dumbbell of 500 Mbit/s: over the RTT, random loss, the buffer, the ratio of
-the RTTs, beside standard TCP, over the length of the experiment. Figs. 1 and 3 to 8, Table I, and the text's
-fairness test.
+Two flows of one algorithm on a dumbbell of 500 Mbit/s, over the RTT, random loss, the buffer, the ratio of
+the RTTs, and the length of the experiment, and beside standard TCP: Figs. 1 and 3 to 8, Table I, and the
+fairness test of the text.
 """
 
 from __future__ import annotations

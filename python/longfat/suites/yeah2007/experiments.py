@@ -1,4 +1,4 @@
-"""The runs of YeAH's figures: which points, how long, how often. What they show is in `yeah2007_figures`."""
+"""The runs of YeAH's figures: which points, how long, how often. `figures` draws what they show."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def over_rtts(mode: Mode) -> list[Run]:
 
 
 def table_runs(mode: Mode) -> list[Run]:
-    """Table I: those of Fig. 3 at three RTTs."""
+    """Table I: the runs of Fig. 3 at three RTTs."""
     return _over_rtts(mode, TABLE_RTTS_MS)
 
 
@@ -97,7 +97,7 @@ def over_queues(mode: Mode) -> list[Run]:
 
 
 def over_ratios(mode: Mode) -> list[Run]:
-    """Fig. 7: two flows with unlike RTTs."""
+    """Fig. 7: two flows with different RTTs."""
     return [
         run(
             {"algorithm": name, "rtt_ratio": ratio},
@@ -112,7 +112,7 @@ def over_ratios(mode: Mode) -> list[Run]:
 
 
 def against_reno(mode: Mode) -> list[Run]:
-    """V-D: n Reno flows against one flow of each algorithm, the last one."""
+    """V-D: n Reno flows against one flow of each algorithm, which is the last flow."""
     return [
         run(
             {"algorithm": name, "reno_flows": number},
@@ -127,7 +127,7 @@ def against_reno(mode: Mode) -> list[Run]:
 
 
 def from_slow_start(mode: Mode) -> list[Run]:
-    """Fig. 8(a): the efficiency of the first so many seconds, with limited slow-start."""
+    """Fig. 8(a): efficiency over the length of the experiment, with limited slow-start."""
     return _long(mode, None, 0.8)
 
 

@@ -1,4 +1,4 @@
-"""YeAH's figures as data: which curves over which axes, with captions."""
+"""YeAH's figures as data: curves, axes and captions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 
 from longfat.figure.data import Curve, Figure, Panel, points
-from longfat.suites.kit.curves import by_algorithm, cwnd_panel, repeats_text
+from longfat.suites.kit.curves import by_algorithm, cwnd_panel, repeats
 from longfat.suites.kit.suite import Runs
-from longfat.suites.yeah2007.reduction import EFFICIENCY_S
+from longfat.suites.yeah2007.reduction import efficiency_lengths_s, fair_to_reno_ratio
 from longfat.suites.yeah2007.settings import (
     FIRST_RTT_MS,
     FRIENDLY_RTT_MS,
@@ -17,6 +17,7 @@ from longfat.suites.yeah2007.settings import (
     LOSS,
     LOSSES_RTT_MS,
     QUEUES_RTT_MS,
+    TABLE_I,
     TITLES,
     bdp_packets,
 )
@@ -26,17 +27,6 @@ RTT_AXIS = "propagation RTT, ms"
 QUEUE_AXIS = "mean queue / buffer"
 USE_AXIS = "share of the capacity"
 USE_RANGE = (0.0, 1.05)
-
-TABLE_I: dict[str, dict[int, float | None]] = {
-    "sack": {15: 5.7686e-6, 60: 5.0669e-6, 240: 9.4e-7},
-    "yeah": {15: None, 60: None, 240: None},
-    "ctcp": {15: 4.0134e-6, 60: 1.0827e-6, 240: 7.531e-7},
-    "htcp": {15: 3.75099e-5, 60: 1.41953e-4, 240: 3.35233e-4},
-    "africa": {15: 2.6651e-6, 60: 1.8414e-6, 240: 1.165e-6},
-    "cubic": {15: 2.61158e-5, 60: 1.8499e-5, 240: 2.96627e-5},
-    "hstcp": {15: 6.06129e-5, 60: 2.93257e-5, 240: 4.1152e-6},
-}
-"""Loss probability by RTT in ms, as printed; None is the dash: no packet was lost."""
 
 
 def joined(runs: Runs, mode: Mode) -> Figure:
@@ -50,20 +40,21 @@ def joined(runs: Runs, mode: Mode) -> Figure:
         "Fig. 1",
         "YeAH joined by YeAH and by Reno",
         f"cwnd, {JOINED_RTT_MS} ms, buffer of one BDP; first repeat, sampled every half second. The paper: "
-        "steep convergence with YeAH; with Reno, YeAH yields until it knows, then both share as Reno does.",
+        "steep convergence with YeAH; with Reno, YeAH yields until it has detected Reno, then both share as "
+        "Reno does.",
         tuple(panels),
         columns=1,
     )
 
 
 def queue_over_rtts(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 3: normalised queue; beside it the utilization, which the paper describes only."""
+    """Fig. 3: normalised queue, and the utilization, which the paper only describes."""
     return Figure(
         "F3",
         "Fig. 3",
         "Queue at the bottleneck over the RTT",
         "Two like flows, buffer of one BDP, queue sampled at 100 Hz."
-        + _repeats(runs)
+        + repeats(runs)
         + (
             " The paper: YeAH lowest everywhere, Africa and Compound like Reno, HSTCP and CUBIC above it "
             "up to 120 ms, H-TCP nearly constant; all fill the link up to 120 ms (its figure has no "
@@ -79,7 +70,7 @@ def queue_over_rtts(runs: Runs, mode: Mode) -> Figure:
 
 
 def overflow_table(runs: Runs, mode: Mode) -> Figure:
-    """Table I, as curves: measured, and as printed."""
+    """Table I as curves: measured, and as printed."""
     printed = tuple(
         Curve(
             TITLES[name],
@@ -95,9 +86,9 @@ def overflow_table(runs: Runs, mode: Mode) -> Figure:
         "T1",
         "Table I",
         "Loss probability at the buffer",
-        "Packets that the buffer dropped over those that came to it; no point: none was lost."
-        + _repeats(runs)
-        + " Right: the paper's table; it has a dash for YeAH.",
+        "Packets that the buffer dropped over those that arrived; a point is missing where none was lost."
+        + repeats(runs)
+        + " Right: the paper's table, which has a dash for YeAH.",
         tuple(
             Panel(title, RTT_AXIS, "dropped / arrived", curves, y_log=True)
             for title, curves in (("Measured", measured), ("The paper", printed))
@@ -112,7 +103,7 @@ def lossy_rtts(runs: Runs, mode: Mode) -> Figure:
         "Fig. 4",
         "Utilization over the RTT under random loss",
         f"Two like flows, buffer of one BDP, a loss probability of {LOSS:g}."
-        + _repeats(runs)
+        + repeats(runs)
         + " The paper: YeAH fills the link at every RTT; Africa and Compound lose more, Reno most.",
         (Panel("", RTT_AXIS, USE_AXIS, _curves(runs, "rtt_ms", "utilization"), y_range=USE_RANGE),),
         columns=1,
@@ -127,7 +118,7 @@ def over_losses(runs: Runs, mode: Mode) -> Figure:
         "Fig. 5",
         "Utilization over the random loss",
         f"Two like flows, {LOSSES_RTT_MS} ms, buffer of one BDP ({bdp_packets(LOSSES_RTT_MS):.0f} packets)."
-        + _repeats(runs)
+        + repeats(runs)
         + " The paper: Reno lowest, YeAH highest until the loss is very high.",
         (Panel("", "loss probability", USE_AXIS, curves, x_log=True, y_range=USE_RANGE),),
         columns=1,
@@ -142,10 +133,10 @@ def over_queues(runs: Runs, mode: Mode) -> Figure:
         "Fig. 6",
         "Size of the buffer",
         f"Two like flows, {QUEUES_RTT_MS} ms (BDP {bdp_packets(QUEUES_RTT_MS):.0f} packets)."
-        + _repeats(runs)
+        + repeats(runs)
         + (
-            " The paper: YeAH uses the link whatever the buffer, and its queue is a smaller share of a "
-            "larger one; the others' shares grow, and loss-based ones lose goodput at small buffers."
+            " The paper: YeAH uses the link whatever the buffer, and its queue takes a smaller share of a "
+            "larger buffer; the others' shares grow, and loss-based protocols lose goodput at small buffers."
         ),
         (
             Panel(
@@ -169,8 +160,8 @@ def over_ratios(runs: Runs, mode: Mode) -> Figure:
         "Fig. 7",
         "Fairness over the ratio of the RTTs",
         f"Two flows of one algorithm, RTT 1 = {FIRST_RTT_MS} ms, buffer one BDP of RTT 1."
-        + _repeats(runs)
-        + " The paper: at ratio 1 all are fair, CUBIC not perfectly; above, only H-TCP and YeAH.",
+        + repeats(runs)
+        + " The paper: at ratio 1 all are fair, CUBIC not perfectly; above 1 only H-TCP and YeAH.",
         (
             Panel(
                 "", "RTT 2 / RTT 1", "Jain's index", _curves(runs, "rtt_ratio", "jain"), y_range=(0.45, 1.02)
@@ -197,9 +188,9 @@ def fair_to_reno(runs: Runs, mode: Mode) -> Figure:
         "Fair to Reno",
         "Goodput of n Reno flows beside one more Reno flow, over their goodput beside one flow of another "
         f"algorithm; {FRIENDLY_RTT_MS} ms, buffer of one BDP."
-        + _repeats(runs)
-        + " The paper, in words: 5 to 7 for loss-based ones at n = 1, towards 1 as n grows; 1 for Africa, "
-        "Compound and YeAH.",
+        + repeats(runs)
+        + " The paper, in words: 5 to 7 for loss-based protocols at n = 1, towards 1 as n grows; 1 for "
+        "Africa, Compound and YeAH.",
         (Panel("", "Reno flows", "fair-to-Reno ratio", curves, x_log=True),),
         columns=1,
     )
@@ -226,7 +217,7 @@ def efficiency(name: str) -> Callable[[Runs, Mode], Figure]:
             "Efficiency over the length of the experiment",
             f"Two like flows, {LONG_RTT_MS} ms, buffer of one BDP ({bdp_packets(LONG_RTT_MS):.0f} "
             f"packets), {beginning}; shorter experiments are the beginnings of the longest."
-            + _repeats(runs)
+            + repeats(runs)
             + (
                 " The paper: all alike, from 0.2 at 100 s to just under 0.9 at 1800 s."
                 if name == "F8a"
@@ -239,23 +230,5 @@ def efficiency(name: str) -> Callable[[Runs, Mode], Figure]:
     return figure
 
 
-def efficiency_lengths_s(runs: Runs) -> list[int]:
-    """The lengths of Fig. 8 that the runs reach."""
-    return [s for s in EFFICIENCY_S if all(f"efficiency_{s}" in row for row in runs)]
-
-
-def fair_to_reno_ratio(runs: Runs, algorithm: str, reno_flows: int) -> float:
-    """The ratio of the text: mean goodput of the n Reno flows beside Reno over that beside an algorithm."""
-    at = runs.where(reno_flows=reno_flows)
-    beside_reno, beside = (
-        at.where(algorithm=name).mean("others_goodput_bps") for name in ("sack", algorithm)
-    )
-    return beside_reno / beside if beside > 0.0 else math.inf
-
-
 def _curves(runs: Runs, x: str, y: str) -> tuple[Curve, ...]:
     return by_algorithm(runs, x, y, TITLES)
-
-
-def _repeats(runs: Runs) -> str:
-    return repeats_text({None: len(runs.distinct("repeat"))})

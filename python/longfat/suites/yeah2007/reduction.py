@@ -1,7 +1,8 @@
-"""What YeAH's figures need of a run, beside `longfat.suites.kit.reduction`."""
+"""Reduces a run to what YeAH's figures need, in addition to `longfat.suites.kit.reduction`."""
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -10,19 +11,20 @@ import numpy as np
 from longfat.runs import metrics
 from longfat.store.identity import kept_as
 from longfat.suites.kit import reduction
+from longfat.suites.kit.suite import Runs
 
 EFFICIENCY_S = (100, 200, 300, 450, 600, 900, 1200, 1500, 1800)
-"""Lengths of Fig. 8's experiments: a shorter one is the beginning of a longer one."""
+"""Lengths of Fig. 8's experiments; a shorter experiment is the beginning of a longer one."""
 
 
 @kept_as("longfat.suites.yeah2007_reduction.reduce_run", "5fc98e83b50b1f62")
 def reduce_run(result: Any) -> dict[str, Any]:
-    """A Result as one row of figures.
+    """Reduces a Result to one row of quantities.
 
-    Adds the bottleneck's queue over its samples (mean over the buffer, deviation over the mean), packets that
-    the buffer dropped over those that came, the goodput of all flows but the last, the web's rate, the
-    efficiency of the first so many seconds, and from the log, if it was kept, what losses left of the first
-    flow's window in the later half of the time that all run.
+    Adds to the kit's row: the bottleneck's queue (mean over the buffer, deviation over the mean), packets
+    dropped by the buffer over those that arrived, the goodput of all flows but the last, the rate of the web
+    traffic, and the efficiency up to each of `EFFICIENCY_S`. If events were logged, it also adds the share of
+    the first flow's window that losses left, in the later half of the time that all flows run.
     """
     row = reduction.reduce_run(result)
     link, flows = result.summary["links"][0], result.summary["flows"]
@@ -49,8 +51,22 @@ def reduce_run(result: Any) -> dict[str, Any]:
     return row
 
 
+def efficiency_lengths_s(runs: Runs) -> list[int]:
+    """Returns the lengths of Fig. 8 that the runs reach."""
+    return [s for s in EFFICIENCY_S if all(f"efficiency_{s}" in row for row in runs)]
+
+
+def fair_to_reno_ratio(runs: Runs, algorithm: str, reno_flows: int) -> float:
+    """Returns the ratio of V-D: goodput of the n Reno flows beside Reno over that beside an algorithm."""
+    at = runs.where(reno_flows=reno_flows)
+    beside_reno, beside = (
+        at.where(algorithm=name).mean("others_goodput_bps") for name in ("sack", algorithm)
+    )
+    return beside_reno / beside if beside > 0.0 else math.inf
+
+
 def _left_by_losses(events: list[dict[str, Any]], name: str, from_s: float) -> list[float]:
-    """Cwnd after a recovery over that before its loss, of each loss of a flow from a time on."""
+    """Returns cwnd after recovery over cwnd before the loss, for each loss of a flow after a time."""
     own = [event for event in events if event["name"] == name and event["event"] in ("loss", "recovered")]
     return [
         after["cwnd"] / before["cwnd"]

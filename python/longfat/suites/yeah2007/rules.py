@@ -1,28 +1,33 @@
-"""How each YEAH claim is judged: a `Finding` from the data. Each rule's words stand in `yeah2007_claims`."""
+"""The rules of YeAH's claims. `claims` has their texts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from longfat.numbers import finite
-from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
+from longfat.suites.kit.checks import above, at_least, at_most, below, between, held, within_factor
 from longfat.suites.kit.claims import Check, Finding
 from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.yeah2007.figures import TABLE_I, efficiency_lengths_s, fair_to_reno_ratio
-from longfat.suites.yeah2007.settings import ALGORITHMS, HYBRID, JOIN_S, LOSS_BASED, TITLES
-
-Find = Callable[[Data], Finding]
-
-FILLED_UP_TO_MS = 120
-"""The longest RTT at which all fill the link."""
-ALIKE = 1.5
-FULL = 0.95
-STEEP_S = 60.0
+from longfat.suites.kit.text import listed, seconds
+from longfat.suites.yeah2007 import bounds
+from longfat.suites.yeah2007.reduction import efficiency_lengths_s, fair_to_reno_ratio
+from longfat.suites.yeah2007.settings import (
+    ALGORITHMS,
+    BEFORE_S,
+    FILLED_UP_TO_MS,
+    HTCP_ALIKE_UP_TO_S,
+    HYBRID,
+    JOIN_S,
+    LOSS_BASED,
+    LOW_LOSS,
+    TABLE_I,
+    TITLES,
+)
 
 
 def joined(data: Data) -> Finding:
@@ -37,13 +42,15 @@ def joined(data: Data) -> Finding:
     ratio = reno.mean("late_ratio")
     return Finding(
         (
-            at_most("YeAH joined by YeAH: time to 80 %, s", steep, STEEP_S),
-            at_least("YeAH joined by YeAH: ratio of the later half", like.mean("late_ratio"), 0.8),
-            at_most("joined by Reno: YeAH's least cwnd over that before", left, 0.75),
-            between("joined by Reno: what late losses leave of YeAH's window", factor, 0.4, 0.6),
-            at_least("joined by Reno: ratio of the later half", ratio, 0.5),
+            at_most("YeAH joined by YeAH: time to 80 %, s", steep, bounds.STEEP_S),
+            at_least(
+                "YeAH joined by YeAH: ratio of the later half", like.mean("late_ratio"), bounds.JOINED_RATIO
+            ),
+            at_most("joined by Reno: YeAH's least cwnd over that before", left, bounds.YIELDED),
+            between("joined by Reno: what late losses leave of YeAH's window", factor, *bounds.RENO_BACKOFF),
+            at_least("joined by Reno: ratio of the later half", ratio, bounds.RENO_RATIO),
         ),
-        f"joined by YeAH: 80 % after {_seconds(steep)}, later ratio {like.mean('late_ratio'):.2f}; joined "
+        f"joined by YeAH: 80 % after {seconds(steep)}, later ratio {like.mean('late_ratio'):.2f}; joined "
         f"by Reno: YeAH goes down to {left:.2f} of its window, backs off to {factor:.2f}, later ratio "
         f"{ratio:.2f}",
         {
@@ -58,9 +65,9 @@ def joined(data: Data) -> Finding:
 def queues(data: Data) -> Finding:
     """YEAH-F3."""
     runs = data["F3"]
-    share = {name: _over(runs.where(algorithm=name), "rtt_ms", "queue_share") for name in ALGORITHMS}
-    used = {name: _over(runs.where(algorithm=name), "rtt_ms", "utilization") for name in ALGORITHMS}
-    covs = {name: _over(runs.where(algorithm=name), "rtt_ms", "queue_cov") for name in ALGORITHMS}
+    share = {name: runs.where(algorithm=name).means("rtt_ms", "queue_share") for name in ALGORITHMS}
+    used = {name: runs.where(algorithm=name).means("rtt_ms", "utilization") for name in ALGORITHMS}
+    covs = {name: runs.where(algorithm=name).means("rtt_ms", "queue_cov") for name in ALGORITHMS}
     rtts = list(share["sack"])
     filled = [rtt for rtt in rtts if rtt <= FILLED_UP_TO_MS]
     checks = [
@@ -71,10 +78,13 @@ def queues(data: Data) -> Finding:
         )
         for rtt in rtts
     ]
-    checks += [at_least(f"{rtt} ms: Reno's queue", share["sack"][rtt], 0.25) for rtt in filled]
+    checks += [at_least(f"{rtt} ms: Reno's queue", share["sack"][rtt], bounds.RENO_QUEUE) for rtt in filled]
     checks += [
         within_factor(
-            f"{rtt} ms: {TITLES[name]}'s queue, Reno's", share[name][rtt], share["sack"][rtt], ALIKE
+            f"{rtt} ms: {TITLES[name]}'s queue, Reno's",
+            share[name][rtt],
+            share["sack"][rtt],
+            bounds.ALIKE_FACTOR,
         )
         for name in HYBRID
         for rtt in filled
@@ -84,17 +94,19 @@ def queues(data: Data) -> Finding:
         for name in ("hstcp", "cubic")
         for rtt in filled
     ]
+    least_cov, most_cov = bounds.QUEUE_COV
     steady = max(share["htcp"].values()) / min(share["htcp"].values())
-    checks.append(at_most("H-TCP's queue, greatest over least", steady, 2.0))
+    checks.append(at_most("H-TCP's queue, greatest over least", steady, bounds.STEADY_FACTOR))
     checks += [
-        at_least(f"{TITLES[name]}: least utilization up to {FILLED_UP_TO_MS} ms", least, FULL)
+        at_least(f"{TITLES[name]}: least utilization up to {FILLED_UP_TO_MS} ms", least, bounds.FULL)
         for name in ALGORITHMS
         for least in [min(used[name][rtt] for rtt in filled)]
     ]
     checks += [
         Check(
-            f"{TITLES[name]}: queue's deviation over its mean between 1 and 2 at every RTT",
-            all(1.0 <= cov <= 2.0 for cov in covs[name].values()),
+            f"{TITLES[name]}: queue's deviation over its mean between {least_cov} and {most_cov} at "
+            "every RTT",
+            all(least_cov <= cov <= most_cov for cov in covs[name].values()),
             _span(covs[name]),
         )
         for name in ALGORITHMS
@@ -109,7 +121,7 @@ def queues(data: Data) -> Finding:
 def table_i(data: Data) -> Finding:
     """YEAH-T1."""
     runs = data["T1"]
-    measured = {name: _over(runs.where(algorithm=name), "rtt_ms", "overflow_ratio") for name in ALGORITHMS}
+    measured = {name: runs.where(algorithm=name).means("rtt_ms", "overflow_ratio") for name in ALGORITHMS}
     checks = [
         at_most(f"{TITLES[name]}, {rtt} ms: loss", measured[name][rtt], 0.0)
         if printed is None
@@ -131,10 +143,10 @@ def table_i(data: Data) -> Finding:
 def lossy_rtts(data: Data) -> Finding:
     """YEAH-F4."""
     lossy, clean = data["F4"], data["F3"].where(algorithm="yeah")
-    used = {name: _over(lossy.where(algorithm=name), "rtt_ms", "utilization") for name in ALGORITHMS}
-    reached = _over(clean, "rtt_ms", "utilization")
+    used = {name: lossy.where(algorithm=name).means("rtt_ms", "utilization") for name in ALGORITHMS}
+    reached = clean.means("rtt_ms", "utilization")
     checks = [
-        at_least(f"{rtt} ms: YeAH's utilization", value, FULL * reached[rtt])
+        at_least(f"{rtt} ms: YeAH's utilization", value, bounds.FULL * reached[rtt])
         for rtt, value in used["yeah"].items()
     ]
     long = [rtt for rtt in used["sack"] if rtt > FILLED_UP_TO_MS]
@@ -158,22 +170,36 @@ def lossy_rtts(data: Data) -> Finding:
     return Finding(
         tuple(checks),
         f"{_held(checks)}; utilization: {_spans(used)}",
-        {"utilization": _keyed(used), "yeah_without_loss": _plain(reached)},
+        {"utilization": _keyed(used), "yeah_without_loss": _by_point(reached)},
     )
 
 
 def over_losses(data: Data) -> Finding:
     """YEAH-F5."""
     runs = data["F5"]
-    used = {name: _over(runs.where(algorithm=name), "loss", "utilization") for name in ALGORITHMS}
-    losses = [loss for loss in used["sack"] if loss <= 1e-5]
+    used = {name: runs.where(algorithm=name).means("loss", "utilization") for name in ALGORITHMS}
+    losses = [loss for loss in used["sack"] if loss <= LOW_LOSS]
     checks = []
     for loss in losses:
         values = {name: used[name][loss] for name in ALGORITHMS}
-        checks.append(at_most(f"loss {loss:g}: Reno", values["sack"], 1.01 * min(values.values())))
-        checks.append(at_least(f"loss {loss:g}: YeAH", values["yeah"], 0.99 * max(values.values())))
+        checks.append(
+            at_most(
+                f"loss {loss:g}: Reno", values["sack"], (1.0 + bounds.NEAR_EXTREME) * min(values.values())
+            )
+        )
+        checks.append(
+            at_least(
+                f"loss {loss:g}: YeAH", values["yeah"], (1.0 - bounds.NEAR_EXTREME) * max(values.values())
+            )
+        )
     high, low = max(used["yeah"]), min(used["yeah"])
-    checks.append(at_most(f"YeAH at {high:g} against {low:g}", used["yeah"][high], 0.5 * used["yeah"][low]))
+    checks.append(
+        at_most(
+            f"YeAH at {high:g} against {low:g}",
+            used["yeah"][high],
+            bounds.HIGH_LOSS_SHARE * used["yeah"][low],
+        )
+    )
     return Finding(
         tuple(checks), f"{_held(checks)}; utilization: {_spans(used)}", {"utilization": _keyed(used)}
     )
@@ -182,12 +208,12 @@ def over_losses(data: Data) -> Finding:
 def over_queues(data: Data) -> Finding:
     """YEAH-F6."""
     runs = data["F6"]
-    share = {name: _over(runs.where(algorithm=name), "queue_percent", "queue_share") for name in ALGORITHMS}
-    used = {name: _over(runs.where(algorithm=name), "queue_percent", "utilization") for name in ALGORITHMS}
+    share = {name: runs.where(algorithm=name).means("queue_percent", "queue_share") for name in ALGORITHMS}
+    used = {name: runs.where(algorithm=name).means("queue_percent", "utilization") for name in ALGORITHMS}
     percents = list(share["yeah"])
     least, most = percents[0], percents[-1]
     checks = [
-        at_least(f"{percent} %: YeAH's utilization", used["yeah"][percent], FULL * used["yeah"][most])
+        at_least(f"{percent} %: YeAH's utilization", used["yeah"][percent], bounds.FULL * used["yeah"][most])
         for percent in percents[:-1]
     ]
     checks += [
@@ -207,16 +233,17 @@ def over_queues(data: Data) -> Finding:
         at_most(
             f"{TITLES[name]}: utilization at {least} against {most} %",
             used[name][least],
-            0.9 * used[name][most],
+            bounds.SMALL_BUFFER_SHARE * used[name][most],
         )
         for name in ("sack", *LOSS_BASED)
     ]
     checks += [
-        at_most(f"{percent} %: Reno's utilization", used["sack"][percent], 0.98) for percent in percents[:-1]
+        at_most(f"{percent} %: Reno's utilization", used["sack"][percent], bounds.RENO_BELOW_BDP)
+        for percent in percents[:-1]
     ]
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; utilization at {least} %: {_listed({n: row[least] for n, row in used.items()})}; "
+        f"{_held(checks)}; utilization at {least} %: {listed(_column(used, least), TITLES)}; "
         f"YeAH's queue / buffer: {', '.join(f'{value:.3f}' for value in share['yeah'].values())}",
         {"queue_share": _keyed(share), "utilization": _keyed(used)},
     )
@@ -225,26 +252,26 @@ def over_queues(data: Data) -> Finding:
 def over_ratios(data: Data) -> Finding:
     """YEAH-F7."""
     runs = data["F7"]
-    index = {name: _over(runs.where(algorithm=name), "rtt_ratio", "jain") for name in ALGORITHMS}
+    index = {name: runs.where(algorithm=name).means("rtt_ratio", "jain") for name in ALGORITHMS}
     ratios = [ratio for ratio in index["yeah"] if ratio > 1]
     greatest = ratios[-1]
     others = {name: row[1] for name, row in index.items() if name != "cubic"}
-    checks = [at_least(f"{TITLES[name]} at ratio 1", value, 0.95) for name, value in others.items()]
+    checks = [at_least(f"{TITLES[name]} at ratio 1", value, bounds.FAIR) for name, value in others.items()]
     checks.append(below("CUBIC at ratio 1 below all others", index["cubic"][1], min(others.values())))
     checks += [
-        at_least(f"{TITLES[name]} at ratio {ratio}", index[name][ratio], 0.9)
+        at_least(f"{TITLES[name]} at ratio {ratio}", index[name][ratio], bounds.STAYS_FAIR)
         for name in ("htcp", "yeah")
         for ratio in ratios
     ]
     checks += [
-        below(f"{TITLES[name]} at ratio {greatest}", row[greatest], 0.9)
+        below(f"{TITLES[name]} at ratio {greatest}", row[greatest], bounds.STAYS_FAIR)
         for name, row in index.items()
         if name not in ("htcp", "yeah")
     ]
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; Jain's index at ratio 1: {_listed({n: row[1] for n, row in index.items()}, 3)}; "
-        f"at {greatest}: {_listed({n: row[greatest] for n, row in index.items()})}",
+        f"{_held(checks)}; Jain's index at ratio 1: {listed(_column(index, 1), TITLES, 3)}; at {greatest}: "
+        f"{listed(_column(index, greatest), TITLES)}",
         {"jain": _keyed(index)},
     )
 
@@ -257,17 +284,21 @@ def fair_to_reno(data: Data) -> Finding:
         name: {n: fair_to_reno_ratio(runs, name, n) for n in numbers} for name in ALGORITHMS if name != "sack"
     }
     most = numbers[-1]
-    checks = [between(f"{TITLES[name]}, n = 1", ratio[name][1], 4.0, 8.4) for name in LOSS_BASED]
+    checks = [
+        between(f"{TITLES[name]}, n = 1", ratio[name][1], *bounds.LOSS_BASED_RATIO) for name in LOSS_BASED
+    ]
     checks += [
         Check(
-            f"{TITLES[name]}: nearer to 1 at n = {most} than at n = 1, and at most 2",
-            abs(ratio[name][most] - 1.0) < abs(ratio[name][1] - 1.0) and ratio[name][most] <= 2.0,
+            f"{TITLES[name]}: nearer to 1 at n = {most} than at n = 1, and at most "
+            f"{bounds.MANY_RENO_RATIO:g}",
+            abs(ratio[name][most] - 1.0) < abs(ratio[name][1] - 1.0)
+            and ratio[name][most] <= bounds.MANY_RENO_RATIO,
             f"{ratio[name][1]:.2f}, then {ratio[name][most]:.2f}",
         )
         for name in LOSS_BASED
     ]
     checks += [
-        between(f"{TITLES[name]}, n = {n}", ratio[name][n], 0.7, 1.4)
+        between(f"{TITLES[name]}, n = {n}", ratio[name][n], *bounds.FRIENDLY_RATIO)
         for name in (*HYBRID, "yeah")
         for n in numbers
     ]
@@ -286,13 +317,13 @@ def slow_start_alone(data: Data) -> Finding:
     """YEAH-F8a."""
     used = _efficiencies(data["F8a"])
     checks = []
-    for seconds in used["sack"]:
-        values = {name: used[name][seconds] for name in used if name != "htcp" or seconds <= 1200}
+    for length in used["sack"]:
+        values = {name: used[name][length] for name in used if name != "htcp" or length <= HTCP_ALIKE_UP_TO_S}
         apart = max(values.values()) - min(values.values())
-        checks.append(at_most(f"{seconds} s: greatest less least efficiency", apart, 0.02))
+        checks.append(at_most(f"{length} s: greatest less least efficiency", apart, bounds.ALIKE_EFFICIENCY))
     first, last = (float(np.mean([row.get(s, math.nan) for row in used.values()])) for s in (100, 1800))
-    checks.append(between("100 s: mean efficiency", first, 0.15, 0.25))
-    checks.append(between("1800 s: mean efficiency", last, 0.85, 0.9))
+    checks.append(between("100 s: mean efficiency", first, *bounds.FIRST_EFFICIENCY))
+    checks.append(between("1800 s: mean efficiency", last, *bounds.LAST_EFFICIENCY))
     return Finding(
         tuple(checks),
         f"{_held(checks)}; efficiency: " + ", ".join(_at(used, s) for s in used["sack"]),
@@ -308,26 +339,30 @@ def without_slow_start(data: Data) -> Finding:
     others = [value for name, value in values.items() if name != "sack"]
     checks = (
         at_least(
-            f"{longest} s: greatest less least efficiency", max(values.values()) - min(values.values()), 0.2
+            f"{longest} s: greatest less least efficiency",
+            max(values.values()) - min(values.values()),
+            bounds.SEPARATE_EFFICIENCY,
         ),
         below(f"{longest} s: Reno's efficiency below all others'", values["sack"], min(others)),
     )
-    return Finding(checks, f"efficiency at {longest} s: {_listed(values)}", {"efficiency": _keyed(used)})
+    return Finding(
+        checks, f"efficiency at {longest} s: {listed(values, TITLES)}", {"efficiency": _keyed(used)}
+    )
 
 
 def _left_by_yielding(row: Mapping[str, Any]) -> float:
-    """YeAH's least cwnd after another flow has joined, over its mean in the half minute before."""
+    """Returns YeAH's least cwnd after another flow has joined over its mean in the half minute before."""
     history = row["series"][0]
     time, cwnd = np.asarray(history["time_s"]), np.asarray(history["cwnd"])
-    before = cwnd[(time >= JOIN_S - 30.0) & (time < JOIN_S)]
+    before = cwnd[(time >= JOIN_S - BEFORE_S) & (time < JOIN_S)]
     return float(cwnd[time >= JOIN_S].min() / before.mean())
 
 
 def _loss_within(text: str, measured: float, printed: float) -> Check:
-    """Within a factor 3; nothing lost is further off than that."""
+    """Checks that a loss is within a factor of the printed one; no loss at all is not."""
     if measured <= 0.0:
-        return Check(f"{text} within a factor 3 of {printed:.3g}", False, "none")
-    return within_factor(text, measured, printed, 3.0)
+        return Check(f"{text} within a factor {bounds.TABLE_FACTOR:g} of {printed:.3g}", False, "none")
+    return within_factor(text, measured, printed, bounds.TABLE_FACTOR)
 
 
 def _efficiencies(runs: Runs) -> dict[str, dict[int, float]]:
@@ -337,13 +372,8 @@ def _efficiencies(runs: Runs) -> dict[str, dict[int, float]]:
     }
 
 
-def _over(runs: Runs, x: str, figure: str) -> dict[Any, float]:
-    return {place: runs.where(**{x: place}).mean(figure) for place in runs.distinct(x)}
-
-
-def _held(checks: Iterable[Check]) -> str:
-    told = list(checks)
-    return f"{sum(check.passed is True for check in told)} of {len(told)} checks hold"
+def _held(checks: Sequence[Check]) -> str:
+    return f"{held(checks)} of {len(checks)} checks hold"
 
 
 def _span(row: Mapping[Any, float]) -> str:
@@ -354,8 +384,8 @@ def _spans(rows: Mapping[str, Mapping[Any, float]]) -> str:
     return ", ".join(f"{TITLES[name]} {_span(row)}" for name, row in rows.items())
 
 
-def _listed(values: Mapping[str, float], digits: int = 2) -> str:
-    return ", ".join(f"{TITLES[name]} {value:.{digits}f}" for name, value in values.items())
+def _column(rows: Mapping[str, Mapping[Any, float]], at: Any) -> dict[str, float]:
+    return {name: row[at] for name, row in rows.items()}
 
 
 def _at(used: Mapping[str, Mapping[int, float]], seconds: int) -> str:
@@ -363,13 +393,9 @@ def _at(used: Mapping[str, Mapping[int, float]], seconds: int) -> str:
     return f"{seconds} s {min(values):.2f}..{max(values):.2f}"
 
 
-def _seconds(value: float) -> str:
-    return "never" if math.isinf(value) else f"{value:.3g} s"
-
-
-def _plain(row: Mapping[Any, float]) -> dict[str, float]:
-    return {f"{place:g}": value for place, value in row.items()}
+def _by_point(row: Mapping[Any, float]) -> dict[str, float]:
+    return {f"{point:g}": value for point, value in row.items()}
 
 
 def _keyed(rows: Mapping[str, Mapping[Any, float]]) -> dict[str, dict[str, float]]:
-    return {name: _plain(row) for name, row in rows.items()}
+    return {name: _by_point(row) for name, row in rows.items()}

@@ -1,4 +1,4 @@
-"""Settings of Baiocchi, Castellani, Vacirca 2007, each with its source, and the scenarios they make."""
+"""Settings of Baiocchi, Castellani, Vacirca 2007, each with its source, and the scenarios made from them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,13 @@ TITLES = {
     "hstcp": "HSTCP",
 }
 LOSS_BASED = ("hstcp", "cubic", "htcp")
-"""The new ones that take losses alone for congestion."""
+"""The new protocols that take only losses as congestion."""
+FILLED_UP_TO_MS = 120
+"""The longest RTT at which all fill the link (Fig. 3)."""
+HTCP_ALIKE_UP_TO_S = 1200
+"""Fig. 8(a): beyond this length H-TCP falls behind (footnote)."""
 HYBRID = ("africa", "ctcp")
-"""Those that mix losses and delay, as YeAH does."""
+"""The protocols that combine losses and delay, as YeAH does."""
 
 RATE_MBPS = 500
 RTTS_MS: dict[Mode, tuple[int, ...]] = {"quick": (15, 60, 240), "full": (15, 30, 60, 120, 240, 480)}
@@ -47,6 +51,8 @@ LOSSES: dict[Mode, tuple[float, ...]] = {
     "full": (1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4),
 }
 LOSSES_RTT_MS = 200
+LOW_LOSS = 1e-5
+"""Fig. 5: up to this loss YeAH is the best."""
 QUEUES_PERCENT: dict[Mode, tuple[int, ...]] = {
     "quick": (5, 20, 100),
     "full": (2, 5, 10, 20, 30, 50, 75, 100),
@@ -58,8 +64,10 @@ RENO_FLOWS: dict[Mode, tuple[int, ...]] = {"quick": (1, 4), "full": (1, 2, 4, 8,
 FRIENDLY_RTT_MS = 80
 JOINED_RTT_MS = 80
 JOIN_S = 100.0
+BEFORE_S = 30.0
+"""Fig. 1: how long before the join YeAH's window is averaged."""
 JOINED_S = 600.0
-"""IV, where nothing else is said; in quick mode too, since epochs of Reno's kind last two minutes here."""
+"""Duration from IV; also in quick mode, because Reno's epochs last two minutes here."""
 LONG_RTT_MS = 480
 LONGEST_S: dict[Mode, float] = {"quick": 600.0, "full": 1800.0}
 
@@ -82,15 +90,17 @@ COMMON_SETTINGS = (
     Setting("topology", "two senders, one receiver, one bottleneck of 500 Mbit/s", "IV, Fig. 2"),
     Setting("access links", "1 Gbit/s", "IV"),
     Setting("packets", "1500 bytes", "IV; payload of 1448 with timestamps"),
-    Setting("queue", "drop-tail, share of rate x least RTT, 100 % unless said", "IV, V"),
+    Setting("queue", "drop-tail; a share of rate x least RTT, 100 % unless stated otherwise", "IV, V"),
     Setting(
-        "flows", "two of one algorithm, one a sender", "IV, V-A; that both run in each test " + CHOSEN_HERE
+        "flows",
+        "two of one algorithm, one for each sender",
+        "IV, V-A; that both run in each test is " + CHOSEN_HERE,
     ),
     Setting("slow-start", "limited, max_ssthresh 100, ssthresh unlimited", "IV; 100 from RFC 3742"),
     Setting(
         "web traffic",
-        f"SURGE, {WEB_LOAD} of IP, from the receiver's side to its clients, so beside the ACKs",
-        "IV (the receiver is the web server); RTT as the first flow's " + CHOSEN_HERE,
+        f"SURGE, {WEB_LOAD} of IP, from the receiver's side to its clients, so it shares the ACKs' path",
+        "IV (the receiver is the web server); the RTT of the first flow is " + CHOSEN_HERE,
     ),
     Setting("stack", "SACK, delayed ACK, byte counting, rate halving; no host ticks", CHOSEN_HERE),
     Setting("Reno", "standard TCP with SACK", "IV: Linux 2.6.16; " + CHOSEN_HERE),
@@ -105,8 +115,19 @@ COMMON_SETTINGS = (
     ),
 )
 
+TABLE_I: dict[str, dict[int, float | None]] = {
+    "sack": {15: 5.7686e-6, 60: 5.0669e-6, 240: 9.4e-7},
+    "yeah": {15: None, 60: None, 240: None},
+    "ctcp": {15: 4.0134e-6, 60: 1.0827e-6, 240: 7.531e-7},
+    "htcp": {15: 3.75099e-5, 60: 1.41953e-4, 240: 3.35233e-4},
+    "africa": {15: 2.6651e-6, 60: 1.8414e-6, 240: 1.165e-6},
+    "cubic": {15: 2.61158e-5, 60: 1.8499e-5, 240: 2.96627e-5},
+    "hstcp": {15: 6.06129e-5, 60: 2.93257e-5, 240: 4.1152e-6},
+}
+"""Loss probability by RTT in ms, as printed; None stands for a dash: no packet was lost."""
+
 Flows = Sequence[tuple[str, int]]
-"""Of each flow its algorithm and its RTT in ms."""
+"""The algorithm and the RTT in ms of each flow."""
 
 
 def scenario(
@@ -122,7 +143,7 @@ def scenario(
     sample: str | None = None,
     events: bool = False,
 ) -> dict[str, Any]:
-    """A scenario of the paper's testbed."""
+    """Returns a scenario of the paper's testbed."""
     bottleneck: dict[str, Any] = {
         "rate": f"{RATE_MBPS} Mbit/s",
         "buffer": f"{queue_percent} % BDP",
@@ -141,7 +162,7 @@ def scenario(
             {**transport, "algorithm": dict(ALGORITHMS[name]), "rtt": f"{rtt_ms} ms", "start": start}
             for (name, rtt_ms), start in zip(flows, starts or [START] * len(flows), strict=True)
         ],
-        # the name says the direction, as that of traffic in both does
+        # the name carries the direction, as the names of two-way traffic do
         "background": [{"kind": "surge", "name": "web-reverse", "load": WEB_LOAD, "direction": "reverse"}],
     }
     if sample is not None:
@@ -160,7 +181,7 @@ def run(
     share: float = 1.0,
     **options: Any,
 ) -> Run:
-    """One run at its place; ``share`` is what it may use of the link, for the estimate of its work."""
+    """Returns one run; ``share`` is the expected use of the link, for the estimate of its work."""
     title = " and ".join(f"{name} at {rtt} ms" for name, rtt in flows[:2])
     document = scenario(title, flows, duration_s=duration_s, repeat=repeat, **options)
     packets = share * RATE_MBPS * 1e6 * duration_s / PACKET_BITS
@@ -168,5 +189,5 @@ def run(
 
 
 def bdp_packets(rtt_ms: float) -> float:
-    """Bandwidth-delay product in packets of 1500 bytes: 20 000 at 480 ms."""
+    """Returns the bandwidth-delay product in packets of 1500 bytes: 20 000 at 480 ms."""
     return RATE_MBPS * 1e3 * rtt_ms / PACKET_BITS

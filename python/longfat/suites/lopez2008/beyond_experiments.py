@@ -48,7 +48,7 @@ RIVAL_XCP = 2
 
 
 def prober(mode: Mode) -> list[Run]:
-    """XCP-i with each estimator through a cloud of 100 Mbit/s that datagrams use too."""
+    """XCP-i with each estimator through a cloud of 100 Mbit/s that also carries datagrams."""
     runs = []
     for estimator in ESTIMATORS:
         more = networks.OFF if estimator == "oracle-error" else {}
@@ -102,7 +102,7 @@ def other_tcps(mode: Mode) -> list[Run]:
 
 
 def ack_losses(mode: Mode) -> list[Run]:
-    """Figs. 5.8 to 5.10 under no to half of the ACKs lost, with a queue of one BDP so that losses show."""
+    """Figs. 5.8 to 5.10 with up to half of the ACKs lost, and a queue of one BDP so that losses show."""
     return [
         run(
             {"protocol": name, "ack_loss": loss},
@@ -128,7 +128,7 @@ def ack_losses(mode: Mode) -> list[Run]:
 
 
 def hundred(mode: Mode) -> list[Run]:
-    """A hundred XCP flows, of one RTT, and of RTTs from 20 to 200 ms."""
+    """A hundred XCP flows with one RTT, and with RTTs from 20 to 200 ms."""
     spread = [20 + 180 * number // (MANY - 1) for number in range(MANY)]
     return [
         run(
@@ -149,7 +149,7 @@ def hundred(mode: Mode) -> list[Run]:
 
 
 def rivals(mode: Mode) -> list[Run]:
-    """Two XCP flows beside six of TCP: how flows are counted, and ns-2's half and half."""
+    """Two XCP flows beside six TCP flows: ways to count flows, and ns-2's half and half."""
     return [
         run(
             {"mechanism": name},
@@ -227,9 +227,9 @@ BEYOND = (
         "others", "not in the thesis", "HSTCP and CUBIC in place of Reno", other_tcps, figures.other_tcps
     ),
     Experiment(
-        "ack-losses", "not in the thesis", "No to half of the ACKs lost", ack_losses, figures.ack_losses
+        "ack-losses", "not in the thesis", "Up to half of the ACKs lost", ack_losses, figures.ack_losses
     ),
     Experiment("hundred", "not in the thesis", "A hundred XCP flows", hundred, figures.hundred),
     Experiment("rivals", "6.3", "Counters of flows, and half and half", rivals, figures.rivals),
-    Experiment("generality", "7.4", "The mechanisms around JetMax", generality, figures.generality),
+    Experiment("generality", "7.4", "The mechanisms with JetMax", generality, figures.generality),
 )

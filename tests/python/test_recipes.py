@@ -1,0 +1,103 @@
+"""The code on the pages of recipes runs as it stands there."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import worlds
+from longfat import suites
+from longfat.errors import InputError
+from longfat.suites.kit.claims import judge
+
+RECIPES = Path(__file__).parents[2] / "docs" / "recipes"
+
+
+def files_in(page: Path) -> dict[str, str]:
+    """The files on a page: each block of Python that begins with a comment with the file's name."""
+    blocks = re.findall(
+        r"^ *```python\n(.*?)^ *```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    texts = (textwrap.dedent(block) for block in blocks)
+    return {
+        found[1]: text[found.end() :]
+        for text in texts
+        if (found := re.match(r"# ([\w/]+\.py)\n", text)) is not None
+    }
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """The example suite in a folder of its own; what it leaves in the interpreter is taken back."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    text = files_in(RECIPES / "add-a-suite.md")["example2026.py"]
+    (tmp_path / "example2026.py").write_text(text)
+    yield tmp_path / "example2026.py"
+    sys.modules.pop("example2026", None)
+
+
+def test_the_example_suite_runs_and_comes_to_the_verdicts_of_its_paper(example, tmp_path):
+    suite = suites.get(str(example))
+    outcome = suites.run_suite(suite, "quick", jobs=1, out=tmp_path / "out")
+    assert {row["id"]: row["verdict"] for row in outcome.ledger} == {
+        "EX-1": "reproduced",
+        "EX-2": "reproduced",
+    }
+    assert "Scalable TCP does not" in outcome.report_path.read_text(encoding="utf-8")
+
+
+def test_the_example_suite_satisfies_what_every_suite_has_to(example):
+    suite = suites.get(str(example))
+    made_up = ModuleType("example2026_world")
+    exec(files_in(RECIPES / "add-a-suite.md")["worlds/example2026.py"], vars(made_up))
+    for mode in ("quick", "full"):
+        for reduced, verdict in (
+            (made_up.as_published, "reproduced"),
+            (made_up.as_nobody_says, "not reproduced"),
+        ):
+            data = worlds.make(suite, reduced, mode)
+            assert [judge(claim, data, mode)["verdict"] for claim in suite.claims] == [verdict, verdict]
+        figure = suite.experiments[0].figure(data["F1"], mode)
+        assert [curve.label for curve in figure.panels[0].curves] == ["Standard TCP", "Scalable TCP"]
+    assert ".75 (chosen here)" in suite.claims[0].rule
+
+
+OWN_REDUCTION = """
+from longfat.store.identity import kept_as
+
+@kept_as("own.reduce", "1")
+def reduce(result):
+    return reduce_run(result) | {"ratio": 0.5}
+
+import dataclasses
+SUITE = dataclasses.replace(SUITE, reduce=reduce)
+"""
+
+
+def test_a_file_with_a_reduction_of_its_own_runs_in_worker_processes(example, tmp_path):
+    example.write_text(example.read_text() + OWN_REDUCTION)
+    outcome = suites.run_suite(suites.get(str(example)), "quick", jobs=2, out=tmp_path / "out")
+    assert outcome.ledger[1]["measured"] == "0.50"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("missing.py", None, "no such file"),
+        ("empty_suite.py", "", "defines no SUITE"),
+        ("broken_suite.py", "1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("json.py", "SUITE = 1", "json is the name of another module"),
+    ],
+)
+def test_a_file_that_is_no_suite_is_refused_in_one_line(tmp_path, monkeypatch, name, text, said):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=said) as caught:
+        suites.get(str(tmp_path / name))
+    assert "\n" not in str(caught.value)

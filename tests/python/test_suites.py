@@ -1,0 +1,196 @@
+"""What every suite has to satisfy. What is special about one suite is in that suite's own file."""
+
+import importlib
+import math
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+import worlds
+from longfat import suites
+from longfat.scenario.model import Scenario
+from longfat.store.identity import reduction_key
+from longfat.suites.kit.claims import judge
+from longfat.suites.kit.suite import Data
+
+
+def numbers_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys and positions that lead to each number of a bound, which may be a pair or a table."""
+    if isinstance(value, dict | tuple):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from numbers_in(value[key], (*path, key))
+    else:
+        yield path
+
+
+def scaled(value: Any, path: tuple[Any, ...], factor: float) -> Any:
+    """The bound with one of its numbers multiplied."""
+    if not path:
+        return value * factor
+    inner = scaled(value[path[0]], path[1:], factor)
+    if isinstance(value, dict):
+        return value | {path[0]: inner}
+    return (*value[: path[0]], inner, *value[path[0] + 1 :])
+
+
+MODES = ("quick", "full")
+SUITES = [suites.get(name) for name in suites.names()]
+CLAIMS = [pytest.param(suite, claim, id=claim.id) for suite in SUITES for claim in suite.claims]
+JUDGED = [param for param in CLAIMS if not param.values[1].reports]
+EXPERIMENTS = [
+    pytest.param(suite, experiment, id=f"{suite.name}-{experiment.name}")
+    for suite in SUITES
+    for experiment in suite.experiments
+]
+WORLDS = {"lopez2008": ("quick",)}
+"""The modes in which a suite's claims are judged; the histories of a full world of the thesis are large."""
+SOME_CLAIMS = {("theory", "SWITCH_FACTOR")}
+"""Bounds that decide some of the claims that name them: not every law has a switch of modes."""
+
+
+BOUNDS = [
+    pytest.param(suite.name, name, path, id=f"{suite.name}-{'-'.join(map(str, (name, *path)))}")
+    for suite in SUITES
+    if hasattr(importlib.import_module(f"longfat.suites.{suite.name}"), "__path__")
+    for name, value in vars(importlib.import_module(f"longfat.suites.{suite.name}.bounds")).items()
+    if name.isupper()
+    for path in numbers_in(value)
+]
+"""Every number of the bounds of every suite that is a package."""
+
+
+def test_every_package_of_suites_is_in_the_list_of_names():
+    found = {module.name for module in pkgutil.iter_modules(suites.__path__)}
+    assert found - {"kit"} == set(suites.names())
+
+
+def test_a_suite_goes_by_the_name_of_its_package_and_ids_are_unique():
+    assert [suite.name for suite in SUITES] == list(suites.names())
+    identifiers = [claim.id for suite in SUITES for claim in suite.claims]
+    assert len(set(identifiers)) == len(identifiers)
+    for suite in SUITES:
+        names = [experiment.name for experiment in suite.experiments]
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_a_suite_has_a_title_a_citation_and_rows_that_can_be_kept(suite):
+    assert suite.title
+    assert suite.citation
+    assert reduction_key(suite.reduce)
+
+
+@pytest.mark.parametrize(("suite", "claim"), CLAIMS)
+def test_a_claim_names_its_paper_its_experiments_and_the_sources_of_its_settings(suite, claim):
+    assert set(claim.experiments) <= {experiment.name for experiment in suite.experiments}
+    assert claim.settings
+    assert all(setting.value and setting.source for setting in claim.settings)
+    for text in (claim.paper, claim.setting, claim.published, claim.estimator, claim.rule):
+        assert text
+        assert "{" not in text
+
+
+@pytest.mark.parametrize(("suite", "claim"), CLAIMS)
+def test_a_claim_without_its_runs_is_not_measured(suite, claim):
+    assert judge(claim, Data({}), "full")["verdict"] == "not measured"
+
+
+@pytest.mark.parametrize(("suite", "claim"), CLAIMS)
+def test_a_world_as_published_reproduces_the_claim(suite, claim):
+    for mode in WORLDS.get(suite.name, MODES):
+        row = judge(claim, worlds.published(suite.name, mode), mode)
+        failed = [check for check in row["checks"] if check["passed"] is not True and not claim.reports]
+        assert (row["verdict"], failed) == ("undecidable" if claim.reports else "reproduced", [])
+        assert row["measured"]
+
+
+@pytest.mark.parametrize(("suite", "claim"), JUDGED)
+def test_a_world_where_nothing_of_it_is_so_does_not_reproduce_the_claim(suite, claim):
+    for mode in WORLDS.get(suite.name, MODES):
+        row = judge(claim, worlds.opposite(suite.name, mode), mode)
+        assert row["verdict"] == "not reproduced", [check for check in row["checks"] if check["passed"]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("suite", "experiment"), EXPERIMENTS)
+def test_every_run_is_a_valid_scenario_at_its_own_place(suite, experiment, mode):
+    runs = experiment.runs(mode)
+    places = [tuple(sorted(run.coordinates.items(), key=str)) for run in runs]
+    assert len(set(places)) == len(runs)
+    assert all(run.packets > 0 for run in runs)
+    first = min(run.coordinates["repeat"] for run in runs)
+    for run in runs:
+        if mode == "quick" or run.coordinates["repeat"] == first:
+            Scenario.from_dict(run.document, source=experiment.name)
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_the_quick_mode_has_fewer_runs_than_the_full_one(suite):
+    grids = [[run for item in suite.experiments for run in item.runs(mode)] for mode in MODES]
+    quick, full = ((len(runs), sum(run.packets for run in runs)) for runs in grids)
+    assert quick[0] < full[0]
+    assert quick[1] < full[1]
+
+
+@pytest.mark.parametrize(
+    ("suite", "experiment", "mode"),
+    [
+        pytest.param(*param.values, mode, id=f"{param.id}-{mode}")
+        for param in EXPERIMENTS
+        for mode in WORLDS.get(param.values[0].name, MODES)
+    ],
+)
+def test_every_figure_is_drawn_from_its_rows_and_survives_being_stored(suite, experiment, mode):
+    figure = experiment.figure(worlds.published(suite.name, mode)[experiment.name], mode)
+    assert (figure.name, figure.mirrors) == (experiment.name, experiment.mirrors)
+    assert figure.caption
+    empty = getattr(worlds.of(suite.name), "EMPTY", {})
+    for panel in figure.panels:
+        assert panel.curves
+        for curve in panel.curves:
+            if curve.label not in empty.get(experiment.name, ()):
+                assert any(math.isfinite(y) for y in curve.y), (panel.title, curve.label)
+    stored = type(figure).from_json(figure.to_json())
+    assert stored.to_json() == figure.to_json()
+    assert stored.table == figure.table
+    assert [panel.categories for panel in stored.panels] == [panel.categories for panel in figure.panels]
+
+
+def checks_of(suite: str, claims: Any) -> dict[str, Any]:
+    """What each claim's checks say in the published and in the opposite world."""
+    made_up = (worlds.published(suite), worlds.opposite(suite))
+    return {claim.id: [judge(claim, data, "quick")["checks"] for data in made_up] for claim in claims}
+
+
+@cache
+def checks_before(suite: str) -> dict[str, Any]:
+    return checks_of(suite, suites.get(suite).claims)
+
+
+def texts_of(claims: Any) -> dict[str, tuple[str, str]]:
+    return {claim.id: (claim.rule, claim.published) for claim in claims}
+
+
+@pytest.mark.parametrize(("suite", "name", "path"), BOUNDS)
+def test_changing_a_bound_changes_the_text_of_a_rule_and_its_check(suite, name, path, monkeypatch):
+    bounds = importlib.import_module(f"longfat.suites.{suite}.bounds")
+    module = importlib.import_module(f"longfat.suites.{suite}.claims")
+    before = texts_of(suites.get(suite).claims)
+    told, decided = set(), set()
+    for factor in (10, 0.1):
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(bounds, name, scaled(getattr(bounds, name), path, factor))
+                claims = importlib.reload(module).CLAIMS
+                changed = [claim for claim in claims if texts_of([claim])[claim.id] != before[claim.id]]
+                told |= {claim.id for claim in changed}
+                after = checks_of(suite, changed)
+                decided |= {key for key, checks in after.items() if checks != checks_before(suite)[key]}
+        finally:
+            importlib.reload(module)
+    assert told
+    assert decided
+    assert decided == told or (suite, name) in SOME_CLAIMS
