@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs clean bench bench-peers bench-guard validate-uml validate-live bpf wheel wheel-test
+.PHONY: help setup demo test lint docs docs-rust clean bench bench-peers bench-guard validate-uml validate-live bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,7 +13,7 @@ help:
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
 	@echo "make test    every test"
 	@echo "make lint    formatting, lints, types"
-	@echo "make docs    the Rust crates' documentation"
+	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   a wheel with everything in it, and the source distribution, in dist/; wheel-test tries it"
@@ -48,7 +48,11 @@ lint: .venv/.requirements
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-docs:
+# Pictures of the gallery are kept in docs/_generated, the built site in out/docs.
+docs: setup
+	$(BIN)/sphinx-build -b html -a -E -W --keep-going -n -q docs out/docs
+
+docs-rust:
 	cargo doc --workspace --no-deps
 
 bench: setup
@@ -97,4 +101,4 @@ validate-live: setup bpf
 	$(BIN)/python validation/live/matrix.py --write
 
 clean:
-	rm -rf .venv target out bpf/out dist
+	rm -rf .venv target out bpf/out dist docs/_generated

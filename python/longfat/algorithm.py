@@ -37,7 +37,7 @@ class Ack(Protocol):
 
     @property
     def acked(self) -> float:
-        """Segments that growth may count (RFC 3465): at most 2 in slow-start, 1 without byte counting."""
+        """Segments that growth may count, at most 2 in slow-start and 1 without byte counting (RFC 3465)."""
 
     @property
     def newly_delivered(self) -> int:

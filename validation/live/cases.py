@@ -58,7 +58,7 @@ class Network:
         start = "" if flows == 1 else f", the second from {self.second_s[0]:g} to {self.second_s[1]:g} s on"
         return (
             f"{self.rate_mbps} Mbit/s, round-trip time {self.rtt_ms} ms, buffer {self.buffer}, "
-            f"{'one flow' if flows == 1 else 'two flows'} for {end:g} s{start}; figures from {begin:g} s on"
+            f"{'one flow' if flows == 1 else 'two flows'} for {end:g} s{start}; results from {begin:g} s on"
         )
 
 

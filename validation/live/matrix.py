@@ -152,8 +152,8 @@ def markdown(rows: list[Row]) -> str:
     """Returns the tables of the page."""
     agree = sum(not row.disagrees for row in rows)
     lines = [
-        f"Linux {platform.release()}; {agree} of {len(rows)} rows agree in every figure. Of two numbers the "
-        "first is the simulator's; what differs by more than it may is bold. `*`: some packets of each flow "
+        f"Linux {platform.release()}; {agree} of {len(rows)} rows agree in every value. The first of two "
+        "numbers is the simulator's; a difference beyond the bounds is bold. `*`: some packets of each flow "
         "are lost on purpose."
     ]
     for network, flows, own in by_table(rows):

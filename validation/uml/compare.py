@@ -52,7 +52,7 @@ SHOWN = {
     "events": ("events/min", "{:.1f}"),
     "srtt_ms": ("sRTT, ms", "{:.1f}"),
 }
-HEADINGS = ("module", "figure", "Linux", "Longfat", "ratio", "outside of 10 %: why")
+HEADINGS = ("module", "value", "Linux", "Longfat", "ratio", "outside of 10 %: why")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Network:
         """Describes the path in words."""
         return (
             f"{self.rate_bps / 1e6:g} Mbit/s, round-trip time {self.rtt_ms} ms, {self.limit_packets} packets "
-            f"of queue, one flow of {self.duration_s:g} s; figures from {self.warmup_s:g} s on"
+            f"of queue, one flow of {self.duration_s:g} s; results from {self.warmup_s:g} s on"
         )
 
 

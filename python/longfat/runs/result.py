@@ -93,7 +93,7 @@ class Result:
 
     @functools.cached_property
     def validity(self) -> dict[str, Any] | None:
-        """Whether a live run can be trusted: valid, checks, sysctls and more (docs/live.md)."""
+        """For a live run, whether it is valid, with the checks, sysctls and more (docs/live.md)."""
         text = self._output.get("validity")
         return None if text is None else dict(json.loads(text))
 
@@ -182,17 +182,17 @@ class Result:
 
     @functools.cached_property
     def flows(self) -> pyarrow.Table:
-        """The series of all flows in long form: time_s, name, quantities."""
+        """The series of all flows in long form, with the columns time_s, name and the quantities."""
         return _long(self._output["flows"])
 
     @functools.cached_property
     def links(self) -> pyarrow.Table:
-        """The series of all links in long form: time_s, name, quantities."""
+        """The series of all links in long form, with the columns time_s, name and the quantities."""
         return _long(self._output["links"])
 
     @functools.cached_property
     def transfers(self) -> pyarrow.Table:
-        """Every background connection that completed: the background's name, start_s, duration_s, bytes."""
+        """Every background connection that completed, with the columns name, start_s, duration_s, bytes."""
         import pyarrow
 
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
@@ -203,7 +203,7 @@ class Result:
 
     @functools.cached_property
     def events(self) -> pyarrow.Table:
-        """The log of the flows, if `sample.events` asks for it: time_s, name, event, cwnd (segments)."""
+        """The flows' log, if `sample.events` is set; columns are time_s, name, event, cwnd in segments."""
         import pyarrow
 
         columns = zip(*self._output["events"], strict=True) if self._output["events"] else ((), (), (), ())

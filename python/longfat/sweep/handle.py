@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars
 
 FORMAT = 1
-"""The format of sweep.json and the tables; goes up when an older version could not read them."""
+"""Of sweep.json and its tables; counts up when an older version could not read it."""
 SWEEP_FILE = "sweep.json"
 NAMES = ("runs", "flows", "failures", "claims")
 TYPES = {"run": pa.int64(), "repeat": pa.int64()}
@@ -31,8 +31,8 @@ class Swept:
     """A folder that `longfat sweep` wrote.
 
     Attributes:
-        folder: its path.
-        document: the content of its sweep.json.
+        folder: where it lies.
+        document: its sweep.json.
     """
 
     def __init__(self, folder: Path, document: Mapping[str, Any]) -> None:
@@ -41,22 +41,22 @@ class Swept:
 
     @property
     def keys(self) -> list[str]:
-        """The keys of all axes in the order of the sweep file; every table has them as columns."""
+        """The keys of all axes, in the order of the sweep file; each is a column of every table."""
         return [key for axis in self.document["axes"] for key in axis["keys"]]
 
     @property
     def runs(self) -> pa.Table:
-        """A row for each run: run, repeat, axes, seed, values of links, metrics."""
+        """One row for each run, with its number, repeat, axes, seed, results of its links, and metrics."""
         return self.table("runs")
 
     @property
     def flows(self) -> pa.Table:
-        """A row for each flow of each run: run, repeat, axes, and the flow's summary."""
+        """One row for each flow of a run, with run, repeat, axes, and what the summary says of the flow."""
         return self.table("flows")
 
     @property
     def failures(self) -> pa.Table:
-        """A row for each run without a result: run, repeat, axes, error."""
+        """One row for each run without a result, with run, repeat, axes and error."""
         return self.table("failures")
 
     @property
@@ -72,7 +72,7 @@ class Swept:
         return pa.table({name: pa.array([], pa.string()) for name in CLAIMS})
 
     def table(self, name: str) -> pa.Table:
-        """Returns one of the tables `NAMES`, in the order of the runs."""
+        """One of `NAMES`, in the order of the runs."""
         if name == "claims":
             return self.claims
         folder = self.folder / TABLES / name
@@ -80,20 +80,18 @@ class Swept:
         if not files:
             names = ["run", "repeat", *self.keys, *(["error"] if name == "failures" else [])]
             return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
-        import pyarrow.dataset as ds  # imports pandas, which no worker of a sweep needs
+        import pyarrow.dataset as ds  # with pandas, which no worker of a sweep needs
 
         try:
             schemas = [ds.dataset(file, partitioning=None).schema for file in files]
             whole = pa.unify_schemas(schemas, promote_options="permissive")
             table = ds.dataset(files, schema=whole, partitioning=None).to_table()
         except (pa.ArrowException, OSError):
-            raise LongfatError(
-                f"{folder}: damaged; run `longfat sweep` again to rebuild it from the runs"
-            ) from None
+            raise LongfatError(f"{folder}: damaged; `longfat sweep` makes it anew from the runs") from None
         return table.sort_by([("run", "ascending")])
 
     def series(self, run: int) -> pa.Table:
-        """Returns the samples of a run in long form: `of` ("flow" or "link"), name, time and quantities.
+        """The samples of a run, in long form: of ("flow" or "link"), its name, time and figures.
 
         Raises:
             InputError: there is no such run, or its samples were not kept.
@@ -103,17 +101,17 @@ class Swept:
 
         runs = self.runs.filter(pc.equal(self.runs["run"], run))
         if not runs.num_rows:
-            raise InputError(f"{self.folder}: run {run} has no result")
+            raise InputError(f"{self.folder}: no result of a run {run}")
         if "series" not in runs.column_names:
             raise InputError(f'{self.folder}: no samples; accepted: a sweep with keep = "series"')
         file = self.folder / runs["series"][0].as_py()
         try:
             return pq.read_table(file)
         except (pa.ArrowException, OSError):
-            raise LongfatError(f"{file}: damaged or missing; remove it and run the sweep again") from None
+            raise LongfatError(f"{file}: damaged or gone; remove it and run again") from None
 
     def with_flows(self) -> pa.Table:
-        """Returns `runs` with a column flow_NAME_COLUMN for each column of each flow."""
+        """`runs` with each figure of each flow as a column flow_NAME_FIGURE."""
         import pyarrow.compute as pc
 
         runs, flows = self.runs, self.flows
@@ -125,7 +123,7 @@ class Swept:
         return runs.sort_by([("run", "ascending")])
 
     def to_polars(self, name: str = "runs") -> polars.DataFrame:
-        """Returns a table as a polars frame."""
+        """A table as a polars frame."""
         import polars
 
         frame = polars.from_arrow(self.table(name))
@@ -133,12 +131,12 @@ class Swept:
         return frame
 
     def to_pandas(self, name: str = "runs") -> pandas.DataFrame:
-        """Returns a table as a pandas frame."""
+        """A table as a pandas frame."""
         frame: pandas.DataFrame = self.table(name).to_pandas()
         return frame
 
     def sql(self, query: str) -> pa.Table:
-        """Returns the result of a query over the tables `runs`, `flows`, `failures` and `claims`.
+        """The answer to a query over the tables `runs`, `flows`, `failures` and `claims`.
 
         Raises:
             InputError: DuckDB refuses the query.
@@ -151,9 +149,7 @@ class Swept:
             try:
                 asked = database.sql(query)
                 if asked is None:
-                    raise InputError(
-                        "--sql: the query is empty; accepted: for example SELECT count(*) FROM runs"
-                    )
+                    raise InputError("--sql: no question; accepted: such as SELECT count(*) FROM runs")
                 answer: pa.Table = asked.to_arrow_table()
             except duckdb.Error as error:
                 named = isinstance(error, (duckdb.BinderException, duckdb.CatalogException))
@@ -162,7 +158,7 @@ class Swept:
         return answer
 
     def _columns(self) -> str:
-        """Lists the tables and columns, for messages."""
+        """Which tables and columns there are, for messages."""
         tables = {name: self.table(name).column_names for name in ("runs", "flows")}
         own = [name for name in tables["flows"] if name not in tables["runs"]]
         return (
@@ -172,21 +168,21 @@ class Swept:
 
 
 def open_sweep(folder: Path | str) -> Swept:
-    """Opens a folder that `longfat sweep` wrote.
+    """What `longfat sweep` wrote to a folder.
 
     Raises:
-        InputError: it holds no sweep, or one of a newer version.
+        InputError: it holds none, or one of a newer version.
     """
     path = Path(folder) / SWEEP_FILE
     try:
         document = _document(path)
     except FileNotFoundError:
         if (Path(folder) / "suite.json").exists():
-            why = "holds a suite; `longfat claims` shows its ledger"
+            why = "a suite, whose ledger `longfat claims` shows"
         elif (Path(folder) / STORE_FILE).exists():
-            why = "holds a sweep that did not finish; run it again"
+            why = "one that has not come to its end: run it again"
         else:
-            why = f"holds no sweep ({SWEEP_FILE})"
+            why = f"no sweep ({SWEEP_FILE})"
         raise InputError(f"{folder}: {why}; accepted: what `longfat sweep` wrote") from None
     except (OSError, ValueError, TypeError, KeyError):
         raise InputError(f"{path}: not a stored sweep") from None
@@ -195,7 +191,7 @@ def open_sweep(folder: Path | str) -> Swept:
 
 
 def refuse_newer(folder: Path | str) -> None:
-    """Raises InputError if the sweep in a folder is of a newer version; an unreadable one counts as none."""
+    """InputError if the sweep in a folder is of a newer version; what cannot be read is none."""
     path = Path(folder) / SWEEP_FILE
     try:
         document = _document(path)
@@ -213,14 +209,14 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _refuse_newer(path: Path, document: Mapping[str, Any]) -> None:
     if document["format"] > FORMAT:
-        made = document.get("provenance", {}).get("version", "of a later version")
+        made = document.get("provenance", {}).get("version", "of a later day")
         raise InputError(
             f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
         )
 
 
 def _quoted(name: str) -> str:
-    """Quotes a column's name for SQL where that is needed."""
+    """As SQL wants it."""
     return name if name.isidentifier() else f'"{name}"'
 
 
