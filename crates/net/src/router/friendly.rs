@@ -23,12 +23,11 @@
 //! | zombies overwritten | 0.25; 0.5 of half of the packets | of the misses | thesis 6.3.2, 6.5 | 0.25 / `inspect`, up to 1 |
 //! | zombies' alpha | 0.25 / 1000 `inspect` | | thesis, equation 2.28 and 6.5 | none |
 
-use super::behind::Behind;
-use super::law::{DynLaw, Law, link};
+use super::law::{Controlled, DynLaw, Law};
 use super::protocols::{PROTOCOLS, laws};
 use super::row::{Router, Setup};
 use crate::counter::{Bloom, Counter, Exact, Zombies};
-use crate::{Capacity, DropReason, Element, Sink};
+use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Time};
 use longfat_wire::{Kind, Packet};
@@ -149,9 +148,7 @@ impl Side {
 
 /// A queue with a law around it, and what keeps other flows at their share.
 pub struct Friendly<P> {
-    queue: Behind<P>,
-    capacity: Capacity,
-    law: DynLaw<P>,
+    link: Controlled<P, DynLaw<P>>,
     explicit: Side,
     others: Side,
     inspect: f64,
@@ -171,9 +168,7 @@ impl<P: Packet> Friendly<P> {
     pub fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
         let mut draws = setup.stream;
         Ok(Friendly {
-            queue: Behind::new(setup.queue),
-            capacity: setup.capacity,
-            law: laws(p.word("protocol"))?(),
+            link: Controlled::new(setup.queue, setup.capacity, laws(p.word("protocol"))?()),
             explicit: Side::new(p, &mut draws),
             others: Side::new(p, &mut draws),
             inspect: p.number("inspect"),
@@ -217,7 +212,7 @@ impl<P: Packet> Friendly<P> {
         let bits_to_bps = 8.0 / now.since(self.began).as_secs_f64();
         let (explicit_bytes, has_explicit) = self.explicit.end_interval();
         let (other_bytes, has_others) = self.others.end_interval();
-        let capacity_bps = self.capacity.bps(now);
+        let capacity_bps = self.link.capacity().bps(now);
         let loaded = bits_to_bps * (explicit_bytes + other_bytes) > self.load * capacity_bps;
         if !loaded {
             self.probability.reset();
@@ -232,36 +227,32 @@ impl<P: Packet> Friendly<P> {
             self.probability.update(excess_bps);
         }
         self.began = now;
-        self.ends = now + self.law.interval();
+        self.ends = now + self.link.law().interval();
     }
 
     fn plan(&self, out: &mut dyn Sink<P>) {
-        out.set_timer(self.ends.min(self.law.wake()).min(self.queue.wake()));
+        out.set_timer(self.ends.min(self.link.wake()));
     }
 }
 
 impl<P: Packet> Element<P> for Friendly<P> {
-    fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if self.ends == Time::NEVER {
             self.began = now;
-            self.ends = now + self.law.interval();
+            self.ends = now + self.link.law().interval();
         }
-        let explicit = self.law.guides(&packet);
+        let explicit = self.link.law().guides(&packet);
         self.count(&packet, explicit);
         if !explicit && packet.kind() == Kind::Data && self.strikes() {
             out.drop(packet, DropReason::Early);
         } else {
-            self.law.arrive(now, &mut packet, &link(&self.capacity, &self.queue));
-            self.queue.arrive(now, packet, out);
+            self.link.take(now, packet, out);
         }
         self.plan(out);
     }
 
     fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
-        self.queue.timer(now, out);
-        if now >= self.law.wake() {
-            self.law.timer(now, &link(&self.capacity, &self.queue));
-        }
+        self.link.fire(now, out);
         // after the law, whose next interval is this one's too
         if now >= self.ends {
             self.control(now);
@@ -270,20 +261,17 @@ impl<P: Packet> Element<P> for Friendly<P> {
     }
 
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
-        let mut packet = self.queue.next(now, out);
-        if let Some(packet) = &mut packet {
-            self.law.leave(now, packet, &link(&self.capacity, &self.queue));
-        }
+        let packet = self.link.give(now, out);
         self.plan(out);
         packet
     }
 
     fn packets(&self) -> u64 {
-        self.queue.packets()
+        self.link.packets()
     }
 
     fn bytes(&self) -> u64 {
-        self.queue.bytes()
+        self.link.bytes()
     }
 
     /// The flows of both kinds together.

@@ -90,46 +90,83 @@ impl<P: Packet, L: Law<P>> Controlled<P, L> {
         Controlled { queue: Behind::new(queue), capacity, law }
     }
 
-    fn plan(&self, out: &mut dyn Sink<P>) {
-        out.set_timer(self.law.wake().min(self.queue.wake()));
+    /// The law.
+    pub const fn law(&self) -> &L {
+        &self.law
     }
-}
 
-/// The whole link behind this queue.
-pub(super) fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
-    Stretch { capacity, share: 1.0, queue_bytes: queue.bytes() }
-}
+    /// What the link behind the queue can carry.
+    pub const fn capacity(&self) -> &Capacity {
+        &self.capacity
+    }
 
-impl<P: Packet, L: Law<P>> Element<P> for Controlled<P, L> {
-    fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+    /// When [`Controlled::fire`] wants to be called.
+    pub fn wake(&self) -> Time {
+        self.law.wake().min(self.queue.wake())
+    }
+
+    /// Takes an arriving packet past the law and into the queue.
+    pub fn take(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         self.law.arrive(now, &mut packet, &link(&self.capacity, &self.queue));
         self.queue.arrive(now, packet, out);
-        self.plan(out);
     }
 
-    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+    /// Calls the timers that are due: the queue's, then the law's.
+    pub fn fire(&mut self, now: Time, out: &mut dyn Sink<P>) {
         self.queue.timer(now, out);
         if now >= self.law.wake() {
             self.law.timer(now, &link(&self.capacity, &self.queue));
         }
-        self.plan(out);
     }
 
-    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+    /// Returns the next packet, with the law's header.
+    pub fn give(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         let mut packet = self.queue.next(now, out);
         if let Some(packet) = &mut packet {
             self.law.leave(now, packet, &link(&self.capacity, &self.queue));
         }
-        self.plan(out);
+        packet
+    }
+
+    /// Packets that wait in the queue.
+    pub fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    /// Bytes that wait in the queue.
+    pub fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}
+
+/// The whole link behind this queue.
+fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a> {
+    Stretch { capacity, share: 1.0, queue_bytes: queue.bytes() }
+}
+
+impl<P: Packet, L: Law<P>> Element<P> for Controlled<P, L> {
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        self.take(now, packet, out);
+        out.set_timer(self.wake());
+    }
+
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        self.fire(now, out);
+        out.set_timer(self.wake());
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        let packet = self.give(now, out);
+        out.set_timer(self.wake());
         packet
     }
 
     fn packets(&self) -> u64 {
-        self.queue.packets()
+        self.packets()
     }
 
     fn bytes(&self) -> u64 {
-        self.queue.bytes()
+        self.bytes()
     }
 
     fn flows_estimated(&self) -> Option<f64> {
