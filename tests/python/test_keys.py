@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 import longfat
 from longfat import _core
-from longfat.live.run import KERNELS_OWN
+from longfat.live.check import KERNELS_OWN
 from longfat.report.columns import METRICS
 from longfat.runs.plan import build
 from longfat.scenario.background import Bulk, Onoff, Short, Surge, Web
@@ -200,7 +200,7 @@ def test_every_transport_key_says_what_udp_and_the_kernel_do_with_it() -> None:
     over_udp = {"algorithm", "mss", "host_tick", "rto_min"}
     assert keys - TCP_OPTIONS == over_udp, "scenario/named.py: TCP_OPTIONS"
     set_in_the_kernel = {"algorithm", "mss", "initial_window", "sack", "recovery", "rtt_samples", "ecn"}
-    assert keys - set(KERNELS_OWN) == set_in_the_kernel, "live/run.py: KERNELS_OWN"
+    assert keys - set(KERNELS_OWN) == set_in_the_kernel, "live/check.py: KERNELS_OWN"
 
 
 def test_every_key_has_a_row_in_the_documentation() -> None:

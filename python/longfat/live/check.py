@@ -7,6 +7,7 @@ from longfat.live import traffic as traffics
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 from longfat.scenario.transport import Transport
+from longfat.words import shown
 
 KERNELS_OWN = (
     "initial_ssthresh",
@@ -68,10 +69,11 @@ def _check_part(table: str, part: Transport) -> None:
     if row.get("transport") != "tcp":
         return
     for name, value in spec.parameters.items():
-        default = next(p["default"] for p in row["parameters"] if p["name"] == name)
-        if value not in (default, "linux"):
+        parameter = next(p for p in row["parameters"] if p["name"] == name)
+        if value not in (parameter["default"], "linux"):
+            told = shown(registry.written(parameter, value))
             raise InputError(
-                f"{table}.algorithm.{name} = {value!r}: the kernel's {spec.name} has its own value; "
+                f"{table}.algorithm.{name} = {told}: the kernel's {spec.name} has its own value; "
                 f'accepted with --backend live: leave it out, or variant = "linux"'
             )
     for key in KERNELS_OWN:

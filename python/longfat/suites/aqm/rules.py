@@ -58,7 +58,7 @@ def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
             if not held
         ]
         seen = ", ".join(f"{ms:.1f} ms {ratio:.2g}" for ms, ratio in zip(delays, drops, strict=True))
-        texts.append(f"{TITLES[name]} not {' / '.join(short) or 'short of anything'}")
+        texts.append(f"{TITLES[name]} {'not ' + ' / '.join(short) if short else 'low and stable'}")
         kept[name] = {"delay_ms": delays, "drop_ratio": drops}
         if name in OF_THE_THESIS:
             text = f"{TITLES[name]}: not both low and stable ({', '.join(short) or 'all held'})"

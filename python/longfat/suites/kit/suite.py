@@ -130,7 +130,7 @@ class Runs:
         return Runs(self.name, rows)
 
     def has(self, **coordinates: Coordinate) -> bool:
-        """Whether any row is at these coordinates."""
+        """Returns whether any row is at these coordinates."""
         return any(all(row.get(key) == value for key, value in coordinates.items()) for row in self.rows)
 
     def distinct(self, coordinate: str) -> list[Any]:

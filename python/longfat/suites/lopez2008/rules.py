@@ -53,7 +53,7 @@ def joined_vcp(data: Data) -> Finding:
             at_least("first flow before, Mbit/s", first, bounds.FIRST_VCP_MBPS),
             between("time to fairness, s", time, *bounds.VCP_FAIR_S),
         ),
-        f"first flow at {first:.1f} Mbit/s; fair {seconds(time, '.0f')} after the second came",
+        f"first flow at {first:.1f} Mbit/s; fair {seconds(time, '.0f')} after the second started",
         {"first_mbps": first, "fair_after_s": finite(time)},
     )
 
@@ -94,7 +94,7 @@ def sine_near(data: Data) -> Finding:
             between("NewReno's inefficiency", found["newreno"], *_near(bounds.NEWRENO_NEAR)),
             below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
             below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
-            at_most("packets dropped of XCP", lost, 0.0),
+            at_most("packets of XCP dropped", lost, 0.0),
         ),
         f"inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
@@ -120,7 +120,7 @@ def sine_far(data: Data) -> Finding:
             ),
             between("HSTCP's inefficiency", found["hstcp"], *_near(bounds.HSTCP_FAR)),
             below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
-            at_most("packets dropped of XCP", lost, 0.0),
+            at_most("packets of XCP dropped", lost, 0.0),
         ),
         f"NewReno up to {most:.0f} Mbit/s; inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"newreno_most_mbps": most, "inefficiency": found, "xcp_dropped": lost},
@@ -135,7 +135,7 @@ def steps_near(data: Data) -> Finding:
     return Finding(
         (
             below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
-            at_most("packets dropped of XCP", lost, 0.0),
+            at_most("packets of XCP dropped", lost, 0.0),
         ),
         f"inefficiency from 120 to 150 s: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
@@ -431,7 +431,7 @@ def formula(data: Data) -> Finding:
     return Finding(
         (
             at_most("the mirror's greatest distance from XCP's rates", apart["xcp-r"], bounds.MIRROR_WITHIN),
-            at_least("the first formula's (1 where packets are dropped)", wrong, bounds.FIRST_OFF),
+            at_least("the first formula's distance (1 if packets are dropped)", wrong, bounds.FIRST_OFF),
         ),
         "; ".join(
             f"{TITLES[name]} " + " / ".join(f"{mbps:.1f}" for mbps in values) + " Mbit/s"
