@@ -31,7 +31,7 @@ setup: .venv/.core
 	@touch $@
 
 .venv/.core: .venv/.requirements pyproject.toml $(RUST)
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet $(if $(LOADER),--features loader)
+	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet $(if $(LOADER),--features loader)
 	@touch $@
 
 demo: setup
