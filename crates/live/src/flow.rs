@@ -1,4 +1,4 @@
-//! A flow with series of its own: what is seen of it, and its figures.
+//! A flow with series of its own: what is seen of it, and its figures for the measurement.
 
 use crate::path::Counts;
 use crate::tcp_info::{State, TcpInfo};
@@ -6,7 +6,7 @@ use longfat_sim::{EventRow, FLOW_COLUMNS, FlowFigures, FlowPlan, SampleMean, Ser
 use longfat_units::{Interval, Time};
 use std::sync::Arc;
 
-/// Counters at one moment.
+/// A flow's counters at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
     packets_sent: u64,
@@ -28,16 +28,16 @@ pub struct Flow {
     pub start: Time,
     /// Two-way propagation delay.
     pub rtt: Interval,
-    /// What is counted of it outside of its ends.
+    /// What is counted of it outside its ends.
     pub counts: Arc<Counts>,
-    /// What its kernel said last.
+    /// What its kernel last said about it.
     pub info: TcpInfo,
     /// When everything was acknowledged.
     pub completed: Option<Time>,
     /// Samples.
     pub series: Series,
-    /// Whether it has a window: TCP.
-    has_window: bool,
+    /// Whether it has a congestion window: TCP.
+    has_cwnd: bool,
     srtt: SampleMean,
     seen: Time,
     cwnd_area: f64,
@@ -47,10 +47,10 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Not started yet.
-    pub fn new(plan: &FlowPlan, start: Time, rtt: Interval, has_window: bool) -> Self {
+    /// A flow that has not started.
+    pub fn new(plan: &FlowPlan, start: Time, rtt: Interval, has_cwnd: bool) -> Self {
         let (cwnd, ssthresh) =
-            if has_window { (plan.connection.initial_window, f64::INFINITY) } else { (f64::NAN, f64::NAN) };
+            if has_cwnd { (plan.connection.initial_window, f64::INFINITY) } else { (f64::NAN, f64::NAN) };
         Flow {
             name: plan.name.clone(),
             start,
@@ -59,7 +59,7 @@ impl Flow {
             info: TcpInfo { cwnd, ssthresh, ..TcpInfo::default() },
             completed: None,
             series: Series::new(FLOW_COLUMNS),
-            has_window,
+            has_cwnd,
             srtt: SampleMean::default(),
             seen: start,
             cwnd_area: 0.0,
@@ -69,7 +69,8 @@ impl Flow {
         }
     }
 
-    /// The kernel says this of it now; what has happened since it was asked last, in a row of the log.
+    /// Records what the kernel says about the flow now. Returns a row of the log if loss recovery has changed its state
+    /// since the last look.
     pub fn see(&mut self, now: Time, info: TcpInfo) -> Option<EventRow> {
         self.cwnd_area += self.info.cwnd * now.since(self.seen).as_secs_f64();
         self.seen = self.seen.max(now);
@@ -88,10 +89,10 @@ impl Flow {
         Some(EventRow { time_s: now.as_secs_f64(), flow: self.name.clone(), what, cwnd: info.cwnd })
     }
 
-    /// A row of the series.
-    pub fn sample(&mut self, now: Time, window: (Time, Time)) {
+    /// Adds a row to the series. The mean of the smoothed round-trip time takes in samples of the `measured` span only.
+    pub fn sample(&mut self, now: Time, measured: (Time, Time)) {
         let rtt_s = self.info.srtt.as_secs_f64();
-        if (window.0..=window.1).contains(&now) && rtt_s > 0.0 && self.completed.is_none() {
+        if (measured.0..=measured.1).contains(&now) && rtt_s > 0.0 && self.completed.is_none() {
             self.srtt.add(rtt_s);
         }
         let mark = self.mark();
@@ -123,16 +124,16 @@ impl Flow {
         }
     }
 
-    /// The window of figures begins.
-    pub fn begin_window(&mut self) {
+    /// The measurement begins.
+    pub fn begin_measurement(&mut self) {
         self.before = self.mark();
     }
 
-    /// The window of figures ends.
-    pub fn end_window(&mut self, algorithm: &str, window: (Time, Time)) {
+    /// The measurement, which covered the `measured` span, ends.
+    pub fn end_measurement(&mut self, algorithm: &str, measured: (Time, Time)) {
         let (before, after) = (self.before, self.mark());
-        let from = window.0.max(self.start).min(window.1);
-        let end = self.completed.unwrap_or(window.1).min(window.1).max(from);
+        let from = measured.0.max(self.start).min(measured.1);
+        let end = self.completed.unwrap_or(measured.1).min(measured.1).max(from);
         let seconds = end.since(from).as_secs_f64();
         let sent = after.packets_sent - before.packets_sent;
         let lost = after.packets_lost - before.packets_lost;
@@ -152,13 +153,13 @@ impl Flow {
             timeouts: after.timeouts - before.timeouts,
             congestion_events: after.congestion_events - before.congestion_events,
             loss_ratio: ratio(lost, sent),
-            cwnd_mean: if self.has_window { cwnd_mean } else { f64::NAN },
+            cwnd_mean: if self.has_cwnd { cwnd_mean } else { f64::NAN },
             srtt_mean_s: self.srtt.mean(),
             completed_s: self.completed.map(Time::as_secs_f64),
         });
     }
 
-    /// Its figures, once the window has ended.
+    /// Takes the flow's figures, once the measurement has ended.
     pub fn take_figures(&mut self) -> Option<FlowFigures> {
         self.figures.take()
     }
