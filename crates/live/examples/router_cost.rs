@@ -1,8 +1,9 @@
-//! Prints what one packet costs a live run: `router_cost [RATE_MBPS [SECONDS]]` sends one CUBIC flow over a bottleneck of
-//! this rate (default: 500 Mbit/s for 5 s) and divides the processor time of each thread by the packets of the data link.
+//! Prints what one packet costs a live run: `router_cost [RATE_MBPS [SECONDS]]` sends one CUBIC flow over a
+//! bottleneck of this rate (default: 500 Mbit/s for 5 s) and divides the processor time of each thread by the
+//! packets of the data link.
 //!
-//! Needs the rights of a live run. Processor time includes the kernel's work inside the calls: writing a packet to a TUN
-//! device runs the receiving TCP.
+//! Needs the rights of a live run. Processor time includes the kernel's work inside the calls: writing a
+//! packet to a TUN device runs the receiving TCP.
 
 use longfat_live::{Traffic, run};
 use longfat_sim::Plan;

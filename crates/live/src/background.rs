@@ -91,8 +91,8 @@ impl<'a> Background<'a> {
         }
     }
 
-    /// A session's connection, opened at `began`, is complete; or the kernel has given it up, with `bytes` of `None`.
-    /// Returns when the session opens its next connection, if it has waited for this one.
+    /// A session's connection, opened at `began`, is complete; or the kernel has given it up, with `bytes` of
+    /// `None`. Returns when the session opens its next connection, if it has waited for this one.
     pub fn close(&mut self, now: Time, session: usize, began: Time, bytes: Option<u64>) -> Option<Time> {
         let session = &mut self.sessions[session];
         if let Some(bytes) = bytes {

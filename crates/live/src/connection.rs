@@ -1,8 +1,8 @@
 //! One end of a TCP connection: its purpose, and how it is kept busy.
 //!
-//! Every close of such a socket aborts the connection, so that no connection is left to the kernel when the process ends,
-//! however it ends; the kernel would otherwise go on with it for minutes. A connection that has carried everything therefore
-//! stays open until the kernel has finished with it too.
+//! Every close of such a socket aborts the connection, so that no connection is left to the kernel when the
+//! process ends, however it ends; the kernel would otherwise go on with it for minutes. A connection that has
+//! carried everything therefore stays open until the kernel has finished with it too.
 
 use crate::path::Counts;
 use crate::sys::{socket, waiting};
@@ -54,7 +54,8 @@ pub enum Endpoint {
     },
     /// It takes what arrives.
     Sink(Arc<Counts>),
-    /// It has received everything and closed its own direction; the kernel waits for the peer to acknowledge that.
+    /// It has received everything and closed its own direction; the kernel waits for the peer to acknowledge
+    /// that.
     Ending,
 }
 

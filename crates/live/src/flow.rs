@@ -69,8 +69,8 @@ impl Flow {
         }
     }
 
-    /// Records what the kernel says about the flow now. Returns a row of the log if loss recovery has changed its state
-    /// since the last look.
+    /// Records what the kernel says about the flow now. Returns a row of the log if loss recovery has changed
+    /// its state since the last look.
     pub fn see(&mut self, now: Time, info: TcpInfo) -> Option<EventRow> {
         self.cwnd_area += self.info.cwnd * now.since(self.seen).as_secs_f64();
         self.seen = self.seen.max(now);
@@ -89,7 +89,8 @@ impl Flow {
         Some(EventRow { time_s: now.as_secs_f64(), flow: self.name.clone(), what, cwnd: info.cwnd })
     }
 
-    /// Adds a row to the series. The mean of the smoothed round-trip time takes in samples of the `measured` span only.
+    /// Adds a row to the series. The mean of the smoothed round-trip time takes in samples of the `measured`
+    /// span only.
     pub fn sample(&mut self, now: Time, measured: (Time, Time)) {
         let rtt_s = self.info.srtt.as_secs_f64();
         if (measured.0..=measured.1).contains(&now) && rtt_s > 0.0 && self.completed.is_none() {

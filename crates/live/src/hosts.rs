@@ -1,5 +1,5 @@
-//! The hosts of both ends: one thread opens connections when the plan says so, keeps them busy, takes what arrives, and
-//! looks at them at sample times. It waits for whatever comes first.
+//! The hosts of both ends: one thread opens connections when the plan says so, keeps them busy, takes what
+//! arrives, and looks at them at sample times. It waits for whatever comes first.
 
 use crate::agenda::{Act, Agenda};
 use crate::background::Background;
@@ -35,9 +35,9 @@ const WATCH: Interval = Interval::from_millis(10);
 const FEW_FLOWS: usize = 50;
 /// The thread checks at least this often whether it is still wanted.
 const LONGEST_WAIT: Interval = Interval::from_millis(50);
-/// How much data the kernel holds that it has not sent yet: as much as the first link carries in this time, and at least
-/// this many bytes. More would still be sent after a flow's stop; less could run out while this thread waits for a
-/// processor.
+/// How much data the kernel holds that it has not sent yet: as much as the first link carries in this time,
+/// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
+/// thread waits for a processor.
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
 const LISTENERS: u64 = 4;
 
@@ -78,7 +78,8 @@ pub struct Hosts<'a> {
 }
 
 impl<'a> Hosts<'a> {
-    /// Hosts that have not begun. `congestion` has the kernel's name for the algorithm of each flow and background source.
+    /// Hosts that have not begun. `congestion` has the kernel's name for the algorithm of each flow and
+    /// background source.
     pub fn new(
         ends: &'a [End; 2],
         plan: &'a Plan,
@@ -477,8 +478,8 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Stops a flow or an endless background connection: it sends nothing new from now on, but the kernel still sends what
-    /// it has taken already.
+    /// Stops a flow or an endless background connection: it sends nothing new from now on, but the kernel
+    /// still sends what it has taken already.
     fn stop(&mut self, now: Time, by: Owner) -> Result<()> {
         if let Owner::Flow(i) = by
             && self.iperf.carries(i)
@@ -504,8 +505,8 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// Returns how many data segments the flows' kernels say they sent beyond those that came to the router. For after the
-    /// run, when nothing reaches the hosts any more.
+    /// Returns how many data segments the flows' kernels say they sent beyond those that came to the router.
+    /// For after the run, when nothing reaches the hosts any more.
     pub fn missing(&mut self) -> u64 {
         for i in 0..self.flows.len() {
             if let Some(info) = self.info(i) {

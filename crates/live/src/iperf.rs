@@ -1,5 +1,6 @@
-//! iperf3 as the source of what flows over TCP carry: for each flow a client in the sender's namespace and a server in the
-//! receiver's. The connection that carries the data is observed from outside, through our own descriptor of its socket.
+//! iperf3 as the source of what flows over TCP carry: for each flow a client in the sender's namespace and a
+//! server in the receiver's. The connection that carries the data is observed from outside, through our own
+//! descriptor of its socket.
 
 use crate::connection::segment_bytes;
 use crate::error::LiveError;
@@ -20,7 +21,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Servers have to come up, and clients and servers to end when asked, within this many steps (5 s in all; chosen here).
+/// Servers have to come up, and clients and servers to end when asked, within this many steps (5 s in all;
+/// chosen here).
 const STEPS: usize = 500;
 const STEP: Duration = Duration::from_millis(10);
 /// The largest segment that iperf3 sets (MAX_MSS of its iperf.h).
@@ -39,8 +41,8 @@ pub enum Traffic {
     Iperf3(PathBuf),
 }
 
-/// What iperf3 reports about a flow, from its start to its stop or to the end of the run; a number that the report lacks is
-/// `None`.
+/// What iperf3 reports about a flow, from its start to its stop or to the end of the run; a number that the
+/// report lacks is `None`.
 #[derive(Clone, Debug, Serialize)]
 pub struct IperfReport {
     /// Payload that the client has handed to the kernel, bit/s.
@@ -109,7 +111,8 @@ fn is_carried(connection: &ConnectionPlan) -> bool {
 }
 
 impl<'a> Iperf<'a> {
-    /// Starts a server for each of a plan's flows over TCP and waits until all listen; starts none with other traffic.
+    /// Starts a server for each of a plan's flows over TCP and waits until all listen; starts none with other
+    /// traffic.
     pub fn new(traffic: &Traffic, ends: &'a [End; 2], plan: &Plan) -> std::result::Result<Self, LiveError> {
         let Traffic::Iperf3(program) = traffic else {
             return Ok(Iperf { program: PathBuf::new(), ends, pairs: BTreeMap::new() });
@@ -190,7 +193,8 @@ impl<'a> Iperf<'a> {
         Ok(())
     }
 
-    /// Finds connections that were opened since the last call, and makes sure that none of them outlives its process.
+    /// Finds connections that were opened since the last call, and makes sure that none of them outlives its
+    /// process.
     pub fn attend(&mut self) -> Result<()> {
         for pair in self.pairs.values_mut().filter(|pair| !pair.stopped) {
             let Some(client) = &mut pair.client else { continue };
@@ -203,7 +207,8 @@ impl<'a> Iperf<'a> {
                     pair.socket = Some(socket);
                 }
             }
-            // until data come, the server opens its port again and again: nobody else may have a descriptor of it then
+            // until data come, the server opens its port again and again: nobody else may have a descriptor
+            // of it then
             let acked = |socket: &Socket| TcpInfo::of(socket).map(|info| info.acked_bytes);
             if pair.socket.as_ref().is_some_and(|socket| acked(socket).is_ok_and(|n| n > COOKIE_BYTES)) {
                 pair.tended = tend(&pair.server)?.iter().any(|found| found.peer == Some(pair.client_port));
@@ -246,8 +251,8 @@ impl Pair {
     }
 }
 
-/// Makes every close of a process's sockets abort the connection, which the kernel would otherwise go on with for minutes.
-/// Returns the sockets.
+/// Makes every close of a process's sockets abort the connection, which the kernel would otherwise go on with
+/// for minutes. Returns the sockets.
 fn tend(process: &Process) -> Result<Vec<ForeignSocket>> {
     let sockets = sockets_of(&process.child)?;
     for found in &sockets {

@@ -1,5 +1,5 @@
-//! Runs a [`Plan`](longfat_sim::Plan) on this machine: the kernel's own TCP in two network namespaces, and between them a
-//! router in user space that drives the simulator's own links by the wall clock.
+//! Runs a [`Plan`](longfat_sim::Plan) on this machine: the kernel's own TCP in two network namespaces, and
+//! between them a router in user space that drives the simulator's own links by the wall clock.
 
 mod agenda;
 mod background;

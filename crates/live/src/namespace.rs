@@ -1,5 +1,5 @@
-//! The two ends of the network: a namespace each, with one TUN device in it. They have no name outside this process, and
-//! only its file descriptors keep them: whatever ends the process leaves nothing behind.
+//! The two ends of the network: a namespace each, with one TUN device in it. They have no name outside this
+//! process, and only its file descriptors keep them: whatever ends the process leaves nothing behind.
 
 use crate::error::LiveError;
 use crate::sys::netlink::Netlink;
@@ -58,8 +58,9 @@ impl End {
     }
 }
 
-/// Makes both ends and returns them with the settings that hold in both. The calling thread is in the second one's namespace
-/// afterwards. A process without the right to make namespaces makes them in a user namespace of its own.
+/// Makes both ends and returns them with the settings that hold in both. The calling thread is in the second
+/// one's namespace afterwards. A process without the right to make namespaces makes them in a user namespace
+/// of its own.
 pub fn ends(setup: &HostSetup) -> Result<([End; 2], Vec<Sysctl>), LiveError> {
     let as_user = namespaces::leave_network(false).is_err();
     if as_user {
@@ -71,8 +72,8 @@ pub fn ends(setup: &HostSetup) -> Result<([End; 2], Vec<Sysctl>), LiveError> {
     Ok(([first, second], sysctl::read_back(setup.tcp)))
 }
 
-/// Returns what a live run needs from this machine; each name comes with what is missing, or an empty text. The calling
-/// thread moves into namespaces of its own for good, and so into one without a network if it may.
+/// Returns what a live run needs from this machine; each name comes with what is missing, or an empty text.
+/// The calling thread moves into namespaces of its own for good, and so into one without a network if it may.
 pub fn probe() -> Vec<(&'static str, String)> {
     let missing = |result: Result<(), LiveError>| result.err().map_or_else(String::new, |e| e.to_string());
     let own = namespaces::leave_network(false).map_err(|e| LiveError::rights("network namespaces", &e));

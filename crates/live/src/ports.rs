@@ -5,8 +5,8 @@ use std::ops::Range;
 
 /// Where the side that connections are opened to listens.
 pub const LISTEN_PORT: u16 = 5001;
-/// Where the servers of iperf3 listen, one for each flow. The kernel does not choose these ports, nor `IPERF_CLIENTS`, by
-/// itself.
+/// Where the servers of iperf3 listen, one for each flow. The kernel does not choose these ports, nor
+/// `IPERF_CLIENTS`, by itself.
 pub const IPERF_SERVERS: Range<u16> = 5201..7201;
 /// The ports that iperf3's clients send data from, for the same flows in the same order.
 pub const IPERF_CLIENTS: Range<u16> = 7201..9201;

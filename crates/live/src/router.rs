@@ -1,9 +1,10 @@
-//! The router: it reads what the hosts of one side send off their TUN device, lets it cross the link of the plan, and writes
-//! it to the other side when it is due. It drives the simulator's own link by the wall clock. Each direction has its own
-//! router on its own thread, because most of a packet's cost is the kernel's work to receive it.
+//! The router: it reads what the hosts of one side send off their TUN device, lets it cross the link of the
+//! plan, and writes it to the other side when it is due. It drives the simulator's own link by the wall
+//! clock. Each direction has its own router on its own thread, because most of a packet's cost is the
+//! kernel's work to receive it.
 //!
-//! The link acts at the times when it was due to: the rest of the router may be late, but the rate is exact. The router
-//! measures how late packets are handed to hosts, and how long they lay before they were read.
+//! The link acts at the times when it was due to: the rest of the router may be late, but the rate is exact.
+//! The router measures how late packets are handed to hosts, and how long they lay before they were read.
 
 use crate::path::Path;
 use crate::ports::{CONNECTIONS, carries_datagrams, conversation, is_iperf_control};
@@ -142,8 +143,8 @@ pub struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    /// A router for a side's link, between the TUN devices of that side and the other. Connections are announced through
-    /// `news` before their first packet.
+    /// A router for a side's link, between the TUN devices of that side and the other. Connections are
+    /// announced through `news` before their first packet.
     pub fn new(
         clock: Clock,
         side: usize,
@@ -206,7 +207,8 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// Returns the report, once no router runs any more. What hosts have sent up to now is counted, but goes nowhere.
+    /// Returns the report, once no router runs any more. What hosts have sent up to now is counted, but goes
+    /// nowhere.
     pub fn report(mut self) -> io::Result<Report> {
         loop {
             // paced packets may still be on their way to the device

@@ -1,4 +1,5 @@
-//! A run: checks that a kernel can do what the plan asks for, sets up the ends, and runs routers and hosts side by side.
+//! A run: checks that a kernel can do what the plan asks for, sets up the ends, and runs routers and hosts
+//! side by side.
 
 use crate::error::LiveError;
 use crate::flow::Flow;
@@ -22,19 +23,22 @@ use std::sync::mpsc;
 
 /// Between the end of setting up and the start of the clock.
 const LEAD: Interval = Interval::from_millis(20);
-/// A socket may buffer this many times what the path and its queues hold, because the kernel counts more than payload.
+/// A socket may buffer this many times what the path and its queues hold, because the kernel counts more than
+/// payload.
 const BUFFER_FACTOR: f64 = 6.0;
 const LEAST_BUFFER_BYTES: f64 = 6.0 * 1024.0 * 1024.0; // Linux's default for the largest buffer
 const LARGEST_BUFFER_BYTES: f64 = 2_147_483_647.0;
 /// A device holds this many times the packets of the path and its queues, because slow-start may overshoot.
 const DEVICE_FACTOR: f64 = 4.0;
 const LEAST_DEVICE_PACKETS: f64 = 5000.0;
-/// The kernel refuses a TUN device a longer queue than its largest allocation, 4 MiB of pointers (ptr_ring.h).
+/// The kernel refuses a TUN device a longer queue than its largest allocation, 4 MiB of pointers
+/// (ptr_ring.h).
 const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
-/// Routers and hosts handle together what comes within this share of the shortest round-trip time, but within `LONGEST_REST`
-/// at most, a fifth of a testbed's timer tick of 1 ms (both chosen here). A packet may wait this long before it is read and
-/// again before it is handed over, so a round trip grows by at most four of them.
+/// Routers and hosts handle together what comes within this share of the shortest round-trip time, but within
+/// `LONGEST_REST` at most, a fifth of a testbed's timer tick of 1 ms (both chosen here). A packet may wait
+/// this long before it is read and again before it is handed over, so a round trip grows by at most four of
+/// them.
 const REST_SHARE: f64 = 1e-3;
 const LONGEST_REST: Interval = Interval::from_ns(200_000);
 
@@ -46,14 +50,14 @@ pub struct Live {
     pub validity: Validity,
 }
 
-/// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the right to make
-/// namespaces must not have another thread. `congestion` has the kernel's name for the algorithm of each flow and background
-/// source over TCP; Longfat's own algorithms are registered from their objects in `objects`. `traffic` is what flows over TCP
-/// carry.
+/// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the
+/// right to make namespaces must not have another thread. `congestion` has the kernel's name for the
+/// algorithm of each flow and background source over TCP; Longfat's own algorithms are registered from their
+/// objects in `objects`. `traffic` is what flows over TCP carry.
 ///
 /// # Errors
-/// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused something in the middle
-/// of the run.
+/// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
+/// something in the middle of the run.
 pub fn run(
     plan: &Plan,
     congestion: &BTreeMap<String, String>,
@@ -113,7 +117,8 @@ pub fn run(
             })
             .collect();
         clock.wait_for_start();
-        // it holds a socket while it sends or looks: if it were preempted then, the socket would take nothing from routers
+        // it holds a socket while it sends or looks: if it were preempted then, the socket would take nothing
+        // from routers
         scheduling::prioritize_hosts();
         let before = thread_cpu();
         let ran = hosts.run(&wanted).map(|()| thread_cpu().saturating_sub(before));
@@ -197,8 +202,8 @@ fn own_forms(congestion: &BTreeMap<String, String>) -> Vec<&'static KernelForm> 
     KERNEL_FORMS.iter().filter(|form| asked.contains(form.name)).collect()
 }
 
-/// Registers algorithms with the kernel, beside those of other runs. Each stays registered while this run holds it, even if
-/// other runs end.
+/// Registers algorithms with the kernel, beside those of other runs. Each stays registered while this run
+/// holds it, even if other runs end.
 fn register<'a>(
     own: &[&'a KernelForm],
     objects: &Path,
@@ -251,7 +256,8 @@ fn setup(plan: &Plan) -> Result<HostSetup, LiveError> {
         let segments = connection.initial_window as u32;
         let side = connection.forward[0];
         if initial_window[side].is_some_and(|other| other != segments) {
-            let what = "in a live run, all connections of one direction have the same initial window; accepted: one for all";
+            let what = "in a live run, all connections of one direction have the same initial window; \
+                        accepted: one for all";
             return refuse(format!("{at}.initial_window"), what);
         }
         initial_window[side] = Some(segments);

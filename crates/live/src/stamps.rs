@@ -2,9 +2,9 @@
 
 use longfat_units::{Interval, Time};
 
-/// Measures how long packets from one end of a connection have been on their way from the kernel's stamp (TSval) to whoever
-/// reads them off the device. The stamps' clock runs like the reader's but has any origin, so the shortest way found counts
-/// as no time at all.
+/// Measures how long packets from one end of a connection have been on their way from the kernel's stamp
+/// (TSval) to whoever reads them off the device. The stamps' clock runs like the reader's but has any origin,
+/// so the shortest way found counts as no time at all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamps {
     first: Option<(Time, u32)>,
@@ -15,7 +15,8 @@ impl Stamps {
     /// The tick of Linux, unless a route asks for microseconds.
     const TICK_NS: i64 = 1_000_000;
 
-    /// Returns how long a packet with this stamp, read now, took at least: a stamp may be up to a tick older than it says.
+    /// Returns how long a packet with this stamp, read now, took at least: a stamp may be up to a tick older
+    /// than it says.
     pub fn waited(&mut self, now: Time, stamp: u32) -> Interval {
         let (begin, origin) = *self.first.get_or_insert((now, stamp));
         let ticks = i64::from(stamp.wrapping_sub(origin).cast_signed());

@@ -1,5 +1,5 @@
-//! What the kernel tells about a TCP connection: struct tcp_info of include/uapi/linux/tcp.h. Its fields never move; a field
-//! that an older kernel lacks reads as 0.
+//! What the kernel tells about a TCP connection: struct tcp_info of include/uapi/linux/tcp.h. Its fields
+//! never move; a field that an older kernel lacks reads as 0.
 
 use crate::sys::socket;
 use longfat_units::Interval;
@@ -64,8 +64,8 @@ impl TcpInfo {
         Ok(Self::parse(&bytes))
     }
 
-    /// Whether the kernel has finished with this connection: everything including its end was acknowledged, or the kernel
-    /// has given up.
+    /// Whether the kernel has finished with this connection: everything including its end was acknowledged,
+    /// or the kernel has given up.
     pub fn is_over(socket: &Socket) -> Result<bool> {
         let mut bytes = [0u8; 1];
         socket::tcp_info(socket, &mut bytes)?;

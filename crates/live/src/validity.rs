@@ -1,5 +1,6 @@
-//! Whether a live result can be trusted. Each pitfall of testbeds that Li, Leith and Shorten name is a check (IEEE/ACM ToN
-//! 2007, section III: the router has to be the bottleneck, and congestion control has to be what limits flows).
+//! Whether a live result can be trusted. Each pitfall of testbeds that Li, Leith and Shorten name is a check
+//! (IEEE/ACM ToN 2007, section III: the router has to be the bottleneck, and congestion control has to be
+//! what limits flows).
 
 use crate::hosts::{Hosts, UNSENT};
 use crate::iperf::IperfReport;
@@ -9,14 +10,15 @@ use longfat_sim::Plan;
 use longfat_units::Interval;
 use serde::Serialize;
 
-/// The 99th percentiles of the routers' lateness, and of the time before they read a packet, may be at most this share of the
-/// time that the bottleneck's buffer needs to drain. For the hosts' lateness it is a share of the time in which sockets send
-/// what they hold unsent, where that is longer.
+/// The 99th percentiles of the routers' lateness, and of the time before they read a packet, may be at most
+/// this share of the time that the bottleneck's buffer needs to drain. For the hosts' lateness it is a share
+/// of the time in which sockets send what they hold unsent, where that is longer.
 const LATENESS: f64 = 0.05;
-/// Buffers may hold a flow back for at most this share of the time in which it has something to send (chosen here).
+/// Buffers may hold a flow back for at most this share of the time in which it has something to send (chosen
+/// here).
 const HELD_BACK: f64 = 0.02;
-/// An iperf3 may take this many round trips and this many seconds to begin (chosen here), because it opens its connections
-/// one after the other.
+/// An iperf3 may take this many round trips and this many seconds to begin (chosen here), because it opens
+/// its connections one after the other.
 const BEGINNING: (f64, f64) = (3.0, 0.1);
 /// A thread of the testbed may use at most this share of a processor (chosen here).
 const PROCESSOR: f64 = 0.9;
@@ -142,8 +144,8 @@ fn check(name: &str, value: f64, bound: f64) -> Check {
     Check { name: name.to_owned(), ok: value <= bound, value, bound }
 }
 
-/// Returns how long the bottleneck's full buffer takes to drain, s; a buffer that counts packets is assumed to be full of
-/// the largest ones.
+/// Returns how long the bottleneck's full buffer takes to drain, s; a buffer that counts packets is assumed
+/// to be full of the largest ones.
 fn drain_s(plan: &Plan) -> f64 {
     let largest = plan.flows.iter().map(|f| f.connection.mss_bytes + f.connection.header_bytes).max();
     plan.links.first().map_or(0.0, |link| {

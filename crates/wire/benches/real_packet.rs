@@ -20,7 +20,8 @@ fn main() {
     divan::main();
 }
 
-/// Parses a packet, assigns it to a flow and looks for its timestamp, as the router does with each packet it reads.
+/// Parses a packet, assigns it to a flow and looks for its timestamp, as the router does with each packet it
+/// reads.
 #[divan::bench(args = [0, 1448])]
 fn read(bencher: Bencher, payload: usize) {
     let mut bytes = segment(payload);

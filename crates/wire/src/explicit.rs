@@ -27,8 +27,8 @@ impl Explicit {
         }
     }
 
-    /// Returns what a receiver echoes that acknowledges several packets at once: the sum of XCP's feedback, the highest of
-    /// VCP's loads, and the last of other headers.
+    /// Returns what a receiver echoes that acknowledges several packets at once: the sum of XCP's feedback,
+    /// the highest of VCP's loads, and the last of other headers.
     pub fn join(self, later: Explicit) -> Explicit {
         match (self, later) {
             (Explicit::Xcp(a), Explicit::Xcp(b)) => {
@@ -66,8 +66,8 @@ pub struct Xcp {
     pub rtt_s: f64,
     /// Change of cwnd in bytes: what the sender wishes, then what the routers on the path leave of it.
     pub feedback_bytes: f64,
-    /// XCP-r: the sender has set its cwnd by other means than feedback, and the receiver's copy of it has to follow
-    /// (Lopez Pacheco 2008, section 5.3: the congestion flag). Routers leave it alone.
+    /// XCP-r: the sender has set its cwnd by other means than feedback, and the receiver's copy of it has to
+    /// follow (Lopez Pacheco 2008, section 5.3: the congestion flag). Routers leave it alone.
     pub reset: bool,
 }
 
@@ -81,8 +81,8 @@ impl Xcp {
     }
 }
 
-/// What routers that count their own kind write beside an explicit header (XCP-i: Lopez Pacheco 2008, section 4.4):
-/// a second time-to-live, and the last such router that the packet has passed.
+/// What routers that count their own kind write beside an explicit header (XCP-i: Lopez Pacheco 2008, section
+/// 4.4): a second time-to-live, and the last such router that the packet has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trail {
     /// Like the IP header's, but only these routers decrease it.
@@ -102,8 +102,9 @@ impl Default for Trail {
     }
 }
 
-/// The JetMax congestion header (Lopez Pacheco 2008, section 2.5.3.2). Routers are numbered along the path from the sender,
-/// beginning with 1; 0 stands for none. The proposed size s of the thesis is the packet's own length.
+/// The JetMax congestion header (Lopez Pacheco 2008, section 2.5.3.2). Routers are numbered along the path
+/// from the sender, beginning with 1; 0 stands for none. The proposed size s of the thesis is the packet's
+/// own length.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JetMax {
     /// R_T: the router whose rate the sender follows.
@@ -112,17 +113,21 @@ pub struct JetMax {
     pub hops: u8,
     /// R_S: the router that the sender should follow.
     pub suggested: u8,
-    /// p: the greatest overload of a router on the path, as a share of what arrives at it; 0 if none is overloaded.
+    /// p: the greatest overload of a router on the path, as a share of what arrives at it; 0 if none is
+    /// overloaded.
     pub loss: f64,
-    /// g: the rate that the suggested router has for each of its flows, bit/s of IP; infinite until a router has set it.
+    /// g: the rate that the suggested router has for each of its flows, bit/s of IP; infinite until a router
+    /// has set it.
     pub fair_bps: f64,
     /// delta: how long after this packet the sender's next one leaves, s.
     pub gap_s: f64,
-    /// JetMax-r: on acknowledgements, the gap that the receiver computes from the above, s; 0 where receivers only echo.
+    /// JetMax-r: on acknowledgements, the gap that the receiver computes from the above, s; 0 where receivers
+    /// only echo.
     pub next_gap_s: f64,
 }
 
 impl JetMax {
-    /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits, padded).
+    /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits,
+    /// padded).
     pub const HEADER_BYTES: u32 = 20;
 }

@@ -1,5 +1,5 @@
-//! What travels: the [`Packet`] trait that network elements see, the simulator's packet, real packets, and explicit
-//! headers.
+//! What travels: the [`Packet`] trait that network elements see, the simulator's packet, real packets, and
+//! explicit headers.
 
 mod explicit;
 mod message;

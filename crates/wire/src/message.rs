@@ -1,5 +1,5 @@
-//! Messages between network elements. A message travels in a packet of kind `Control`, over the links between the two
-//! elements, like any other packet.
+//! Messages between network elements. A message travels in a packet of kind `Control`, over the links between
+//! the two elements, like any other packet.
 
 use longfat_units::Interval;
 
@@ -22,11 +22,11 @@ pub struct Message {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Content {
-    /// Every link that the message crosses adds what it knows about itself, in order. No real network does that: it
-    /// serves as an estimator without errors.
+    /// Every link that the message crosses adds what it knows about itself, in order. No real network does
+    /// that: it serves as an estimator without errors.
     Probe(Vec<Crossing>),
-    /// Asks the receiver to estimate the bandwidth available from it to the sender, repeatedly (XCP-i: Lopez Pacheco 2008,
-    /// section 4.4.3).
+    /// Asks the receiver to estimate the bandwidth available from it to the sender, repeatedly (XCP-i: Lopez
+    /// Pacheco 2008, section 4.4.3).
     Request,
     /// Confirms that a request has arrived.
     Accepted,

@@ -12,8 +12,8 @@ impl FlowId {
     pub const NONE: FlowId = FlowId(u32::MAX);
 }
 
-/// The purpose of a packet. Data, connection requests and acknowledgements of acknowledgements travel from sender to
-/// receiver, the others back.
+/// The purpose of a packet. Data, connection requests and acknowledgements of acknowledgements travel from
+/// sender to receiver, the others back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
     /// Payload.

@@ -1,8 +1,8 @@
-//! Quick-Start's option (RFC 4782): a sender asks for a rate on its connection request, routers lower it to what they
-//! approve, and the receiver returns the result with its answer.
+//! Quick-Start's option (RFC 4782): a sender asks for a rate on its connection request, routers lower it to
+//! what they approve, and the receiver returns the result with its answer.
 
-/// A rate in the option's form, four bits: 40 kbit/s times two to the power of the code; 0 stands for no rate (RFC 4782,
-/// section 3.1).
+/// A rate in the option's form, four bits: 40 kbit/s times two to the power of the code; 0 stands for no rate
+/// (RFC 4782, section 3.1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct RateCode(u8);
 
@@ -46,8 +46,8 @@ pub struct QuickStart {
     pub function: Function,
     /// The rate asked for, approved so far, or reported.
     pub rate: RateCode,
-    /// Request: QS TTL, which routers that take part decrease together with the IP header's. Response: by how much the IP
-    /// header's TTL exceeded it, modulo 256. Report: not used.
+    /// Request: QS TTL, which routers that take part decrease together with the IP header's. Response: by how
+    /// much the IP header's TTL exceeded it, modulo 256. Report: not used.
     pub ttl: u8,
     /// QS nonce, 30 bits.
     pub nonce: u32,
@@ -59,23 +59,24 @@ impl QuickStart {
     /// Bits of the nonce.
     pub const NONCE_BITS: u32 = 30;
 
-    /// Lowers the rate at a router. For each step from the old code down to the new one, `random` replaces the two bits of
-    /// the nonce that stand for it, so that nobody further along the path can know the old rate's nonce (RFC 4782,
-    /// section 3.4).
+    /// Lowers the rate at a router. For each step from the old code down to the new one, `random` replaces
+    /// the two bits of the nonce that stand for it, so that nobody further along the path can know the old
+    /// rate's nonce (RFC 4782, section 3.4).
     pub fn lower(&mut self, to: RateCode, random: u32) {
         let steps = nonce_below(self.rate) & !nonce_below(to);
         self.nonce = (self.nonce & !steps) | (random & steps);
         self.rate = to;
     }
 
-    /// Whether the routers have approved the rate that this answer claims: the nonce's bits for the steps below that rate
-    /// have to equal those that were sent.
+    /// Whether the routers have approved the rate that this answer claims: the nonce's bits for the steps
+    /// below that rate have to equal those that were sent.
     pub fn is_honest(&self, sent_nonce: u32) -> bool {
         (self.nonce ^ sent_nonce) & nonce_below(self.rate) == 0
     }
 }
 
-/// Returns the bits of the nonce for the steps from this code down to 0. The lowest two stand for the step from 15 to 14.
+/// Returns the bits of the nonce for the steps from this code down to 0. The lowest two stand for the step
+/// from 15 to 14.
 const fn nonce_below(code: RateCode) -> u32 {
     let above = 2 * (RateCode::GREATEST.0 - code.0) as u32;
     ((1 << QuickStart::NONCE_BITS) - 1) & !((1 << above) - 1)

@@ -11,7 +11,8 @@ pub enum Report {
     Missing(Vec<(u64, u64)>),
 }
 
-/// What an acknowledgement of UDT carries besides its cumulative number (draft-gg-udt-03, section 2, type 0x2).
+/// What an acknowledgement of UDT carries besides its cumulative number (draft-gg-udt-03, section 2, type
+/// 0x2).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct UdtReport {
     /// The acknowledgement's own number, which the sender's ACK2 returns.

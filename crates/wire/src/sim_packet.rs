@@ -1,5 +1,5 @@
-//! The simulator's packet, kept small: what only some packets carry (SACK blocks, an explicit header) is behind one
-//! pointer, so the others do not pay for it.
+//! The simulator's packet, kept small: what only some packets carry (SACK blocks, an explicit header) is
+//! behind one pointer, so the others do not pay for it.
 
 use crate::explicit::{Explicit, Trail};
 use crate::message::Message;
@@ -7,8 +7,8 @@ use crate::packet::{Ecn, FlowId, Kind, Packet};
 use crate::report::Report;
 use longfat_units::Time;
 
-/// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the range with the
-/// latest arrival first (RFC 2018). Beside timestamps, the TCP header has room for three.
+/// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the range
+/// with the latest arrival first (RFC 2018). Beside timestamps, the TCP header has room for three.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(u64, u64); 3],
@@ -63,7 +63,8 @@ pub struct Extra {
 pub struct SimPacket {
     /// Data: the segment's number. Acknowledgement: the next segment expected.
     pub seq: u64,
-    /// When it was sent; an acknowledgement echoes the stamp of the earliest segment that it acknowledges (RFC 7323).
+    /// When it was sent; an acknowledgement echoes the stamp of the earliest segment that it acknowledges
+    /// (RFC 7323).
     pub stamp: Time,
     /// What only some packets carry.
     pub extra: Option<Box<Extra>>,

@@ -5,8 +5,8 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 use std::io::Result;
 use std::os::fd::BorrowedFd;
 
-/// Moves the calling thread into a new network namespace. With `as_user` it also gets a user namespace of its own, in which
-/// it is root; the process must not have another thread then.
+/// Moves the calling thread into a new network namespace. With `as_user` it also gets a user namespace of its
+/// own, in which it is root; the process must not have another thread then.
 #[expect(unsafe_code, reason = "rustix marks unshare(2) as unsafe for the sake of one flag")]
 pub fn leave_network(as_user: bool) -> Result<()> {
     let user = if as_user { UnshareFlags::NEWUSER } else { UnshareFlags::empty() };

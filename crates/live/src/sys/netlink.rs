@@ -62,8 +62,8 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE)
     }
 
-    /// Routes connections to this address through this interface and lets them begin with this congestion window, in
-    /// segments.
+    /// Routes connections to this address through this interface and lets them begin with this congestion
+    /// window, in segments.
     pub fn set_initial_window(&self, to: Ipv4Addr, interface: u32, segments: u32) -> Result<()> {
         let mut message = RouteMessage::default();
         message.header.address_family = AddressFamily::Inet;

@@ -1,4 +1,5 @@
-//! Child processes: they end with the thread that started them, write into memory, and let their sockets be looked at.
+//! Child processes: they end with the thread that started them, write into memory, and let their sockets be
+//! looked at.
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
@@ -20,8 +21,8 @@ pub fn die_with_parent() -> Result<()> {
     Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
-/// Makes the kernel kill the command's process (SIGKILL) when the calling thread ends. That thread has to be the one that
-/// starts the command.
+/// Makes the kernel kill the command's process (SIGKILL) when the calling thread ends. That thread has to be
+/// the one that starts the command.
 #[expect(unsafe_code, reason = "only Command::pre_exec runs code between fork and exec, and it is unsafe")]
 pub fn end_with_this_thread(command: &mut Command) {
     let parent = Pid::from_raw(std::process::id().cast_signed());
@@ -30,8 +31,8 @@ pub fn end_with_this_thread(command: &mut Command) {
         // if the parent has ended already, another process has adopted the child and will not end it
         if getppid() == parent { Ok(()) } else { Err(Errno::SRCH.into()) }
     };
-    // SAFETY: between fork and exec the closure only makes two system calls and turns their numbers into errors. It
-    // neither allocates nor takes a lock.
+    // SAFETY: between fork and exec the closure only makes two system calls and turns their numbers into
+    // errors. It neither allocates nor takes a lock.
     unsafe { command.pre_exec(bind) };
 }
 

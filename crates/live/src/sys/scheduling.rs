@@ -3,14 +3,15 @@
 use rustix::thread::set_current_timer_slack;
 use std::num::NonZeroU64;
 
-/// How much of a processor a router's thread may use, ns, in each period, ns. The rest keeps the machine responsive, in
-/// pauses too short to notice (chosen here; SCHED_FIFO would pause for 50 ms of each second at once).
+/// How much of a processor a router's thread may use, ns, in each period, ns. The rest keeps the machine
+/// responsive, in pauses too short to notice (chosen here; SCHED_FIFO would pause for 50 ms of each second at
+/// once).
 const SHARE_NS: (u64, u64) = (900_000, 1_000_000);
 /// The kernel rounds a thread's wake-ups by at most this much, ns: the least that it accepts.
 const SLACK_NS: NonZeroU64 = NonZeroU64::MIN;
 
-/// Makes the waits of the calling thread, a router's, as exact as the kernel can, and lets it run before other threads where
-/// the process has the right to. Returns whether it runs before others.
+/// Makes the waits of the calling thread, a router's, as exact as the kernel can, and lets it run before
+/// other threads where the process has the right to. Returns whether it runs before others.
 pub fn prioritize_router() -> bool {
     let (runtime, period) = SHARE_NS;
     // a slack that cannot be set only makes wake-ups later, which the run measures
@@ -26,8 +27,8 @@ pub fn prioritize_router() -> bool {
     }) || schedule(&fifo(1))
 }
 
-/// Lets the calling thread, the hosts', run before all threads but those of SCHED_DEADLINE where the process has the right
-/// to. That is for a thread with little to do.
+/// Lets the calling thread, the hosts', run before all threads but those of SCHED_DEADLINE where the process
+/// has the right to. That is for a thread with little to do.
 pub fn prioritize_hosts() {
     let _ = set_current_timer_slack(Some(SLACK_NS));
     schedule(&fifo(2));
@@ -51,12 +52,13 @@ const fn fifo(priority: u32) -> libc::sched_attr {
 /// Sets the scheduling of the calling thread (sched_setattr(2)). Returns whether the kernel accepted it.
 #[expect(
     unsafe_code,
-    reason = "rustix, nix and libc have no sched_setattr; thread-priority 3.1 passes it a pthread_t instead of a thread id"
+    reason = "rustix, nix and libc have no sched_setattr, and thread-priority 3.1 passes it a pthread_t, not a thread id"
 )]
 fn schedule(attributes: &libc::sched_attr) -> bool {
     const THIS_THREAD: libc::pid_t = 0;
     const NO_FLAGS: libc::c_uint = 0;
-    // SAFETY: the kernel reads as many bytes of the attributes as their own `size` says, and they outlive the call.
+    // SAFETY: the kernel reads as many bytes of the attributes as their own `size` says, and they outlive the
+    // call.
     unsafe {
         libc::syscall(libc::SYS_sched_setattr, THIS_THREAD, std::ptr::from_ref(attributes), NO_FLAGS) == 0
     }

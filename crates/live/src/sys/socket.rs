@@ -59,20 +59,20 @@ pub fn receive(socket: &Socket, into: &mut [u8]) -> Result<usize> {
     Ok(rustix::net::recv(socket, into, RecvFlags::empty())?.0)
 }
 
-/// Takes up to as many bytes off a TCP socket as `room` has, without copying them into it (tcp(7), MSG_TRUNC); returns how
-/// many.
+/// Takes up to as many bytes off a TCP socket as `room` has, without copying them into it (tcp(7),
+/// MSG_TRUNC); returns how many.
 pub fn discard(socket: &Socket, room: &mut [u8]) -> Result<usize> {
     Ok(rustix::net::recv(socket, room, RecvFlags::TRUNC)?.1)
 }
 
-/// Makes every close of a TCP socket abort its connection, so that the kernel keeps nothing of it (socket(7), SO_LINGER with
-/// no time). Connections that the socket accepts inherit this.
+/// Makes every close of a TCP socket abort its connection, so that the kernel keeps nothing of it (socket(7),
+/// SO_LINGER with no time). Connections that the socket accepts inherit this.
 pub fn abort_when_closed(socket: &Socket) -> Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
 
-/// Copies the kernel's state of a TCP connection (struct tcp_info of include/uapi/linux/tcp.h) into the buffer, as many
-/// bytes as fit and the kernel has.
+/// Copies the kernel's state of a TCP connection (struct tcp_info of include/uapi/linux/tcp.h) into the
+/// buffer, as many bytes as fit and the kernel has.
 #[expect(
     unsafe_code,
     reason = "rustix and socket2 do not offer TCP_INFO, and libc's struct lacks its later fields"

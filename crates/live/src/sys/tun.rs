@@ -19,8 +19,8 @@ struct Request {
     unused: [u8; UNUSED_BYTES],
 }
 
-/// Opens a TUN device in the caller's namespace that carries IP packets without further header. Its reads and writes do not
-/// wait, and it disappears when its descriptor is closed.
+/// Opens a TUN device in the caller's namespace that carries IP packets without further header. Its reads and
+/// writes do not wait, and it disappears when its descriptor is closed.
 #[expect(
     unsafe_code,
     reason = "no crate here knows TUNSETIFF, and those for TUN devices bring a runtime of their own"

@@ -72,8 +72,8 @@ impl Watch {
         Ok(epoll::modify(&self.epoll, fd, EventData::new_u64(number), EventFlags::IN)?)
     }
 
-    /// Watches a descriptor only for changes from now on: it is reported as readable once now, and again whenever its
-    /// state changes.
+    /// Watches a descriptor only for changes from now on: it is reported as readable once now, and again
+    /// whenever its state changes.
     pub fn watch_changes(&self, fd: BorrowedFd<'_>, number: u64) -> Result<()> {
         let flags = EventFlags::IN | EventFlags::ET;
         Ok(epoll::modify(&self.epoll, fd, EventData::new_u64(number), flags)?)
