@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Runs the same algorithm as a program: it reads one event per line from standard input, and prints the window
- * after each event, in segments.
+ * Runs the same algorithm as a program: it reads one event per line from standard input, and prints the
+ * window after each event, in segments.
  *
  *     ack NOW_US ACKED RTT_US BASE_RTT_US SRTT_US DELIVERED NEXT UNACKNOWLEDGED
  *     loss | timeout NOW_US BASE_RTT_US SRTT_US     recovery sets cwnd to ssthresh, or to 1, at once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Translates the kernel's events into those that the algorithms know. docs/live-algorithms.md describes what Linux
- * does and where it differs from the simulator's sender.
+ * Translates the kernel's events into those that the algorithms know. docs/live-algorithms.md describes what
+ * Linux does and where it differs from the simulator's sender.
  */
 #ifndef LF_KERNEL_H
 #define LF_KERNEL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * The kernel's types, with only the members that are used here. The loader finds each member by its name in the
- * BTF of the running kernel (CO-RE), so one object serves every kernel that has them.
+ * The kernel's types, with only the members that are used here. The loader finds each member by its name in
+ * the BTF of the running kernel (CO-RE), so one object serves every kernel that has them.
  */
 #ifndef LF_KERNEL_TYPES_H
 #define LF_KERNEL_TYPES_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * What the algorithms share: their vocabulary (that of the trait CongestionControl in crates/transport),
- * windows in fixed point, and round trips. An algorithm includes only this file, so that the same source runs in
- * the kernel (kernel.h) and, with LF_HOST, as a program that a test compares with the Rust form (host.h).
+ * windows in fixed point, and round trips. An algorithm includes only this file, so that the same source runs
+ * in the kernel (kernel.h) and, with LF_HOST, as a program that a test compares with the Rust form (host.h).
  *
  * Windows are in segments with 32 binary places; shares and gains have 16; round-trip times are in
  * microseconds. The arithmetic holds for windows below 2^24 segments and times below 2^24 us.
@@ -108,8 +108,8 @@ static inline u64 standard_step(const struct window *w, u32 acked) { return step
 /* Keeps a window that has shrunk from entering slow-start again. */
 static inline void lower_ssthresh(struct window *w) { w->ssthresh = least(w->ssthresh, w->cwnd); }
 
-/* Counts round trips by sequence numbers: one has passed when the first byte that was sent after its beginning
- * is acknowledged. */
+/* Counts round trips by sequence numbers: one has passed when the first byte sent after its beginning is
+ * acknowledged. */
 struct round {
 	u64 began_us; /* 0: no round trip has begun */
 	u32 mark;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* BIC TCP as Li, Leith and Shorten (2007) write it, with their slip corrected; crates/transport/src/cc/bic.rs. */
+/* BIC TCP as Li, Leith and Shorten (2007) write it, their slip corrected; crates/transport/src/cc/bic.rs. */
 #include "lf.h"
 
 #define S_MAX 32              /* segments per round trip */

@@ -3,7 +3,7 @@
 #include "logarithm.h"
 
 #define LOG_ALPHA LOG(3)        /* -log2 of alpha, which is 1/8 */
-#define GAMMA SEGMENTS(30)      /* own queue at which dwnd begins to shrink, by all of the queue, as zeta is 1 */
+#define GAMMA SEGMENTS(30)      /* own queue at which dwnd begins to shrink, by all of it, as zeta is 1 */
 #define LOW_WINDOW SEGMENTS(41)
 #define LEAST_SAMPLES 3
 
