@@ -226,16 +226,16 @@ fn a_program_that_the_verifier_rejects_is_reported_in_one_line_and_leaves_only_i
 fn without_rights_the_line_says_what_is_needed() {
     let Some((_turn, folder)) = kernel() else { return };
     // where every user may read
-    let place = std::env::temp_dir().join(format!("longfat-bpf-{}", std::process::id()));
-    std::fs::create_dir_all(&place).expect("a temporary folder");
-    let (program, object) = (place.join("loader"), place.join("lf_stcp.o"));
+    let shared = std::env::temp_dir().join(format!("longfat-bpf-{}", std::process::id()));
+    std::fs::create_dir_all(&shared).expect("a temporary folder");
+    let (program, object) = (shared.join("loader"), shared.join("lf_stcp.o"));
     std::fs::copy(LOADER, &program).expect("copied");
     std::fs::copy(folder.join("lf_stcp.o"), &object).expect("copied");
     let output = Command::new("setpriv")
         .args(["--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"])
         .args([&program, &object])
         .output();
-    std::fs::remove_dir_all(&place).expect("removed");
+    std::fs::remove_dir_all(&shared).expect("removed");
     let Ok(output) = output else { return skipped("no setpriv (Debian: util-linux)") };
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");

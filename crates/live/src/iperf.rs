@@ -1,6 +1,6 @@
-//! iperf3 as the source of what flows over TCP carry: for each flow a client in the sender's namespace and a
-//! server in the receiver's. The connection that carries the data is observed from outside, through our own
-//! descriptor of its socket.
+//! iperf3 as a source of traffic: for each flow over TCP, a client in the sender's namespace and a server in
+//! the receiver's. The connection that carries the data is observed from outside, through our own descriptor
+//! of its socket.
 
 use crate::connection::segment_bytes;
 use crate::error::LiveError;
@@ -31,13 +31,13 @@ const LARGEST_SEGMENT: u32 = 9 * 1024;
 /// How much a client sends before its server is ready for the test (COOKIE_SIZE of its iperf.h).
 const COOKIE_BYTES: u64 = 37;
 
-/// What flows over TCP carry.
+/// What makes the traffic of flows over TCP.
 #[derive(Clone, Debug, Default)]
 pub enum Traffic {
-    /// Data from Longfat's own sockets.
+    /// Longfat's own sockets.
     #[default]
     Longfat,
-    /// Data from this program, which is iperf3.
+    /// This program, which is iperf3.
     Iperf3(PathBuf),
 }
 

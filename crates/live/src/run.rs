@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// Between the end of setting up and the start of the clock.
+/// Time between the end of the setup and the start of the clock.
 const LEAD: Interval = Interval::from_millis(20);
 /// A socket may buffer this many times what the path and its queues hold, because the kernel counts more than
 /// payload.
@@ -53,7 +53,7 @@ pub struct Live {
 /// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the
 /// right to make namespaces must not have another thread. `congestion` has the kernel's name for the
 /// algorithm of each flow and background source over TCP; Longfat's own algorithms are registered from their
-/// objects in `objects`. `traffic` is what flows over TCP carry.
+/// objects in `objects`. `traffic` says what makes their traffic.
 ///
 /// # Errors
 /// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
