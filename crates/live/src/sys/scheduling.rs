@@ -52,7 +52,7 @@ const fn fifo(priority: u32) -> libc::sched_attr {
 /// Sets the scheduling of the calling thread (sched_setattr(2)). Returns whether the kernel accepted it.
 #[expect(
     unsafe_code,
-    reason = "rustix, nix and libc have no sched_setattr, and thread-priority 3.1 passes it a pthread_t, not a thread id"
+    reason = "only thread-priority has sched_setattr, and 3.1 passes it a pthread_t for a thread id"
 )]
 fn schedule(attributes: &libc::sched_attr) -> bool {
     const THIS_THREAD: libc::pid_t = 0;

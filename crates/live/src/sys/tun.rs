@@ -23,7 +23,7 @@ struct Request {
 /// writes do not wait, and it disappears when its descriptor is closed.
 #[expect(
     unsafe_code,
-    reason = "no crate here knows TUNSETIFF, and those for TUN devices bring a runtime of their own"
+    reason = "rustix has no TUNSETIFF, and crates for TUN devices configure the interface too, by ioctls"
 )]
 pub fn open_tun(name: &str) -> Result<OwnedFd> {
     let tun = open(NODE, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
