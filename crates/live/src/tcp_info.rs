@@ -40,6 +40,8 @@ pub struct TcpInfo {
     pub srtt: Interval,
     /// Payload bytes acknowledged.
     pub acked_bytes: u64,
+    /// Payload bytes sent, without retransmissions (Linux 4.19; 0 before).
+    pub sent_bytes: u64,
     /// Segments with payload that were sent.
     pub data_segments_sent: u64,
     /// Segments that were retransmitted.
@@ -90,6 +92,7 @@ impl TcpInfo {
             cwnd: f64::from(u32_at(80)),
             retransmits: u64::from(u32_at(100)),
             acked_bytes: u64_at(120).saturating_sub(1), // the SYN counts as one
+            sent_bytes: u64_at(200).saturating_sub(u64_at(208)),
             data_segments_sent: u64::from(u32_at(156)),
             busy: microseconds(u64_at(168)),
             receiver_limited: microseconds(u64_at(176)),
