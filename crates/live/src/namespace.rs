@@ -5,7 +5,6 @@ use crate::error::LiveError;
 use crate::sys::netlink::Netlink;
 use crate::sys::{namespaces, scheduling, tun};
 use crate::sysctl::{self, Sysctl, TcpSetup};
-use netlink_packet_route::link::LinkAttribute;
 use std::fs;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -108,16 +107,16 @@ fn end(setup: &HostSetup, side: usize) -> Result<End, LiveError> {
     let namespace = fs::File::open("/proc/thread-self/ns/net").map_err(LiveError::setup("its namespace"))?;
     sysctl::apply(setup.tcp).map_err(|(name, error)| LiveError::setup(name)(error))?;
     let netlink = Netlink::open().map_err(LiveError::setup("a netlink socket"))?;
-    let loopback = netlink.index("lo").and_then(|index| netlink.put_up(index, Vec::new()));
+    let loopback = netlink.index("lo").and_then(|index| netlink.put_up(index));
     loopback.map_err(LiveError::setup("lo"))?;
     let tun = tun::open_tun(DEVICE).map_err(|e| LiveError::tun(&e))?;
-    let attributes =
-        vec![LinkAttribute::TxQueueLen(setup.queue_packets), LinkAttribute::Mtu(setup.packet_bytes)];
     let index = netlink
         .index(DEVICE)
         .and_then(|index| {
+            // before the device is up, so that no packet meets the default limits
+            netlink.set_limits(index, setup.queue_packets, setup.packet_bytes)?;
             netlink.add_address(index, ADDRESSES[side])?;
-            netlink.put_up(index, attributes)?;
+            netlink.put_up(index)?;
             Ok(index)
         })
         .map_err(LiveError::setup("the TUN device"))?;

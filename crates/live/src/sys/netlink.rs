@@ -41,13 +41,20 @@ impl Netlink {
         Ok(name_to_index(&self.socket, name)?)
     }
 
-    /// Puts an interface up, with these attributes.
-    pub fn put_up(&self, interface: u32, attributes: Vec<LinkAttribute>) -> Result<()> {
+    /// Sets how many packets may wait in an interface, and its largest packet, bytes.
+    pub fn set_limits(&self, interface: u32, queue_packets: u32, packet_bytes: u32) -> Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = interface;
+        message.attributes = vec![LinkAttribute::TxQueueLen(queue_packets), LinkAttribute::Mtu(packet_bytes)];
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Puts an interface up.
+    pub fn put_up(&self, interface: u32) -> Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = interface;
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
-        message.attributes = attributes;
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
