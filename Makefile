@@ -64,7 +64,8 @@ docs-rust:
 
 bench: setup
 	$(BIN)/python benches/bench.py
-	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport --bench agenda --bench queue --bench scoreboard
+	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport -p longfat-wire \
+	    --bench agenda --bench queue --bench scoreboard --bench real_packet
 
 bench-peers: .venv/.requirements
 	$(BIN)/python benches/peers/peers.py
