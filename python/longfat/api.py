@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from longfat.live import run as live
-from longfat.live import traffic as traffics
 from longfat.runs import simulate
 from longfat.runs.result import Result
 from longfat.runs.simulate import Source, load, run_many
@@ -38,8 +36,12 @@ def run(
     """
     scenario = load(source, seed=seed, window=window)
     if backend == "live":
+        from longfat.live import run as live
+
         named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario"
         return live.run(scenario, named, traffic)
     if traffic != "longfat":
+        from longfat.live import traffic as traffics
+
         traffics.refuse_unknown(traffic, backend)
     return simulate.run(scenario)

@@ -66,7 +66,7 @@ def test_forms_of_earlier_versions_get_one_note_each(longfat: Any, file: Path) -
     code, out, err = longfat(
         *("run", file, "--json", "--set", f"flow.0.algorithm={cubic}", "--set", f"flow.1.algorithm={cubic}")
     )
-    assert (code, err) == (0, 'note: cubic.hystart = "off" is written false since 0.2\n')
+    assert (code, err) == (0, 'note: cubic.hystart = "off" is an old form; write false\n')
     assert json.loads(out)["flows"][1]["algorithm"] == "cubic"
 
 

@@ -241,3 +241,22 @@ def test_the_tutorials_commands_run(tmp_path, monkeypatch):
     assert (tmp_path / "out" / "buffers" / "index.html").is_file()
     summary = json.loads((tmp_path / "out" / "repeated" / "summary.json").read_text())
     assert len(summary["runs"]) == 5
+
+
+SOURCES = sorted(
+    path
+    for folder, ending in (
+        ("python/longfat", "*.py"),
+        ("benches", "*.py"),
+        ("validation", "*.py"),
+        ("crates", "*.rs"),
+    )
+    for path in (ROOT / folder).rglob(ending)
+)
+
+
+def test_no_docstring_begins_with_of():
+    begins = re.compile(r'^\s*(?:"""|///|//!) ?Of ', re.MULTILINE)
+    assert [
+        str(path.relative_to(ROOT)) for path in SOURCES if begins.search(path.read_text(encoding="utf-8"))
+    ] == []

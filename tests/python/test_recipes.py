@@ -68,7 +68,7 @@ def test_the_example_suite_satisfies_what_every_suite_has_to(example):
 
 
 OWN_REDUCTION = """
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 
 @kept_as("own.reduce", "1")
 def reduce(result):

@@ -22,7 +22,7 @@ import longfat
 from longfat import suites
 from longfat.runs.result import Result
 from longfat.screen import measure
-from longfat.store.identity import kept_as, reduction_key
+from longfat.store.kept import kept_as, reduction_key
 from longfat.sweep import reduction as sweep_reduction
 
 PACKAGE = Path(longfat.__file__).parent
@@ -81,7 +81,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
 
 REDUCTIONS: dict[str, Reduction] = {
     **{name: suites.get(name).reduce for name in suites.names()},
-    "screen": measure.figures,
+    "screen": measure.measure,
     "sweep": sweep_reduction.reduce_run,
 }
 

@@ -406,25 +406,25 @@ def test_a_buffer_in_bytes_has_room_for_a_packet_of_the_background_too() -> None
         (
             {"flow__0__algorithm": {"name": "cubic", "fast_convergence": False}},
             {"flow__0__algorithm": {"name": "cubic", "fast_convergence": "off"}},
-            'cubic.fast_convergence = "off" is written false since 0.2',
+            'cubic.fast_convergence = "off" is an old form; write false',
         ),
         (
             {"flow__0__algorithm": {"name": "cubic", "hystart": True}},
             {"flow__0__algorithm": {"name": "cubic", "hystart": "on"}},
-            'cubic.hystart = "on" is written true since 0.2',
+            'cubic.hystart = "on" is an old form; write true',
         ),
         (
             {"flow__0__algorithm": {"name": "bic", "s_max": "auto"}},
             {"flow__0__algorithm": {"name": "bic", "s_max": 0}},
-            'bic.s_max = 0 is written "auto" since 0.2',
+            'bic.s_max = 0 is an old form; write "auto"',
         ),
         (
             {"bottleneck__queue": {"kind": "red", "gentle": False, "min": "auto"}},
             {"bottleneck__queue": {"kind": "red", "gentle": "false", "min": "auto"}},
-            'red.gentle = "false" is written false since 0.2',
+            'red.gentle = "false" is an old form; write false',
         ),
-        ({"flow__0__ecn": True}, {"flow__0__ecn": "on"}, 'ecn = "on" is written true since 0.2'),
-        ({"sample__events": False}, {"sample__events": "off"}, 'events = "off" is written false since 0.2'),
+        ({"flow__0__ecn": True}, {"flow__0__ecn": "on"}, 'ecn = "on" is an old form; write true'),
+        ({"sample__events": False}, {"sample__events": "off"}, 'events = "off" is an old form; write false'),
     ],
 )
 def test_old_words_for_switches_and_zero_for_auto_are_read_with_a_note(

@@ -15,7 +15,8 @@ from longfat import errors
 from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.store import index, store, whole
-from longfat.store.identity import digest, reduction_key, run_key
+from longfat.store.identity import digest, run_key
+from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.suites.kit.reduction import reduce_run
 from longfat.sweep import reduction

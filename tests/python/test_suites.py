@@ -11,8 +11,9 @@ import pytest
 
 import worlds
 from longfat import suites
+from longfat.errors import InputError
 from longfat.scenario.model import Scenario
-from longfat.store.identity import reduction_key
+from longfat.store.kept import reduction_key
 from longfat.suites.kit.claims import judge
 from longfat.suites.kit.suite import Data
 
@@ -194,3 +195,14 @@ def test_changing_a_bound_changes_the_text_of_a_rule_and_its_check(suite, name, 
     assert told
     assert decided
     assert decided == told or (suite, name) in SOME_CLAIMS
+
+
+def test_a_suite_whose_reduction_has_no_key_is_refused_before_anything_is_written(tmp_path):
+    file = tmp_path / "keyless_paper.py"
+    file.write_text(
+        "from longfat.suites.kit.suite import Suite\n"
+        "def reduce(result):\n    return {}\n"
+        "SUITE = Suite('keyless', 'title', 'citation', (), (), reduce)\n"
+    )
+    with pytest.raises(InputError, match=r"keyless_paper.py: reduction reduce: has no key .*kept_as"):
+        suites.get(str(file))

@@ -119,11 +119,11 @@ class Planned(Protocol):
 
     @property
     def algorithm(self) -> str:
-        """Of all its flows."""
+        """What its flows run."""
 
     @property
     def seeds(self) -> range:
-        """Of its repeats."""
+        """The seeds of its repeats."""
 
     @property
     def jobs(self) -> int:

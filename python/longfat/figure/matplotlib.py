@@ -25,7 +25,7 @@ PANEL_WIDTH_INCHES = 1.75
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
-PLAIN_TICKS = (0.1, 1000.0)
+WRITTEN_OUT = (0.1, 1000.0)
 """Values of a logarithmic axis in this range are written out, not as powers of ten."""
 DPI = 150
 
@@ -135,7 +135,7 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
         axis.set_xlim(*panel.x_range)
     if panel.x_log:
         axis.set_xscale("log")
-        if all(PLAIN_TICKS[0] <= x <= PLAIN_TICKS[1] for curve in panel.curves for x in curve.x):
+        if all(WRITTEN_OUT[0] <= x <= WRITTEN_OUT[1] for curve in panel.curves for x in curve.x):
             axis.xaxis.set_major_formatter("{x:g}")
         scales.thin_ticks(axis.xaxis)
     if panel.y_log and _any_positive(panel):

@@ -10,7 +10,7 @@ from typing import Any
 from longfat.units import RATE
 
 DIGITS = 4
-PLAIN = (1e-4, 1e9)
+WITHOUT_EXPONENT = (1e-4, 1e9)
 """The range of numbers that are written without an exponent."""
 
 
@@ -30,7 +30,7 @@ def number(value: float | None, digits: int = DIGITS, nothing: str = "-") -> str
         return nothing
     if value == 0.0:
         return "0"
-    if not PLAIN[0] <= abs(value) < PLAIN[1]:
+    if not WITHOUT_EXPONENT[0] <= abs(value) < WITHOUT_EXPONENT[1]:
         return f"{value:.{digits}g}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"

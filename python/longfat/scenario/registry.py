@@ -8,6 +8,7 @@ works out by itself. Both are translated here, so plans and stored keys have the
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Sequence
 from functools import cache
@@ -25,8 +26,6 @@ SWITCHES = ({"on": True, "off": False}, {"true": True, "false": False})
 OLD_WORDS = SWITCHES[0] | SWITCHES[1]
 """Texts that are read as true and false, with a note."""
 AUTO = "auto"
-SINCE = "0.2"
-"""The version that brought `true`, `false` and "auto" to every key."""
 
 
 class Parameter(TypedDict):
@@ -134,7 +133,15 @@ def read_switch(value: Any, named: str = "") -> bool:
 
 def _note_old(named: str, value: Any, new: str) -> None:
     told = f"{named} = {shown(value)}" if named else shown(value)
-    warnings.warn(f"{told} is written {new} since {SINCE}", OldFormWarning, stacklevel=3)
+    warnings.warn(f"{told} is an old form; write {new}", OldFormWarning, stacklevel=_caller_level())
+
+
+def _caller_level() -> int:
+    """The stack level of the first frame outside the package, as `_note_old` counts them."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("longfat."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def switch_words(parameter: Parameter) -> dict[bool, str]:

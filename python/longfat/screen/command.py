@@ -17,10 +17,11 @@ from longfat.screen import estimate, page
 from longfat.screen.columns import COLUMNS
 from longfat.screen.figure import figure
 from longfat.screen.grid import Grid, Task, tasks
-from longfat.screen.measure import figures
+from longfat.screen.measure import measure
 from longfat.screen.table import SCREEN_FILE
 from longfat.store import output
-from longfat.store.identity import reduction_key, run_key
+from longfat.store.identity import run_key
+from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table
 
@@ -39,7 +40,7 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
     """
     console = console or Console(quiet=True)
     marks = output.STORE_FILES | {SCREEN_FILE}
-    with output.folder(out, output.SCREEN_FILES, marks) as draft, Store(out, reduction_key(figures)) as kept:
+    with output.folder(out, output.SCREEN_FILES, marks) as draft, Store(out, reduction_key(measure)) as kept:
         planned = tasks(grid)
         begin = time.perf_counter()
         rows = _rows(grid, planned, kept, jobs, console)
@@ -68,7 +69,7 @@ def _rows(
         expected = sum(task.packets for task in planned)
         bar = progress.add_task(f"screen {grid.mode}", total=expected, runs=0, of=len(planned), rate=0.0)
         progress.update(bar, advance=sum(planned[i].packets for i in rows), runs=len(rows))
-        results = run_many((planned[i].scenario for i in missing), jobs=jobs, reduce=figures)
+        results = run_many((planned[i].scenario for i in missing), jobs=jobs, reduce=measure)
         for number, measured in results:
             position = missing[number]
             kept.add(keys[position], measured)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from longfat.runs import metrics
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 
 
 @kept_as("longfat.screen.measure.figures", "baae36e8969882e3")
-def figures(result: Any) -> dict[str, Any]:
+def measure(result: Any) -> dict[str, Any]:
     """Returns shares, ratios and times over the span of results; None for what was never reached."""
     summary = result.summary
     flows, link = summary["flows"], summary["links"][0]

@@ -1,22 +1,17 @@
-"""The keys of stored results: what makes two runs the same run, and two reductions the same reduction."""
+"""The keys of stored runs: what makes two runs the same run."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from longfat import _core
 from longfat.runs import plan
 from longfat.scenario.model import Scenario
-
-KEY = "_longfat_kept_as"
-"""The attribute of a reduction that holds its key."""
-
-Reduction = TypeVar("Reduction", bound=Callable[..., Any])
 
 
 def run_key(scenario: Scenario) -> str:
@@ -36,31 +31,6 @@ def run_keys(scenario: Scenario, seeds: Iterable[int]) -> Iterator[str]:
     version = _core.results_version(json.dumps(planned))
     for seed in seeds:
         yield digest([version, planned | {"seed": seed}, own])
-
-
-def kept_as(name: str, version: str) -> Callable[[Reduction], Reduction]:
-    """Declares the key under which a store keeps what a reduction returns.
-
-    The key does not depend on the function's module, so stored rows survive a move. Whoever changes what a
-    reduction returns must change its version; `tests/python/test_reductions.py` fails if that is
-    forgotten.
-
-    Args:
-        name: distinguishes this reduction from all others.
-        version: distinguishes what it returns from what it returned earlier; any text.
-    """
-
-    def declare(function: Reduction) -> Reduction:
-        setattr(function, KEY, f"{name}-{version}")
-        return function
-
-    return declare
-
-
-def reduction_key(function: Callable[..., Any]) -> str:
-    """Returns the key under which a store keeps what this reduction returns; see `kept_as`."""
-    key: str = getattr(function, KEY)
-    return key
 
 
 def digest(value: Any) -> str:

@@ -63,7 +63,7 @@ class Store:
 
         Args:
             where: a folder, or an address with "://" for fsspec.
-            reduction: the key of what is kept of each run, from `identity.reduction_key`.
+            reduction: the key of what is kept of each run, from `kept.reduction_key`.
             write: False to read only; another process may write meanwhile.
 
         Raises:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
+from longfat.store.kept import reduction_key
 from longfat.words import suggestion
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ def _suite_of(path: Path) -> Suite:
     suite: Suite | None = getattr(_imported(path.resolve()), "SUITE", None)
     if suite is None:
         raise InputError(f"suite {path}: defines no SUITE; docs/recipes/add-a-suite.md has an example")
+    try:
+        reduction_key(suite.reduce)
+    except InputError as error:
+        raise InputError(f"suite {path}: {error}") from None
     return suite
 
 

@@ -35,10 +35,10 @@ def dimension_of(value: Any) -> Dimension | None:
     return next((dimension for dimension in DIMENSIONS if found[1] in dimension.units), None)
 
 
-def plain(value: Any) -> Any:
+def in_si(value: Any) -> Any:
     """Returns a value of an axis for tables: quantities in SI units, tables as short texts."""
     if isinstance(value, str):
-        return _plain(value)
+        return _text_in_si(value)
     if isinstance(value, dict):
         return ", ".join(f"{key} {item}" for key, item in value.items())
     if isinstance(value, list):
@@ -50,15 +50,15 @@ def are_numbers(values: Sequence[Any]) -> bool:
     """Whether the values are numbers of one kind; "20 % BDP" and "50 packets" are two kinds."""
     first = _kind(values[0])
     return all(_kind(value) == first for value in values) and all(
-        isinstance(plain(value), (int, float)) for value in values
+        isinstance(in_si(value), (int, float)) for value in values
     )
 
 
 def in_table(value: Any, number: bool) -> float | str:
     """Returns a value as tables store it: a number in SI units, or the text from the file."""
     if number:
-        return float(plain(value))
-    return value if isinstance(value, str) else str(plain(value))
+        return float(in_si(value))
+    return value if isinstance(value, str) else str(in_si(value))
 
 
 def _kind(value: Any) -> Dimension | str | None:
@@ -67,7 +67,7 @@ def _kind(value: Any) -> Dimension | str | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def _plain(text: str) -> float | str:
+def _text_in_si(text: str) -> float | str:
     """Cached, since every row of a table asks for the same few texts."""
     dimension = dimension_of(text)
     if dimension is not None:

@@ -19,21 +19,20 @@ from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key
 from longfat.sweep.grid import Sweep
 from longfat.sweep.reduction import reduce_run
-from longfat.units import TIME
+from longfat.units import PACKET_BITS, TIME
 
 MOST_RUNS = 100_000
 """The limit without --yes."""
 SAMPLED = 5
 """Runs that are tried out."""
 SAMPLE_PACKETS = 2e5
-"""Of each, about."""
-PACKET_BITS = 12_000.0
+"""Packets of each such run, roughly."""
 START_S = 1.0
-"""Of the workers."""
+"""Time to start the workers."""
 COMPRESSION = 8.0
-"""Of a row as text, in a segment."""
+"""How much smaller a row is in a segment than as text."""
 SAMPLE_BYTES = 60.0
-"""Of a row of samples in Parquet."""
+"""Size of a row of samples in Parquet."""
 
 
 def refuse_large(sweep: Sweep, accepted: bool) -> None:

@@ -17,7 +17,7 @@ from longfat.errors import InputError
 from longfat.figure.data import Figure, Panel, points
 from longfat.runs import metrics
 from longfat.sweep import words
-from longfat.sweep.axes import are_numbers, in_table, plain
+from longfat.sweep.axes import are_numbers, in_si, in_table
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 
@@ -143,7 +143,7 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
         for step in steps:
             key = (_stored(swept, layout.x, step), None, _stored(swept, layout.lines, level), *at)
             values = [factor * value for value in found.groups.get(key, ())]
-            samples.append((scale * float(plain(step)), _mean_stderr(values)))
+            samples.append((scale * float(in_si(step)), _mean_stderr(values)))
         algorithm = _algorithm(layout.lines, level)
         met[algorithm or ""] = met.get(algorithm or "", -1) + 1
         label = (
@@ -152,7 +152,7 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
         if layout.lines and _stored(swept, layout.lines, level) not in valued:
             label = f"{label} (no values)"
         curves.append(points(label, samples, algorithm, met[algorithm] if algorithm else number))
-    log, x_range = _x_scale([scale * float(plain(step)) for step in steps])
+    log, x_range = _x_scale([scale * float(in_si(step)) for step in steps])
     return Panel(
         title,
         words.labelled(_name(swept, layout.x), unit),
@@ -324,7 +324,7 @@ def _values(swept: Swept, layout: Layout, key: str | None) -> list[Any]:
     return [
         value
         for value in _all_values(swept, key)
-        if kept is None or any(plain(value) == plain(other) for other in kept)
+        if kept is None or any(in_si(value) == in_si(other) for other in kept)
     ]
 
 

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from longfat.errors import InputError
-from longfat.sweep.axes import Axis, are_numbers, plain
+from longfat.sweep.axes import Axis, are_numbers, in_si
 from longfat.words import suggestion
 
 Kind = Literal["lines", "heat"]
@@ -140,9 +140,9 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
     for key, wanted in table.items():
         _axis(key, values, at)
         items = wanted if isinstance(wanted, list) else [wanted]
-        kept[key] = [value for value in values[key] if any(plain(value) == plain(item) for item in items)]
+        kept[key] = [value for value in values[key] if any(in_si(value) == in_si(item) for item in items)]
         for item in items:
-            if all(plain(value) != plain(item) for value in values[key]):
+            if all(in_si(value) != in_si(item) for value in values[key]):
                 told = ", ".join(str(value) for value in values[key])
                 raise InputError(f"{at}.{key} = {item}: not a value of this axis; accepted: {told}")
         if not kept[key]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longfat.runs.result import Result
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 
 MACHINES = ("performance", "version")
 """Parts of a summary that depend on the machine, not on the run."""

@@ -27,7 +27,8 @@ from longfat.errors import InputError
 from longfat.runs import pool, simulate
 from longfat.scenario.model import Scenario
 from longfat.store import output, store
-from longfat.store.identity import digest, reduction_key, run_keys
+from longfat.store.identity import digest, run_keys
+from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.sweep import page, tables
 from longfat.sweep.grid import Keep, Point, Sweep

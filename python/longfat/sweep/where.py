@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from longfat.errors import InputError
-from longfat.sweep.axes import plain
+from longfat.sweep.axes import in_si
 from longfat.words import suggestion
 
 OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {
@@ -54,7 +54,7 @@ class Filter:
         """Whether the point with these values stays; raises InputError if they cannot be compared."""
         if self._tree is None:
             return True
-        names = {name: plain(values[key]) for name, key in self._names.items()}
+        names = {name: in_si(values[key]) for name, key in self._names.items()}
         try:
             kept = _value(self._tree, names)
         except (TypeError, ZeroDivisionError) as error:

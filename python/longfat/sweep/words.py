@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longfat.sweep.axes import dimension_of, plain
+from longfat.sweep.axes import dimension_of, in_si
 
 LISTS = ("flow", "background", "link", "node")
 WORDS = {"rtt": "RTT", "jain": "Jain's index", "cov": "coefficient of variation", "srtt": "sRTT"}
@@ -66,7 +66,7 @@ def unit_of(values: Sequence[Any]) -> tuple[str, float]:
 
 def value(step: Any) -> str:
     """A value as the file writes it."""
-    return str(plain(step)) if isinstance(step, (Mapping, list)) else str(step)
+    return str(in_si(step)) if isinstance(step, (Mapping, list)) else str(step)
 
 
 def named(name: str, step: Any) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from longfat.runs import metrics
 from longfat.scenario.capacity import VaryingRate
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 
 SPAN_S = 0.5
 """Goodput and delay are compared over spans this long: ten times the RTT of 50 ms, as RFC 7928 suggests."""

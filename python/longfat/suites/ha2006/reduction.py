@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longfat.runs import metrics
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 from longfat.suites.kit.reduction import history
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat.runs import metrics
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 
 SETTLING_S = 100.0
 FINAL_S = 60.0

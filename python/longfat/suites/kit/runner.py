@@ -17,7 +17,8 @@ from longfat.report.progress import progress_bar
 from longfat.runs.simulate import run_many
 from longfat.scenario.model import Scenario
 from longfat.store import output
-from longfat.store.identity import reduction_key, run_key
+from longfat.store.identity import run_key
+from longfat.store.kept import reduction_key
 from longfat.store.ledger import tally
 from longfat.store.store import Store
 from longfat.suites.kit import folder, page

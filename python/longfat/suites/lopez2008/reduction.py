@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat.runs import metrics
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, SCOUT
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from longfat.runs import metrics
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 from longfat.suites.kit.reduction import reduce_run
 from longfat.suites.kit.suite import Runs
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from longfat.runs import metrics
-from longfat.store.identity import kept_as
+from longfat.store.kept import kept_as
 from longfat.suites.kit import reduction
 from longfat.suites.kit.suite import Runs
 

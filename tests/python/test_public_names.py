@@ -1,0 +1,41 @@
+"""The names that scripts import stay importable, and importing one loads only what it needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("longfat", "run run_many Result Scenario InputError ScenarioError AlgorithmError LongfatError"),
+        ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),
+        ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
+        ("longfat.suites", "get names run_suite"),
+        ("longfat.plan", "build"),
+        ("longfat.plots", "draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
+    ],
+)
+def test_public_names_can_be_imported(module, names):
+    imported = import_module(module)
+    assert [name for name in names.split() if not hasattr(imported, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "unneeded"),
+    [
+        ("longfat", "longfat.runs.simulate"),
+        ("longfat.scenario.registry", "pydantic"),
+        ("longfat.api", "longfat.live.run"),
+        ("longfat.suites", "longfat.scenario.model"),
+        ("longfat.cli.app", "pydantic"),
+    ],
+)
+def test_importing_a_module_leaves_out_what_it_does_not_need(module, unneeded):
+    asked = f"import sys, {module}; print({unneeded!r} in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
