@@ -120,7 +120,7 @@ class Scenario(Part):
         return self
 
     def network(self) -> Network:
-        """The links, the paths over them, and what follows from both. Worked out anew in each call."""
+        """The links, the paths over them, and derived values. Each call computes them again."""
         given = self.bottleneck if "bottleneck" in self.model_fields_set else None
         return Network(given, self.node, self.link, self.flow, self.background)
 
@@ -167,7 +167,7 @@ class Scenario(Part):
         )
 
     def warnings(self) -> list[str]:
-        """Lines about what is probably not meant, but can be run."""
+        """Notes on settings that can be run but are probably mistakes."""
         return notes.warnings(self.network(), self.flow, self.duration)
 
     def notes(self) -> list[str]:
@@ -221,7 +221,7 @@ class Scenario(Part):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns nested tables that `from_dict` reads; a user's own algorithm stays what it is."""
+        """Returns nested tables that `from_dict` reads; a user's own algorithm stays an object."""
         return self.model_dump(exclude_none=True, by_alias=True)
 
     def to_toml(self) -> str:

@@ -10,7 +10,7 @@ from longfat.store.identity import kept_as
 
 @kept_as("longfat.screen.measure.figures", "baae36e8969882e3")
 def figures(result: Any) -> dict[str, Any]:
-    """Returns shares, ratios and times over the span of results; None for what was never reached."""
+    """Returns shares, ratios and times over the span of results; None for values that were never reached."""
     summary = result.summary
     flows, link = summary["flows"], summary["links"][0]
     rates = [flow["throughput_bps"] for flow in flows]

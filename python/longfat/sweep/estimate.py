@@ -1,4 +1,4 @@
-"""Estimates what a sweep takes: a few shortened runs show what a packet and a run cost here."""
+"""Estimates the cost of a sweep: a few shortened runs show the cost of a packet and of a run here."""
 
 from __future__ import annotations
 
