@@ -5,8 +5,8 @@
 //! [`Registration::beside_others`] finds another name where that one is taken. The registration is a struct_ops link that only this process holds: it goes with the [`Registration`] or with
 //! the process, whatever ends it. Sockets that use the algorithm keep it until they close.
 //!
-//! The loader is compiled in by the feature `loader`; without it everything here still answers, and
-//! registering is refused with what to do.
+//! The feature `loader` compiles the loader in; without it everything here still works, and
+//! registering returns an error that says what to do.
 
 mod error;
 #[cfg(feature = "loader")]
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// Whether this build can register algorithms.
 pub const HAS_LOADER: bool = cfg!(feature = "loader");
-/// What the loader finds the kernel's types by.
+/// The file in which the loader finds the kernel's types.
 pub const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Most characters of a name (TCP_CA_NAME_MAX less the zero at its end).
 pub const LONGEST_NAME: usize = 15;
@@ -30,9 +30,9 @@ pub const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control
 /// An algorithm with a kernel form in `bpf/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelForm {
-    /// As in scenario files and in the registry of `longfat-transport`.
+    /// The name in scenario files and in the registry of `longfat-transport`.
     pub algorithm: &'static str,
-    /// As the kernel knows it, at most 15 characters; the object is `<name>.o`.
+    /// The kernel's name for it, at most 15 characters; the object is `<name>.o`.
     pub name: &'static str,
     /// Whether it relies on the kernel's pacing: with the namespace's `net.ipv4.tcp_pacing_ca_ratio` at 100
     /// it leaves at cwnd / srtt, as in the simulator.

@@ -1,4 +1,4 @@
-//! What the sender knows of each segment from the cumulative acknowledgement up to the highest one
+//! The sender's knowledge of each segment from the cumulative acknowledgement up to the highest one
 //! acknowledged (RFC 6675).
 //!
 //! The board keeps runs of segments in the same state, so the work grows with the number of losses, never

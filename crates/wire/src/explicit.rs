@@ -26,7 +26,7 @@ impl Explicit {
         }
     }
 
-    /// A receiver that answers for several packets at once echoes what they say together: XCP's feedback adds up,
+    /// A receiver that acknowledges several packets at once combines their headers: XCP's feedback adds up,
     /// VCP's highest load counts, and of others the last one.
     pub fn join(self, later: Explicit) -> Explicit {
         match (self, later) {

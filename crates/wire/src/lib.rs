@@ -19,11 +19,11 @@ pub use sim_packet::{Extra, SackBlocks, SimPacket};
 pub struct FlowId(pub u32);
 
 impl FlowId {
-    /// Of packets that belong to no flow: messages between elements.
+    /// The flow of packets that belong to no flow: messages between elements.
     pub const NONE: FlowId = FlowId(u32::MAX);
 }
 
-/// What a packet is for. Data, connection requests and what acknowledges acknowledgements travel from sender to
+/// The purpose of a packet. Data, connection requests and what acknowledges acknowledgements travel from sender to
 /// receiver, the others back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
@@ -62,13 +62,13 @@ pub enum Ecn {
     Marked,
 }
 
-/// What a network element may know of a packet, simulated or real.
+/// The properties of a packet, simulated or real, that a network element may use.
 pub trait Packet {
     /// IP length in bytes.
     fn bytes(&self) -> u32;
     /// The flow it belongs to.
     fn flow(&self) -> FlowId;
-    /// What it is for.
+    /// Its purpose.
     fn kind(&self) -> Kind;
     /// Its ECN field.
     fn ecn(&self) -> Ecn;

@@ -12,13 +12,13 @@ pub struct Address(pub u32);
 pub struct Message {
     /// The element that sends it.
     pub from: Address,
-    /// The element that it is for: only this one acts on it, others let it pass.
+    /// The element to which it is addressed. Only this element acts on it; others pass it on.
     pub to: Address,
-    /// What it says.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a message says. An element lets pass what it does not know.
+/// The content of a message. An element passes on content that it does not know.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Content {
@@ -56,14 +56,14 @@ pub enum Content {
 pub struct Crossing {
     /// The link.
     pub link: Address,
-    /// What it can carry at this moment, bit/s.
+    /// Its capacity at this moment, bit/s.
     pub capacity_bps: f64,
     /// What has lately come to it, dropped or not, bit/s of IP.
     pub input_bps: f64,
 }
 
 impl Crossing {
-    /// What it has to spare, bit/s; below zero where more comes to it than it can carry.
+    /// Its spare capacity, bit/s; negative if its input exceeds its capacity.
     pub fn spare_bps(&self) -> f64 {
         self.capacity_bps - self.input_bps
     }

@@ -1,7 +1,7 @@
 //! Quick-Start's option (RFC 4782): a sender asks on its connection request for a rate, routers leave of it what they
-//! approve, and the receiver returns that on its answer.
+//! approve, and the receiver returns that in its response.
 
-/// A rate as the option has it, four bits: 40 kbit/s times two to the power of the code; 0 stands for no rate (RFC 4782,
+/// A rate as coded in the option, four bits: 40 kbit/s times two to the power of the code; 0 stands for no rate (RFC 4782,
 /// section 3.1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct RateCode(u8);
@@ -27,13 +27,13 @@ impl RateCode {
     }
 }
 
-/// What the option is for.
+/// The purpose of the option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Function {
     /// In the IP header of a connection request: asks for a rate.
     #[default]
     Request,
-    /// In the TCP header of the answer: what has become of the request.
+    /// In the TCP header of the response: the result of the request.
     Response,
     /// In the IP header of the sender's first data: the rate that it takes as approved.
     Report,
@@ -42,7 +42,7 @@ pub enum Function {
 /// The Quick-Start option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QuickStart {
-    /// What it is for.
+    /// Its purpose.
     pub function: Function,
     /// The rate asked for, approved so far, or reported.
     pub rate: RateCode,
@@ -60,14 +60,14 @@ impl QuickStart {
     pub const NONCE_BITS: u32 = 30;
 
     /// A router lowers the rate: `random` replaces the two bits of the nonce that stand for each step from the code it
-    /// had to the one below, so that nobody further on can tell the old rate's nonce (RFC 4782, section 3.4).
+    /// had to the one below, so that later nodes cannot know the old rate's nonce (RFC 4782, section 3.4).
     pub fn lower(&mut self, to: RateCode, random: u32) {
         let steps = nonce_below(self.rate) & !nonce_below(to);
         self.nonce = (self.nonce & !steps) | (random & steps);
         self.rate = to;
     }
 
-    /// Whether a receiver that answers so has been left the rate it claims: the bits for the steps below that rate are
+    /// Whether the routers really left the rate that this response claims: the bits for the steps below that rate are
     /// those of the nonce that was sent.
     pub fn is_honest(&self, sent_nonce: u32) -> bool {
         (self.nonce ^ sent_nonce) & nonce_below(self.rate) == 0

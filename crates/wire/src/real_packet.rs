@@ -34,7 +34,7 @@ pub enum Carrier {
     Udp,
 }
 
-/// What the headers of a packet say of its place in a conversation.
+/// The position of a packet in a conversation, from its headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ports {
     /// TCP or UDP.
@@ -86,7 +86,7 @@ impl RealPacket {
         self.bytes
     }
 
-    /// What it carries for the application.
+    /// Its application payload.
     pub fn payload_bytes(&self) -> usize {
         self.bytes.len().saturating_sub(ip_header(&self.bytes) + self.header_bytes())
     }

@@ -18,7 +18,7 @@ pub struct UdtReport {
     pub number: u64,
     /// The round-trip time that the receiver has measured by them; none yet at the beginning.
     pub rtt: Option<Interval>,
-    /// Packets a second that arrive; 0 where the last ones give no answer.
+    /// Packets a second that arrive; 0 if the last ones give no estimate.
     pub arrival_pps: f64,
     /// Packets a second that the path would carry, by packet pairs; 0 while there was none.
     pub capacity_pps: f64,

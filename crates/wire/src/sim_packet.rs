@@ -60,7 +60,7 @@ pub struct Extra {
 pub struct SimPacket {
     /// Data: the segment's number. Acknowledgement: the next segment expected.
     pub seq: u64,
-    /// When it was sent; an acknowledgement echoes the stamp of the earliest segment it answers for (RFC 7323).
+    /// When it was sent; an acknowledgement echoes the stamp of the earliest segment that it covers (RFC 7323).
     pub stamp: Time,
     /// What only some packets carry.
     pub extra: Option<Box<Extra>>,
@@ -70,7 +70,7 @@ pub struct SimPacket {
     pub one_way_delay_ns: u32,
     /// IP length.
     pub bytes: u16,
-    /// What it is for.
+    /// Its purpose.
     pub kind: Kind,
     /// ECN field of the IP header.
     pub ecn: Ecn,

@@ -33,7 +33,7 @@ macro_rules! disciplines {
     };
 }
 
-// One line a discipline: its module, which has its row, and its type.
+// One line for each discipline: its module, which has its row, and its type.
 disciplines! {
     droptail::DropTail;
     red::Red;

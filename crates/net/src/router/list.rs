@@ -35,7 +35,7 @@ macro_rules! routers {
     };
 }
 
-// One line a router: its module, which has its row, and its type.
+// One line for each router: its module, which has its row, and its type.
 routers! {
     quickstart::QuickStart;
     friendly::Friendly;

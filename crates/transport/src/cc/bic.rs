@@ -41,7 +41,7 @@ use longfat_units::{Entry, Interval, Style, Time};
 const SETTLING: Interval = Interval::from_millis(1000);
 /// The delay range counts only once it exceeds the least delay divided by this.
 const LEAST_RANGE: u64 = 64;
-/// What a loss leaves of the delay range.
+/// The part of the delay range that remains after a loss.
 const RANGE_MEMORY: f64 = 0.9;
 /// Least growth per segment where the path looks under-used.
 const HURRY: f64 = 0.05;

@@ -90,7 +90,7 @@ struct Trip {
     samples: u32,
 }
 
-/// What a congestion event changes, and an undo restores.
+/// The state that a congestion event changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct State {
     dwnd: f64,

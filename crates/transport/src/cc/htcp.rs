@@ -126,7 +126,7 @@ fn throughput_changed(before: f64, last: f64, delta_b: f64) -> bool {
     (last - before).abs() > delta_b * before
 }
 
-/// What a congestion event changes, and an undo restores.
+/// The state that a congestion event changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     /// Beginning of D.

@@ -78,7 +78,7 @@ pub const ROW: Row<Vegas> = Row {
     build: Vegas::new,
 };
 
-/// What the window does until the round trip ends.
+/// The behaviour of the window until the round trip ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Course {
     Grow,
@@ -310,7 +310,7 @@ mod tests {
         queue
     }
 
-    /// What a window from below and one from above settle at; a decision shows after two round trips.
+    /// The values at which a window from below and one from above settle; a decision shows after two round trips.
     fn settles_within(words: &[(&str, &str)], mss_bytes: u32, least: f64, most: f64) {
         let below = settled_queue(&mut started(words, mss_bytes), 60.0);
         let above = settled_queue(&mut started(words, mss_bytes), 150.0);
