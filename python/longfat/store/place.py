@@ -45,7 +45,7 @@ class Place(Protocol):
         """Removes a file if it exists."""
 
     def exchange(self, folder: str) -> AbstractContextManager[Put]:
-        """Replaces a folder's content by the files put within the block, if the block ends without an error."""
+        """Replaces a folder's content by the files put in the block, if the block ends without error."""
 
 
 def place(where: Path | str) -> Place:
