@@ -260,7 +260,7 @@ def _serve(
 
 
 def _end_with_parent() -> None:
-    """Ends this process when its parent is killed, which cannot end its workers any more."""
+    """Ends this process when its parent is killed and can no longer end its workers."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

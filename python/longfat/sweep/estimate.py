@@ -24,16 +24,16 @@ from longfat.units import TIME
 MOST_RUNS = 100_000
 """The limit without --yes."""
 SAMPLED = 5
-"""Runs that are tried out."""
+"""Runs that are tried out to estimate the cost."""
 SAMPLE_PACKETS = 2e5
-"""Of each, about."""
+"""About this many packets of each such run."""
 PACKET_BITS = 12_000.0
 START_S = 1.0
-"""Of the workers."""
+"""Time in which the workers start."""
 COMPRESSION = 8.0
-"""Of a row as text, in a segment."""
+"""Compression of a row's text in a segment."""
 SAMPLE_BYTES = 60.0
-"""Of a row of samples in Parquet."""
+"""Size of a row of samples in Parquet."""
 
 
 def refuse_large(sweep: Sweep, accepted: bool) -> None:

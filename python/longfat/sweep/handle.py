@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars
 
 FORMAT = 1
-"""Of sweep.json and its tables; counts up when an older version could not read it."""
+"""The version of sweep.json and its tables; it increases when an older Longfat could not read them."""
 SWEEP_FILE = "sweep.json"
 NAMES = ("runs", "flows", "failures", "claims")
 TYPES = {"run": pa.int64(), "repeat": pa.int64()}
