@@ -1,4 +1,4 @@
-//! What can go wrong, a line each.
+//! The errors of registration, with one line for each.
 
 use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;

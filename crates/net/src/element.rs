@@ -1,4 +1,4 @@
-//! What an element may do, and how it is driven.
+//! The interface of an element, and how a link drives it.
 
 use longfat_units::{Interval, Time};
 use longfat_wire::{Address, Packet};

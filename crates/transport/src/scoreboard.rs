@@ -226,7 +226,7 @@ impl Scoreboard {
         }
     }
 
-    /// The n-th highest selectively acknowledged segment: below it, `n` or more lie above.
+    /// The n-th highest selectively acknowledged segment; any segment below it has at least `n` of them above.
     fn nth_highest_sacked(&self, n: u64) -> u64 {
         let mut missing = n;
         for (i, run) in self.runs.iter().enumerate().rev() {

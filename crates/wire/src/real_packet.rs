@@ -91,7 +91,7 @@ impl RealPacket {
         self.bytes.len().saturating_sub(ip_header(&self.bytes) + self.header_bytes())
     }
 
-    /// Of the header behind IP's.
+    /// The length of the header behind IP's.
     fn header_bytes(&self) -> usize {
         match self.bytes[PROTOCOL] {
             6 => 4 * usize::from(self.bytes[ip_header(&self.bytes) + TCP_OFFSET] >> 4),

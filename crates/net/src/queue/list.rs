@@ -1,4 +1,4 @@
-//! The list of all queue disciplines, and what makes an instance of one.
+//! The list of all queue disciplines, and the function that builds one.
 
 use super::row::{Boxed, Discipline, Setup};
 use longfat_units::parameters::{ParameterError, Parameters, Value};

@@ -1,4 +1,4 @@
-//! The list of all routers, and what makes an instance of one. Those that are a protocol's law come from the list of
+//! The list of all routers, and the function that builds one. Those that are a protocol's law come from the list of
 //! protocols.
 
 use super::protocols;

@@ -1,6 +1,6 @@
 //! BIC TCP (Xu, Harfoush, Rhee, INFOCOM 2004): a binary search for the window of the last loss.
 //!
-//! As Li, Leith and Shorten (2007, section IV-D) write the authors' Linux patch:
+//! The authors' Linux patch as Li, Leith and Shorten (2007, section IV-D) describe it:
 //! ```text
 //! Ack :  cwnd <- cwnd + f(d, cwnd) / cwnd,   d = (w1 - cwnd) / B     (per segment that counts)
 //! Loss:  w1 <- (1 + beta) / 2 cwnd  if cwnd < w1 (fast convergence), else cwnd

@@ -1,7 +1,7 @@
 //! TCP Vegas (Brakmo and Peterson 1995): the window follows the gap between the rate that it would give on an
 //! empty path and the rate achieved.
 //!
-//! As López Pacheco (2008), algorithm 1, writes it, once per round trip:
+//! The rule of López Pacheco (2008), algorithm 1, once per round trip:
 //! ```text
 //! Expected = cwnd / BaseRTT        Actual = segments sent in a round trip / RTT
 //! Diff = Expected - Actual

@@ -1,4 +1,4 @@
-//! What a router knows about another one on the far side of a cloud, and the virtual router that represents
+//! A router's knowledge about another router on the far side of a cloud, and the virtual router that represents
 //! the cloud.
 
 use crate::router::{DynLaw, Laws, Stretch};
