@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs docs-rust clean bench bench-peers bench-guard validate-uml validate-live bpf wheel wheel-test
+.PHONY: help setup demo test lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-live bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,6 +14,7 @@ help:
 	@echo "make test    every test"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
+	@echo "make generated   the schemas and the README's table again, after a change of the registry"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   a wheel with everything in it, and the source distribution, in dist/; wheel-test tries it"
@@ -52,12 +53,19 @@ lint: .venv/.requirements
 docs: setup
 	$(BIN)/sphinx-build -b html -a -E -W --keep-going -n -q docs out/docs
 
+# The files in the repository that follow from the registry.
+generated: setup
+	$(BIN)/longfat schema > schemas/scenario.json
+	$(BIN)/longfat schema --sweep > schemas/sweep.json
+	$(BIN)/python docs/tables.py --write README.md
+
 docs-rust:
 	cargo doc --workspace --no-deps
 
 bench: setup
 	$(BIN)/python benches/bench.py
-	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport --bench agenda --bench queue --bench scoreboard
+	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport -p longfat-wire \
+	    --bench agenda --bench queue --bench scoreboard --bench real_packet
 
 bench-peers: .venv/.requirements
 	$(BIN)/python benches/peers/peers.py

@@ -6,14 +6,14 @@
 #include "logarithm.h"
 
 #define HS_LOW_WINDOW 38
-#define HS_END 100000                 /* b(w) stays as it is there */
+#define HS_END 100000                 /* beyond this window b(w) is constant */
 #define HS_LOG_LOW LOG(5.247927513)   /* log2 of the low window */
 #define HS_SLOPE SHARE(0.0360591132)  /* (0.5 - 0.1) / log2(83000 / 38) */
 /* w^2 p(w) = 2^-HS_LOG_FACTOR w^HS_POWER, for p(w) of 1e-3 at 38 and 1e-7 at 83000 */
 #define HS_POWER SHARE(0.8021421875)
 #define HS_LOG_FACTOR LOG(3.679513313)
 
-/* b(w): the share that a loss takes. */
+/* b(w): the share of the window that a loss takes away. */
 static inline u64 hs_decrease(u64 window)
 {
 	if (window <= HS_LOW_WINDOW)
@@ -32,7 +32,7 @@ static inline u64 hs_increase(u64 window)
 	return greatest(square_p * 2 * b / (SHARE(2) - b), SHARE(1));
 }
 
-/* a(w) of the present window: whole segments make logarithms rare. */
+/* a(w) for the current window. It depends on whole segments only, so that logarithms are rare. */
 struct hs_band {
 	u32 window;
 	u32 increase;

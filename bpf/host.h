@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * The same algorithm as a program: a line an event on standard input, and for each the window that it leaves,
- * in segments.
+ * Runs the same algorithm as a program: it reads one event per line from standard input, and prints the
+ * window after each event, in segments.
  *
  *     ack NOW_US ACKED RTT_US BASE_RTT_US SRTT_US DELIVERED NEXT UNACKNOWLEDGED
- *     loss | timeout NOW_US BASE_RTT_US SRTT_US     recovery leads cwnd to ssthresh, or to 1, at once
+ *     loss | timeout NOW_US BASE_RTT_US SRTT_US     recovery sets cwnd to ssthresh, or to 1, at once
  *     recovered NOW_US BASE_RTT_US SRTT_US
- *     undone CWND SSTHRESH                          whole segments, as what follows
+ *     undone CWND SSTHRESH                          whole segments, here and below
  *     window CWND SSTHRESH
  *     segment BYTES
  */

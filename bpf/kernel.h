@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * The kernel's events as the algorithms know them. What Linux does, and where it differs from the simulator's
- * sender, is in docs/live-algorithms.md.
+ * Translates the kernel's events into those that the algorithms know. docs/live-algorithms.md describes what
+ * Linux does and where it differs from the simulator's sender.
  */
 #ifndef LF_KERNEL_H
 #define LF_KERNEL_H
 
-/* Beside an algorithm's own state in what a connection has for it. */
+/* Shares a connection's memory for its algorithm with the algorithm's own state. */
 struct shared {
-	u32 fraction; /* of cwnd, which the kernel holds in whole segments; 32 binary places */
-	u32 rtt_us;   /* of the acknowledgement that is being handled; 0: none */
+	u32 fraction; /* of cwnd, which the kernel keeps in whole segments; 32 binary places */
+	u32 rtt_us;   /* from the acknowledgement that is being handled; 0: none */
 	u32 base_rtt_us;
 	u32 unused;
 };
@@ -68,7 +68,7 @@ static inline struct ack ack_of(struct tcp_sock *tp, u32 acked)
 	return ack;
 }
 
-/* Whether the window, and not the application, holds the sender; in slow-start half of it
+/* Whether the window, and not the application, limits the sender; in slow-start half a window
  * in flight is enough. */
 static inline bool window_limits(struct tcp_sock *tp)
 {
@@ -82,7 +82,7 @@ void BPF_PROG(init, struct tcp_sock *tp)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 
-	/* the acknowledgement of the SYN has left its round-trip time, that of a short packet, here */
+	/* the acknowledgement of the SYN has stored its round-trip time here, which is that of a short packet */
 	for (int i = 0; i < PRIVATE_WORDS; i++)
 		tp->inet_conn.icsk_ca_priv[i] = 0;
 	if (hooks.paced && sk->sk_pacing_status == SK_PACING_NONE)
@@ -123,7 +123,7 @@ u32 BPF_PROG(ssthresh, struct tcp_sock *tp)
 	struct window w = window_of(tp);
 
 	hooks.on_congestion(state_of(tp), &ack, &w);
-	/* cwnd does not grow until recovery has led it to ssthresh, whose fraction it then has */
+	/* cwnd does not grow until recovery has brought it to ssthresh; it then has the fraction of ssthresh */
 	shared_of(tp)->fraction = (u32)w.ssthresh;
 	return greatest(w.ssthresh, LEAST_SSTHRESH) >> 32;
 }

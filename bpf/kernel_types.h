@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Of the kernel's types only the members that are used here: the loader finds each of them by its name in the
- * BTF of the kernel that runs (CO-RE), so one object serves every kernel that has them.
+ * The kernel's types, with only the members that are used here. The loader finds each member by its name in
+ * the BTF of the running kernel (CO-RE), so one object serves every kernel that has them.
  */
 #ifndef LF_KERNEL_TYPES_H
 #define LF_KERNEL_TYPES_H
@@ -16,13 +16,13 @@ typedef _Bool bool;
 #define true 1
 #define false 0
 
-enum bpf_map_type { BPF_MAP_TYPE_UNUSED }; /* the helpers' header names it */
+enum bpf_map_type { BPF_MAP_TYPE_UNUSED }; /* the helpers' header mentions it */
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-#define PRIVATE_WORDS 13 /* of 8 bytes, that a connection has for its algorithm */
+#define PRIVATE_WORDS 13 /* 8 bytes each: a connection's memory for its algorithm */
 #define CO_RE __attribute__((preserve_access_index))
 
 struct sock {

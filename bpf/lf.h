@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * What the algorithms share: their vocabulary (that of the trait CongestionControl in crates/transport),
- * windows in fixed point, round trips. An algorithm is written against this file alone, so that the same
- * source runs in the kernel (kernel.h) and, with LF_HOST, as a program that a test compares with the Rust
- * form (host.h).
+ * windows in fixed point, and round trips. An algorithm includes only this file, so that the same source runs
+ * in the kernel (kernel.h) and, with LF_HOST, as a program that a test compares with the Rust form (host.h).
  *
  * Windows are in segments with 32 binary places; shares and gains have 16; round-trip times are in
- * microseconds. They hold for windows below 2^24 segments and times below 2^24 us.
+ * microseconds. The arithmetic holds for windows below 2^24 segments and times below 2^24 us.
  */
 #ifndef LF_H
 #define LF_H
@@ -28,17 +27,17 @@ typedef uint64_t u64;
 #define WHOLE(segments) ((u64)(segments) << 32)
 
 #define LEAST_SSTHRESH SEGMENTS(2)  /* RFC 5681, equation 4 */
-#define GREATEST_GAIN SHARE(32767)  /* of what grow() takes */
+#define GREATEST_GAIN SHARE(32767)  /* the greatest that step() uses */
 
 /* What one acknowledgement told the sender. */
 struct ack {
 	u64 now_us;
-	u32 acked;         /* segments by which the window may count it */
+	u32 acked;         /* how many segments it acknowledges, for the growth of the window */
 	u32 rtt_us;        /* 0: none measured */
 	u32 base_rtt_us;   /* the least measured so far, 0: none */
 	u32 srtt_us;
-	u32 delivered;     /* segments known to have arrived so far, wraps */
-	u32 next;          /* sequence numbers in bytes: to be sent next, and the first unacknowledged one */
+	u32 delivered;     /* segments known to have arrived so far; wraps */
+	u32 next;          /* sequence numbers in bytes: the next to be sent, and the first unacknowledged one */
 	u32 unacknowledged;
 	u32 segment_bytes;
 };
@@ -49,24 +48,24 @@ struct window {
 	u64 ssthresh;
 };
 
-/* Each algorithm has its own; it begins as zeros with each connection. */
+/* Each algorithm defines its own; it is all zeros when a connection begins. */
 struct state;
 
-/* An algorithm; what it leaves out does nothing. */
+/* An algorithm; the hooks that it leaves out do nothing. */
 struct hooks {
-	/* any acknowledgement, in recovery too, before on_ack */
+	/* for any acknowledgement, in recovery too; before on_ack */
 	void (*on_sample)(struct state *, const struct ack *);
-	/* of new data outside of recovery while the window limits: grow, or shrink */
+	/* for new data outside recovery, while the window limits the sender: grow, or shrink */
 	void (*on_ack)(struct state *, const struct ack *, struct window *);
-	/* losses, a mark or a timeout: set ssthresh. cwnd is as it was */
+	/* after losses, a mark or a timeout: set ssthresh. cwnd is still the one before */
 	void (*on_congestion)(struct state *, const struct ack *, struct window *);
-	/* after on_congestion, where it was a timeout */
+	/* after on_congestion, if it was a timeout */
 	void (*on_timeout)(struct state *, const struct ack *, struct window *);
-	/* recovery has ended; cwnd is the one to go on with */
+	/* recovery has ended; the sender continues with this cwnd */
 	void (*on_recovered)(struct state *, const struct ack *, struct window *);
-	/* the last congestion event was spurious and the window is as before */
+	/* the last congestion event was spurious, and the window is what it was before */
 	void (*on_undo)(struct state *, const struct window *);
-	/* leave the rate to the host's pacing, cwnd / srtt, and not to acknowledgements */
+	/* the host's pacing, at cwnd / srtt, determines the rate, not the arrival of acknowledgements */
 	bool paced;
 };
 
@@ -74,16 +73,16 @@ static inline u64 least(u64 a, u64 b) { return a < b ? a : b; }
 static inline u64 greatest(u64 a, u64 b) { return a > b ? a : b; }
 static inline u64 beyond(u64 a, u64 b) { return a > b ? a - b : 0; }
 
-/* A share of a window. */
+/* Returns a share of a window. */
 static inline u64 part(u64 window, u64 share) { return (window >> 16) * share; }
 
-/* The part a_us / b_us of a window. */
+/* Returns the part a_us / b_us of a window. */
 static inline u64 in_ratio(u64 window, u64 a_us, u64 b_us)
 {
 	return b_us ? ((window >> 16) * a_us / b_us) << 16 : 0;
 }
 
-/* What a window keeps queued when round-trip times of rtt_us are measured. */
+/* Returns how much of a window is queued when the round-trip time is rtt_us. */
 static inline u64 queued(u64 window, u64 base_us, u64 rtt_us)
 {
 	return in_ratio(window, beyond(rtt_us, base_us), rtt_us);
@@ -91,13 +90,13 @@ static inline u64 queued(u64 window, u64 base_us, u64 rtt_us)
 
 static inline bool in_slow_start(const struct window *w) { return w->cwnd < w->ssthresh; }
 
-/* RFC 5681; never beyond ssthresh. */
+/* RFC 5681; stops at ssthresh. */
 static inline void slow_start(struct window *w, u32 acked)
 {
 	w->cwnd = least(w->cwnd + WHOLE(acked), w->ssthresh);
 }
 
-/* `gain` segments per round trip, for `acked` segments. */
+/* Returns the growth for `acked` segments that makes `gain` segments per round trip. */
 static inline u64 step(const struct window *w, u64 gain, u32 acked)
 {
 	return acked * ((least(gain, GREATEST_GAIN) << 32) / ((w->cwnd >> 16) | 1));
@@ -106,13 +105,13 @@ static inline u64 step(const struct window *w, u64 gain, u32 acked)
 /* RFC 5681, equation 3. */
 static inline u64 standard_step(const struct window *w, u32 acked) { return step(w, SHARE(1), acked); }
 
-/* A window below ssthresh would be slow-start again. */
+/* Keeps a window that has shrunk from entering slow-start again. */
 static inline void lower_ssthresh(struct window *w) { w->ssthresh = least(w->ssthresh, w->cwnd); }
 
 /* Counts round trips by sequence numbers: one has passed when the first byte sent after its beginning is
  * acknowledged. */
 struct round {
-	u64 began_us; /* 0: none under way */
+	u64 began_us; /* 0: no round trip has begun */
 	u32 mark;
 	u32 delivered;
 };
@@ -142,7 +141,7 @@ static inline struct trip passed(struct round *round, const struct ack *ack)
 
 static inline void restart(struct round *round) { round->began_us = 0; }
 
-/* Segments per second, 10 binary places. */
+/* Returns segments per second, 10 binary places. */
 static inline u64 throughput(struct trip trip)
 {
 	return ((u64)trip.delivered * 1000000 << 10) / trip.duration_us;

@@ -2,7 +2,7 @@
 /* TCP-Africa (King, Baraniuk, Riedi 2005); crates/transport/src/cc/africa.rs. */
 #include "highspeed.h"
 
-#define ALPHA SEGMENTS(1.641) /* own queue from which growth is slow */
+#define ALPHA SEGMENTS(1.641) /* own queue above which growth is slow */
 
 struct state {
 	struct hs_band band;

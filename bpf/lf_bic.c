@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* BIC TCP as Li, Leith and Shorten (2007) write it, their slip mended; crates/transport/src/cc/bic.rs. */
+/* BIC TCP as Li, Leith and Shorten (2007) write it, their slip corrected; crates/transport/src/cc/bic.rs. */
 #include "lf.h"
 
 #define S_MAX 32              /* segments per round trip */
@@ -7,22 +7,22 @@
 #define S_MIN SHARE(0.2)      /* B / sigma */
 #define BETA SHARE(0.8)
 #define LOW_WINDOW SEGMENTS(14)
-#define HURRY SEGMENTS(0.05)  /* per segment, where the path looks under-used */
-#define LOW_UTIL_PERCENT 15   /* of the range of delays */
+#define HURRY SEGMENTS(0.05)  /* per segment, while the path looks under-used */
+#define LOW_UTIL_PERCENT 15   /* percent of the range of delays */
 #define UTIL_CHECK_US 2000000
-#define SETTLING_US 1000000   /* delays are not used so soon after a recovery */
-#define LEAST_RANGE 64        /* of the least delay; below, no verdict */
+#define SETTLING_US 1000000   /* for this long after a recovery, delays are not used */
+#define LEAST_RANGE 64        /* a range below this fraction of the least delay decides nothing */
 #define RANGE_MEMORY SHARE(0.9)
 
 struct state {
-	u64 w1, w2, before_w1, before_w2; /* target, window of the last loss; as they were before it */
-	u64 trusted_from_us;              /* 0: set by the next acknowledgement */
-	u64 low_since_us;                 /* 0: it does not look low */
+	u64 w1, w2, before_w1, before_w2; /* target, and window at the last loss; both as before it */
+	u64 trusted_from_us;              /* 0: the next acknowledgement sets it */
+	u64 low_since_us;                 /* 0: utilization does not look low */
 	u32 least_us, greatest_us;
 	u8 low, congested;
 };
 
-/* f(d, cwnd), segments per round trip towards w1. */
+/* f(d, cwnd): growth towards w1, segments per round trip. */
 static u64 growth(u64 cwnd, u64 w1)
 {
 	if (cwnd < w1) {

@@ -2,24 +2,24 @@
 /* Compound TCP (Tan, Song, Zhang, Sridharan 2006); crates/transport/src/cc/ctcp.rs. */
 #include "logarithm.h"
 
-#define LOG_ALPHA LOG(3)        /* of 1/8, negated */
-#define GAMMA SEGMENTS(30)      /* own queue at which dwnd begins to shrink; by all of it, as zeta is 1 */
+#define LOG_ALPHA LOG(3)        /* -log2 of alpha, which is 1/8 */
+#define GAMMA SEGMENTS(30)      /* own queue at which dwnd begins to shrink, by all of it, as zeta is 1 */
 #define LOW_WINDOW SEGMENTS(41)
 #define LEAST_SAMPLES 3
 
 struct state {
-	u64 dwnd, before;   /* the window's second part; and before the last congestion event */
-	u64 growth;         /* of dwnd during this round trip, 16 places */
-	u64 win;            /* window at the beginning of the round trip; 0: none under way */
+	u64 dwnd, before;   /* the delay window; and the same before the last congestion event */
+	u64 growth;         /* of dwnd in this round trip, 16 binary places */
+	u64 win;            /* window at the beginning of the round trip; 0: none has begun */
 	u32 least_rtt_us, samples;
 	u32 base_rtt_us;
 	struct round round;
 };
 
-/* dwnd's growth in a round trip without a queue: (alpha win^k - 1)+ for k = 3/4. */
+/* Returns dwnd's growth in a round trip without a queue: (alpha win^k - 1)+ for k = 3/4. */
 static u64 increase(u64 win)
 {
-	u64 power = log2_of(greatest(win >> 24, 1)) * 3 / 4; /* of the window times 2^8 */
+	u64 power = log2_of(greatest(win >> 24, 1)) * 3 / 4; /* of 2^8 times the window */
 
 	return beyond(exp2_of(beyond(power, LOG(6) + LOG_ALPHA)), SHARE(1));
 }
@@ -72,7 +72,7 @@ static void on_ack(struct state *s, const struct ack *ack, struct window *w)
 	}
 }
 
-/* What a round trip under way has measured says nothing of the next. */
+/* Discards what the unfinished round trip has measured: it says nothing about the next one. */
 static void begin(struct state *s)
 {
 	restart(&s->round);

@@ -5,21 +5,21 @@
 #define LEVELS 3
 #define PACKET_BYTES 1500
 #define RTT_PLACES 16
-/* kB/s as segments per second of 1500 bytes, 10 places */
+/* kB/s as segments of 1500 bytes per second, 10 binary places */
 #define KBYTEPS(x) ((u64)(x) * 1000 * 1024 / PACKET_BYTES)
 
 struct state {
-	u64 mean_rtt;    /* us, 16 places; 0: none */
+	u64 mean_rtt;    /* us, 16 binary places; 0: none */
 	u32 base_rtt_us;
 	u8 level;
-	bool fresh;      /* acknowledgements came since the last update */
+	bool fresh;      /* an acknowledgement has come since the last update */
 	struct round round;
 };
 
-/* Segments to keep queued, by throughput level. */
+/* Returns how many segments to keep queued at a throughput level. */
 static u64 alpha(u8 level) { return level == 0 ? SEGMENTS(8) : level == 1 ? SEGMENTS(20) : SEGMENTS(200); }
 
-/* One level up or down, with hysteresis. */
+/* Moves one level up or down, with hysteresis. */
 static u8 switched(u8 level, u64 rate)
 {
 	if (level == 0)
@@ -39,7 +39,7 @@ static u64 over_mean(const struct state *s, u64 window)
 static void average(struct state *s, u64 rtt_us, u64 cwnd)
 {
 	u64 rtt = rtt_us << RTT_PLACES;
-	u64 weight = least((3ULL << 48) / (cwnd >> 16), 1ULL << 29); /* min(3 / cwnd, 1/8), 32 places */
+	u64 weight = least((3ULL << 48) / (cwnd >> 16), 1ULL << 29); /* min(3 / cwnd, 1/8), 32 binary places */
 
 	if (!s->mean_rtt)
 		s->mean_rtt = rtt;

@@ -2,12 +2,12 @@
 /* H-TCP as Li, Leith and Shorten (2007) write it; crates/transport/src/cc/htcp.rs. */
 #include "lf.h"
 
-#define DELTA_L_US 1000000     /* standard growth for so long after a congestion event */
+#define DELTA_L_US 1000000     /* after a congestion event, growth is standard for this long */
 #define LINEAR 10              /* 1/s */
 #define QUADRATIC SHARE(0.25)  /* 1/s^2 */
 #define GREATEST_D_US 500000000ULL
 #define RTT_REFERENCE_US 100000
-#define DELTA_B_INVERSE 5      /* halves when the throughput changed by more than a fifth */
+#define DELTA_B_INVERSE 5      /* halve the window if the throughput has changed by more than a fifth */
 #define BETA_MIN SHARE(0.5)
 #define BETA_MAX SHARE(0.8)
 #define MAX_RTT_DECAY SHARE(0.95)
@@ -15,20 +15,20 @@
 #define EPOCH_START_ROUNDS 3
 
 struct epoch {
-	u64 congested_us;      /* beginning of D; 0: not yet */
+	u64 congested_us;      /* beginning of Delta; 0: not yet */
 	u32 max_rtt_us;
-	u32 throughput_before; /* greatest of the epoch before; segments per second, 10 places */
+	u32 throughput_before; /* the greatest of the previous epoch; segments per second, 10 binary places */
 	u32 beta;              /* 0: not set yet */
 };
 
 struct state {
 	struct epoch epoch, before;
 	struct round round;
-	u32 throughput, greatest_throughput; /* of this epoch */
+	u32 throughput, greatest_throughput; /* in this epoch */
 	bool recovering, undoable;
 };
 
-/* f(D), segments per round trip. */
+/* f(Delta), segments per round trip. */
 static u64 increase(u64 since_us, u64 base_rtt_us)
 {
 	if (since_us <= DELTA_L_US)
@@ -56,7 +56,7 @@ static void recovered(struct state *s)
 static void on_sample(struct state *s, const struct ack *ack)
 {
 	if (s->recovering)
-		return; /* what comes now says little of the path */
+		return; /* acknowledgements in recovery say little about the path */
 	begin(s, ack);
 	if (ack->rtt_us) {
 		u32 known = greatest(s->epoch.max_rtt_us, ack->base_rtt_us);
@@ -108,7 +108,7 @@ static void on_congestion(struct state *s, const struct ack *ack, struct window 
 	s->epoch.beta = backoff(s, ack->base_rtt_us);
 	s->epoch.throughput_before = s->greatest_throughput;
 	u64 queueing = beyond(s->epoch.max_rtt_us, ack->base_rtt_us);
-	if (queueing) /* routes change: an old greatest round-trip time fades */
+	if (queueing) /* routes change, so an old greatest round-trip time decays */
 		s->epoch.max_rtt_us = ack->base_rtt_us + (queueing * MAX_RTT_DECAY >> 16);
 	w->ssthresh = part(w->cwnd, s->epoch.beta);
 }

@@ -6,20 +6,20 @@
 #define BETA_MIN SHARE(0.125)
 #define BETA_MAX SHARE(0.5)
 #define WIN_THRESH SEGMENTS(15)
-#define THETA 5               /* round trips of small delay before ALPHA_MAX */
-#define TIME_PLACES 4         /* of a mean delay in us */
+#define THETA 5               /* round trips with a small delay before ALPHA_MAX */
+#define TIME_PLACES 4         /* binary places of a mean delay in us */
 
 struct state {
-	u64 sum_us; /* of this round trip's round-trip times */
+	u64 sum_us; /* of the round-trip times measured in this round trip */
 	u32 count;
 	u32 max_rtt_us;
 	u32 alpha, beta; /* 0: not set yet */
 	struct round round;
 	u8 low_rounds;
-	bool above; /* da has been above d1, and for low_rounds round trips below since */
+	bool above; /* da was above d1, and has been below it for low_rounds round trips since */
 };
 
-/* alpha for the mean delay da beyond d1 = dm / 100: k1 / (k2 + da), 10 at d1 and 0.3 at dm. */
+/* Returns alpha for a mean delay da above d1 = dm / 100: k1 / (k2 + da), 10 at d1 and 0.3 at dm. */
 static u64 curve_alpha(u64 da, u64 dm)
 {
 	u64 over = 100 * da - dm, range = 99 * dm; /* in hundredths */
@@ -41,7 +41,7 @@ static u64 alpha(struct state *s, u64 da, u64 dm)
 	return ALPHA_MAX;
 }
 
-/* BETA_MIN up to dm / 10, BETA_MAX from 8 dm / 10 on. */
+/* BETA_MIN up to dm / 10, linear in between, BETA_MAX from 8 dm / 10. */
 static u64 curve_beta(u64 da, u64 dm)
 {
 	if (10 * da <= dm)

@@ -2,21 +2,21 @@
 /* LTCP (Bhandarkar, Jain, Reddy 2006); crates/transport/src/cc/ltcp.rs. */
 #include "lf.h"
 
-#define WINDOW_THRESHOLD 50 /* segments, where the second layer begins */
+#define WINDOW_THRESHOLD 50 /* segments at which the second layer begins */
 #define DECREASE SHARE(0.15)
-#define GREATEST_LAYER 200  /* begins at 67 million segments */
+#define GREATEST_LAYER 200  /* it begins at 67 million segments */
 
 struct state {
-	u32 layer; /* 0 before the first acknowledgement, as good as 1 */
+	u32 layer; /* 0 before the first acknowledgement, which counts as 1 */
 };
 
-/* The window at which a layer begins. */
+/* Returns the window at which a layer begins. */
 static u64 beginning(u64 layer)
 {
 	return WHOLE(WINDOW_THRESHOLD * layer * (layer + 1) * (layer - 1)) / 6;
 }
 
-/* The layer grows with the window; only losses take one away. */
+/* Adds layers as the window grows; only a loss removes one. */
 static void climb(struct state *s, u64 cwnd)
 {
 	u32 layer = greatest(s->layer, 1);
@@ -47,7 +47,7 @@ static void on_congestion(struct state *s, const struct ack *ack, struct window 
 
 static void on_timeout(struct state *s, const struct ack *ack, struct window *w)
 {
-	s->layer = 1; /* slow-start finds it anew */
+	s->layer = 1; /* slow-start finds the layer again */
 }
 
 ALGORITHM("lf_ltcp", .on_ack = on_ack, .on_congestion = on_congestion, .on_timeout = on_timeout)

@@ -3,10 +3,10 @@
  * crates/transport/src/cc/vegas.rs. */
 #include "lf.h"
 
-#define RATE_PLACES 6               /* of a rate in bytes per second */
+#define RATE_PLACES 6               /* binary places of a rate in bytes per second */
 #define ALPHA (30000 << RATE_PLACES)
 #define BETA (60000 << RATE_PLACES)
-#define GAMMA 1                     /* segments queued that end slow-start */
+#define GAMMA 1                     /* more queued segments than this end slow-start */
 #define SLOW_START_LEAVES SHARE(0.875)
 #define LEAST_CWND SEGMENTS(2)
 
@@ -14,7 +14,7 @@ enum course { GROW, STAY, SHRINK }; /* until the round trip ends */
 
 struct state {
 	struct round round;
-	u32 least_rtt_us; /* of this round trip; 0: none */
+	u32 least_rtt_us; /* in this round trip; 0: none */
 	u8 course;
 };
 
@@ -24,19 +24,19 @@ static void on_sample(struct state *s, const struct ack *ack)
 		s->least_rtt_us = ack->rtt_us;
 }
 
-/* The decision at the end of a round trip. */
+/* Decides at the end of a round trip. */
 static void decide(struct state *s, const struct ack *ack, u64 sent_bytes, struct window *w)
 {
 	u64 base_us = greatest(ack->base_rtt_us, 1), rtt_us = s->least_rtt_us;
-	/* Expected and Actual are of the data in transit: of cwnd, what a delayed acknowledgement keeps back would
-	 * look like a queue */
+	/* Expected and Actual count the data in transit. With cwnd, data that a delayed acknowledgement holds back
+	 * would look like a queue. */
 	u64 sent = sent_bytes * 1000000 << RATE_PLACES;
 	u64 diff = beyond(sent / base_us, sent / rtt_us);
 
 	if (!in_slow_start(w)) {
 		s->course = diff < ALPHA ? GROW : diff > BETA ? SHRINK : STAY;
 	} else if (s->course == GROW) {
-		s->course = STAY; /* only a round trip in which the window stayed compares like with like */
+		s->course = STAY; /* only a round trip with a constant window can be compared */
 	} else if (diff * base_us > (u64)GAMMA * ack->segment_bytes * 1000000 << RATE_PLACES) {
 		w->cwnd = greatest(part(w->cwnd, SLOW_START_LEAVES), LEAST_CWND);
 		w->ssthresh = LEAST_SSTHRESH;
@@ -61,7 +61,7 @@ static void on_ack(struct state *s, const struct ack *ack, struct window *w)
 		w->cwnd += standard_step(w, ack->acked);
 	} else if (s->course == SHRINK) {
 		w->cwnd = greatest(beyond(w->cwnd, standard_step(w, ack->acked)), LEAST_CWND);
-		lower_ssthresh(w); /* what it gives up it does not take back by slow-start */
+		lower_ssthresh(w); /* slow-start must not take back what it gives up */
 	}
 }
 
@@ -72,7 +72,7 @@ static void on_congestion(struct state *s, const struct ack *ack, struct window 
 	restart(&s->round);
 }
 
-/* What was measured belongs to another window. */
+/* Discards what was measured, which belongs to another window. */
 static void begin(struct state *s, const struct window *w)
 {
 	restart(&s->round);

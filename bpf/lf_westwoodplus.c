@@ -2,14 +2,14 @@
 /* TCP Westwood+ (Dell'Aera, Grieco, Mascolo 2004); crates/transport/src/cc/westwood.rs. */
 #include "lf.h"
 
-#define LEAST_INTERVAL_US 50000 /* of a bandwidth sample */
+#define LEAST_INTERVAL_US 50000 /* the shortest bandwidth sample */
 
 struct state {
-	u64 rough, bandwidth; /* first and second filter: segments per second, 16 places */
-	u64 since_us;         /* beginning of the sample under way; 0: none */
-	u64 estimate;         /* ssthresh from the end of recovery on; 0: none */
+	u64 rough, bandwidth; /* first and second filter: segments per second, 16 binary places */
+	u64 since_us;         /* beginning of the current sample; 0: none */
+	u64 estimate;         /* ssthresh after the end of recovery; 0: none */
 	u32 rtt_us;           /* the last one measured */
-	u32 delivered;        /* before the sample under way */
+	u32 delivered;        /* before the current sample */
 };
 
 static u64 filtered(u64 past, u64 sample) { return (7 * past + sample) / 8; }
@@ -48,7 +48,7 @@ static void on_ack(struct state *s, const struct ack *ack, struct window *w)
 
 static void on_congestion(struct state *s, const struct ack *ack, struct window *w)
 {
-	/* what the path holds without a queue */
+	/* how much the path holds without a queue */
 	u64 pipe = s->bandwidth ? (s->bandwidth * ack->base_rtt_us / 1000000) << 16 : w->cwnd / 2;
 
 	s->estimate = greatest(pipe, LEAST_SSTHRESH);

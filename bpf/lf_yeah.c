@@ -3,23 +3,23 @@
 #include "lf.h"
 
 #define QUEUE_MAX SEGMENTS(80)
-#define PHI 8                    /* slow from a queueing delay of RTTbase / PHI on */
-#define RHO 16                   /* slow round trips after which a loss halves the window */
-#define ZETA 50                  /* fast round trips after which count_reno restarts */
+#define PHI 8                    /* slow mode from a queueing delay of RTTbase / PHI */
+#define RHO 16                   /* after this many slow round trips, a loss halves the window */
+#define ZETA 50                  /* after this many fast round trips, count_reno restarts */
 #define INCREASE SEGMENTS(0.01)  /* per segment */
 #define LEAST_DECREASE SHARE(0.125)
 
-/* Round trips in either mode, and what they say of the flows beside this one. */
+/* Round trips in either mode, and what they tell about competing flows. */
 struct counts {
 	u32 slow, fast;
 	u64 reno; /* segments; 0: not set yet */
 };
 
 struct state {
-	u64 queue; /* of the last round trip */
+	u64 queue; /* in the last round trip */
 	struct counts counts, before;
 	struct round round;
-	u32 least_rtt_us; /* of this round trip; 0: none */
+	u32 least_rtt_us; /* in this round trip; 0: none */
 	bool undoable;
 };
 
@@ -29,7 +29,7 @@ static void on_sample(struct state *s, const struct ack *ack)
 		s->least_rtt_us = ack->rtt_us;
 }
 
-/* A round trip has passed: the mode of the next one, and decongestion. */
+/* At the end of a round trip, chooses the mode of the next one, and decongests. */
 static void judge(struct state *s, const struct ack *ack, struct window *w)
 {
 	u64 queueing_us = beyond(s->least_rtt_us, ack->base_rtt_us);

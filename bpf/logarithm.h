@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Powers of windows in fixed point, without branches for the verifier to follow: log2 by repeated squaring
- * (each squaring of a mantissa gives one digit), 2^x by its series.
+ * Powers of windows in fixed point, without branches that the verifier would have to follow: log2 by repeated
+ * squaring (each squaring of the mantissa gives one digit), 2^x by its series.
  */
 #ifndef LF_LOGARITHM_H
 #define LF_LOGARITHM_H
@@ -11,7 +11,7 @@
 #define LOG_PLACES 24
 #define LOG(x) ((u64)((x) * 16777216.0)) /* constants only */
 
-/* log2 of a number of segments from 1 to 2^32 - 1, 24 binary places. */
+/* Returns log2 of a number of segments from 1 to 2^32 - 1, 24 binary places. */
 static inline u64 log2_of(u64 segments)
 {
 	u64 whole = 0, digits = 0, mantissa = segments;
@@ -30,7 +30,7 @@ static inline u64 log2_of(u64 segments)
 	return (whole << LOG_PLACES) + digits;
 }
 
-/* 2^x for an x of 24 binary places below 32; 16 binary places. Coefficients are ln(2)^k / k! at 30 places. */
+/* Returns 2^x, 16 binary places, for an x below 32 with 24. Coefficients are ln(2)^k / k! with 30 places. */
 static inline u64 exp2_of(u64 x)
 {
 	u64 f = (x & (LOG(1) - 1)) << 6, sum = 16377;

@@ -133,7 +133,7 @@ def test_what_this_machine_lacks_is_one_line_and_the_doctor_says_how_to_fix_it(
 @pytest.mark.usefixtures("able")
 def test_what_the_plan_of_a_live_run_is_refused_for_is_told_with_the_scenarios_key() -> None:
     flows = [{"algorithm": "cubic", "rtt": "40 ms", "initial_window": segments} for segments in (10, 3)]
-    with pytest.raises(InputError, match=r"^two\.toml: flow\.1\.initial_window: .*the same for all"):
+    with pytest.raises(InputError, match=r"^two\.toml: flow\.1\.initial_window: .*have the same initial window"):
         run.run(live(1, flow=flows), "two.toml")
 
 

@@ -1,12 +1,13 @@
-//! The errors of registration, with one line for each.
+//! What can go wrong; each error is one line.
 
+use crate::kernel::KERNEL_TYPES;
 use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
-/// Why an algorithm is not registered.
+/// Why an algorithm could not be registered.
 #[derive(Debug, ThisError)]
 pub enum Error {
-    /// `make bpf` has not been run, or could not build it.
+    /// The object does not exist: `make bpf` has not been run, or could not build it.
     #[error(
         "{}: no such object; build the kernel's algorithms with make bpf (Debian: apt install clang libbpf-dev)",
         path.display()
@@ -17,57 +18,57 @@ pub enum Error {
     },
     /// The feature `loader` is off.
     #[error(
-        "this build of longfat has no loader for kernel algorithms; rebuild it with make setup once libelf and zlib \
-         have their headers (Debian: apt install libelf-dev zlib1g-dev pkg-config)"
+        "this build of longfat has no loader for kernel algorithms; install the headers of libelf and zlib (Debian: \
+         apt install libelf-dev zlib1g-dev pkg-config) and rebuild it with make setup"
     )]
     NoLoader,
     /// The kernel does not describe its types.
-    #[error("this kernel has no BTF ({}); it needs CONFIG_DEBUG_INFO_BTF", crate::KERNEL_TYPES)]
+    #[error("this kernel has no BTF ({}); it needs CONFIG_DEBUG_INFO_BTF", KERNEL_TYPES)]
     NoKernelTypes,
-    /// Neither root nor CAP_BPF and CAP_NET_ADMIN.
+    /// The process is not root and lacks CAP_BPF, CAP_PERFMON or CAP_NET_ADMIN.
     #[error(
-        "{name}: registering a kernel algorithm needs root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in the \
-         first namespace)"
+        "{name}: registering a kernel algorithm needs root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN in \
+         the initial user namespace)"
     )]
     NoRights {
         /// The object's name.
         name: String,
     },
-    /// Another process has registered it.
+    /// Another process has registered an algorithm of this name.
     #[error(
-        "{name}: already registered with the kernel by another process; end that one first (bpftool \
-         struct_ops list)"
+        "{name}: another process has already registered it with the kernel; end that process first \
+         (bpftool struct_ops list)"
     )]
     Taken {
-        /// As the kernel knows it.
+        /// The kernel's name for it.
         name: String,
     },
-    /// The verifier did not accept a program.
+    /// The verifier rejected a program.
     #[error("{name}: the kernel's verifier rejects program {program}: {reason} (log: {})", log.display())]
     Rejected {
         /// The object's name.
         name: String,
-        /// The program in it.
+        /// The rejected program of the object.
         program: String,
-        /// The verifier's last words.
+        /// The verifier's last message.
         reason: String,
-        /// All of its words.
+        /// The file with all of its messages.
         log: PathBuf,
     },
-    /// Anything else that libbpf or the kernel refuses.
+    /// libbpf or the kernel refused for another reason.
     #[error("{name}: cannot be registered with the kernel: {reason}")]
     Refused {
         /// The object's name.
         name: String,
-        /// In its words.
+        /// The reason in their words.
         reason: String,
     },
     /// A file could not be read or written.
     #[error("{}: {reason}", path.display())]
     Io {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

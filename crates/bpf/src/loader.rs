@@ -1,15 +1,18 @@
-//! Loads an object by libbpf and makes sense of its failures.
+//! Loads an object with libbpf and explains its failures.
 
-use crate::{Error, LONGEST_NAME, own_name};
+use crate::error::Error;
+use crate::kernel::LONGEST_NAME;
+use crate::names::own_name;
 use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, OpenObject, PrintLevel, set_print};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// libbpf's messages go to one function a process: one load at a time, whose messages are kept here.
+/// libbpf passes its messages to one function per process, so one object is loaded at a time; its messages
+/// are kept here.
 static MESSAGES: Mutex<String> = Mutex::new(String::new());
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// TCP_CA_NAME_MAX of the kernel, with the zero at its end.
+/// TCP_CA_NAME_MAX of the kernel, including the zero at its end.
 const NAME_BYTES: usize = LONGEST_NAME + 1;
 const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
@@ -18,7 +21,8 @@ fn keep(_: PrintLevel, message: String) {
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push_str(&message);
 }
 
-/// Registers the one struct_ops map of this object under this name; the link that keeps it.
+/// Registers the one struct_ops map of this object under this name. Returns the link that keeps it
+/// registered.
 pub fn register(object: &Path, name: &str, log_folder: &Path) -> Result<Link, Error> {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -37,23 +41,24 @@ fn load(object: &Path, name: &str) -> Result<Link, libbpf_rs::Error> {
     }
     let mut loaded = opened.load()?;
     let map = loaded.maps_mut().find(|map| map.map_type() == MapType::StructOps);
-    map.ok_or_else(|| refused("it holds no algorithm")).and_then(|mut map| map.attach_struct_ops())
+    map.ok_or_else(|| refused("the object holds no algorithm")).and_then(|mut map| map.attach_struct_ops())
 }
 
 fn refused(why: &'static str) -> libbpf_rs::Error {
     std::io::Error::other(why).into()
 }
 
-/// The kernel's structure of an algorithm ends with its name, the only bytes of it that are not filled in while loading.
+/// Writes another name into the kernel's structure of the algorithm, at whose end the name is. Those are its
+/// only bytes that loading does not fill in.
 fn rename(opened: &mut OpenObject, own: &str, name: &str) -> Result<(), libbpf_rs::Error> {
     let mut map = opened
         .maps_mut()
         .find(|map| map.map_type() == MapType::StructOps)
-        .ok_or_else(|| refused("it holds no algorithm"))?;
+        .ok_or_else(|| refused("the object holds no algorithm"))?;
     let value = map.initial_value_mut().unwrap_or_default();
     let at = value.windows(own.len() + 1).position(|bytes| bytes.split_last() == Some((&0, own.as_bytes())));
     let field = at.and_then(|at| value.get_mut(at..at + NAME_BYTES));
-    let field = field.ok_or_else(|| refused("the algorithm in it has another name"))?;
+    let field = field.ok_or_else(|| refused("the algorithm in the object has another name than the file"))?;
     field.fill(0);
     for (slot, byte) in field.iter_mut().zip(name.bytes().take(LONGEST_NAME)) {
         *slot = byte;
@@ -80,7 +85,8 @@ fn explain(name: String, error: &libbpf_rs::Error, messages: &str, log_folder: &
     }
 }
 
-/// The program that the verifier rejected, and the line in which it says why: the last before its statistics.
+/// Returns the program that the verifier rejected, and the line that says why: the last one before the
+/// statistics.
 fn rejection(messages: &str) -> Option<(String, String)> {
     let (head, rest) = messages.split_once(LOG_BEGINS)?;
     let log = rest.split_once(LOG_ENDS).map_or(rest, |(log, _)| log);

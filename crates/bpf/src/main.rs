@@ -14,12 +14,12 @@ fn main() -> ExitCode {
     match registered {
         Ok(held) if !held.is_empty() => {
             println!("{}", held.iter().map(Registration::name).collect::<Vec<_>>().join(" "));
-            // held until nobody is there any more
+            // hold them until the other side closes its end
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             ExitCode::SUCCESS
         }
         Ok(_) => {
-            eprintln!("longfat-bpf: which objects? make bpf builds them");
+            eprintln!("longfat-bpf: no objects given; make bpf builds them");
             ExitCode::from(2)
         }
         Err(error) => {

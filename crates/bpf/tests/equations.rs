@@ -1,6 +1,6 @@
-//! The fixed-point sources of `bpf/`, compiled for this machine, beside the Rust algorithms: both get the
-//! same events, each keeps its own window, and the windows have to stay together. And against numbers that
-//! papers print.
+//! Compares the fixed-point sources of `bpf/`, compiled for this machine, with the Rust algorithms: both get
+//! the same events, each keeps its own cwnd, and the two have to stay together. Also compares them with
+//! numbers that papers print.
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -12,8 +12,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the windows may differ by: rounding, and once a round trip an integer comparison that falls the other
-/// way.
+/// By what share the windows may differ: rounding, and once per round trip an integer comparison with another
+/// outcome.
 const TOLERANCE: f64 = 5e-3;
 const SEGMENT_BYTES: u32 = 1448;
 
@@ -27,7 +27,7 @@ fn compiler() -> Option<&'static str> {
     })
 }
 
-/// The algorithm as a program on this machine, or none where there is no C compiler.
+/// Builds the algorithm as a program for this machine; returns `None` if there is no C compiler.
 fn program(name: &str, test: &str) -> Option<PathBuf> {
     let Some(compiler) = compiler() else {
         eprintln!("skipped: no C compiler (Debian: apt install gcc)");
@@ -41,7 +41,7 @@ fn program(name: &str, test: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// The windows, (cwnd, ssthresh), that the program leaves after each event.
+/// Returns (cwnd, ssthresh) of the program after each event.
 fn windows(program: &Path, events: &str) -> Vec<(f64, f64)> {
     let mut child =
         Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("compiled above");
@@ -58,24 +58,24 @@ fn windows(program: &Path, events: &str) -> Vec<(f64, f64)> {
     String::from_utf8_lossy(&output.stdout).lines().map(line).collect()
 }
 
-/// A flow alone at a bottleneck, as the Rust algorithm's window makes it.
+/// A flow alone at a bottleneck, driven by the Rust algorithm's cwnd.
 #[derive(Clone, Copy, Debug)]
 struct Bottleneck {
     base_us: u64,
     rate_pps: f64,
     queue_packets: f64,
-    /// Greatest random delay.
+    /// The greatest random delay.
     noise_us: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// Segments that every other acknowledgement covers; those between cover one less.
+    /// How many segments every other acknowledgement covers; those between cover one less.
     covered: u64,
-    /// Round trips after which there is a loss without a full queue.
+    /// Round trips after which there is a loss even if the queue is not full.
     patience: u64,
     seconds: u64,
 }
 
-/// Both forms' inputs and what the Rust form makes of them.
+/// The events for both forms, and what the Rust form does with them.
 struct Drive {
     control: Controller,
     w: Window,
@@ -97,7 +97,7 @@ impl Drive {
         let w =
             Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
         let events = format!("segment {SEGMENT_BYTES}\nwindow {} {}\n", path.cwnd, path.ssthresh);
-        // the program's own beginning answers the first line
+        // the program answers the first line with its initial window
         let expected = vec![(10.0, f64::from(i32::MAX)), (w.cwnd, w.ssthresh)];
         let (base_us, srtt_us) = (u64::MAX, 0);
         Drive {
@@ -129,7 +129,7 @@ impl Drive {
         self.expected.push((self.w.cwnd, self.w.ssthresh));
     }
 
-    /// One round trip; every acknowledgement covers `acked` segments.
+    /// Passes one round trip in which every acknowledgement covers `acked` segments.
     fn round_trip(&mut self, acked: u64) {
         let rtt_us = self.path.base_us + (self.queue() / self.path.rate_pps * 1e6) as u64;
         let acks = (self.w.cwnd as u64 / acked).max(1);
@@ -165,7 +165,7 @@ impl Drive {
         }
     }
 
-    /// A congestion event; recovery takes a round trip, and a timeout's begins with one segment.
+    /// Passes a congestion event. Recovery takes a round trip, and begins with one segment after a timeout.
     fn congestion(&mut self, cause: Cause) {
         let us = |us: u64| Interval::from_ns(1000 * us);
         let event = Congestion {
@@ -187,7 +187,7 @@ impl Drive {
         self.note(&format!("recovered {} {} {}", self.now_us, self.base_us, self.srtt_us));
     }
 
-    /// The event that has just been was spurious.
+    /// Declares the last event spurious.
     fn undo(&mut self, before: Window) {
         self.w = Window { cwnd: before.cwnd.floor(), ssthresh: before.ssthresh.floor(), ..before };
         let (cwnd, ssthresh) = (self.w.cwnd, self.w.ssthresh);
@@ -195,8 +195,8 @@ impl Drive {
         self.note(&format!("undone {cwnd} {ssthresh}"));
     }
 
-    /// Losses when the queue is full or `patience` round trips have passed; now and then a timeout, or a loss
-    /// that is undone.
+    /// Runs with a loss whenever the queue is full or `patience` round trips have passed; some losses are
+    /// timeouts instead, and some are undone.
     fn run(&mut self) {
         let end_us = self.now_us + 1_000_000 * self.path.seconds;
         let (mut rounds, mut losses) = (0, 0);
@@ -323,7 +323,7 @@ fn high_speed_tcp_in_the_kernel_grows_and_yields_as_the_rfcs_table_prints() {
         let events = format!("window {w} 2\nack 1 1 1 1 1 1 {w} 1\nwindow {w} 2\nloss 2 1 1\n");
         let got = windows(&program, &events);
         let (grown, left) = (got[1].0, got[3].1);
-        // the table comes from 0.078 / w^1.2, whose digits are rounded: 2.4 % at its end
+        // the table comes from 0.078 / w^1.2, whose digits are rounded: 2.4 % off at its end
         let increase = (grown - w) * w;
         assert!((increase / a - 1.0).abs() < 0.03, "a({w}) = {increase}, not {a}");
         let decrease = 1.0 - left / w;

@@ -1,5 +1,5 @@
-//! The algorithms in this machine's kernel: they load, carry flows whose windows move as the Rust algorithms'
-//! do, and go with their owner. Skipped, with the reason, where that cannot be tried.
+//! The algorithms in this machine's kernel: they load, carry flows whose cwnd moves like that of the Rust
+//! algorithms, and disappear with their owner. Each test is skipped, with the reason, where it cannot run.
 #![cfg(feature = "loader")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -19,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const LOADER: &str = env!("CARGO_BIN_EXE_longfat-bpf");
-/// Names in the kernel are one for all: one test at a time.
+/// All processes share the kernel's names, so one test runs at a time.
 static KERNEL: Mutex<()> = Mutex::new(());
 
 fn root() -> PathBuf {
@@ -30,7 +30,7 @@ fn runs(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// The kernel to oneself and the folder of the objects, or none, and why.
+/// Returns the lock on the kernel and the folder of the objects; or `None`, after saying why.
 fn kernel() -> Option<(MutexGuard<'static, ()>, PathBuf)> {
     let turn = KERNEL.lock().unwrap_or_else(PoisonError::into_inner);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -54,23 +54,23 @@ fn kernel() -> Option<(MutexGuard<'static, ()>, PathBuf)> {
     Some((turn, root().join("bpf/out")))
 }
 
-/// The path that flows take in these tests.
+/// Returns the program that makes the path for flows in these tests.
 fn path_script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/path.py")
 }
 
-/// Why there can be no path here, if so.
+/// Returns why there can be no such path here, if so.
 fn no_path() -> Option<&'static str> {
     let is_there = Path::new("/dev/net/tun").exists() && runs("python3") && runs("ip");
     (!is_there).then_some("no /dev/net/tun, python3 or ip (Debian: apt install python3 iproute2)")
 }
 
-/// Whether sockets may select it now.
+/// Whether sockets may select the algorithm now.
 fn is_available(name: &str) -> bool {
     available().expect("the kernel lists them").iter().any(|n| n == name)
 }
 
-/// The same in a while: a registration ends when the kernel has cleaned up after its owner.
+/// Whether the algorithm disappears soon: a registration ends when the kernel has cleaned up after its owner.
 fn vanishes(name: &str) -> bool {
     (0..100).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -78,7 +78,7 @@ fn vanishes(name: &str) -> bool {
     })
 }
 
-/// A process that has registered these objects; ended with the test, whatever becomes of it.
+/// A process that has registered these objects; it ends with the test, whatever the result.
 struct Owner(Child);
 
 impl Owner {
@@ -127,7 +127,7 @@ fn every_algorithm_is_registered_while_its_owner_lives_and_gone_after_kill_9() {
     }
 }
 
-/// Algorithms that the kernel holds in memory, registered or only used by a socket, by their numbers.
+/// Returns the ids of the algorithms that the kernel holds in memory, registered or only used by a socket.
 fn held_in_memory() -> Vec<u32> {
     let is_algorithm = |map: &MapInfo| map.ty == MapType::StructOps && map.name.as_c_str() == c"algorithm";
     MapInfoIter::default().filter(is_algorithm).map(|map| map.id).collect()
@@ -182,7 +182,7 @@ fn a_registration_ends_with_its_object_and_a_second_one_of_a_name_is_refused() {
 fn a_second_process_with_the_same_algorithm_has_it_under_another_name() {
     let Some((_turn, folder)) = kernel() else { return };
     let logs = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // of fifteen characters, all that the kernel takes
+    // fifteen characters, as many as the kernel accepts
     let form = KERNEL_FORMS.iter().find(|form| form.name.len() == longfat_bpf::LONGEST_NAME);
     let object = form.expect("westwood+").object(&folder);
     let held: Vec<Registration> =
@@ -200,7 +200,7 @@ fn a_second_process_with_the_same_algorithm_has_it_under_another_name() {
 }
 
 #[test]
-fn a_program_that_the_verifier_rejects_is_told_in_a_line_and_leaves_only_its_log() {
+fn a_program_that_the_verifier_rejects_is_reported_in_one_line_and_leaves_only_its_log() {
     let Some((_turn, _)) = kernel() else { return };
     let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let object = tmp.join("lf_rejected.o");
@@ -225,24 +225,24 @@ fn a_program_that_the_verifier_rejects_is_told_in_a_line_and_leaves_only_its_log
 #[test]
 fn without_rights_the_line_says_what_is_needed() {
     let Some((_turn, folder)) = kernel() else { return };
-    // where anybody may read
-    let place = std::env::temp_dir().join(format!("longfat-bpf-{}", std::process::id()));
-    std::fs::create_dir_all(&place).expect("a temporary folder");
-    let (program, object) = (place.join("loader"), place.join("lf_stcp.o"));
+    // where every user may read
+    let shared = std::env::temp_dir().join(format!("longfat-bpf-{}", std::process::id()));
+    std::fs::create_dir_all(&shared).expect("a temporary folder");
+    let (program, object) = (shared.join("loader"), shared.join("lf_stcp.o"));
     std::fs::copy(LOADER, &program).expect("copied");
     std::fs::copy(folder.join("lf_stcp.o"), &object).expect("copied");
     let output = Command::new("setpriv")
         .args(["--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"])
         .args([&program, &object])
         .output();
-    std::fs::remove_dir_all(&place).expect("removed");
+    std::fs::remove_dir_all(&shared).expect("removed");
     let Ok(output) = output else { return skipped("no setpriv (Debian: util-linux)") };
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("needs root") && said.trim_end().lines().count() == 1, "{said}");
 }
 
-/// What an acknowledgement left.
+/// The sender's state after an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     at_us: u64,
@@ -256,12 +256,12 @@ struct Sample {
     delivered: u64,
 }
 
-/// What one flow's kernel window and the Rust algorithm's, led by the same acknowledgements, came to.
+/// The cwnd of one flow in the kernel, and that of the Rust algorithm fed with the same acknowledgements.
 #[derive(Debug, Default)]
 struct Comparison {
-    /// (kernel's, Rust's) ssthresh after each loss, and the window before it.
+    /// (kernel's, Rust's) ssthresh after each loss, and cwnd before it.
     backoffs: Vec<(f64, f64, f64)>,
-    /// (kernel's, Rust's) window at the end of each epoch, and the one at its beginning.
+    /// (kernel's, Rust's) cwnd at the end of each epoch, and the one at its beginning.
     growths: Vec<(f64, f64, f64)>,
 }
 
@@ -295,7 +295,7 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
             if control.wants_samples() {
                 control.on_sample(&ack);
             }
-            // one that only says what arrived above a hole does not let the window grow
+            // an acknowledgement that only reports what arrived above a hole does not let cwnd grow
             if !recovering && now.state < 2 && advanced {
                 control.on_ack(&ack, &mut w);
             }
@@ -324,16 +324,16 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
     result
 }
 
-/// Base round-trip time, segments per second, the first new segment that is lost, one of how many from then
-/// on, seconds.
+/// Base round-trip time in seconds, segments per second, the first new segment that is lost, how many
+/// segments from one loss to the next, and the duration in seconds.
 const PATH: [&str; 5] = ["0.1", "400", "120", "600", "7"];
-/// The path lets 99 of 100 packets go less than so late, or what flows measure on it is not compared.
+/// If more than one in 100 packets leaves the path later than this, what flows measure on it is not compared.
 const PUNCTUAL_US: u64 = 5000;
-/// Losses of a flow that are looked at: of later ones YeAH halves at some, which depends on a single round
-/// trip.
+/// How many losses of a flow are compared. At some later ones YeAH halves its window, which depends on a
+/// single round trip.
 const LOSSES: usize = 3;
-/// These go by round-trip times or rates, which TCP_INFO gives to some 10 us: a comparison may fall the other
-/// way.
+/// These depend on round-trip times or rates, which TCP_INFO gives only to about 10 us, so that a comparison
+/// may have another outcome.
 const MEASURING: [&str; 7] = ["ctcp", "fast", "htcp", "illinois", "vegas", "westwood+", "yeah"];
 
 #[test]

@@ -1,11 +1,11 @@
-"""Kernel TCP flows over a path of this program's own, each at a bottleneck that loses every n-th new segment.
+"""Run kernel TCP flows over a path of this program, each with a bottleneck that loses every n-th new segment.
 
 Usage: path.py BASE_RTT_S RATE_PPS FIRST_LOSS EVERY SECONDS ALGORITHM...
 
-Two unnamed network namespaces hang from this process; between their TUN devices it delays and paces packets.
-A line for each acknowledgement that a sender has got: algorithm, time in us, and of TCP_INFO state, cwnd,
-ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered. Last comes how late it let packets go, in us: 99 of 100
-were less.
+This process holds two unnamed network namespaces, and delays and paces packets between their TUN devices.
+It prints a line for each acknowledgement that a sender has received: algorithm, time in us, and from TCP_INFO
+state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered. The last line says how late packets left,
+in us (99th percentile).
 """
 
 import contextlib
@@ -33,7 +33,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def side(address):
-    """Enter a new namespace with one TUN device; its descriptor."""
+    """Enter a new namespace with one TUN device, and return the device's descriptor."""
     if LIBC.unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "unshare")
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -41,7 +41,7 @@ def side(address):
     for words in (
         f"addr add {address}/24 dev path",
         f"link set path mtu {MTU} txqueuelen 10000 up",
-        # every segment is acknowledged: SRTT is then made of the very samples that the algorithm gets
+        # every segment is acknowledged, so that SRTT is made of the same samples that the algorithm gets
         "route replace 10.0.0.0/24 dev path quickack 1",
     ):
         subprocess.run(["ip", *words.split()], check=True)
@@ -52,7 +52,7 @@ def side(address):
 
 
 def info(flow):
-    """State, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered."""
+    """Return state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered."""
     raw = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
     (state,) = struct.unpack_from("B", raw, 1)
     srtt_us, _, ssthresh, cwnd = struct.unpack_from("4I", raw, 68)
@@ -63,24 +63,24 @@ def info(flow):
 
 
 def header_bytes(packet):
-    """Of the IP header."""
+    """Return the length of the IP header."""
     return 4 * (packet[0] & 15)
 
 
 def payload_bytes(packet):
-    """Of the TCP segment."""
+    """Return the length of the TCP segment's payload."""
     header = header_bytes(packet)
     return len(packet) - header - 4 * (packet[header + 12] >> 4)
 
 
 def number_at(packet, offset):
-    """A sequence number of the TCP header."""
+    """Return a sequence number of the TCP header."""
     header = header_bytes(packet)
     return int.from_bytes(packet[header + offset : header + offset + 4], "big")
 
 
 class Bottleneck:
-    """Of one flow: when a segment leaves it."""
+    """The bottleneck of one flow, which determines when a segment leaves it."""
 
     def __init__(self, rate_pps, first_loss, every):
         self.spacing_s = 1 / rate_pps
@@ -91,7 +91,7 @@ class Bottleneck:
         self.every = every
 
     def leaves(self, now, packet):
-        """When this segment does, or None for one that is lost."""
+        """Return when this segment leaves, or None if it is lost."""
         size = payload_bytes(packet)
         if size:
             end = (number_at(packet, 4) + size) & 0xFFFFFFFF
@@ -106,14 +106,14 @@ class Bottleneck:
 
 
 def open_flows(algorithms):
-    """Senders in the present namespace, one for each algorithm."""
+    """Open senders in the present namespace, one for each algorithm."""
     flows = []
     for algorithm in algorithms:
         flow = socket.socket()
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
         flow.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 22)
-        # closed by whatever ends this process it is gone at once, and its algorithm and namespace with it;
-        # else it would go on retransmitting for minutes
+        # whatever ends this process, the connection ends at once, and its algorithm and namespace with it;
+        # otherwise it would go on retransmitting for minutes
         flow.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         flow.setblocking(False)
         flows.append(flow)
@@ -121,7 +121,7 @@ def open_flows(algorithms):
 
 
 def open_listeners(count):
-    """Receivers in the present namespace."""
+    """Open receivers in the present namespace."""
     listeners = []
     for i in range(count):
         listener = socket.socket()
@@ -134,7 +134,7 @@ def open_listeners(count):
 
 
 def packets(device):
-    """The TCP packets that wait there, a batch at most."""
+    """Yield the TCP packets that wait in the device, at most a batch."""
     for _ in range(64):
         try:
             packet = os.read(device, 2048)
@@ -145,12 +145,12 @@ def packets(device):
 
 
 def main():
-    """Carry the flows for as long as asked."""
+    """Carry the flows for the duration asked for."""
     base_s, rate_pps = float(sys.argv[1]), float(sys.argv[2])
     first_loss, every = int(sys.argv[3]), int(sys.argv[4])
     seconds, algorithms = float(sys.argv[5]), sys.argv[6:]
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.setpriority(os.PRIO_PROCESS, 0, -10)  # what comes late here looks like a queue
+    os.setpriority(os.PRIO_PROCESS, 0, -10)  # a delay here looks like a queue
 
     near = side("10.0.0.1")
     flows = open_flows(algorithms)

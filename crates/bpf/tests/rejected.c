@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Writes beyond what a connection has for its algorithm: the verifier has to refuse it. */
+/* Writes beyond the memory that a connection has for its algorithm, so the verifier has to reject it. */
 #include "lf.h"
 
 struct state {

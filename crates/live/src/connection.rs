@@ -1,17 +1,19 @@
-//! A TCP connection's end: what it is there for, and how it is kept busy.
+//! One end of a TCP connection: its purpose, and how it is kept busy.
 //!
-//! Every close of such a socket is an abort, so that whatever ends the process leaves no connection to the kernel, which
-//! would go on with it for minutes. One that has carried everything is therefore kept until the kernel is done with it, too.
+//! Every close of such a socket aborts the connection, so that no connection is left to the kernel when the
+//! process ends, however it ends; the kernel would otherwise go on with it for minutes. A connection that has
+//! carried everything therefore stays open until the kernel has finished with it too.
 
 use crate::path::Counts;
-use crate::sys;
+use crate::sys::{socket, waiting};
+use longfat_sim::{CheckedConnection, ConnectionPlan, Transport};
 use longfat_units::Time;
-use longfat_wire::FlowId;
+use longfat_wire::{Carrier, FlowId};
+use socket2::Socket;
 use std::io::Result;
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// Handed to the kernel, or taken from it, in one call.
+/// Bytes handed to the kernel, or taken from it, in one call.
 pub const CHUNK: usize = 1 << 18;
 /// Calls on one socket before others have their turn.
 const CALLS: usize = 8;
@@ -19,68 +21,85 @@ const CALLS: usize = 8;
 /// Whose connection it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
-    /// A flow, by its place in the plan.
+    /// A flow, by its index in the plan.
     Flow(usize),
     /// A session of a background source.
     Session(usize),
 }
 
-/// A TCP connection's end.
+/// One end of a TCP connection.
 pub struct Connection {
     /// Its socket.
-    pub socket: OwnedFd,
-    /// What it is there for.
+    pub socket: Socket,
+    /// Its purpose.
     pub end: Endpoint,
 }
 
-/// What a connection's end is there for.
+/// The purpose of a connection's end.
 pub enum Endpoint {
-    /// Sends.
+    /// It sends.
     Sending {
-        /// Whose it is.
+        /// Whose connection it is.
         owner: Owner,
-        /// What is left of its payload, bytes; endless if `None`.
+        /// Payload left to send, bytes; endless if `None`.
         left: Option<u64>,
-        /// All of its payload.
+        /// All of its payload, bytes.
         total: Option<u64>,
-        /// Whether it has said that no more will come.
+        /// Whether it has told the peer that no more will come.
         finished: bool,
         /// When it was opened.
         began: Time,
-        /// Its place in the router.
+        /// The router's name for the connection.
         flow: FlowId,
     },
-    /// Takes what arrives.
+    /// It takes what arrives.
     Sink(Arc<Counts>),
-    /// A sink that has everything and has said so; the kernel waits for that to be acknowledged.
+    /// It has received everything and closed its own direction; the kernel waits for the peer to acknowledge
+    /// that.
     Ending,
 }
 
-/// Hands the kernel what it takes.
-pub fn fill(socket: BorrowedFd<'_>, left: &mut Option<u64>, zeros: &[u8]) -> Result<()> {
+/// Hands the kernel as much payload as it takes.
+pub fn fill(socket: &Socket, left: &mut Option<u64>, zeros: &[u8]) -> Result<()> {
     for _ in 0..CALLS {
         let size = left.map_or(zeros.len(), |left| zeros.len().min(left as usize));
         if size == 0 {
             return Ok(());
         }
-        match sys::send(socket, &zeros[..size]) {
+        match socket::send(socket, &zeros[..size]) {
             Ok(sent) => *left = left.map(|left| left - sent as u64),
-            Err(error) if sys::would_block(&error) => return Ok(()),
+            Err(error) if waiting::would_block(&error) => return Ok(()),
             Err(error) => return Err(error),
         }
     }
     Ok(())
 }
 
-/// Takes what has arrived; whether that was all.
-pub fn take(socket: BorrowedFd<'_>, counts: &Counts) -> Result<bool> {
+/// Takes what has arrived; `room` bounds how much at once. Returns whether the peer will send no more.
+pub fn take(socket: &Socket, counts: &Counts, room: &mut [u8]) -> Result<bool> {
     for _ in 0..CALLS {
-        match sys::discard(socket, CHUNK) {
+        match socket::discard(socket, room) {
             Ok(0) => return Ok(true),
             Ok(taken) => counts.delivered_bytes.add(taken as u64),
-            Err(error) if sys::would_block(&error) => return Ok(false),
+            Err(error) if waiting::would_block(&error) => return Ok(false),
             Err(error) => return Err(error),
         }
     }
     Ok(false)
+}
+
+/// Returns what carries a connection's packets.
+pub const fn carrier(planned: &CheckedConnection) -> Carrier {
+    match planned.transport() {
+        Transport::Tcp(..) | Transport::Custom => Carrier::Tcp,
+        Transport::Udp(..) => Carrier::Udp,
+    }
+}
+
+/// What TCP's maximum segment size does not count: IP and TCP headers without options.
+const MSS_HEADERS: u32 = 40;
+
+/// Returns a connection's maximum segment size as the kernel counts it, bytes.
+pub const fn segment_bytes(planned: &ConnectionPlan) -> u32 {
+    planned.mss_bytes + planned.header_bytes - MSS_HEADERS
 }

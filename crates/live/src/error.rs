@@ -4,13 +4,13 @@ use longfat_sim::PlanError;
 use std::io::Error;
 use thiserror::Error as Derive;
 
-/// Why a plan cannot be run live, or a run ended early; one line each.
+/// Why a plan cannot be run live, or why a run ended early; each error is one line.
 #[derive(Debug, Derive)]
 pub enum LiveError {
     /// The plan cannot be run.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// This machine cannot do what is needed.
+    /// This machine lacks something that the run needs.
     #[error("{0}")]
     Machine(String),
     /// The kernel refused something in the middle of the run.
@@ -19,7 +19,7 @@ pub enum LiveError {
 }
 
 impl LiveError {
-    /// A right that the process does not have.
+    /// The process may not make `what`.
     pub fn rights(what: &str, error: &Error) -> Self {
         LiveError::Machine(format!(
             "live runs need the right to make {what} ({error}); accepted: root, or a kernel that gives users \
@@ -28,7 +28,7 @@ impl LiveError {
         ))
     }
 
-    /// No TUN device can be had.
+    /// The process cannot open a TUN device.
     pub fn tun(error: &Error) -> Self {
         LiveError::Machine(format!(
             "live runs need TUN devices, and /dev/net/tun cannot be used ({error}); accepted: a kernel with the \
@@ -36,13 +36,13 @@ impl LiveError {
         ))
     }
 
-    /// A step of setting up that failed.
+    /// A step of setting up failed.
     pub fn setup(what: &str) -> impl Fn(Error) -> Self {
         let what = what.to_owned();
         move |error| LiveError::Machine(format!("live: {what} cannot be set up ({error})"))
     }
 
-    /// A step of the run that failed.
+    /// A step of the run failed.
     pub fn broken(what: &str) -> impl Fn(Error) -> Self {
         let what = what.to_owned();
         move |error| LiveError::Broken(format!("{what}: {error}"))

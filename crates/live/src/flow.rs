@@ -16,16 +16,16 @@ pub struct Flow {
     pub start: Time,
     /// Two-way propagation delay.
     pub rtt: Interval,
-    /// What the routers count of it.
+    /// What is counted of it outside its ends.
     pub counts: Arc<Counts>,
-    /// Its last known state in the kernel.
+    /// What its kernel last said about it.
     pub info: TcpInfo,
     /// When everything was acknowledged.
     pub completed: Option<Time>,
     /// Samples.
     pub series: Series<FlowSample>,
-    /// Whether it has a window: TCP.
-    has_window: bool,
+    /// Whether it has a congestion window: TCP.
+    has_cwnd: bool,
     srtt: SampleMean,
     seen: Time,
     cwnd_integral: f64,
@@ -35,10 +35,10 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// A flow that has not started yet.
-    pub fn new(plan: &CheckedFlow, start: Time, rtt: Interval, has_window: bool) -> Self {
+    /// A flow that has not started.
+    pub fn new(plan: &CheckedFlow, start: Time, rtt: Interval, has_cwnd: bool) -> Self {
         let (cwnd, ssthresh) =
-            if has_window { (plan.connection.initial_window, f64::INFINITY) } else { (f64::NAN, f64::NAN) };
+            if has_cwnd { (plan.connection.initial_window, f64::INFINITY) } else { (f64::NAN, f64::NAN) };
         Flow {
             name: plan.name.clone(),
             start,
@@ -47,7 +47,7 @@ impl Flow {
             info: TcpInfo { cwnd, ssthresh, ..TcpInfo::default() },
             completed: None,
             series: Series::default(),
-            has_window,
+            has_cwnd,
             srtt: SampleMean::default(),
             seen: start,
             cwnd_integral: 0.0,
@@ -57,8 +57,8 @@ impl Flow {
         }
     }
 
-    /// Takes the kernel's current state of the flow. Returns a row of the event log if that state has
-    /// changed.
+    /// Records what the kernel says about the flow now. Returns a row of the log if loss recovery has changed
+    /// its state since the last look.
     pub fn see(&mut self, now: Time, info: TcpInfo) -> Option<EventRow> {
         self.cwnd_integral += self.info.cwnd * now.since(self.seen).as_secs_f64();
         self.seen = self.seen.max(now);
@@ -77,7 +77,8 @@ impl Flow {
         Some(EventRow { time_s: now.as_secs_f64(), flow: self.name.clone(), what, cwnd: info.cwnd })
     }
 
-    /// Adds a row to the series; `measured` is the span that the summary covers.
+    /// Adds a row to the series. The mean of the smoothed round-trip time takes in samples of the `measured`
+    /// span only.
     pub fn sample(&mut self, now: Time, measured: (Time, Time)) {
         let srtt_s = self.info.srtt.as_secs_f64();
         if (measured.0..=measured.1).contains(&now) && srtt_s > 0.0 && self.completed.is_none() {
@@ -117,7 +118,7 @@ impl Flow {
         self.before = self.counters();
     }
 
-    /// The measured span ends.
+    /// The `measured` span ends.
     pub fn end_measured(&mut self, algorithm: &str, measured: (Time, Time)) {
         let facts = FlowFacts {
             name: &self.name,
@@ -129,11 +130,11 @@ impl Flow {
         };
         let before = (measured.0, self.before);
         let summary = flow_summary(facts, before, (measured.1, self.counters()));
-        let cwnd_mean = if self.has_window { summary.cwnd_mean } else { f64::NAN };
+        let cwnd_mean = if self.has_cwnd { summary.cwnd_mean } else { f64::NAN };
         self.summary = Some(FlowSummary { cwnd_mean, ..summary });
     }
 
-    /// Its summary, once the measured span has ended.
+    /// Takes the flow's summary, once the measured span has ended.
     pub fn take_summary(&mut self) -> Option<FlowSummary> {
         self.summary.take()
     }

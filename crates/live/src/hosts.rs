@@ -1,61 +1,48 @@
-//! The hosts of both ends: opens connections when the plan says so, keeps them busy, takes what arrives, and looks at them
-//! at sample times. One thread, which waits for whatever comes first.
+//! The hosts of both ends: one thread opens connections when the plan says so, keeps them busy, takes what
+//! arrives, and looks at them at sample times. It waits for whatever comes first.
 
-use crate::connection::{CHUNK, Connection, Endpoint, Owner, fill, take};
+use crate::agenda::{Act, Agenda};
+use crate::background::Background;
+use crate::connection::{CHUNK, Connection, Endpoint, Owner, carrier, fill, segment_bytes, take};
+use crate::datagrams;
 use crate::flow::Flow;
 use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
-use crate::path::{Counts, LISTEN_PORT, Path, Stamps, place, segment_bytes};
+use crate::path::{Counts, Path};
+use crate::ports::{LISTEN_PORT, connection_id};
 use crate::router::{News, Times};
-use crate::sys::{self, Clock, Watch};
+use crate::stamps::Stamps;
+use crate::sys::clock::Clock;
+use crate::sys::socket;
+use crate::sys::waiting::{Ready, Watch, sleep, would_block};
 use crate::tcp_info::TcpInfo;
 use longfat_net::Sojourn;
 use longfat_sim::{
-    BackgroundCounters, BackgroundSummary, CheckedConnection, CheckedPlan, EventRow, PathLosses, Series,
-    Session, Streams, TransferSample, Transport, background_summary, sessions,
+    BackgroundSummary, CheckedConnection, CheckedPlan, EventRow, PathLosses, Series, Streams, TransferSample,
+    Transport,
 };
 use longfat_transport::udp;
 use longfat_units::{Interval, Time};
-use longfat_wire::{Carrier, FlowId, Kind, RealPacket};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use longfat_wire::{Carrier, FlowId, RealPacket};
+use socket2::Socket;
+use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddrV4;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
-/// Between two looks at what loss recovery is at, where there are few flows.
+/// Between two looks at loss recovery, where there are few flows.
 const WATCH: Interval = Interval::from_millis(10);
 const FEW_FLOWS: usize = 50;
-/// What the kernel holds of data that was not sent yet: so long at the first link's rate, at least so much. More would be
-/// sent after a flow's stop; less could be used up while this thread waits for a processor.
+/// The thread checks at least this often whether it is still wanted.
+const LONGEST_WAIT: Interval = Interval::from_millis(50);
+/// How much data the kernel holds that it has not sent yet: as much as the first link carries in this time,
+/// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
+/// thread waits for a processor.
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
-/// IP and UDP headers.
-const UDP_HEADERS: u32 = 28;
 const LISTENERS: u64 = 4;
-
-/// What there is to do at a time.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Act {
-    Sample,
-    Begin,
-    End,
-    Look,
-    Start(usize),
-    Stop(Owner),
-    Open(usize),
-    Datagrams(usize),
-}
-
-/// A source of datagrams.
-struct Source {
-    owner: Owner,
-    sender: udp::Sender,
-    socket: OwnedFd,
-    planned_for: Time,
-}
 
 /// The hosts of a run.
 pub struct Hosts<'a> {
@@ -66,36 +53,36 @@ pub struct Hosts<'a> {
     times: Times,
     watch: Watch,
     news: [Sender<News>; 2],
-    listeners: Vec<OwnedFd>,
+    /// For connections at both ends, then for datagrams at both.
+    listeners: Vec<Socket>,
     connections: Vec<Option<Connection>>,
     vacant: Vec<usize>,
-    sources: Vec<Source>,
+    sources: Vec<datagrams::Source>,
     counts: BTreeMap<FlowId, Arc<Counts>>,
-    agenda: BinaryHeap<Reverse<(Time, Act)>>,
+    agenda: Agenda,
     samples: u64,
     /// Flows with series.
     pub flows: Vec<Flow>,
-    /// Where a flow's sending end is.
+    /// The slot in `connections` of each flow's sending end.
     sending: Vec<Option<usize>>,
-    sessions: Vec<Session>,
-    /// How many connections each background source opened and completed, and what is counted of all of them.
-    background: Vec<(BackgroundCounters, Arc<Counts>)>,
-    before: Vec<BackgroundCounters>,
-    /// Summaries of background traffic, once the measured span has ended.
+    background: Background<'a>,
+    /// Summaries of background sources, once the measured span has ended.
     pub background_summaries: Vec<BackgroundSummary>,
-    /// Background connections that are complete.
-    pub transfers: Series<TransferSample>,
-    /// What was seen of loss recovery, if the plan wants it.
+    /// What was seen of loss recovery, if the plan asks for it.
     pub events: Vec<EventRow>,
+    /// What connections send.
     zeros: Vec<u8>,
-    /// Of the flows whose traffic is iperf3's.
+    /// Room for what connections receive.
+    room: Vec<u8>,
+    /// The flows whose traffic iperf3 makes.
     pub iperf: Iperf<'a>,
-    /// How much later than planned this thread did what it had to: a socket that it holds then takes nothing.
+    /// How much later than planned this thread acted: a socket that it holds then takes nothing.
     pub lateness: Sojourn,
 }
 
 impl<'a> Hosts<'a> {
-    /// Hosts that have not begun; `congestion` has the kernel's name of the algorithm of each flow and background.
+    /// Hosts that have not begun. `congestion` has the kernel's name for the algorithm of each flow and
+    /// background source.
     pub fn new(
         ends: &'a [End; 2],
         plan: &'a CheckedPlan<RealPacket>,
@@ -118,17 +105,15 @@ impl<'a> Hosts<'a> {
             vacant: Vec::new(),
             sources: Vec::new(),
             counts: BTreeMap::new(),
-            agenda: BinaryHeap::new(),
+            agenda: Agenda::default(),
             samples: 0,
             flows: Vec::new(),
             sending: vec![None; plan.flows.len()],
-            sessions: sessions(plan.seed, &plan.background),
-            background: plan.background.iter().map(|_| Default::default()).collect(),
-            before: vec![BackgroundCounters::default(); plan.background.len()],
+            background: Background::new(plan),
             background_summaries: Vec::new(),
-            transfers: Series::default(),
             events: Vec::new(),
             zeros: vec![0; CHUNK],
+            room: vec![0; CHUNK],
             iperf,
             lateness: Sojourn::default(),
         };
@@ -137,22 +122,27 @@ impl<'a> Hosts<'a> {
         Ok(hosts)
     }
 
-    /// The kernel's algorithm of each flow and background.
+    /// Returns the kernel's name for the algorithm of each flow and background source.
     pub const fn congestion(&self) -> &BTreeMap<String, String> {
         self.congestion
     }
 
+    /// Takes the background connections that are complete.
+    pub fn take_transfers(&mut self) -> Series<TransferSample> {
+        self.background.take_transfers()
+    }
+
     fn listen(&mut self) -> Result<()> {
-        for kind in [libc::SOCK_STREAM, libc::SOCK_DGRAM] {
+        for carrier in [Carrier::Tcp, Carrier::Udp] {
             for (end, address) in self.ends.iter().zip(ADDRESSES) {
-                let socket = end.within(|| sys::socket(kind))?;
-                sys::bind(socket.as_fd(), SocketAddrV4::new(address, LISTEN_PORT))?;
-                if kind == libc::SOCK_STREAM {
-                    sys::abort_when_closed(socket.as_fd())?; // and so the connections that come from it
-                    sys::listen(socket.as_fd())?;
+                let listener = open_socket(end, carrier)?;
+                socket::bind(&listener, SocketAddrV4::new(address, LISTEN_PORT))?;
+                if carrier == Carrier::Tcp {
+                    socket::abort_when_closed(&listener)?; // and so the connections that it accepts
+                    socket::listen(&listener)?;
                 }
-                self.watch.set(socket.as_fd(), self.listeners.len() as u64, true, true, false)?;
-                self.listeners.push(socket);
+                self.watch.add(listener.as_fd(), self.listeners.len() as u64, false)?;
+                self.listeners.push(listener);
             }
         }
         Ok(())
@@ -164,19 +154,19 @@ impl<'a> Hosts<'a> {
             let streams = Streams::of_flow(self.plan.seed, &planned.name);
             let start = Time::from_secs_f64(planned.start.draw(&mut streams.stream("start")));
             let rtt = Interval::from_secs_f64(planned.connection.rtt().draw(&mut streams.stream("rtt")));
-            let has_window = !matches!(planned.connection.transport(), Transport::Udp(..));
-            self.flows.push(Flow::new(planned, start, rtt, has_window));
-            self.agenda.push(Reverse((start, Act::Start(i))));
-            self.agenda.push(Reverse((planned.connection.stop(), Act::Stop(Owner::Flow(i)))));
+            let has_cwnd = carrier(&planned.connection) == Carrier::Tcp;
+            self.flows.push(Flow::new(planned, start, rtt, has_cwnd));
+            self.agenda.put(start, Act::Start(i));
+            self.agenda.put(planned.connection.stop(), Act::Stop(Owner::Flow(i)));
         }
-        for (i, session) in self.sessions.iter().enumerate() {
-            self.agenda.push(Reverse((session.next_at, Act::Open(i))));
+        for (i, at) in self.background.first_openings() {
+            self.agenda.put(at, Act::Open(i));
         }
-        self.agenda.push(Reverse((Time::ZERO, Act::Sample)));
-        self.agenda.push(Reverse((self.times.measured.0, Act::Begin)));
-        self.agenda.push(Reverse((self.times.measured.1, Act::End)));
+        self.agenda.put(Time::ZERO, Act::Sample);
+        self.agenda.put(self.times.measured.0, Act::Begin);
+        self.agenda.put(self.times.measured.1, Act::End);
         if self.flows.len() <= FEW_FLOWS {
-            self.agenda.push(Reverse((Time::ZERO + WATCH, Act::Look)));
+            self.agenda.put(Time::ZERO + WATCH, Act::Look);
         }
     }
 
@@ -185,26 +175,21 @@ impl<'a> Hosts<'a> {
         let mut ready = Vec::new();
         while wanted.load(Ordering::Relaxed) {
             let now = self.clock.now();
-            while let Some(&Reverse((at, act))) = self.agenda.peek() {
-                if at > now || at > self.times.end {
-                    break;
-                }
-                self.agenda.pop();
+            while let Some((at, act)) = self.agenda.take_due(now.min(self.times.end)) {
                 self.lateness.record(self.clock.now().since(at));
                 self.act(at, act)?;
             }
             if now >= self.times.end {
                 break;
             }
-            let next = self.agenda.peek().map_or(Time::NEVER, |&Reverse((at, _))| at).min(self.times.end);
-            let most = next.since(self.clock.now()).min(Interval::from_millis(50));
-            sys::wait(&mut [], Some(most.min(self.times.rest)))?;
-            let most = most.saturating_sub(self.times.rest);
-            self.watch.wait(most, &mut ready)?;
-            for &(number, read, write) in &ready {
+            let next = self.agenda.next().min(self.times.end);
+            let most = next.since(self.clock.now()).min(LONGEST_WAIT);
+            sleep(most.min(self.times.rest));
+            self.watch.wait(most.saturating_sub(self.times.rest), &mut ready)?;
+            for &Ready { number, read, write } in &ready {
                 match number.checked_sub(LISTENERS) {
                     None => self.take_new(number as usize)?,
-                    Some(place) => self.serve(place as usize, read, write)?,
+                    Some(slot) => self.serve(slot as usize, read, write)?,
                 }
             }
         }
@@ -225,49 +210,35 @@ impl<'a> Hosts<'a> {
             }
             Act::Stop(owner) => self.stop(at, owner)?,
             Act::Open(i) => self.open_next(at, i)?,
-            Act::Datagrams(i) => self.send_datagrams(at, i)?,
+            Act::Datagrams(i) => {
+                let next = self.sources[i].on_timer(at, &self.zeros);
+                self.agenda.put(next, Act::Datagrams(i));
+            }
             Act::Look => {
                 self.look(at);
-                self.agenda.push(Reverse((at + WATCH, Act::Look)));
+                self.agenda.put(at + WATCH, Act::Look);
             }
             Act::Sample => {
                 self.look(at);
                 self.flows.iter_mut().for_each(|flow| flow.sample(at, self.times.measured));
                 self.samples += 1;
                 let next = Time::from_secs_f64(self.samples as f64 * self.plan.sample.flows_s);
-                self.agenda.push(Reverse((next, Act::Sample)));
+                self.agenda.put(next, Act::Sample);
             }
             Act::Begin => {
                 self.look(at);
                 self.flows.iter_mut().for_each(Flow::begin_measured);
-                self.before = self.background_counters();
+                self.background.begin_measured();
             }
-            Act::End => self.end_measured(at),
+            Act::End => {
+                self.look(at);
+                for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
+                    flow.end_measured(&planned.connection.algorithm, self.times.measured);
+                }
+                self.background_summaries = self.background.summaries(self.times.measured.0, at);
+            }
         }
         Ok(())
-    }
-
-    fn end_measured(&mut self, now: Time) {
-        self.look(now);
-        for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
-            flow.end_measured(&planned.connection.algorithm, self.times.measured);
-        }
-        let from = self.times.measured.0;
-        self.background_summaries =
-            (self.plan.background.iter().zip(&self.before).zip(self.background_counters()))
-                .map(|((planned, &before), after)| background_summary(planned, (from, before), (now, after)))
-                .collect();
-    }
-
-    fn background_counters(&self) -> Vec<BackgroundCounters> {
-        let now = |(opened, counts): &(BackgroundCounters, Arc<Counts>)| BackgroundCounters {
-            bytes_delivered: counts.delivered_bytes.get(),
-            received_bytes: counts.received_bytes.get(),
-            packets_sent: counts.packets_sent.get(),
-            packets_lost: counts.packets_lost.get(),
-            ..*opened
-        };
-        self.background.iter().map(now).collect()
     }
 
     /// Looks at the kernel's side of every flow that runs.
@@ -288,43 +259,37 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// What the kernel says of a flow's connection now.
+    /// Returns what the kernel says of a flow's connection now.
     fn info(&self, i: usize) -> Option<TcpInfo> {
-        let own = self.sending[i].and_then(|place| self.connections[place].as_ref());
-        let socket = own.map(|connection| connection.socket.as_fd()).or_else(|| self.iperf.socket(i))?;
+        let own = self.sending[i].and_then(|slot| self.connections[slot].as_ref());
+        let socket = own.map(|connection| &connection.socket).or_else(|| self.iperf.socket(i))?;
         TcpInfo::of(socket).ok()
     }
 
-    /// An iperf3 opens a flow's connection.
+    /// Lets an iperf3 open a flow's connection.
     fn start_iperf(&mut self, i: usize) -> Result<()> {
         let flow = &self.plan.flows[i];
         let planned = &flow.connection;
         let (streams, rtt) = (Streams::of_flow(self.plan.seed, &flow.name), self.flows[i].rtt);
         let counts = self.flows[i].counts.clone();
-        let at = place(Carrier::Tcp, planned.forward[0], self.iperf.port(i));
-        self.announce(at, planned, &streams, rtt, counts)?;
+        let id = connection_id(Carrier::Tcp, planned.forward[0], self.iperf.port(i));
+        self.announce(id, planned, &streams, rtt, counts)?;
         self.iperf.start(i, planned, self.congestion.get(&flow.name).map(String::as_str))
     }
 
-    /// A session opens its next connection.
+    /// Opens a session's next connection.
     fn open_next(&mut self, now: Time, i: usize) -> Result<()> {
-        let session = &mut self.sessions[i];
-        let group = session.group;
-        let (bytes, streams) = session.open(now);
-        if session.next_at != Time::NEVER {
-            self.agenda.push(Reverse((session.next_at, Act::Open(i))));
+        let planned = &self.background.plan(i).connection;
+        let opening = self.background.open(now, i);
+        self.agenda.put(opening.next_at, Act::Open(i));
+        let rtt = Interval::from_secs_f64(planned.rtt().draw(&mut opening.streams.stream("rtt")));
+        if opening.bytes.is_none() {
+            self.agenda.put(planned.stop(), Act::Stop(Owner::Session(i)));
         }
-        let planned = &self.plan.background[group].connection;
-        self.background[group].0.open(bytes.map(|payload| planned.ip_bytes(payload)));
-        let rtt = Interval::from_secs_f64(planned.rtt().draw(&mut streams.stream("rtt")));
-        if bytes.is_none() {
-            self.agenda.push(Reverse((planned.stop(), Act::Stop(Owner::Session(i)))));
-        }
-        let counts = self.background[group].1.clone();
-        self.open(now, planned, &streams, Owner::Session(i), bytes, rtt, counts)
+        self.open(now, planned, &opening.streams, Owner::Session(i), opening.bytes, rtt, opening.counts)
     }
 
-    /// Opens a connection: tells the router of it, then connects, or begins to send.
+    /// Opens a connection: tells the routers about it, then connects or begins to send.
     #[expect(clippy::too_many_arguments, reason = "what a connection is, each once")]
     fn open(
         &mut self,
@@ -337,24 +302,21 @@ impl<'a> Hosts<'a> {
         counts: Arc<Counts>,
     ) -> Result<()> {
         let side = planned.forward[0];
-        let (kind, carrier) = match planned.transport() {
-            Transport::Udp(..) => (libc::SOCK_DGRAM, Carrier::Udp),
-            Transport::Tcp(..) | Transport::Custom => (libc::SOCK_STREAM, Carrier::Tcp),
-        };
-        let socket = self.ends[side].within(|| sys::socket(kind))?;
+        let carrier = carrier(planned);
+        let socket = open_socket(&self.ends[side], carrier)?;
         if carrier == Carrier::Tcp {
-            self.prepare(socket.as_fd(), planned, owner)?;
+            self.prepare(&socket, planned, owner)?;
         }
-        let port = sys::bind(socket.as_fd(), SocketAddrV4::new(ADDRESSES[side], 0))?;
-        let flow = place(carrier, side, port);
+        let port = socket::bind(&socket, SocketAddrV4::new(ADDRESSES[side], 0))?;
+        let flow = connection_id(carrier, side, port);
         self.announce(flow, planned, streams, rtt, counts)?;
-        sys::connect(socket.as_fd(), SocketAddrV4::new(ADDRESSES[1 - side], LISTEN_PORT))?;
+        socket::connect(&socket, SocketAddrV4::new(ADDRESSES[1 - side], LISTEN_PORT))?;
         let Transport::Udp(protocol, parameters) = planned.transport() else {
             let end =
                 Endpoint::Sending { owner, left: bytes, total: bytes, finished: false, began: now, flow };
-            let place = self.keep(Connection { socket, end })?;
+            let slot = self.keep(Connection { socket, end })?;
             if let Owner::Flow(i) = owner {
-                self.sending[i] = Some(place);
+                self.sending[i] = Some(slot);
             }
             return Ok(());
         };
@@ -369,13 +331,14 @@ impl<'a> Hosts<'a> {
             rto_min: Interval::ZERO,
         };
         let (sender, _) = (protocol.build)(parameters, &config, streams.stream("udp"));
-        self.sources.push(Source { owner, sender, socket, planned_for: Time::NEVER });
-        let i = self.sources.len() - 1;
-        self.drive(i, |sender, out| sender.start(now, out));
+        let mut source = datagrams::Source::new(owner, sender, socket);
+        let next = source.start(now, &self.zeros);
+        self.agenda.put(next, Act::Datagrams(self.sources.len()));
+        self.sources.push(source);
         Ok(())
     }
 
-    /// Tells the routers of a connection that is about to be opened.
+    /// Tells the routers about a connection that is about to be opened.
     fn announce(
         &mut self,
         flow: FlowId,
@@ -402,86 +365,84 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// What the kernel is told of a TCP connection before it is opened.
-    fn prepare(&self, socket: BorrowedFd<'_>, planned: &CheckedConnection, owner: Owner) -> Result<()> {
+    /// Sets the options of a TCP connection that is about to be opened.
+    fn prepare(&self, socket: &Socket, planned: &CheckedConnection, owner: Owner) -> Result<()> {
         let name = match owner {
             Owner::Flow(i) => &self.plan.flows[i].name,
-            Owner::Session(i) => &self.plan.background[self.sessions[i].group].name,
+            Owner::Session(i) => &self.background.plan(i).name,
         };
         if let Some(algorithm) = self.congestion.get(name) {
-            sys::set_congestion_control(socket, algorithm)?;
+            socket.set_tcp_congestion(algorithm.as_bytes())?;
         }
-        sys::abort_when_closed(socket)?;
-        sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, segment_bytes(planned) as i32)?;
+        socket::abort_when_closed(socket)?;
+        socket.set_tcp_mss(segment_bytes(planned))?;
         let held = (self.plan.links[0].rate_bps * UNSENT.0.as_secs_f64() / 8.0) as u64;
-        sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, held.max(UNSENT.1) as i32)
+        socket.set_tcp_notsent_lowat(held.max(UNSENT.1) as u32)
     }
 
-    /// A connection gets a place, under which its socket is watched.
+    /// Puts a connection into a slot, under whose number its socket is watched, and returns the slot.
     fn keep(&mut self, connection: Connection) -> Result<usize> {
-        let place = self.vacant.pop().unwrap_or(self.connections.len());
+        let slot = self.vacant.pop().unwrap_or(self.connections.len());
         let write = matches!(connection.end, Endpoint::Sending { .. });
-        self.watch.set(connection.socket.as_fd(), LISTENERS + place as u64, true, true, write)?;
-        if place == self.connections.len() {
+        self.watch.add(connection.socket.as_fd(), LISTENERS + slot as u64, write)?;
+        if slot == self.connections.len() {
             self.connections.push(Some(connection));
         } else {
-            self.connections[place] = Some(connection);
+            self.connections[slot] = Some(connection);
         }
-        Ok(place)
+        Ok(slot)
     }
 
-    /// A listener has something: connections to accept, or datagrams, which the router has counted already.
+    /// Takes what a listener has: connections to accept, or datagrams, which the router has counted already.
     fn take_new(&mut self, listener: usize) -> Result<()> {
-        let socket = self.listeners[listener].as_fd();
         if listener >= self.ends.len() {
-            let mut bytes = [0u8; 1];
-            while sys::receive(socket, &mut bytes).is_ok() {}
+            while socket::receive(&self.listeners[listener], &mut [0]).is_ok() {}
             return Ok(());
         }
         loop {
-            match sys::accept(self.listeners[listener].as_fd()) {
+            match socket::accept(&self.listeners[listener]) {
                 Ok((socket, port)) => {
-                    let flow = place(Carrier::Tcp, 1 - listener, port);
+                    let flow = connection_id(Carrier::Tcp, 1 - listener, port);
                     let counts = self.counts.get(&flow).cloned().unwrap_or_default();
                     self.keep(Connection { socket, end: Endpoint::Sink(counts) })?;
                 }
-                Err(error) if sys::would_block(&error) => return Ok(()),
+                Err(error) if would_block(&error) => return Ok(()),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// A connection can be read or written.
-    fn serve(&mut self, place: usize, read: bool, write: bool) -> Result<()> {
-        let Some(Some(connection)) = self.connections.get_mut(place) else { return Ok(()) };
-        let (socket, number) = (connection.socket.as_fd(), LISTENERS + place as u64);
+    /// Serves a connection that can be read or written.
+    fn serve(&mut self, slot: usize, read: bool, write: bool) -> Result<()> {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return Ok(()) };
+        let (socket, number) = (&connection.socket, LISTENERS + slot as u64);
         match &mut connection.end {
             Endpoint::Sink(counts) => {
-                if read && take(socket, counts)? {
-                    sys::finish(socket)?;
-                    self.watch.set_for_changes(socket, number)?;
+                if read && take(socket, counts, &mut self.room)? {
+                    socket::finish(socket)?;
+                    self.watch.watch_changes(socket.as_fd(), number)?;
                     connection.end = Endpoint::Ending;
                 }
             }
             Endpoint::Ending => {
                 if TcpInfo::is_over(socket)? {
-                    self.close(place, true);
+                    self.close(slot, true);
                 }
             }
             Endpoint::Sending { left, finished, .. } => {
                 if write && !*finished {
                     fill(socket, left, &self.zeros)?;
                     if *left == Some(0) {
-                        sys::finish(socket)?;
+                        socket::finish(socket)?;
                         *finished = true;
-                        self.watch.set(socket, number, false, true, false)?;
+                        self.watch.watch_reads(socket.as_fd(), number)?;
                     }
                 }
                 if read {
-                    // the listening side sends nothing but the end, once it has everything
-                    match sys::receive(socket, &mut [0]) {
-                        Err(error) if sys::would_block(&error) => {}
-                        answer => self.close(place, answer.is_ok()),
+                    // the listening side sends nothing but its end, once it has everything
+                    match socket::receive(socket, &mut [0]) {
+                        Err(error) if would_block(&error) => {}
+                        received => self.close(slot, received.is_ok()),
                     }
                 }
             }
@@ -489,41 +450,32 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// A connection is over: everything was acknowledged, or else the kernel has given it up.
-    fn close(&mut self, place: usize, complete: bool) {
-        let Some(connection) = self.connections[place].take() else { return };
-        self.vacant.push(place);
+    /// Closes a connection that is over: everything was acknowledged, or else the kernel has given up.
+    fn close(&mut self, slot: usize, complete: bool) {
+        let Some(connection) = self.connections[slot].take() else { return };
+        self.vacant.push(slot);
         let Endpoint::Sending { owner, total, began, flow, .. } = connection.end else { return };
         self.counts.remove(&flow);
         let now = self.clock.now();
         match owner {
             Owner::Flow(i) => {
-                if let Ok(info) = TcpInfo::of(connection.socket.as_fd()) {
+                if let Ok(info) = TcpInfo::of(&connection.socket) {
                     self.events.extend(self.flows[i].see(now, info).filter(|_| self.plan.events));
                 }
                 self.flows[i].completed = complete.then_some(now);
                 self.sending[i] = None;
             }
             Owner::Session(i) => {
-                let session = &mut self.sessions[i];
-                if complete {
-                    self.transfers.push(&TransferSample {
-                        group: session.group as f64,
-                        start_s: began.as_secs_f64(),
-                        duration_s: now.since(began).as_secs_f64(),
-                        bytes: total.unwrap_or_default() as f64,
-                    });
-                    self.background[session.group].0.completed += 1;
-                }
-                if session.completed(now) {
-                    self.agenda.push(Reverse((session.next_at, Act::Open(i))));
+                let bytes = complete.then_some(total.unwrap_or_default());
+                if let Some(at) = self.background.close(now, i, began, bytes) {
+                    self.agenda.put(at, Act::Open(i));
                 }
             }
         }
     }
 
-    /// A flow, or an endless background connection, is to send nothing new from now on; what the kernel has taken already
-    /// is still sent.
+    /// Stops a flow or an endless background connection: it sends nothing new from now on, but the kernel
+    /// still sends what it has taken already.
     fn stop(&mut self, now: Time, by: Owner) -> Result<()> {
         if let Owner::Flow(i) = by
             && self.iperf.carries(i)
@@ -533,52 +485,24 @@ impl<'a> Hosts<'a> {
             return self.iperf.stop(i);
         }
         for source in self.sources.iter_mut().filter(|source| source.owner == by) {
-            source.sender.stop(now);
+            source.stop(now);
         }
-        for (place, connection) in self.connections.iter_mut().enumerate() {
+        for (slot, connection) in self.connections.iter_mut().enumerate() {
             if let Some(Connection { socket, end: Endpoint::Sending { owner, left, finished, .. } }) =
                 connection
                 && *owner == by
                 && !*finished
             {
                 (*left, *finished) = (Some(0), true);
-                sys::finish(socket.as_fd())?;
-                self.watch.set(socket.as_fd(), LISTENERS + place as u64, false, true, false)?;
+                socket::finish(socket)?;
+                self.watch.watch_reads(socket.as_fd(), LISTENERS + slot as u64)?;
             }
         }
         Ok(())
     }
 
-    fn send_datagrams(&mut self, now: Time, i: usize) -> Result<()> {
-        if self.sources[i].planned_for == now {
-            self.drive(i, |sender, out| sender.on_timer(now, out));
-        }
-        Ok(())
-    }
-
-    /// A source of datagrams acts; what it sends goes out, and its next time is put on the agenda.
-    fn drive(
-        &mut self,
-        i: usize,
-        act: impl FnOnce(&mut udp::Sender, &mut dyn FnMut(longfat_wire::SimPacket)),
-    ) {
-        let Source { sender, socket, planned_for, .. } = &mut self.sources[i];
-        let zeros = &self.zeros;
-        act(sender, &mut |packet| {
-            if packet.kind == Kind::Data {
-                let payload = usize::from(packet.bytes).saturating_sub(UDP_HEADERS as usize);
-                // a datagram that the kernel does not take is lost, as any other
-                let _ = sys::send(socket.as_fd(), &zeros[..payload]);
-            }
-        });
-        *planned_for = sender.wake();
-        if *planned_for != Time::NEVER {
-            self.agenda.push(Reverse((*planned_for, Act::Datagrams(i))));
-        }
-    }
-
-    /// After the run, when nothing reaches the hosts any more: what each flow's kernel says it sent beyond what came to
-    /// the router.
+    /// Returns how many data segments the flows' kernels say they sent beyond those that came to the router.
+    /// For after the run, when nothing reaches the hosts any more.
     pub fn missing(&mut self) -> u64 {
         for i in 0..self.flows.len() {
             if let Some(info) = self.info(i) {
@@ -589,4 +513,11 @@ impl<'a> Hosts<'a> {
             |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
         self.flows.iter().map(missing).sum()
     }
+}
+
+fn open_socket(end: &End, carrier: Carrier) -> Result<Socket> {
+    end.within(match carrier {
+        Carrier::Tcp => socket::tcp,
+        Carrier::Udp => socket::udp,
+    })
 }

@@ -1,43 +1,48 @@
-//! iperf3 as what flows over TCP carry: a client of it in the sender's namespace and a server in the receiver's for each
-//! flow. The connection that carries the data is looked at from outside, through a descriptor of our own.
+//! iperf3 as a source of traffic: for each flow over TCP, a client in the sender's namespace and a server in
+//! the receiver's. The connection that carries the data is observed from outside, through our own descriptor
+//! of its socket.
 
+use crate::connection::{carrier, segment_bytes};
 use crate::error::LiveError;
 use crate::namespace::{ADDRESSES, End};
-use crate::path::{IPERF_CLIENTS, IPERF_SERVERS, segment_bytes};
-use crate::sys;
+use crate::ports::{IPERF_CLIENTS, IPERF_SERVERS};
+use crate::sys::process::{ForeignSocket, end_with_this_thread, interrupt, memory_file, sockets_of};
+use crate::sys::socket::abort_when_closed;
 use crate::tcp_info::TcpInfo;
-use longfat_sim::{CheckedPlan, ConnectionPlan, PlanError};
-use longfat_transport::udp;
+use longfat_sim::{CheckedConnection, CheckedPlan, ConnectionPlan, PlanError};
+use longfat_wire::Carrier;
 use serde::Serialize;
 use serde_json::Value;
+use socket2::Socket;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Error, Read, Result, Seek};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Servers come up, and both end when asked to, within this many steps (5 s in all; chosen here).
+/// Servers have to come up, and clients and servers to end when asked, within this many steps (5 s in all;
+/// chosen here).
 const STEPS: usize = 500;
 const STEP: Duration = Duration::from_millis(10);
 /// The largest segment that iperf3 sets (MAX_MSS of its iperf.h).
 const LARGEST_SEGMENT: u32 = 9 * 1024;
 
-/// A client sends so much before its server is ready for the test (COOKIE_SIZE of its iperf.h).
+/// How much a client sends before its server is ready for the test (COOKIE_SIZE of its iperf.h).
 const COOKIE_BYTES: u64 = 37;
 
-/// What flows over TCP carry.
+/// What makes the traffic of flows over TCP.
 #[derive(Clone, Debug, Default)]
 pub enum Traffic {
-    /// What Longfat's own sockets send.
+    /// Longfat's own sockets.
     #[default]
     Longfat,
-    /// What this program sends, which is iperf3.
+    /// This program, which is iperf3.
     Iperf3(PathBuf),
 }
 
-/// What iperf3 says of a flow, from its beginning to its stop or the run's end; a figure that it has not is `None`.
+/// What iperf3 reports about a flow, from its start to its stop or to the end of the run; a number that the
+/// report lacks is `None`.
 #[derive(Clone, Debug, Serialize)]
 pub struct IperfReport {
     /// Payload that the client has handed to the kernel, bit/s.
@@ -46,19 +51,19 @@ pub struct IperfReport {
     pub received_bps: Option<f64>,
     /// The same, bytes.
     pub received_bytes: Option<u64>,
-    /// Segments sent again.
+    /// Segments that were retransmitted.
     pub retransmits: Option<u64>,
-    /// The greatest congestion window that the client saw when it looked, once a second.
+    /// The greatest congestion window that the client saw; it looks once a second.
     pub max_cwnd_bytes: Option<u64>,
-    /// For how long the client has sent.
+    /// How long the client has sent.
     pub seconds: Option<f64>,
-    /// Shares of a processor that client and server used.
+    /// The shares of a processor that client and server used.
     pub processor: Vec<f64>,
-    /// As the client names itself.
+    /// The version that the client reports.
     pub version: Option<String>,
 }
 
-/// A plan's flows as far as iperf3 carries them.
+/// The flows of a plan that iperf3 carries.
 pub struct Iperf<'a> {
     program: PathBuf,
     ends: &'a [End; 2],
@@ -71,14 +76,14 @@ struct Pair {
     client_port: u16,
     server: Process,
     client: Option<Process>,
-    /// What carries the data, once it is there.
-    socket: Option<OwnedFd>,
-    /// Whether both ends of it will go with their processes.
+    /// The socket that carries the data, once it exists.
+    socket: Option<Socket>,
+    /// Whether both ends of the connection will end with their processes.
     tended: bool,
     stopped: bool,
 }
 
-/// Whether iperf3 can do what a plan asks for.
+/// Checks that iperf3 can do what a plan asks for.
 pub fn check<P>(plan: &CheckedPlan<P>, traffic: &Traffic) -> std::result::Result<(), LiveError> {
     let Traffic::Iperf3(_) = traffic else { return Ok(()) };
     let refuse = |at: String, what: String| Err(LiveError::Plan(PlanError { at, what }));
@@ -101,12 +106,13 @@ pub fn check<P>(plan: &CheckedPlan<P>, traffic: &Traffic) -> std::result::Result
     Ok(())
 }
 
-fn is_carried(connection: &ConnectionPlan) -> bool {
-    udp::find(&connection.algorithm).is_none()
+fn is_carried(connection: &CheckedConnection) -> bool {
+    carrier(connection) == Carrier::Tcp
 }
 
 impl<'a> Iperf<'a> {
-    /// Servers for all of a plan's flows over TCP, which listen; none with other traffic.
+    /// Starts a server for each of a plan's flows over TCP and waits until all listen; starts none with other
+    /// traffic.
     pub fn new<P>(
         traffic: &Traffic,
         ends: &'a [End; 2],
@@ -157,7 +163,7 @@ impl<'a> Iperf<'a> {
             }
             std::thread::sleep(STEP);
         }
-        Err(Error::other("its servers don't listen"))
+        Err(Error::other("its servers do not listen"))
     }
 
     /// Whether it carries this flow.
@@ -165,14 +171,14 @@ impl<'a> Iperf<'a> {
         self.pairs.contains_key(&flow)
     }
 
-    /// The port that a flow's data come from.
+    /// Returns the port that a flow's data come from.
     pub fn port(&self, flow: usize) -> u16 {
         self.pairs[&flow].client_port
     }
 
-    /// A flow's connection at its sender, while it is there.
-    pub fn socket(&self, flow: usize) -> Option<BorrowedFd<'_>> {
-        self.pairs.get(&flow)?.socket.as_ref().map(AsFd::as_fd)
+    /// Returns the sender's socket of a flow, while it exists.
+    pub fn socket(&self, flow: usize) -> Option<&Socket> {
+        self.pairs.get(&flow)?.socket.as_ref()
     }
 
     /// Starts a flow's client.
@@ -191,7 +197,8 @@ impl<'a> Iperf<'a> {
         Ok(())
     }
 
-    /// Finds connections that were opened since the last time, and sees to it that nothing of them outlives its process.
+    /// Finds connections that were opened since the last call, and makes sure that none of them outlives its
+    /// process.
     pub fn attend(&mut self) -> Result<()> {
         for pair in self.pairs.values_mut().filter(|pair| !pair.stopped) {
             let Some(client) = &mut pair.client else { continue };
@@ -199,21 +206,22 @@ impl<'a> Iperf<'a> {
             if pair.tended {
                 continue;
             }
-            for (socket, own, _) in tend(client)? {
-                if own == pair.client_port {
+            for ForeignSocket { socket, port, .. } in tend(client)? {
+                if port == pair.client_port {
                     pair.socket = Some(socket);
                 }
             }
-            // until data come, the server opens its port again and again: nobody else may have a descriptor of it then
-            let acked = |socket: &OwnedFd| TcpInfo::of(socket.as_fd()).map(|info| info.acked_bytes);
-            if pair.socket.as_ref().is_some_and(|socket| acked(socket).is_ok_and(|n| n > COOKIE_BYTES)) {
-                pair.tended = tend(&pair.server)?.iter().any(|&(_, _, peer)| peer == pair.client_port);
+            // until the server is ready, it opens its port again and again: nobody else may have a descriptor of
+            // it then. The client waits for that before it sends more than the cookie.
+            let sent = |socket: &Socket| TcpInfo::of(socket).map(|info| info.sent_bytes);
+            if pair.socket.as_ref().is_some_and(|socket| sent(socket).is_ok_and(|n| n > COOKIE_BYTES)) {
+                pair.tended = tend(&pair.server)?.iter().any(|found| found.peer == Some(pair.client_port));
             }
         }
         Ok(())
     }
 
-    /// A flow ends: nothing of it is sent from now on.
+    /// Stops a flow: it sends nothing from now on.
     pub fn stop(&mut self, flow: usize) -> Result<()> {
         match self.pairs.get_mut(&flow) {
             Some(pair) => pair.stop(),
@@ -221,7 +229,7 @@ impl<'a> Iperf<'a> {
         }
     }
 
-    /// Ends all of them, and takes their reports, by flow.
+    /// Ends all clients and servers and returns their reports by flow.
     pub fn finish(&mut self) -> Result<BTreeMap<String, IperfReport>> {
         self.pairs.values_mut().try_for_each(Pair::stop)?;
         let mut reports = BTreeMap::new();
@@ -239,7 +247,7 @@ impl Pair {
         if !self.stopped {
             self.stopped = true;
             self.socket = None;
-            // each of them sums up for itself, before the other's word has come to it
+            // each side sums up by itself, before the other's message has reached it
             self.server.interrupt()?;
             self.client.as_mut().map_or(Ok(()), Process::interrupt)?;
         }
@@ -247,16 +255,17 @@ impl Pair {
     }
 }
 
-/// Every socket of a process is to be no more once it is closed: a kernel would go on with its connection for minutes.
-fn tend(process: &Process) -> Result<Vec<(OwnedFd, u16, u16)>> {
-    let sockets = sys::sockets_of(process.child.id())?;
-    for (socket, ..) in &sockets {
-        sys::abort_when_closed(socket.as_fd())?;
+/// Makes every close of a process's sockets abort the connection, which the kernel would otherwise go on with
+/// for minutes. Returns the sockets.
+fn tend(process: &Process) -> Result<Vec<ForeignSocket>> {
+    let sockets = sockets_of(&process.child)?;
+    for found in &sockets {
+        abort_when_closed(&found.socket)?;
     }
     Ok(sockets)
 }
 
-/// The ports at which something listens in the calling thread's namespace.
+/// Returns the TCP ports that something listens on in the calling thread's namespace.
 fn listening() -> Result<Vec<u16>> {
     const LISTEN: &str = "0A"; // TCP_LISTEN of include/net/tcp_states.h
     let table = fs::read_to_string("/proc/thread-self/net/tcp")?;
@@ -270,7 +279,7 @@ fn listening() -> Result<Vec<u16>> {
     Ok(table.lines().filter_map(port).collect())
 }
 
-/// An iperf3 that goes with the thread that started it; what it says is kept in memory.
+/// An iperf3 that ends with the thread that started it; its output is kept in memory.
 struct Process {
     child: Child,
     report: File,
@@ -279,28 +288,28 @@ struct Process {
 
 impl Process {
     fn start(mut command: Command, at: &End) -> Result<Self> {
-        let (report, complaint) = (sys::memory_file(c"report")?, sys::memory_file(c"complaint")?);
+        let (report, complaint) = (memory_file("report")?, memory_file("complaint")?);
         command.stdin(Stdio::null()).stdout(report.try_clone()?).stderr(complaint.try_clone()?);
-        sys::end_with_this_thread(&mut command);
+        end_with_this_thread(&mut command);
         Ok(Process { child: at.within(|| command.spawn())?, report, complaint })
     }
 
-    /// An error, with what it says, if it has ended.
+    /// Fails, with what the process printed, if it has ended.
     fn must_run(&mut self) -> Result<()> {
         if self.child.try_wait()?.is_none() {
             return Ok(());
         }
-        let told = json(&mut self.report)?["error"].as_str().map(str::to_owned);
+        let reported = json(&mut self.report)?["error"].as_str().map(str::to_owned);
         let complaint = text(&mut self.complaint)?;
-        let why = told.or_else(|| complaint.lines().next().map(str::to_owned));
+        let why = reported.or_else(|| complaint.lines().next().map(str::to_owned));
         Err(Error::other(why.unwrap_or_else(|| "it has ended".to_owned())))
     }
 
     fn interrupt(&mut self) -> Result<()> {
-        if self.child.try_wait()?.is_none() { sys::interrupt(self.child.id()) } else { Ok(()) }
+        if self.child.try_wait()?.is_none() { interrupt(&self.child) } else { Ok(()) }
     }
 
-    /// Waits for its end; what it says.
+    /// Waits until it ends, and returns its report.
     fn end(mut self) -> Result<Value> {
         for _ in 0..STEPS {
             if self.child.try_wait()?.is_some() {
@@ -314,7 +323,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // it has ended already, or else its report does not matter
+        // either it has ended already, or its report does not matter
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -327,12 +336,12 @@ fn text(file: &mut File) -> Result<String> {
     Ok(text)
 }
 
-/// Nothing (null) if there is no report.
+/// Parses a report; null if there is none.
 fn json(file: &mut File) -> Result<Value> {
     Ok(serde_json::from_str(&text(file)?).unwrap_or_default())
 }
 
-/// The figures of a client's report and its server's (iperf3's own keys).
+/// Picks the numbers from the reports of a client and its server (by iperf3's own keys).
 fn report(client: &Value, server: &Value) -> IperfReport {
     let sender = &client["end"]["streams"][0]["sender"];
     let processor = |report: &Value| report["end"]["cpu_utilization_percent"]["host_total"].as_f64();

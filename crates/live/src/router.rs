@@ -1,12 +1,17 @@
-//! The router: reads what the hosts of one side send off their TUN device, lets it cross the link of the plan, and writes it
-//! to the other side when it is due. It drives the very link of the simulator, by the wall clock. Each direction has a router
-//! of its own, on a thread of its own: a packet costs the more the kernel's work of receiving it.
+//! The router: it reads what the hosts of one side send off their TUN device, lets it cross the link of the
+//! plan, and writes it to the other side when it is due. It drives the simulator's own link by the wall
+//! clock. Each direction has its own router on its own thread, because most of a packet's cost is the
+//! kernel's work to receive it.
 //!
-//! What a link does, it does at the time when it was to: the rest of the router may be late, the rate is not. How late
-//! packets are handed to hosts is measured, and how long they lay before they were read.
+//! The link acts at the times when it was due to: the rest of the router may be late, but the rate is exact.
+//! The router measures how late packets are handed to hosts, and how long they lay before they were read.
 
-use crate::path::{PLACES, Path, carries_datagrams, conversation, is_arrangement};
-use crate::sys::{self, Clock};
+use crate::path::Path;
+use crate::ports::{CONNECTIONS, carries_datagrams, conversation, is_iperf_control};
+use crate::sys::clock::{Clock, thread_cpu};
+use crate::sys::scheduling::prioritize_router;
+use crate::sys::tun;
+use crate::sys::waiting::{sleep, wait_until_readable, would_block};
 use longfat_net::Sojourn;
 use longfat_sim::{Link, LinkCounters, LinkSample, LinkSummary, Series, link_summary};
 use longfat_units::{Interval, Time};
@@ -18,33 +23,33 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
-/// Packets read before what is due has its turn.
+/// Packets read before the packets that are due have their turn.
 const BATCH: usize = 32;
-/// The router looks at least this often whether it is still wanted.
+/// The router checks at least this often whether it is still wanted.
 const LONGEST_WAIT: Interval = Interval::from_millis(50);
 
-/// After the end, a host that has sent nothing for so long has sent all that it will.
+/// After the end, a host that has sent nothing for this long will not send any more.
 const LAST_WAIT: Interval = Interval::from_millis(20);
 
 /// A connection that is about to be opened.
 pub type News = (FlowId, Path);
 
-/// When links are looked at.
+/// The times of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// Period of samples, seconds.
+    /// Period of the links' samples, seconds.
     pub period_s: f64,
     /// The span that the summary covers.
     pub measured: (Time, Time),
-    /// The run's end.
+    /// The end of the run.
     pub end: Time,
-    /// What comes within so long is handled together: waking costs more than a packet does.
+    /// What comes within this interval is handled together: waking costs more than a packet does.
     pub rest: Interval,
 }
 
-/// What the router has to say after a run.
+/// What a router reports after a run.
 pub struct Report {
-    /// Summary of the measured span.
+    /// The link's summary of the measured span.
     pub summary: LinkSummary,
     /// The link's name, and its samples.
     pub series: (String, Series<LinkSample>),
@@ -52,9 +57,9 @@ pub struct Report {
     pub packets: u64,
     /// How much later than due packets were handed to hosts.
     pub lateness: Sojourn,
-    /// The greatest of it.
+    /// The greatest lateness.
     pub latest: Interval,
-    /// How long packets of the measured span were on their way from a host's TCP to being read (`Stamps`).
+    /// How long packets of the measured span took from a host's TCP until they were read (`Stamps`).
     pub unread: Sojourn,
     /// Packets that a host's kernel did not take.
     pub refused: u64,
@@ -64,22 +69,23 @@ pub struct Report {
     pub largest_bytes: u32,
     /// Processor time of its thread.
     pub cpu: Interval,
-    /// Whether the kernel let its thread come before others.
-    pub hurried: bool,
+    /// Whether the kernel let its thread run before others.
+    pub realtime: bool,
 }
 
-enum Place {
-    /// Comes to the link.
+/// Where a packet goes next.
+enum Stop {
+    /// To the link.
     Link,
-    /// Handed to the hosts of the other side.
+    /// To the hosts of the other side.
     Host,
 }
 
-/// A packet that is somewhere at a time.
+/// A packet that is due somewhere.
 struct Due {
     at: Time,
     number: u64,
-    place: Place,
+    stop: Stop,
     packet: RealPacket,
 }
 
@@ -106,7 +112,7 @@ impl Ord for Due {
     }
 }
 
-/// The router of what one side sends.
+/// The router for what one side sends.
 pub struct Router<'a> {
     clock: Clock,
     side: usize,
@@ -133,12 +139,12 @@ pub struct Router<'a> {
     strangers: u64,
     largest_bytes: u32,
     cpu: Interval,
-    hurried: bool,
+    realtime: bool,
 }
 
 impl<'a> Router<'a> {
-    /// The router of a side's link, between the TUN devices of that side and the other; connections are announced through
-    /// `news` before their first packet.
+    /// A router for a side's link, between the TUN devices of that side and the other. Connections are
+    /// announced through `news` before their first packet.
     pub fn new(
         clock: Clock,
         side: usize,
@@ -155,7 +161,7 @@ impl<'a> Router<'a> {
             to: tuns[1 - side],
             series: Series::default(),
             link,
-            paths: (0..PLACES).map(|_| None).collect(),
+            paths: (0..CONNECTIONS).map(|_| None).collect(),
             news,
             agenda: BinaryHeap::new(),
             entries: 0,
@@ -174,13 +180,13 @@ impl<'a> Router<'a> {
             strangers: 0,
             largest_bytes: 0,
             cpu: Interval::ZERO,
-            hurried: false,
+            realtime: false,
         }
     }
 
     /// Runs to the end, or until it is no longer wanted.
     pub fn run(&mut self, wanted: &AtomicBool) -> io::Result<()> {
-        self.hurried = sys::hurry();
+        self.realtime = prioritize_router();
         while wanted.load(Ordering::Relaxed) {
             let now = self.clock.now();
             if now >= self.times.end {
@@ -189,23 +195,24 @@ impl<'a> Router<'a> {
             self.act_until(now);
             let read = self.read()?;
             if read < BATCH {
-                sys::wait(&mut [], Some(self.times.rest))?;
+                sleep(self.times.rest);
             }
             let left = self.next().since(self.clock.now()).min(LONGEST_WAIT);
             if read == 0 && left > Interval::ZERO {
-                sys::wait(&mut [sys::readable(self.from)], Some(left))?;
+                wait_until_readable(self.from, left)?;
             }
         }
         self.act_until(self.times.end);
-        self.cpu = sys::thread_cpu();
+        self.cpu = thread_cpu();
         Ok(())
     }
 
-    /// What it has to say, when no router runs any more. What hosts have sent up to now is counted, but goes nowhere.
+    /// Returns the report, once no router runs any more. What hosts have sent up to now is counted, but goes
+    /// nowhere.
     pub fn report(mut self) -> io::Result<Report> {
         loop {
-            // what is paced may still be on its way to the device
-            sys::wait(&mut [sys::readable(self.from)], Some(LAST_WAIT))?;
+            // paced packets may still be on their way to the device
+            wait_until_readable(self.from, LAST_WAIT)?;
             if self.read()? == 0 {
                 break;
             }
@@ -227,17 +234,17 @@ impl<'a> Router<'a> {
             strangers: self.strangers,
             largest_bytes: self.largest_bytes,
             cpu: self.cpu,
-            hurried: self.hurried,
+            realtime: self.realtime,
         })
     }
 
-    /// When something is due next.
+    /// Returns when something is due next.
     fn next(&self) -> Time {
         let packets = self.agenda.peek().map_or(Time::NEVER, |Reverse(due)| due.at);
         packets.min(self.link.wake()).min(self.next_sample).min(self.next_mark)
     }
 
-    /// Everything that was due up to `now`, in the order in which it was.
+    /// Does everything that was due up to `now`, in the order in which it was due.
     fn act_until(&mut self, now: Time) {
         loop {
             let at = self.next();
@@ -252,30 +259,30 @@ impl<'a> Router<'a> {
                 self.link.on_timer(at);
                 self.clear();
             } else if let Some(Reverse(due)) = self.agenda.pop() {
-                match due.place {
-                    Place::Link => self.enter(at, due.packet),
-                    Place::Host => self.hand_over(at, due.packet),
+                match due.stop {
+                    Stop::Link => self.enter(at, due.packet),
+                    Stop::Host => self.hand_over(at, due.packet),
                 }
             }
         }
     }
 
-    fn put(&mut self, at: Time, place: Place, packet: RealPacket) {
+    fn put(&mut self, at: Time, stop: Stop, packet: RealPacket) {
         self.entries += 1;
-        self.agenda.push(Reverse(Due { at, number: self.entries, place, packet }));
+        self.agenda.push(Reverse(Due { at, number: self.entries, stop, packet }));
     }
 
-    /// Reads what the hosts have sent; how many packets.
+    /// Reads what the hosts have sent and returns how many packets.
     fn read(&mut self) -> io::Result<usize> {
         for n in 0..BATCH {
             let mut buffer = self.spare.pop().unwrap_or_default();
             buffer.resize(self.packet_bytes, 0);
-            match sys::read(self.from, &mut buffer) {
+            match tun::read(self.from, &mut buffer) {
                 Ok(length) => {
                     buffer.truncate(length);
                     self.take(buffer);
                 }
-                Err(error) if sys::would_block(&error) => {
+                Err(error) if would_block(&error) => {
                     self.spare.push(buffer);
                     return Ok(n);
                 }
@@ -285,15 +292,15 @@ impl<'a> Router<'a> {
         Ok(BATCH)
     }
 
-    /// A packet of a host.
+    /// Takes a packet that a host has sent.
     fn take(&mut self, bytes: Vec<u8>) {
         let (mut packet, ports) = match RealPacket::parse(bytes) {
             Ok(parsed) => parsed,
-            Err(bytes) => return self.spare.push(bytes), // nothing that connections send
+            Err(bytes) => return self.spare.push(bytes), // not from a connection
         };
-        if is_arrangement(ports) {
-            // goes past the link, as over a network of its own: the path is there for the data
-            self.refused += u64::from(sys::write(self.to, packet.as_bytes()).is_err());
+        if is_iperf_control(ports) {
+            // it bypasses the link, as if on a network of its own: the path is there for the data
+            self.refused += u64::from(tun::write(self.to, packet.as_bytes()).is_err());
             return self.spare.push(packet.into_bytes());
         }
         let now = self.clock.now();
@@ -320,9 +327,10 @@ impl<'a> Router<'a> {
         }
         self.largest_bytes = self.largest_bytes.max(packet.bytes());
         let at = path.leave_host(now, packet.kind(), packet.bytes());
-        self.put(at, Place::Link, packet);
+        self.put(at, Stop::Link, packet);
     }
 
+    /// Takes in the connections that were announced.
     fn learn(&mut self) {
         while let Ok((flow, path)) = self.news.try_recv() {
             self.paths[flow.0 as usize] = Some(Box::new(path));
@@ -341,7 +349,7 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// What the link has sent or dropped goes on.
+    /// Passes on what the link has sent or dropped.
     fn clear(&mut self) {
         while let Some(packet) = self.link.dropped.pop() {
             self.lose(packet);
@@ -349,7 +357,7 @@ impl<'a> Router<'a> {
         while let Some((packet, departure)) = self.link.departed.pop() {
             let Some(path) = &self.paths[packet.flow().0 as usize] else { continue };
             let at = departure + path.delay(packet.kind());
-            self.put(at, Place::Host, packet);
+            self.put(at, Stop::Host, packet);
         }
     }
 
@@ -360,18 +368,18 @@ impl<'a> Router<'a> {
         self.spare.push(packet.into_bytes());
     }
 
-    /// A packet is handed to its host's kernel.
+    /// Hands a packet to its host's kernel.
     fn hand_over(&mut self, at: Time, packet: RealPacket) {
         let late = self.clock.now().since(at);
         self.lateness.record(late);
         self.latest = self.latest.max(late);
-        if sys::write(self.to, packet.as_bytes()).is_err() {
+        if tun::write(self.to, packet.as_bytes()).is_err() {
             self.refused += 1;
         } else if let (Kind::Data, Some(path)) = (packet.kind(), &self.paths[packet.flow().0 as usize]) {
             path.counts.packets_received.add(1);
             path.counts.received_bytes.add(u64::from(packet.bytes()));
             if carries_datagrams(packet.flow()) {
-                path.counts.delivered_bytes.add(packet.payload_bytes() as u64); // nobody acknowledges what was read
+                path.counts.delivered_bytes.add(packet.payload_bytes() as u64); // nobody acknowledges what it read
             }
         }
         self.spare.push(packet.into_bytes());

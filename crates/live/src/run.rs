@@ -1,54 +1,63 @@
-//! A run: checks what a kernel can do of a plan, sets the ends up, and runs router and hosts side by side.
+//! A run: checks that a kernel can do what the plan asks for, sets up the ends, and runs routers and hosts
+//! side by side.
 
+use crate::connection::carrier;
 use crate::error::LiveError;
 use crate::flow::Flow;
 use crate::hosts::Hosts;
 use crate::iperf::{self, Iperf, Traffic};
 use crate::namespace::{self, HostSetup};
 use crate::router::{Report, Router, Times};
-use crate::sys::{self, Clock};
+use crate::sys::clock::{Clock, thread_cpu};
+use crate::sys::{scheduling, socket};
+use crate::sysctl::TcpSetup;
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration};
-use longfat_sim::{CheckedConnection, CheckedPlan, Link, LinkPlan, Outcome, PlanError, Summary};
-use longfat_transport::udp;
+use longfat_sim::{CheckedConnection, CheckedPlan, Link, LinkPlan, Outcome, PlanError, Summary, Transport};
 use longfat_units::{Distribution, Interval, Time};
-use longfat_wire::RealPacket;
+use longfat_wire::{Carrier, RealPacket};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// Between the end of setting up and the beginning of time.
+/// Time between the end of the setup and the start of the clock.
 const LEAD: Interval = Interval::from_millis(20);
-/// A socket may buffer this many times what the path and its queues hold: the kernel counts more than payload.
+/// A socket may buffer this many times what the path and its queues hold, because the kernel counts more than
+/// payload.
 const BUFFER_FACTOR: f64 = 6.0;
-const LEAST_BUFFER_BYTES: f64 = 6.0 * 1024.0 * 1024.0; // Linux's own greatest
+const LEAST_BUFFER_BYTES: f64 = 6.0 * 1024.0 * 1024.0; // Linux's default for the largest buffer
 const LARGEST_BUFFER_BYTES: f64 = 2_147_483_647.0;
-/// A device holds this many times the packets of the path and its queues: a slow-start may overshoot.
+/// A device holds this many times the packets of the path and its queues, because slow-start may overshoot.
 const DEVICE_FACTOR: f64 = 4.0;
 const LEAST_DEVICE_PACKETS: f64 = 5000.0;
-/// The kernel refuses a TUN device more than its largest allocation, 4 MiB of pointers (ptr_ring.h).
+/// The kernel refuses a TUN device a longer queue than its largest allocation, 4 MiB of pointers
+/// (ptr_ring.h).
 const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
-/// Routers and hosts handle what comes within this share of the shortest round-trip time together, and never longer than
-/// `LONGEST_REST`, a fifth of a testbed's timer tick of 1 ms (both chosen here). A packet may wait so long before it is read
-/// and again before it is handed over: a round trip grows by four of them at most.
+/// Routers and hosts handle together what comes within this share of the shortest round-trip time, but within
+/// `LONGEST_REST` at most, a fifth of a testbed's timer tick of 1 ms (both chosen here). A packet may wait
+/// this long before it is read and again before it is handed over, so a round trip grows by at most four of
+/// them.
 const REST_SHARE: f64 = 1e-3;
 const LONGEST_REST: Interval = Interval::from_ns(200_000);
 
-/// What a live run gives.
+/// The results of a live run.
 pub struct Live {
-    /// As a simulation's.
+    /// The same results as a simulation's.
     pub outcome: Outcome,
-    /// Whether it may be believed.
+    /// Whether the results can be trusted.
     pub validity: Validity,
 }
 
-/// Runs a plan on this machine. The calling thread changes its namespace for good, and the process has to have no other
-/// thread if it has not the right to make namespaces. `congestion` has the kernel's name of the algorithm of each flow and
-/// background over TCP; those that Longfat brings itself are registered from their objects in `objects`. `traffic` is what
-/// flows over TCP carry.
+/// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the
+/// right to make namespaces must not have another thread. `congestion` has the kernel's name for the
+/// algorithm of each flow and background source over TCP; Longfat's own algorithms are registered from their
+/// objects in `objects`. `traffic` says what makes their traffic.
+///
+/// # Errors
+/// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
+/// something in the middle of the run.
 pub fn run(
     mut plan: CheckedPlan<RealPacket>,
     congestion: &BTreeMap<String, String>,
@@ -61,13 +70,13 @@ pub fn run(
     iperf::check(plan, traffic)?;
     let own = own_forms(congestion);
     let mut setup = setup(plan)?;
-    setup.paced = own.iter().any(|form| form.paced);
-    // held to the end, and before the process leaves the user namespace that has the right to
+    setup.tcp.paced = own.iter().any(|form| form.paced);
+    // registered before the process leaves the user namespace that has the right to, and held to the end
     let registered = register(&own, objects)?;
     let congestion = &as_registered(congestion, &registered);
     let packet_bytes = setup.packet_bytes;
     let (ends, sysctls) = namespace::ends(&setup)?;
-    offered(&ends[0], congestion)?;
+    check_offered(&ends[0], congestion)?;
     let times = Times {
         period_s: plan.sample.links_s,
         measured: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
@@ -84,7 +93,8 @@ pub fn run(
         announce.push(announcing);
         routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
     }
-    let announce = announce.try_into().map_err(|_| LiveError::Broken("two links were planned".to_owned()))?;
+    let announce =
+        announce.try_into().map_err(|_| LiveError::Broken("the plan has not got two links".to_owned()))?;
     let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock, iperf)
         .map_err(LiveError::setup("the hosts' sockets"))?;
     let wanted = AtomicBool::new(true);
@@ -105,10 +115,11 @@ pub fn run(
             })
             .collect();
         clock.wait_for_start();
-        // it holds a socket while it sends or looks: put aside then, it would keep from that socket what routers bring
-        sys::precede();
-        let before = sys::thread_cpu();
-        let ran = hosts.run(&wanted).map(|()| sys::thread_cpu().saturating_sub(before));
+        // it holds a socket while it sends or looks: if it were preempted then, the socket would take nothing
+        // from routers
+        scheduling::prioritize_hosts();
+        let before = thread_cpu();
+        let ran = hosts.run(&wanted).map(|()| thread_cpu().saturating_sub(before));
         if ran.is_err() {
             wanted.store(false, Ordering::Relaxed);
         }
@@ -127,6 +138,7 @@ pub fn run(
     let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
     let reported = hosts.iperf.finish().map_err(LiveError::broken("iperf3"))?;
     let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
+    let transfers = hosts.take_transfers();
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_summary).collect();
     let packets = reports.first().map_or(0, |report| report.packets);
     let (links, series) = reports.into_iter().map(|report| (report.summary, report.series)).unzip();
@@ -135,7 +147,7 @@ pub fn run(
         summary,
         flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
         links: series,
-        transfers: hosts.transfers,
+        transfers,
         events: hosts.events,
         events_handled: packets,
     };
@@ -146,22 +158,25 @@ fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
     Err(LiveError::Plan(PlanError { at, what: what.to_owned() }))
 }
 
-/// Every connection of a plan, with its place.
+/// Returns every connection of a plan with its key.
 fn connections<P>(plan: &CheckedPlan<P>) -> impl Iterator<Item = (String, &CheckedConnection)> {
     let flows = plan.flows.iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
     let background = plan.background.iter().enumerate();
     flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), &b.connection)))
 }
 
-/// Whether hosts and router can do what a plan asks for.
+/// Checks that hosts and routers can do what a plan asks for.
 fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
     if plan.links.len() != 2 || plan.links.iter().any(|link| link.delay_s != 0.0) {
-        return refuse("links".to_owned(), "a live run has a dumbbell's two links; the simulator has others");
+        return refuse(
+            "links".to_owned(),
+            "a live run has the two links of a dumbbell; the simulator accepts others",
+        );
     }
     if plan.links.iter().any(|link| link.router.is_some()) {
         return refuse(
             "links.router".to_owned(),
-            "no kernel has hosts that speak with such routers; the simulator does",
+            "no kernel has hosts that understand such routers; the simulator does",
         );
     }
     for (at, connection) in connections(plan) {
@@ -169,23 +184,24 @@ fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
         if !matches!(ways, ([0], [1]) | ([1], [0])) {
             return refuse(
                 format!("{at}.forward"),
-                "live, data take one of the two links, and ACKs the other",
+                "in a live run, data take one of the two links and ACKs the other",
             );
         }
-        if udp::find(&connection.algorithm).is_some_and(|protocol| protocol.reliable) {
-            return refuse(format!("{at}.algorithm"), "no kernel has it; the simulator does");
+        if matches!(connection.transport(), Transport::Udp(protocol, _) if protocol.reliable) {
+            return refuse(format!("{at}.algorithm"), "no kernel has this algorithm; the simulator does");
         }
     }
     Ok(())
 }
 
-/// The algorithms that Longfat itself brings.
+/// Returns the kernel forms of Longfat's own algorithms that were asked for.
 fn own_forms(congestion: &BTreeMap<String, String>) -> Vec<&'static KernelForm> {
     let asked: BTreeSet<&str> = congestion.values().map(String::as_str).collect();
     KERNEL_FORMS.iter().filter(|form| asked.contains(form.name)).collect()
 }
 
-/// Brings them into the kernel, beside those of other runs: each as long as this one has it, whatever becomes of others.
+/// Registers algorithms with the kernel, beside those of other runs. Each stays registered while this run
+/// holds it, even if other runs end.
 fn register<'a>(
     own: &[&'a KernelForm],
     objects: &Path,
@@ -196,7 +212,7 @@ fn register<'a>(
         .map_err(|error| LiveError::Machine(error.to_string()))
 }
 
-/// The kernel's names, with those that Longfat's own algorithms came to have.
+/// Returns the kernel's names, with the names under which Longfat's own algorithms were registered.
 fn as_registered(
     congestion: &BTreeMap<String, String>,
     registered: &[(&KernelForm, Registration)],
@@ -208,23 +224,22 @@ fn as_registered(
     congestion.iter().map(|(name, asked)| (name.clone(), registered_as(asked))).collect()
 }
 
-/// Whether the kernel has the algorithms.
-fn offered(end: &namespace::End, congestion: &BTreeMap<String, String>) -> Result<(), LiveError> {
+/// Checks that the kernel has the algorithms.
+fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) -> Result<(), LiveError> {
     for (name, algorithm) in congestion {
-        let socket = end.within(|| sys::socket(libc::SOCK_STREAM)).map_err(LiveError::setup("a socket"))?;
-        if let Err(error) = sys::set_congestion_control(socket.as_fd(), algorithm) {
-            let there = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-            let there = std::fs::read_to_string(there).unwrap_or_default();
+        let socket = end.within(socket::tcp).map_err(LiveError::setup("a socket"))?;
+        if let Err(error) = socket.set_tcp_congestion(algorithm.as_bytes()) {
+            let names = longfat_bpf::available().unwrap_or_default();
             return Err(LiveError::Machine(format!(
                 "{name}: this kernel does not offer the congestion control {algorithm:?} ({error}); it has: {}",
-                there.trim().replace(' ', ", ")
+                names.join(", ")
             )));
         }
     }
     Ok(())
 }
 
-/// What the hosts have to be like for this plan.
+/// Returns how the hosts have to be set up for this plan.
 fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
     let packet = |c: &CheckedConnection| c.mss_bytes + c.header_bytes;
     let packet_bytes = connections(plan).map(|(_, c)| packet(c)).max().unwrap_or_default();
@@ -235,12 +250,12 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
     };
     let held_bytes = plan.links.iter().map(held).fold(0.0, f64::max);
     let mut initial_window = [None; 2];
-    for (at, connection) in connections(plan).filter(|(_, c)| udp::find(&c.algorithm).is_none()) {
+    for (at, connection) in connections(plan).filter(|(_, c)| carrier(c) == Carrier::Tcp) {
         let segments = connection.initial_window as u32;
         let side = connection.forward[0];
         if initial_window[side].is_some_and(|other| other != segments) {
-            let what =
-                "live, connections of one direction have one initial window; accepted: the same for all";
+            let what = "in a live run, all connections of one direction have the same initial window; \
+                        accepted: one for all";
             return refuse(format!("{at}.initial_window"), what);
         }
         initial_window[side] = Some(segments);
@@ -249,20 +264,22 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
         packet_bytes: packet_bytes.max(LEAST_PACKET_BYTES),
         queue_packets: (DEVICE_FACTOR * held_bytes / f64::from(packet_bytes.max(1)))
             .clamp(LEAST_DEVICE_PACKETS, LARGEST_DEVICE_PACKETS) as u32,
-        buffer_bytes: (BUFFER_FACTOR * held_bytes).clamp(LEAST_BUFFER_BYTES, LARGEST_BUFFER_BYTES) as u64,
-        paced: false,
-        ecn: connections(plan).any(|(_, c)| c.ecn),
+        tcp: TcpSetup {
+            buffer_bytes: (BUFFER_FACTOR * held_bytes).clamp(LEAST_BUFFER_BYTES, LARGEST_BUFFER_BYTES) as u64,
+            ecn: connections(plan).any(|(_, c)| c.ecn),
+            paced: false,
+        },
         initial_window,
     })
 }
 
-/// How long threads rest between looks at what has come.
+/// Returns how long threads rest between looks at what has come.
 fn rest<P>(plan: &CheckedPlan<P>) -> Interval {
     let shortest_s = connections(plan).map(|(_, c)| least(c)).fold(f64::INFINITY, f64::min);
     Interval::from_secs_f64(REST_SHARE * shortest_s).min(LONGEST_REST)
 }
 
-/// The shortest round-trip time that connections of a plan can have.
+/// Returns the shortest round-trip time that a connection can have, s.
 fn least(connection: &CheckedConnection) -> f64 {
     match connection.rtt() {
         Distribution::Fixed(x) | Distribution::Uniform(x, _) | Distribution::Exponential(x, _) => *x,
@@ -270,7 +287,7 @@ fn least(connection: &CheckedConnection) -> f64 {
     }
 }
 
-/// The longest; of an exponential one, one in a thousand has more.
+/// Returns the longest, s; one connection in a thousand exceeds it if the distribution is exponential.
 fn most(connection: &CheckedConnection) -> f64 {
     match connection.rtt() {
         Distribution::Fixed(x) | Distribution::Uniform(_, x) => *x,

@@ -1,36 +1,36 @@
-//! What the kernel tells of a TCP connection: struct tcp_info of include/uapi/linux/tcp.h, whose fields keep their places
-//! for ever; what an older kernel does not have is 0.
+//! What the kernel tells about a TCP connection: struct tcp_info of include/uapi/linux/tcp.h. Its fields
+//! never move; a field that an older kernel lacks reads as 0.
 
-use crate::sys;
+use crate::sys::socket;
 use longfat_units::Interval;
+use socket2::Socket;
 use std::io::Result;
-use std::os::fd::BorrowedFd;
 
-/// As many bytes as any kernel answers.
+/// At least as many bytes as any kernel returns.
 const MOST_BYTES: usize = 512;
-/// The first byte: of a connection that is no more.
+/// The first byte, for a connection that is over.
 const TCP_CLOSE: u8 = 7;
 /// No slow-start threshold yet (TCP_INFINITE_SSTHRESH).
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// What loss recovery is at (TCP_CA_*).
+/// The state of loss recovery (TCP_CA_*).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum State {
-    /// Nothing to repair, or nothing that is sure to be lost.
+    /// Nothing to repair, or nothing that is certainly lost.
     #[default]
     Open,
-    /// The window is being reduced after a mark, or a drop in the host's own queue.
+    /// The congestion window is being reduced after a mark, or after a drop in the host's own queue.
     Reducing,
-    /// Repairing what was found lost.
+    /// Segments found lost are being repaired.
     Recovery,
-    /// After a retransmission timeout.
+    /// A retransmission timeout has expired.
     Loss,
 }
 
 /// A connection's state at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpInfo {
-    /// Loss recovery.
+    /// The state of loss recovery.
     pub state: State,
     /// Segments.
     pub cwnd: f64,
@@ -40,34 +40,37 @@ pub struct TcpInfo {
     pub srtt: Interval,
     /// Payload bytes acknowledged.
     pub acked_bytes: u64,
+    /// Payload bytes sent, without retransmissions (Linux 4.19; 0 before).
+    pub sent_bytes: u64,
     /// Segments with payload that were sent.
     pub data_segments_sent: u64,
-    /// Segments sent again.
+    /// Segments that were retransmitted.
     pub retransmits: u64,
-    /// Of those, that had not been lost: the receiver had them twice (RFC 2883).
+    /// Retransmitted segments that had not been lost: the receiver had them twice (RFC 2883).
     pub duplicates: u64,
     /// Retransmission timeouts (Linux 6.7; 0 before).
     pub timeouts: u64,
-    /// How long something was to be sent or outstanding.
+    /// How long the connection had something to send or outstanding.
     pub busy: Interval,
-    /// Of that, how long the receiver's window held it back.
+    /// The part of that in which the receiver's window held the sender back.
     pub receiver_limited: Interval,
-    /// Of that, how long the send buffer did.
+    /// The part of that in which the send buffer did.
     pub buffer_limited: Interval,
 }
 
 impl TcpInfo {
-    /// The state of this socket now.
-    pub fn of(socket: BorrowedFd<'_>) -> Result<Self> {
+    /// Returns the state of this socket now.
+    pub fn of(socket: &Socket) -> Result<Self> {
         let mut bytes = [0u8; MOST_BYTES];
-        sys::tcp_info(socket, &mut bytes)?;
+        socket::tcp_info(socket, &mut bytes)?;
         Ok(Self::parse(&bytes))
     }
 
-    /// Whether the kernel is done with this connection: everything, its end too, was acknowledged, or it was given up.
-    pub fn is_over(socket: BorrowedFd<'_>) -> Result<bool> {
+    /// Whether the kernel has finished with this connection: everything including its end was acknowledged,
+    /// or the kernel has given up.
+    pub fn is_over(socket: &Socket) -> Result<bool> {
         let mut bytes = [0u8; 1];
-        sys::tcp_info(socket, &mut bytes)?;
+        socket::tcp_info(socket, &mut bytes)?;
         Ok(bytes[0] == TCP_CLOSE)
     }
 
@@ -89,6 +92,7 @@ impl TcpInfo {
             cwnd: f64::from(u32_at(80)),
             retransmits: u64::from(u32_at(100)),
             acked_bytes: u64_at(120).saturating_sub(1), // the SYN counts as one
+            sent_bytes: u64_at(200).saturating_sub(u64_at(208)),
             data_segments_sent: u64::from(u32_at(156)),
             busy: microseconds(u64_at(168)),
             receiver_limited: microseconds(u64_at(176)),

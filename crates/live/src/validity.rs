@@ -1,73 +1,77 @@
-//! Whether a live result may be believed: the pitfalls that Li, Leith and Shorten name for testbeds (IEEE/ACM ToN 2007,
-//! section III: the bottleneck has to be the router's, flows limited by congestion control), each as a check.
+//! Whether a live result can be trusted. Each pitfall of testbeds that Li, Leith and Shorten name is a check
+//! (IEEE/ACM ToN 2007, section III: the router has to be the bottleneck, and congestion control has to be
+//! what limits flows).
 
 use crate::hosts::{Hosts, UNSENT};
 use crate::iperf::IperfReport;
-use crate::namespace::Sysctl;
 use crate::router::Report;
+use crate::sysctl::Sysctl;
 use longfat_sim::CheckedPlan;
 use longfat_units::Interval;
 use longfat_wire::RealPacket;
 use serde::Serialize;
 
-/// Of the time that the bottleneck's buffer needs to drain, the 99th percentiles of the routers' lateness, and of the time
-/// before they read a packet, are at most this; of the hosts' lateness, of what sockets hold unsent, where that is longer.
+/// The 99th percentiles of the routers' lateness, and of the time before they read a packet, may be at most
+/// this share of the time that the bottleneck's buffer needs to drain. For the hosts' lateness it is a share
+/// of the time in which sockets send what they hold unsent, where that is longer.
 const LATENESS: f64 = 0.05;
-/// A flow is held back by buffers for at most this share of the time in which it has something to send (chosen here).
+/// Buffers may hold a flow back for at most this share of the time in which it has something to send (chosen
+/// here).
 const HELD_BACK: f64 = 0.02;
-/// An iperf3 takes so many round trips and so long to begin (chosen here): its connections are opened one after the other.
+/// An iperf3 may take this many round trips and this many seconds to begin (chosen here), because it opens
+/// its connections one after the other.
 const BEGINNING: (f64, f64) = (3.0, 0.1);
-/// A thread of the testbed uses at most this share of a processor (chosen here).
+/// A thread of the testbed may use at most this share of a processor (chosen here).
 const PROCESSOR: f64 = 0.9;
 
 /// One check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
-    /// What is checked, with the unit of its value.
+    /// What is checked, with the unit of the value.
     pub name: String,
-    /// Whether it holds.
+    /// Whether the check passes.
     pub ok: bool,
-    /// What was found.
+    /// The value measured.
     pub value: f64,
-    /// The most that is accepted.
+    /// The greatest value accepted.
     pub bound: f64,
 }
 
-/// All checks, and what else is to know of a live run.
+/// All checks, and what else to know about a live run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Validity {
-    /// Whether all of them hold.
+    /// Whether all checks pass.
     pub valid: bool,
     /// The checks.
     pub checks: Vec<Check>,
-    /// Lateness of the routers, the worse one's: median, 99th percentile, greatest, s.
+    /// Lateness of the later router: median, 99th percentile, greatest, s.
     pub lateness_s: [f64; 3],
-    /// Shares of a processor that the threads of the routers, data's first, and of the hosts used.
+    /// The shares of a processor that the threads used: the data's router, the ACKs' router, the hosts.
     pub processor: Vec<f64>,
-    /// Whether the routers' threads came before others (SCHED_DEADLINE, SCHED_FIFO).
+    /// Whether the routers' threads ran before others (SCHED_DEADLINE, SCHED_FIFO).
     pub realtime: bool,
-    /// The kernel's algorithm of each flow and background.
+    /// The kernel's algorithm for each flow and background source.
     pub congestion: std::collections::BTreeMap<String, String>,
-    /// Settings of the hosts' TCP.
+    /// The settings of the hosts' TCP.
     pub sysctls: std::collections::BTreeMap<String, String>,
-    /// What iperf3 says of each flow that it has carried.
+    /// What iperf3 reports about each flow that it has carried.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub iperf3: std::collections::BTreeMap<String, IperfReport>,
 }
 
-/// What was counted where the router sees nothing.
+/// What was counted where the router does not see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outside {
-    /// Data segments that a flow's kernel sent but the router never saw.
+    /// Data segments that a flow's kernel sent but the router never received.
     pub missing: u64,
     /// Packets that the TUN devices dropped.
     pub device_drops: u64,
-    /// Processor time of the hosts' thread.
+    /// The processor time of the hosts' thread.
     pub hosts_cpu: Interval,
 }
 
 impl Validity {
-    /// The checks of a run.
+    /// Runs the checks on a run.
     pub fn of(
         plan: &CheckedPlan<RealPacket>,
         hosts: &Hosts<'_>,
@@ -85,7 +89,7 @@ impl Validity {
         let p99_s = percentile(0.99);
         let unread_s = greatest(&|router| router.unread.percentile_s(0.99).unwrap_or(0.0));
         let hosts_late_s = hosts.lateness.percentile_s(0.99).unwrap_or(0.0);
-        let held_s = UNSENT.0.as_secs_f64(); // of sockets: so much later they run dry
+        let held_s = UNSENT.0.as_secs_f64(); // after that long, sockets run dry
         let memory = sysctls.iter().any(|(name, value)| name.ends_with("no_metrics_save") && value != "1");
         let mut checks = vec![
             check("packets dropped by the hosts' devices", outside.device_drops as f64, 0.0),
@@ -129,7 +133,7 @@ impl Validity {
             checks,
             lateness_s: [percentile(0.5), p99_s, greatest(&|router| router.latest.as_secs_f64())],
             processor,
-            realtime: routers.iter().all(|router| router.hurried),
+            realtime: routers.iter().all(|router| router.realtime),
             congestion: hosts.congestion().clone(),
             sysctls: sysctls.iter().cloned().collect(),
             iperf3,
@@ -141,8 +145,8 @@ fn check(name: &str, value: f64, bound: f64) -> Check {
     Check { name: name.to_owned(), ok: value <= bound, value, bound }
 }
 
-/// How long the bottleneck's full buffer takes to be sent, s; a buffer that counts packets is taken to be full of the
-/// largest.
+/// Returns how long the bottleneck's full buffer takes to drain, s; a buffer that counts packets is assumed
+/// to be full of the largest ones.
 fn drain_s<P>(plan: &CheckedPlan<P>) -> f64 {
     let largest = plan.flows.iter().map(|f| f.connection.mss_bytes + f.connection.header_bytes).max();
     plan.links.first().map_or(0.0, |link| {

@@ -1,4 +1,4 @@
-//! Real runs of a second or two in which iperf3 makes the traffic. They say why where they cannot be run.
+//! Real runs of a second or two in which iperf3 makes the traffic. Where they cannot run, they say why.
 
 #[path = "../../bpf/tests/skip/mod.rs"]
 mod skip;
@@ -59,15 +59,16 @@ fn iperf3_carries_flows_with_their_algorithm_segment_size_start_and_stop() {
     };
     println!("{:#?}\n{:#?}", live.validity, live.outcome.summary);
     let flows = &live.outcome.summary.flows;
-    // the receiver has read about what the network has carried, and the kernel's figures are iperf3's
+    // the receiver has read about as much as the network has carried, and the kernel's numbers are those of
+    // iperf3
     let report = &live.validity.iperf3["whole"];
     let goodput_bps = 8.0 * report.received_bytes.unwrap() as f64 / 3.0;
     assert!((flows[0].goodput_bps / goodput_bps - 1.0).abs() < 0.05, "{goodput_bps} {flows:?}");
     assert_eq!(report.retransmits, Some(flows[0].retransmits));
-    // 52 bytes of headers a segment; what came twice is in the throughput alone
+    // 52 bytes of headers a segment; segments that came twice count for the throughput only
     let payload = flows[0].goodput_bps / flows[0].throughput_bps / (1000.0 / 1052.0);
     assert!((0.9..1.01).contains(&payload), "{flows:?}");
-    // a busy machine starts it late, and says so
+    // a busy machine starts it late, and the check says so
     let seconds = live.validity.iperf3["part"].seconds.unwrap();
     let began = live.validity.checks.iter().find(|check| check.name.contains("start of flow part")).unwrap();
     assert!((began.value + seconds - 1.0).abs() < 0.02 && began.ok == (began.value <= 0.22), "{began:?}");
@@ -97,7 +98,7 @@ fn what_iperf3_cannot_do_and_an_iperf3_that_does_nothing_are_one_clear_line() {
     {
         assert!(line.contains(says) && line.contains("accepted") && !line.contains('\n'), "{line}");
     }
-    // where this machine can run anything live at all, what is told is of the program
+    // if this machine can run live at all, the error is about the program
     let line = refused(flow("1"), "/bin/false");
     assert!(line.contains("iperf3") || line.contains("live runs need"), "{line}");
     assert!(!line.contains('\n'), "{line}");

@@ -1,4 +1,4 @@
-//! Real runs on this machine, of a second or two each. They say why where they cannot be run.
+//! Real runs on this machine, of a second or two each. Where they cannot run, they say why.
 
 #[path = "../../bpf/tests/skip/mod.rs"]
 mod skip;
@@ -31,7 +31,7 @@ fn plan(duration_s: f64, flows: &[Value]) -> Value {
         "fast": true})
 }
 
-/// Runs it; `None`, with a line that says why, where this machine cannot.
+/// Runs the plan; returns `None`, after a line that says why, if this machine cannot.
 fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
     let plan = match Plan::from_json(&plan.to_string()).and_then(Plan::check) {
         Ok(plan) => plan,
@@ -62,7 +62,7 @@ fn one_cubic_flow_fills_the_link_and_no_more() {
     assert!((0.9..=1.0).contains(&link.utilization), "{}", link.utilization);
     assert!((9e6..=10e6).contains(&flow.throughput_bps), "{}", flow.throughput_bps);
     assert!((flow.goodput_bps / flow.throughput_bps - 1448.0 / 1500.0).abs() < 0.02);
-    // what waits never takes longer than the buffer
+    // no packet is faster than the propagation delay
     let srtt = column(&live.outcome.flows, "1", "srtt_s");
     assert!(srtt.iter().all(|&s| s == 0.0 || s >= 0.04), "faster than light");
     assert_eq!(link.queue_max_packets, 33);
@@ -95,7 +95,8 @@ fn a_transfer_carries_its_bytes_and_ends() {
     let Some(live) = live(&plan(1.0, &[short]), &[("1", "cubic")]) else { return };
     let flow = &live.outcome.summary.flows[0];
     assert_eq!(column(&live.outcome.flows, "1", "delivered_bytes").last(), Some(&100_000.0));
-    // opening takes a round trip, sending 70 packets at 10 Mbit/s 84 ms, the last acknowledgement half a round trip
+    // opening takes one round trip, 70 packets at 10 Mbit/s take 84 ms, and the last acknowledgement half a
+    // round trip
     assert!(flow.completed_s.is_some_and(|s| (0.12..0.5).contains(&s)), "{:?}", flow.completed_s);
     assert!((70..=75).contains(&flow.packets_sent), "{}", flow.packets_sent);
 }
@@ -110,7 +111,8 @@ fn what_leaves_the_hosts_is_sent_dropped_lost_or_delivered_and_each_is_counted_o
     let lost: u64 = flows.iter().map(|flow| flow.packets_lost).sum();
     assert_eq!(lost, link.packets_lost + link.packets_dropped);
     let sent: u64 = flows.iter().map(|flow| flow.packets_sent).sum();
-    // beside data there are only what opens connections; what stands in the queue at the end has come to the link
+    // besides data only connection requests cross the link; what is in the queue at the end has come to the
+    // link
     assert!((sent..=sent + 10).contains(&(link.packets_in + link.packets_lost)), "{sent}: {link:?}");
     for flow in flows {
         assert!(flow.retransmits <= flow.packets_lost + flow.spurious_retransmits + 1, "{flow:?}");
@@ -122,7 +124,7 @@ fn what_leaves_the_hosts_is_sent_dropped_lost_or_delivered_and_each_is_counted_o
 }
 
 #[test]
-fn codel_marks_the_flow_that_may_be_marked_and_drops_of_the_other() {
+fn codel_marks_the_flow_that_uses_ecn_and_drops_from_the_other() {
     let mut able = flow("able", "sack");
     able["ecn"] = json!(true);
     let mut plan = plan(3.0, &[able, flow("unable", "sack")]);
@@ -131,7 +133,7 @@ fn codel_marks_the_flow_that_may_be_marked_and_drops_of_the_other() {
     let (link, flows) = (&live.outcome.summary.links[0], &live.outcome.summary.flows);
     assert!(link.marked_delay > 0 && link.dropped_delay > 0, "{link:?}");
     assert_eq!(flows[0].packets_lost, 0, "{flows:?}");
-    assert!(flows[0].congestion_events > 0, "its sender heard of no mark");
+    assert!(flows[0].congestion_events > 0, "its sender did not learn of a mark");
     assert!(flows[1].packets_lost > 0 && flows[1].retransmits >= flows[1].packets_lost - 2);
 }
 

@@ -14,6 +14,11 @@ mod pipe;
 pub mod queue;
 pub mod router;
 mod sojourn;
+// The integration tests' drivers, for tests that stand beside a queue or a router; they name the crate.
+#[cfg(test)]
+extern crate self as longfat_net;
+#[cfg(test)]
+mod testing;
 
 pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
 pub use element::{DropReason, Element, Sink};

@@ -65,12 +65,14 @@ fn the_mean_window_is_of_the_flow_s_lifetime_only() {
 fn any_queue() -> impl Strategy<Value = Value> {
     let rows: Vec<_> = disciplines().collect();
     (proptest::sample::select(rows), any::<bool>(), any::<bool>(), 1u64..60).prop_map(
-        |(row, marks, counts_bytes, packets)| {
+        |(row, switched, counts_bytes, packets)| {
             let limit =
                 if counts_bytes { ("limit_bytes", 1500 * packets) } else { ("limit_packets", packets) };
             let mut queue = json!({"kind": row.name, limit.0: limit.1});
-            if marks {
-                queue[if row.ecn { "ecn" } else { "sojourn" }] = json!("true");
+            let switch =
+                ["ecn", "sojourn"].into_iter().find(|&name| row.parameters.iter().any(|p| p.name == name));
+            if let (Some(name), true) = (switch, switched) {
+                queue[name] = json!("true");
             }
             queue
         },

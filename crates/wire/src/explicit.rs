@@ -1,6 +1,7 @@
 //! Explicit congestion headers, by which senders and routers speak to each other.
 
-use crate::{Address, QuickStart};
+use crate::message::Address;
+use crate::quick_start::QuickStart;
 
 /// An explicit congestion header.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,7 +17,7 @@ pub enum Explicit {
 }
 
 impl Explicit {
-    /// What it takes of a packet.
+    /// Returns how many bytes of a packet it takes.
     pub const fn header_bytes(&self) -> u32 {
         match self {
             Explicit::Xcp(_) => Xcp::HEADER_BYTES,
@@ -26,8 +27,8 @@ impl Explicit {
         }
     }
 
-    /// A receiver that acknowledges several packets at once combines their headers: XCP's feedback adds up,
-    /// VCP's highest load counts, and of others the last one.
+    /// Returns what a receiver echoes that acknowledges several packets at once: the sum of XCP's feedback,
+    /// the highest of VCP's loads, and the last of other headers.
     pub fn join(self, later: Explicit) -> Explicit {
         match (self, later) {
             (Explicit::Xcp(a), Explicit::Xcp(b)) => {
@@ -38,13 +39,13 @@ impl Explicit {
         }
     }
 
-    /// Whether receivers echo it on the acknowledgements of data that carry it.
+    /// Whether receivers echo it on the acknowledgements of the data that carry it.
     pub const fn is_echoed(&self) -> bool {
         !matches!(self, Explicit::QuickStart(_))
     }
 }
 
-/// What VCP's routers say of their load, in two bits; senders write the first.
+/// What VCP's routers say about their load, in two bits; senders write the first value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Load {
     /// Multiplicative increase.
@@ -59,14 +60,14 @@ pub enum Load {
 /// The XCP congestion header.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Xcp {
-    /// The sender's current window in bytes.
+    /// The sender's current cwnd in bytes.
     pub cwnd_bytes: f64,
     /// The sender's current round-trip time estimate in seconds; 0 while it has none.
     pub rtt_s: f64,
-    /// Window change in bytes: what the sender wishes, then what the routers on the path leave of it.
+    /// Change of cwnd in bytes: what the sender wishes, then what the routers on the path leave of it.
     pub feedback_bytes: f64,
-    /// XCP-r: the sender has set its window otherwise than by feedback, and the receiver's copy of it has to follow
-    /// (Lopez Pacheco 2008, section 5.3: the congestion flag). Routers leave it alone.
+    /// XCP-r: the sender has set its cwnd by other means than feedback, and the receiver's copy of it has to
+    /// follow (Lopez Pacheco 2008, section 5.3: the congestion flag). Routers leave it alone.
     pub reset: bool,
 }
 
@@ -74,24 +75,24 @@ impl Xcp {
     /// Its length, on data and on acknowledgements (draft-falk-xcp-spec-03, congestion header).
     pub const HEADER_BYTES: u32 = 20;
 
-    /// Whether the sender knows its round-trip time and window, without which a router cannot tell it anything.
+    /// Whether the sender knows its round-trip time and cwnd; without them a router cannot tell it anything.
     pub fn is_measured(&self) -> bool {
         self.rtt_s > 0.0 && self.cwnd_bytes > 0.0
     }
 }
 
-/// What routers that count their own kind write beside an explicit header (XCP-i: Lopez Pacheco 2008, section 4.4):
-/// a second time-to-live, and which of them a packet has passed last.
+/// What routers that count their own kind write beside an explicit header (XCP-i: Lopez Pacheco 2008, section
+/// 4.4): a second time-to-live, and the last such router that the packet has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trail {
-    /// Like the IP header's, but only these routers count it down.
+    /// Like the IP header's, but only these routers decrease it.
     pub ttl: u8,
-    /// The last of them; none yet on leaving the sender.
+    /// The last of these routers; `None` when the packet leaves the sender.
     pub last_router: Option<Address>,
 }
 
 impl Trail {
-    /// The time-to-live that a sender gives a packet, in both headers (Linux: net.ipv4.ip_default_ttl).
+    /// The time-to-live that a sender puts into both headers (Linux: net.ipv4.ip_default_ttl).
     pub const TTL: u8 = 64;
 }
 
@@ -101,8 +102,9 @@ impl Default for Trail {
     }
 }
 
-/// The JetMax congestion header (Lopez Pacheco 2008, section 2.5.3.2). Routers are named by their place on the path,
-/// counted from the sender, the first one 1; 0 names none. The proposed size s of the thesis is the packet's own length.
+/// The JetMax congestion header (Lopez Pacheco 2008, section 2.5.3.2). Routers are numbered along the path
+/// from the sender, beginning with 1; 0 stands for none. The proposed size s of the thesis is the packet's
+/// own length.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JetMax {
     /// R_T: the router whose rate the sender follows.
@@ -111,17 +113,21 @@ pub struct JetMax {
     pub hops: u8,
     /// R_S: the router that the sender should follow.
     pub suggested: u8,
-    /// p: the most by which a router on the path is overloaded, as a share of what arrives at it; 0 where none is.
+    /// p: the greatest overload of a router on the path, as a share of what arrives at it; 0 if none is
+    /// overloaded.
     pub loss: f64,
-    /// g: the rate that the suggested router has for each of its flows, bit/s of IP; infinite until one has said.
+    /// g: the rate that the suggested router has for each of its flows, bit/s of IP; infinite until a router
+    /// has set it.
     pub fair_bps: f64,
     /// delta: how long after this packet the sender's next one leaves, s.
     pub gap_s: f64,
-    /// JetMax-r: on acknowledgements, the gap that the receiver makes of all this, s; 0 where receivers only echo.
+    /// JetMax-r: on acknowledgements, the gap that the receiver computes from the above, s; 0 where receivers
+    /// only echo.
     pub next_gap_s: f64,
 }
 
 impl JetMax {
-    /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits, padded).
+    /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits,
+    /// padded).
     pub const HEADER_BYTES: u32 = 20;
 }

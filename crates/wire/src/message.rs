@@ -1,5 +1,5 @@
-//! What network elements say to each other. A message travels in a packet of kind [`crate::Kind::Control`], over the
-//! links between the two elements, as any other packet does.
+//! Messages between network elements. A message travels in a packet of kind `Control`, over the links between
+//! the two elements, like any other packet.
 
 use longfat_units::Interval;
 
@@ -12,58 +12,59 @@ pub struct Address(pub u32);
 pub struct Message {
     /// The element that sends it.
     pub from: Address,
-    /// The element to which it is addressed. Only this element acts on it; others pass it on.
+    /// The element that it is for. Only that one acts on the message; others let it pass.
     pub to: Address,
-    /// Its content.
+    /// What it says.
     pub content: Content,
 }
 
-/// The content of a message. An element passes on content that it does not know.
+/// What a message says. An element lets a message pass that it does not know.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Content {
-    /// Whatever it crosses writes down what it knows of itself, in order. No real network does that: it is how an
-    /// estimator that makes no errors looks at a path.
+    /// Every link that the message crosses adds what it knows about itself, in order. No real network does
+    /// that: it serves as an estimator without errors.
     Probe(Vec<Crossing>),
-    /// Estimate what is available from you to me, again and again (XCP-i: Lopez Pacheco 2008, section 4.4.3).
+    /// Asks the receiver to estimate the bandwidth available from it to the sender, repeatedly (XCP-i: Lopez
+    /// Pacheco 2008, section 4.4.3).
     Request,
-    /// Your request has arrived.
+    /// Confirms that a request has arrived.
     Accepted,
-    /// Do it no longer.
+    /// Ends a request.
     Stop,
-    /// So much is available from me to you, bit/s.
+    /// The bandwidth available from the sender to the receiver, bit/s.
     Available(f64),
-    /// One packet of a train: a look at what the path does to the gaps between them.
+    /// One packet of a train, which shows what the path does to the gaps between packets.
     Train {
         /// The train's number.
         train: u32,
         /// The packet's number in it, from 0.
         index: u16,
-        /// How many the train has.
+        /// How many packets the train has.
         packets: u16,
     },
     /// How a train arrived.
     Gaps {
         /// The train's number.
         train: u32,
-        /// Times between packets that follow each other, where both arrived.
+        /// Times between consecutive packets, where both arrived.
         gaps: Vec<Interval>,
     },
 }
 
-/// A link that a probe has come to.
+/// A link that a probe has reached.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Crossing {
     /// The link.
     pub link: Address,
-    /// Its capacity at this moment, bit/s.
+    /// What the link can carry at this moment, bit/s.
     pub capacity_bps: f64,
-    /// What has lately come to it, dropped or not, bit/s of IP.
+    /// What has recently arrived at it, dropped or not, bit/s of IP.
     pub input_bps: f64,
 }
 
 impl Crossing {
-    /// Its spare capacity, bit/s; negative if its input exceeds its capacity.
+    /// Returns the unused capacity, bit/s; negative if more arrives than the link can carry.
     pub fn spare_bps(&self) -> f64 {
         self.capacity_bps - self.input_bps
     }

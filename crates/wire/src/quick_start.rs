@@ -1,8 +1,8 @@
-//! Quick-Start's option (RFC 4782): a sender asks on its connection request for a rate, routers leave of it what they
-//! approve, and the receiver returns that in its response.
+//! Quick-Start's option (RFC 4782): a sender asks for a rate on its connection request, routers lower it to
+//! what they approve, and the receiver returns the result with its answer.
 
-/// A rate as coded in the option, four bits: 40 kbit/s times two to the power of the code; 0 stands for no rate (RFC 4782,
-/// section 3.1).
+/// A rate in the option's form, four bits: 40 kbit/s times two to the power of the code; 0 stands for no rate
+/// (RFC 4782, section 3.1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct RateCode(u8);
 
@@ -15,13 +15,13 @@ impl RateCode {
     pub const GREATEST: RateCode = RateCode(15);
     const UNIT_BPS: f64 = 40_000.0;
 
-    /// The greatest code for at most this rate; none below 80 kbit/s.
+    /// Returns the greatest code for at most this rate; none below 80 kbit/s.
     pub fn at_most(bps: f64) -> Self {
         let fits = |&code: &RateCode| code.bps() <= bps;
         (1..=Self::GREATEST.0).rev().map(RateCode).find(fits).unwrap_or(Self::NONE)
     }
 
-    /// The rate, bit/s.
+    /// Returns the rate, bit/s.
     pub fn bps(self) -> f64 {
         if self == Self::NONE { 0.0 } else { Self::UNIT_BPS * f64::from(1_u32 << self.0) }
     }
@@ -33,9 +33,9 @@ pub enum Function {
     /// In the IP header of a connection request: asks for a rate.
     #[default]
     Request,
-    /// In the TCP header of the response: the result of the request.
+    /// In the TCP header of the answer: the outcome of the request.
     Response,
-    /// In the IP header of the sender's first data: the rate that it takes as approved.
+    /// In the IP header of the sender's first data: the rate that the sender takes as approved.
     Report,
 }
 
@@ -46,8 +46,8 @@ pub struct QuickStart {
     pub function: Function,
     /// The rate asked for, approved so far, or reported.
     pub rate: RateCode,
-    /// Request: QS TTL, which routers that take part count down beside the IP header's. Response: by how much the IP
-    /// header's was above it, modulo 256. Report: not used.
+    /// Request: QS TTL, which routers that take part decrease together with the IP header's. Response: by how
+    /// much the IP header's TTL exceeded it, modulo 256. Report: not used.
     pub ttl: u8,
     /// QS nonce, 30 bits.
     pub nonce: u32,
@@ -59,22 +59,24 @@ impl QuickStart {
     /// Bits of the nonce.
     pub const NONCE_BITS: u32 = 30;
 
-    /// A router lowers the rate: `random` replaces the two bits of the nonce that stand for each step from the code it
-    /// had to the one below, so that later nodes cannot know the old rate's nonce (RFC 4782, section 3.4).
+    /// Lowers the rate at a router. For each step from the old code down to the new one, `random` replaces
+    /// the two bits of the nonce that stand for it, so that nobody further along the path can know the old
+    /// rate's nonce (RFC 4782, section 3.4).
     pub fn lower(&mut self, to: RateCode, random: u32) {
         let steps = nonce_below(self.rate) & !nonce_below(to);
         self.nonce = (self.nonce & !steps) | (random & steps);
         self.rate = to;
     }
 
-    /// Whether the routers really left the rate that this response claims: the bits for the steps below that rate are
-    /// those of the nonce that was sent.
+    /// Whether the routers have approved the rate that this answer claims: the nonce's bits for the steps
+    /// below that rate have to equal those that were sent.
     pub fn is_honest(&self, sent_nonce: u32) -> bool {
         (self.nonce ^ sent_nonce) & nonce_below(self.rate) == 0
     }
 }
 
-/// The bits of the nonce for the steps from this code down to 0. The lowest two stand for the step from 15 to 14.
+/// Returns the bits of the nonce for the steps from this code down to 0. The lowest two stand for the step
+/// from 15 to 14.
 const fn nonce_below(code: RateCode) -> u32 {
     let above = 2 * (RateCode::GREATEST.0 - code.0) as u32;
     ((1 << QuickStart::NONCE_BITS) - 1) & !((1 << above) - 1)
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_between_two_codes_takes_the_lower_one_and_what_is_below_the_least_none() {
+    fn a_rate_between_two_codes_gets_the_lower_one_and_a_rate_below_the_least_gets_none() {
         for (bps, code) in [(79_999.0, 0), (159_999.0, 1), (1e6, 4), (100e6, 11), (1e12, 15), (-5.0, 0)] {
             assert_eq!(RateCode::at_most(bps), RateCode(code), "{bps}");
         }
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_that_claims_the_rate_from_before_a_reduction_is_found_out() {
+    fn a_receiver_that_claims_the_rate_from_before_a_reduction_is_caught() {
         let sent = 0x2aaa_aaaa;
         let mut left = request(12, sent);
         left.lower(RateCode(9), !sent);

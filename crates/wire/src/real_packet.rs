@@ -1,40 +1,38 @@
-//! A real IPv4 packet with TCP or UDP in it: its bytes, and the view of them that network elements have.
+//! A real IPv4 packet that carries TCP or UDP: its bytes, and the view of them that network elements have.
+//!
+//! etherparse reads the headers. A packet with the timestamp option costs 165 instructions (callgrind,
+//! release build), 145 when the code was written by hand: against the 16 us that a live router spends on a
+//! data packet, less than 0.1 %. etherparse writes only whole headers, so the changes that a router makes on
+//! the way, to one byte and its checksum, are made here.
 
-use crate::{Ecn, Explicit, FlowId, Kind, Message, Packet, Trail};
+use crate::explicit::{Explicit, Trail};
+use crate::message::Message;
+use crate::packet::{Ecn, FlowId, Kind, Packet};
+use etherparse::{
+    IpNumber, Ipv4Header, Ipv4Slice, TcpHeaderSlice, TcpOptionElement, UdpHeader, UdpHeaderSlice,
+};
 
-const IP_HEADER: usize = 20;
 const TOS: usize = 1;
-const TOTAL_LENGTH: usize = 2;
-const FRAGMENT: usize = 6;
 const TTL: usize = 8;
-const PROTOCOL: usize = 9;
 const IP_CHECKSUM: usize = 10;
-const TCP_HEADER: usize = 20;
-const TCP_OFFSET: usize = 12;
 const TCP_FLAGS: usize = 13;
 const TCP_CHECKSUM: usize = 16;
-const UDP_HEADER: usize = 8;
 
-const OPTIONS_END: u8 = 0;
-const OPTION_PADDING: u8 = 1;
-const OPTION_TIMESTAMPS: u8 = 8;
-const TIMESTAMPS_BYTES: usize = 10;
-
-const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const ECE: u8 = 0x40;
 const CWR: u8 = 0x80;
 
 /// What carries a payload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Carrier {
     /// IP protocol 6.
+    #[default]
     Tcp,
     /// IP protocol 17.
     Udp,
 }
 
-/// The position of a packet in a conversation, from its headers.
+/// What the headers of a packet say about the conversation that it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ports {
     /// TCP or UDP.
@@ -45,25 +43,39 @@ pub struct Ports {
     pub destination: u16,
 }
 
-/// A real packet. Whoever reads it off the wire says which flow it is of and what it is for.
+/// Where the headers of a packet end, in bytes from its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Headers {
+    carrier: Carrier,
+    ip_end: usize,
+    end: usize,
+}
+
+/// A real packet. Whoever reads it off the wire says which flow it belongs to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RealPacket {
     bytes: Vec<u8>,
+    headers: Headers,
     flow: FlowId,
     kind: Kind,
 }
 
 impl RealPacket {
-    /// The packet in these bytes, and its ports; the bytes come back if they are not one whole IPv4 packet, unfragmented,
-    /// with TCP or UDP in it.
+    /// Returns the packet in these bytes, and its ports.
+    ///
+    /// # Errors
+    /// Returns the bytes if they are not one whole, unfragmented IPv4 packet that carries TCP or UDP.
     pub fn parse(bytes: Vec<u8>) -> Result<(Self, Ports), Vec<u8>> {
-        match ports(&bytes) {
-            Some(ports) => Ok((RealPacket { bytes, flow: FlowId(0), kind: Kind::Data }, ports)),
+        match read(&bytes) {
+            Some((headers, ports)) => {
+                Ok((RealPacket { bytes, headers, flow: FlowId(0), kind: Kind::Data }, ports))
+            }
             None => Err(bytes),
         }
     }
 
-    /// It is of this flow, and its sender is the side that opened the connection or the other one.
+    /// Assigns the packet to a flow. Its kind follows from whether the side that opened the connection has
+    /// sent it.
     pub fn assign(&mut self, flow: FlowId, from_opener: bool) {
         let has_payload = self.payload_bytes() > 0;
         self.flow = flow;
@@ -76,69 +88,53 @@ impl RealPacket {
         };
     }
 
-    /// The packet as it travels.
+    /// Returns the packet as it travels.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The same, to be used again.
+    /// Returns its buffer for reuse.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Its application payload.
+    /// Returns how many bytes it carries for the application.
     pub fn payload_bytes(&self) -> usize {
-        self.bytes.len().saturating_sub(ip_header(&self.bytes) + self.header_bytes())
+        self.bytes.len() - self.headers.end
     }
 
-    /// The length of the header behind IP's.
-    fn header_bytes(&self) -> usize {
-        match self.bytes[PROTOCOL] {
-            6 => 4 * usize::from(self.bytes[ip_header(&self.bytes) + TCP_OFFSET] >> 4),
-            _ => UDP_HEADER,
-        }
-    }
-
-    /// The sender's clock when its TCP made the packet, if it says so: TSval of RFC 7323, of whatever unit and beginning.
+    /// Returns the sender's clock at the time when its TCP made the packet, if the packet says so: TSval of
+    /// RFC 7323, in the sender's own unit and from its own origin.
     pub fn stamp(&self) -> Option<u32> {
-        let tcp = ip_header(&self.bytes);
-        let end = tcp + self.header_bytes();
-        if self.bytes[PROTOCOL] != 6 || end > self.bytes.len() {
+        if self.headers.carrier != Carrier::Tcp {
             return None;
         }
-        let mut rest = self.bytes.get(tcp + TCP_HEADER..end)?;
-        loop {
-            match *rest {
-                [OPTION_PADDING, ..] => rest = &rest[1..],
-                [OPTION_TIMESTAMPS, _, a, b, c, d, ..] if rest.len() >= TIMESTAMPS_BYTES => {
-                    return Some(u32::from_be_bytes([a, b, c, d]));
-                }
-                [OPTIONS_END, ..] | [] | [_] => return None,
-                [_, length, ..] => rest = rest.get(usize::from(length).max(2)..)?,
-            }
+        let tcp = TcpHeaderSlice::from_slice(self.bytes.get(self.headers.ip_end..)?).ok()?;
+        tcp.options_iterator().find_map(|option| match option {
+            Ok(TcpOptionElement::Timestamp(value, _)) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// Returns TCP's flags; none for a UDP datagram.
+    fn flags(&self) -> u8 {
+        match self.headers.carrier {
+            Carrier::Tcp => self.bytes[self.headers.ip_end + TCP_FLAGS],
+            Carrier::Udp => 0,
         }
     }
 
-    /// Whether it ends its side of a TCP connection.
-    pub fn is_fin(&self) -> bool {
-        self.flags() & FIN != 0
-    }
-
-    /// TCP's flags; none of a UDP datagram.
-    fn flags(&self) -> u8 {
-        if self.bytes[PROTOCOL] == 6 { self.bytes[ip_header(&self.bytes) + TCP_FLAGS] } else { 0 }
-    }
-
-    /// Takes back the offer to use ECN that a SYN makes (RFC 3168, section 6.1.1), so that its connection does without.
+    /// Removes the offer to use ECN from a SYN (RFC 3168, section 6.1.1), so that its connection does
+    /// without.
     pub fn decline_ecn(&mut self) {
         if self.flags() & SYN == 0 {
             return;
         }
-        let tcp = ip_header(&self.bytes);
+        let tcp = self.headers.ip_end;
         self.replace(tcp + TCP_FLAGS, !(ECE | CWR), 0, tcp + TCP_CHECKSUM);
     }
 
-    /// Keeps the bits `keep` of a byte, sets the bits `set`, and brings the checksum over it up to date.
+    /// Keeps the bits `keep` of a byte, sets the bits `set`, and updates the checksum over it.
     fn replace(&mut self, at: usize, keep: u8, set: u8, checksum: usize) {
         let word = at & !1;
         let before = self.word(word);
@@ -152,34 +148,34 @@ impl RealPacket {
     }
 }
 
-/// A checksum over words of which one changes, from the change alone: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3).
+/// Updates a checksum after one of its words has changed: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3).
 fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-fn ip_header(bytes: &[u8]) -> usize {
-    4 * usize::from(bytes[0] & 0x0f)
-}
-
-fn ports(bytes: &[u8]) -> Option<Ports> {
-    if bytes.len() < IP_HEADER || bytes[0] >> 4 != 4 {
+fn read(bytes: &[u8]) -> Option<(Headers, Ports)> {
+    let ip = Ipv4Slice::from_slice(bytes).ok()?;
+    let datagram = ip.payload();
+    if usize::from(ip.header().total_len()) != bytes.len() || datagram.fragmented {
         return None;
     }
-    let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-    let ip = ip_header(bytes);
-    let whole = usize::from(word(TOTAL_LENGTH)) == bytes.len();
-    let fragment = word(FRAGMENT) & 0x3fff != 0; // more fragments, or not the first one
-    let (carrier, header) = match bytes[PROTOCOL] {
-        6 => (Carrier::Tcp, TCP_HEADER),
-        17 => (Carrier::Udp, UDP_HEADER),
+    let (ports, header_bytes) = match datagram.ip_number {
+        IpNumber::TCP => {
+            let tcp = TcpHeaderSlice::from_slice(datagram.payload).ok()?;
+            let (source, destination) = (tcp.source_port(), tcp.destination_port());
+            (Ports { carrier: Carrier::Tcp, source, destination }, tcp.slice().len())
+        }
+        IpNumber::UDP => {
+            let udp = UdpHeaderSlice::from_slice(datagram.payload).ok()?;
+            let (source, destination) = (udp.source_port(), udp.destination_port());
+            (Ports { carrier: Carrier::Udp, source, destination }, udp.slice().len())
+        }
         _ => return None,
     };
-    if ip < IP_HEADER || bytes.len() < ip + header || !whole || fragment {
-        return None;
-    }
-    Some(Ports { carrier, source: word(ip), destination: word(ip + 2) })
+    let ip_end = bytes.len() - datagram.payload.len();
+    Some((Headers { carrier: ports.carrier, ip_end, end: ip_end + header_bytes }, ports))
 }
 
 impl Packet for RealPacket {
@@ -216,7 +212,7 @@ impl Packet for RealPacket {
     fn set_ttl(&mut self, ttl: u8) {
         self.replace(TTL, 0, ttl, IP_CHECKSUM);
     }
-    /// None: what speaks such headers is no TCP of a kernel.
+    /// None: a kernel's TCP does not use such headers.
     fn explicit(&self) -> Option<&Explicit> {
         None
     }
@@ -229,12 +225,24 @@ impl Packet for RealPacket {
     fn trail_mut(&mut self) -> Option<&mut Trail> {
         None
     }
-    /// An empty datagram: no format is laid down for messages between routers, so that a real one carries none.
+    /// Makes an empty datagram: no format is defined for messages between routers, so a real packet carries
+    /// none.
     fn control(_message: Message, bytes: u32) -> Self {
-        let mut packet = vec![0; (bytes as usize).max(IP_HEADER + UDP_HEADER)];
-        packet[0] = 0x45;
-        packet[PROTOCOL] = 17;
-        RealPacket { bytes: packet, flow: FlowId(0), kind: Kind::Control }
+        let headers = Ipv4Header::MIN_LEN + UdpHeader::LEN;
+        let length = (bytes as usize).clamp(headers, usize::from(u16::MAX));
+        let mut ip = Ipv4Header {
+            total_len: length as u16,
+            time_to_live: Trail::TTL,
+            protocol: IpNumber::UDP,
+            ..Ipv4Header::default()
+        };
+        ip.header_checksum = ip.calc_header_checksum();
+        let udp = UdpHeader { length: (length - Ipv4Header::MIN_LEN) as u16, ..UdpHeader::default() };
+        let mut packet = ip.to_bytes().to_vec();
+        packet.extend(udp.to_bytes());
+        packet.resize(length, 0);
+        let headers = Headers { carrier: Carrier::Udp, ip_end: Ipv4Header::MIN_LEN, end: headers };
+        RealPacket { bytes: packet, headers, flow: FlowId(0), kind: Kind::Control }
     }
     fn message(&self) -> Option<&Message> {
         None
@@ -247,50 +255,44 @@ impl Packet for RealPacket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::{Address, Content};
+    use etherparse::{IpHeaders, PacketBuilder, TcpHeader};
 
-    /// The one's complement sum of all words is 0xffff where a checksum among them is right (RFC 1071).
-    fn sum(words: &[u8]) -> u16 {
-        let mut sum: u32 = words.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
-        while sum > 0xffff {
-            sum = (sum & 0xffff) + (sum >> 16);
-        }
-        sum as u16
-    }
+    const ACK: u8 = 0x10;
+    const PSH: u8 = 0x08;
 
-    fn write_checksum(bytes: &mut [u8], at: usize, pseudo: u16) {
-        bytes[at..at + 2].fill(0);
-        let own = u32::from(sum(bytes)) + u32::from(pseudo);
-        let folded = ((own & 0xffff) + (own >> 16)) as u16;
-        bytes[at..at + 2].copy_from_slice(&(!folded).to_be_bytes());
-    }
-
-    /// Addresses, protocol and length, which TCP's checksum covers too.
-    fn pseudo_header(bytes: &[u8]) -> u16 {
-        let mut words = bytes[12..20].to_vec();
-        words.extend([0, 6]);
-        words.extend(((bytes.len() - 20) as u16).to_be_bytes());
-        sum(&words)
+    /// A packet as etherparse makes it, from port 40000 to 5001.
+    fn tcp_with(flags: u8, tos: u8, options: &[u8], payload: usize) -> Vec<u8> {
+        let ip = Ipv4Header {
+            dscp: (tos >> 2).try_into().unwrap(),
+            ecn: (tos & 0b11).try_into().unwrap(),
+            dont_fragment: true,
+            time_to_live: 64,
+            source: [10, 0, 0, 1],
+            destination: [10, 0, 0, 2],
+            ..Ipv4Header::default()
+        };
+        let mut tcp = TcpHeader::new(40_000, 5001, 0, 1000);
+        tcp.set_options_raw(options).unwrap();
+        (tcp.syn, tcp.ack, tcp.psh) = (flags & SYN != 0, flags & ACK != 0, flags & PSH != 0);
+        (tcp.ece, tcp.cwr) = (flags & ECE != 0, flags & CWR != 0);
+        let builder = PacketBuilder::ip(IpHeaders::Ipv4(ip, Default::default())).tcp_header(tcp);
+        let mut bytes = Vec::new();
+        builder.write(&mut bytes, &vec![0; payload]).unwrap();
+        bytes
     }
 
     fn tcp(flags: u8, tos: u8, payload: usize) -> Vec<u8> {
-        let mut bytes = vec![0u8; 40 + payload];
-        bytes[0] = 0x45;
-        bytes[1] = tos;
-        let length = (bytes.len() as u16).to_be_bytes();
-        bytes[2..4].copy_from_slice(&length);
-        bytes[6] = 0x40; // don't fragment
-        bytes[8..10].copy_from_slice(&[64, 6]);
-        bytes[12..20].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
-        bytes[20..24].copy_from_slice(&[0x9c, 0x40, 0x13, 0x89]); // 40000 to 5001
-        bytes[32..34].copy_from_slice(&[0x50, flags]);
-        write_checksum(&mut bytes[..20], 10, 0);
-        let pseudo = pseudo_header(&bytes);
-        write_checksum(&mut bytes[20..], 16, pseudo);
-        bytes
+        tcp_with(flags, tos, &[], payload)
     }
 
     fn parsed(bytes: Vec<u8>) -> RealPacket {
         RealPacket::parse(bytes).unwrap().0
+    }
+
+    fn has_right_ip_checksum(packet: &RealPacket) -> bool {
+        let (ip, _) = Ipv4Header::from_slice(&packet.bytes).unwrap();
+        ip.header_checksum == ip.calc_header_checksum()
     }
 
     #[test]
@@ -301,11 +303,11 @@ mod tests {
     #[test]
     fn a_mark_and_a_hop_leave_the_ip_checksum_right() {
         for tos in [0b10, 0b01, 0xb8 | 0b10, 0xfc] {
-            let mut packet = parsed(tcp(0x10, tos, 8));
+            let mut packet = parsed(tcp(ACK, tos, 8));
             packet.set_ecn(Ecn::Marked);
             packet.set_ttl(packet.ttl() - 1);
             assert_eq!((packet.ecn(), packet.ttl(), packet.bytes[1] >> 2), (Ecn::Marked, 63, tos >> 2));
-            assert_eq!(sum(&packet.bytes[..20]), 0xffff);
+            assert!(has_right_ip_checksum(&packet));
         }
     }
 
@@ -313,10 +315,10 @@ mod tests {
     fn the_kind_follows_from_direction_flags_and_payload() {
         for (flags, payload, from_opener, kind) in [
             (SYN, 0, true, Kind::Syn),
-            (SYN | 0x10, 0, false, Kind::SynAck),
-            (0x10, 0, true, Kind::AckAck),
-            (0x18, 1448, true, Kind::Data),
-            (0x10, 0, false, Kind::Ack),
+            (SYN | ACK, 0, false, Kind::SynAck),
+            (ACK, 0, true, Kind::AckAck),
+            (ACK | PSH, 1448, true, Kind::Data),
+            (ACK, 0, false, Kind::Ack),
         ] {
             let (mut packet, ports) = RealPacket::parse(tcp(flags, 0, payload)).unwrap();
             packet.assign(FlowId(7), from_opener);
@@ -327,23 +329,29 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_whose_offer_is_declined_is_a_plain_one_with_a_right_checksum() {
+    fn a_datagram_has_ports_and_payload_but_no_stamp() {
+        let mut bytes = Vec::new();
+        let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(40_000, 5001);
+        builder.write(&mut bytes, &[8; 100]).unwrap();
+        let (mut packet, ports) = RealPacket::parse(bytes).unwrap();
+        packet.assign(FlowId(1), true);
+        assert_eq!((ports.carrier, ports.source, ports.destination), (Carrier::Udp, 40_000, 5001));
+        assert_eq!((packet.kind(), packet.payload_bytes(), packet.stamp()), (Kind::Data, 100, None));
+    }
+
+    #[test]
+    fn a_syn_whose_offer_is_declined_equals_one_without_the_offer() {
         let mut packet = parsed(tcp(SYN | ECE | CWR, 0, 0));
         packet.decline_ecn();
-        assert_eq!(packet.as_bytes(), tcp(SYN, 0, 0));
-        let mut later = parsed(tcp(0x10 | ECE, 0, 0));
+        assert_eq!(packet.as_bytes(), tcp(SYN, 0, 0), "its checksum included");
+        let mut later = parsed(tcp(ACK | ECE, 0, 0));
         later.decline_ecn();
-        assert_eq!(later.flags(), 0x10 | ECE, "an echo is no offer");
+        assert_eq!(later.flags(), ACK | ECE, "an echo is not an offer");
     }
 
     #[test]
     fn the_senders_stamp_is_found_among_options_and_nothing_else_is_taken_for_it() {
-        let with = |options: &[u8]| {
-            let mut bytes = tcp(0x10, 0, options.len() + 4);
-            bytes[32] = ((20 + options.len() as u8) / 4) << 4;
-            bytes[40..40 + options.len()].copy_from_slice(options);
-            parsed(bytes).stamp()
-        };
+        let with = |options: &[u8]| parsed(tcp_with(ACK, 0, options, 4)).stamp();
         let stamp = [8, 10, 0x01, 0x02, 0x03, 0x04, 9, 9, 9, 9];
         let after = |before: &[u8]| [before, &stamp[..]].concat();
         assert_eq!(with(&after(&[1, 1])), Some(0x0102_0304));
@@ -353,21 +361,33 @@ mod tests {
         {
             assert_eq!(with(without), None);
         }
-        let mut cut = tcp(0x10, 0, 0);
-        cut[32] = 0xf0; // a header of 60 bytes in a packet of 40
-        assert_eq!(parsed(cut).stamp(), None);
     }
 
     #[test]
-    fn what_is_not_one_whole_packet_comes_back() {
-        let whole = tcp(0x10, 0, 10);
-        let short = whole[..45].to_vec();
-        let (mut six, mut fragment, mut other) = (whole.clone(), whole.clone(), whole);
+    fn bytes_that_are_not_one_whole_packet_come_back() {
+        let whole = tcp(ACK, 0, 10);
+        let (short, long) = (whole[..45].to_vec(), [&whole[..], &[0]].concat());
+        let (mut six, mut fragment, mut other, mut cut) =
+            (whole.clone(), whole.clone(), whole.clone(), tcp(ACK, 0, 0));
         six[0] = 0x60;
         fragment[6] = 0x20;
         other[9] = 1; // ICMP
-        for bytes in [vec![], short, six, fragment, other] {
+        cut[32] = 0xf0; // a TCP header of 60 bytes in a packet of 40
+        for bytes in [vec![], short, long, six, fragment, other, cut] {
             assert_eq!(RealPacket::parse(bytes.clone()), Err(bytes));
+        }
+        assert!(RealPacket::parse(whole).is_ok());
+    }
+
+    #[test]
+    fn a_control_packet_is_a_whole_datagram_of_the_length_asked_for() {
+        let message = Message { from: Address(0), to: Address(1), content: Content::Request };
+        for (asked, length) in [(0, 28), (40, 40), (1500, 1500)] {
+            let packet = RealPacket::control(message.clone(), asked);
+            assert_eq!((packet.bytes(), packet.kind()), (length, Kind::Control));
+            assert!(has_right_ip_checksum(&packet));
+            let (again, ports) = RealPacket::parse(packet.into_bytes()).unwrap();
+            assert_eq!((ports.carrier, again.payload_bytes()), (Carrier::Udp, length as usize - 28));
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The simulator's packet: small and plain. What only some packets carry (SACK blocks, an explicit header) hangs
-//! from one pointer, so the others don't pay for it.
+//! The simulator's packet, kept small: what only some packets carry (SACK blocks, an explicit header) is
+//! behind one pointer, so the others do not pay for it.
 
-use crate::{Ecn, Explicit, FlowId, Kind, Message, Packet, Report, Trail};
+use crate::explicit::{Explicit, Trail};
+use crate::message::Message;
+use crate::packet::{Ecn, FlowId, Kind, Packet};
+use crate::report::Report;
 use longfat_units::Time;
 
-/// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the one with the
-/// latest arrival first (RFC 2018). Timestamps leave room for three in the TCP header.
+/// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the range
+/// with the latest arrival first (RFC 2018). Beside timestamps, the TCP header has room for three.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(u64, u64); 3],
@@ -13,10 +16,10 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Most blocks that one acknowledgement carries.
+    /// The most blocks that one acknowledgement carries.
     pub const MOST: usize = 3;
 
-    /// Adds a block; one beyond [`SackBlocks::MOST`] is left out.
+    /// Adds a block; blocks beyond [`SackBlocks::MOST`] are left out.
     pub fn push(&mut self, start: u64, end: u64) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = (start, end);
@@ -24,17 +27,17 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks, latest arrival first.
+    /// Returns the blocks, latest arrival first.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.blocks.iter().take(usize::from(self.len)).copied()
     }
 
-    /// Whether there is none.
+    /// Whether there are no blocks.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes they take in the TCP header: 4 and 8 a block.
+    /// Returns how many bytes they take in the TCP header: 4, and 8 for each block.
     pub const fn header_bytes(&self) -> u32 {
         if self.len == 0 { 0 } else { 4 + 8 * self.len as u32 }
     }
@@ -45,13 +48,13 @@ impl SackBlocks {
 pub struct Extra {
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// Explicit congestion header.
+    /// An explicit congestion header.
     pub explicit: Option<Explicit>,
-    /// What stands beside that header.
+    /// What accompanies that header.
     pub trail: Trail,
-    /// What the receiver of a rate-based transport reports.
+    /// A report from the receiver of a rate-based transport.
     pub report: Option<Box<Report>>,
-    /// What an element of the network says to another one.
+    /// A message from one network element to another.
     pub message: Option<Box<Message>>,
 }
 
@@ -60,7 +63,8 @@ pub struct Extra {
 pub struct SimPacket {
     /// Data: the segment's number. Acknowledgement: the next segment expected.
     pub seq: u64,
-    /// When it was sent; an acknowledgement echoes the stamp of the earliest segment that it covers (RFC 7323).
+    /// When it was sent; an acknowledgement echoes the stamp of the earliest segment that it acknowledges
+    /// (RFC 7323).
     pub stamp: Time,
     /// What only some packets carry.
     pub extra: Option<Box<Extra>>,
@@ -72,7 +76,7 @@ pub struct SimPacket {
     pub bytes: u16,
     /// Its purpose.
     pub kind: Kind,
-    /// ECN field of the IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
     /// TCP's ECN-Echo (acknowledgements) or Congestion Window Reduced (data), RFC 3168.
     pub ecn_flag: bool,
@@ -83,7 +87,7 @@ pub struct SimPacket {
 }
 
 impl SimPacket {
-    /// A packet with nothing but the essentials.
+    /// Makes a packet that carries nothing optional.
     #[inline]
     pub fn new(kind: Kind, flow: FlowId, seq: u64, bytes: u32, stamp: Time) -> Self {
         SimPacket {
@@ -101,7 +105,7 @@ impl SimPacket {
         }
     }
 
-    /// Its SACK blocks; none where it carries none.
+    /// Returns its SACK blocks, which may be none.
     #[inline]
     pub fn sack(&self) -> SackBlocks {
         self.extra.as_ref().map_or_else(SackBlocks::default, |e| e.sack)
@@ -147,8 +151,8 @@ impl Packet for SimPacket {
     }
     fn control(message: Message, bytes: u32) -> Self {
         let extra = Extra { message: Some(Box::new(message)), ..Extra::default() };
-        let plain = SimPacket::new(Kind::Control, FlowId::NONE, 0, bytes, Time::ZERO);
-        SimPacket { extra: Some(Box::new(extra)), ..plain }
+        let packet = SimPacket::new(Kind::Control, FlowId::NONE, 0, bytes, Time::ZERO);
+        SimPacket { extra: Some(Box::new(extra)), ..packet }
     }
     fn message(&self) -> Option<&Message> {
         self.extra.as_ref().and_then(|e| e.message.as_deref())

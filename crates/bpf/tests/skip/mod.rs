@@ -1,6 +1,6 @@
-//! What tests that need more than this machine may have do without it.
+//! Skips tests that need more than this machine may have.
 
-/// Says why a test is skipped; with LONGFAT_LIVE = require it fails instead.
+/// Prints why a test is skipped; with LONGFAT_LIVE=require the test fails instead.
 pub fn skipped(reason: &str) {
     assert!(
         std::env::var_os("LONGFAT_LIVE").is_none_or(|wanted| wanted != "require"),

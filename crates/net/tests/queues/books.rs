@@ -1,34 +1,13 @@
 //! What holds for every discipline: no packet appears or vanishes, flows stay in order, the limit holds, only
 //! packets that can be marked are marked, and the same seed gives the same run.
 
-use crate::source::{Bench, PACKET, capable, data, s, setup};
+use crate::source::{Bench, Made, PACKET, capable, data, s, setup};
 use longfat_net::Element;
-use longfat_net::queue::Boxed;
 use longfat_net::queue::{Discipline, Limit, disciplines};
 use longfat_units::parameters::{Kind, Value};
-use longfat_units::{Interval, Stream, Time};
-use longfat_wire::{Ecn, SimPacket};
+use longfat_units::{Interval, Stream};
+use longfat_wire::Ecn;
 use std::collections::BTreeMap;
-
-struct Whole(Boxed<SimPacket>);
-
-impl Element<SimPacket> for Whole {
-    fn arrive(&mut self, now: Time, packet: SimPacket, out: &mut dyn longfat_net::Sink<SimPacket>) {
-        self.0.arrive(now, packet, out);
-    }
-    fn timer(&mut self, now: Time, out: &mut dyn longfat_net::Sink<SimPacket>) {
-        self.0.timer(now, out);
-    }
-    fn next(&mut self, now: Time, out: &mut dyn longfat_net::Sink<SimPacket>) -> Option<SimPacket> {
-        self.0.next(now, out)
-    }
-    fn packets(&self) -> u64 {
-        self.0.packets()
-    }
-    fn bytes(&self) -> u64 {
-        self.0.bytes()
-    }
-}
 
 /// Every row with its defaults, and with every other word of its choices.
 fn variants() -> Vec<(&'static Discipline, Vec<(String, Value)>)> {
@@ -45,10 +24,10 @@ fn variants() -> Vec<(&'static Discipline, Vec<(String, Value)>)> {
     all
 }
 
-fn run(row: &Discipline, given: &[(String, Value)], limit: Limit) -> Bench<Whole> {
+fn run(row: &Discipline, given: &[(String, Value)], limit: Limit) -> Bench<Made> {
     let mut setup = setup(1);
     setup.limit = limit;
-    let mut bench = Bench::new(Whole(row.instance(setup, given).unwrap()));
+    let mut bench = Bench::new(Made(row.instance(setup, given).unwrap()));
     let mut draws = Stream::new(13, "books");
     let mut at_s = 0.0;
     let mut next = [0; 8];
@@ -99,7 +78,7 @@ fn the_same_seed_gives_the_same_and_a_discipline_that_draws_another_with_another
         let sent = |seed: u64| {
             let mut setup = setup(100);
             setup.stream = Stream::new(seed, "queue");
-            let mut bench = Bench::new(Whole(row.instance(setup, &[]).unwrap()));
+            let mut bench = Bench::new(Made(row.instance(setup, &[]).unwrap()));
             bench.run(crate::source::poisson(1.2, 40, (0.0, 20.0)), |_, _| {});
             bench.tally.sent.iter().map(|(_, p)| p.seq).collect::<Vec<_>>()
         };
@@ -111,7 +90,7 @@ fn the_same_seed_gives_the_same_and_a_discipline_that_draws_another_with_another
 #[test]
 fn waits_are_from_arrival_to_the_beginning_of_transmission() {
     for row in disciplines() {
-        let mut bench = Bench::new(Whole(row.instance(setup(100), &[]).unwrap()));
+        let mut bench = Bench::new(Made(row.instance(setup(100), &[]).unwrap()));
         // three packets at once before a link of a packet a millisecond
         (0..3).for_each(|seq| bench.arrive(s(1.0), data(0, seq, PACKET)));
         bench.run_to(s(2.0));

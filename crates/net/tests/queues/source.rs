@@ -1,6 +1,7 @@
 //! One queue before one link, fed with open-loop arrivals; tests can inspect it at any time.
+#![allow(dead_code, reason = "each test uses its part")]
 
-use longfat_net::queue::{Limit, Setup, find};
+use longfat_net::queue::{Boxed, Limit, Setup, find};
 use longfat_net::{Address, DropReason, Element, Sink};
 use longfat_units::parameters::{Parameters, Value};
 use longfat_units::{Interval, Rate, Stream, Time};
@@ -46,7 +47,7 @@ pub fn s(seconds: f64) -> Time {
 }
 
 pub fn data(flow: u32, seq: u64, bytes: u32) -> SimPacket {
-    crate::driver::data(flow, seq, bytes)
+    super::driver::data(flow, seq, bytes)
 }
 
 /// The same packet, of a transport that understands marks.
@@ -114,6 +115,27 @@ pub struct Bench<Q> {
     pub tally: Tally,
     rate: Rate,
     free_at: Time,
+}
+
+/// A queue or a router that the registry made.
+pub struct Made(pub Boxed<SimPacket>);
+
+impl Element<SimPacket> for Made {
+    fn arrive(&mut self, now: Time, packet: SimPacket, out: &mut dyn Sink<SimPacket>) {
+        self.0.arrive(now, packet, out);
+    }
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<SimPacket>) {
+        self.0.timer(now, out);
+    }
+    fn next(&mut self, now: Time, out: &mut dyn Sink<SimPacket>) -> Option<SimPacket> {
+        self.0.next(now, out)
+    }
+    fn packets(&self) -> u64 {
+        self.0.packets()
+    }
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
 }
 
 impl<Q: Element<SimPacket>> Bench<Q> {

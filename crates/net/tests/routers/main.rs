@@ -13,6 +13,8 @@ mod quickstart;
 mod registry;
 mod rows;
 mod setup;
+#[path = "../queues/source.rs"]
+mod source;
 mod vcp;
 mod xcp;
 mod xcp_i;

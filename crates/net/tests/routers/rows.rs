@@ -1,7 +1,12 @@
 //! The registry, the files of `src/router` and the model pages belong together.
 
 use crate::registry;
-use longfat_net::router::{PROTOCOLS, find, routers};
+use crate::setup::setup;
+use crate::source::{Bench, Made, RATE_BPS, poisson};
+use longfat_net::DropReason;
+use longfat_net::queue::{self, Limit};
+use longfat_net::router::{PROTOCOLS, Setup, find, routers};
+use longfat_units::{Rate, Stream};
 use std::path::Path;
 
 #[test]
@@ -26,4 +31,19 @@ fn names_and_aliases_find_their_row() {
         assert!(row.checked(&[]).is_ok(), "{}", row.name);
     }
     assert!(PROTOCOLS.iter().all(|name| find(name).is_some()));
+}
+
+#[test]
+fn every_router_passes_the_timer_of_the_queue_behind_it_on() {
+    let limit = Limit::Packets(1000);
+    for row in routers() {
+        let rate = Rate::from_bps(RATE_BPS).unwrap();
+        // PIE drops early only if its timer runs
+        let pie = queue::Setup { limit, rate, stream: Stream::new(7, "queue") };
+        let queue = queue::find("pie").unwrap().instance(pie, &[]).unwrap();
+        let router = row.instance(Setup { queue, limit, ..setup(RATE_BPS, 1000) }, &[]).unwrap();
+        let mut bench = Bench::new(Made(router));
+        bench.run(poisson(1.5, 3, (0.0, 5.0)), |_, _| {});
+        assert!(bench.tally.drops(DropReason::Early) > 1000, "{} leaves its queue without timer", row.name);
+    }
 }

@@ -1,6 +1,6 @@
 //! Helpers to build and drive routers, and packets that carry XCP's header.
 
-use crate::driver::data;
+use super::driver::data;
 use longfat_net::queue::{DropTail, Limit};
 use longfat_net::router::Setup;
 use longfat_net::{Address, Capacity, DropReason, Element, Sink};

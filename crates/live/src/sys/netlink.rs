@@ -1,0 +1,108 @@
+//! Links, addresses and routes of the caller's namespace, through rtnetlink(7).
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use rustix::net::netdevice::name_to_index;
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
+use std::io::{Error, ErrorKind, Result};
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+
+/// The main routing table (RT_TABLE_MAIN).
+const MAIN_TABLE: u8 = 254;
+/// Both ends are in one network of 256 addresses.
+const PREFIX_BITS: u8 = 24;
+/// More than the kernel's answer to a request has.
+const ANSWER_BYTES: usize = 4096;
+
+/// The kernel's interface to the network of the namespace in which it was opened.
+pub struct Netlink {
+    socket: OwnedFd,
+}
+
+impl Netlink {
+    /// Opens it in the caller's namespace.
+    pub fn open() -> Result<Self> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // NETLINK_ROUTE is protocol 0, the default
+        let socket = socket_with(rustix::net::AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
+        Ok(Netlink { socket })
+    }
+
+    /// Returns the index of an interface.
+    pub fn index(&self, name: &str) -> Result<u32> {
+        Ok(name_to_index(&self.socket, name)?)
+    }
+
+    /// Sets how many packets may wait in an interface, and its largest packet, bytes.
+    pub fn set_limits(&self, interface: u32, queue_packets: u32, packet_bytes: u32) -> Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = interface;
+        message.attributes = vec![LinkAttribute::TxQueueLen(queue_packets), LinkAttribute::Mtu(packet_bytes)];
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Puts an interface up.
+    pub fn put_up(&self, interface: u32) -> Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = interface;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives an interface an address.
+    pub fn add_address(&self, interface: u32, address: Ipv4Addr) -> Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = PREFIX_BITS;
+        message.header.index = interface;
+        message.attributes =
+            vec![AddressAttribute::Local(address.into()), AddressAttribute::Address(address.into())];
+        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE)
+    }
+
+    /// Routes connections to this address through this interface and lets them begin with this congestion
+    /// window, in segments.
+    pub fn set_initial_window(&self, to: Ipv4Addr, interface: u32, segments: u32) -> Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = 32;
+        message.header.table = MAIN_TABLE;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = RouteScope::Link;
+        message.header.kind = RouteType::Unicast;
+        message.attributes = vec![
+            RouteAttribute::Destination(RouteAddress::Inet(to)),
+            RouteAttribute::Oif(interface),
+            RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]),
+        ];
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
+    }
+
+    /// Sends one request and waits for the kernel's acknowledgement.
+    fn ask(&self, request: RouteNetlinkMessage, flags: u16) -> Result<()> {
+        let mut message = NetlinkMessage::from(request);
+        message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        send(&self.socket, &bytes, SendFlags::empty())?;
+        let mut answer = [0u8; ANSWER_BYTES];
+        // the kernel has answered by the time that `send` returns
+        let (length, _) = recv(&self.socket, &mut answer, RecvFlags::empty())?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer[..length]);
+        match answer.map(|answer| answer.payload) {
+            Ok(NetlinkPayload::Error(refusal)) if refusal.code.is_some() => Err(refusal.to_io()),
+            Ok(NetlinkPayload::Error(_)) => Ok(()),
+            _ => Err(Error::new(ErrorKind::InvalidData, "the kernel's answer is not an acknowledgement")),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What network elements see of a packet.
+
+use crate::explicit::{Explicit, Trail};
+use crate::message::Message;
+
+/// The flow that a packet belongs to: an index that stays the same for the life of the flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// The id of packets that belong to no flow: messages between elements.
+    pub const NONE: FlowId = FlowId(u32::MAX);
+}
+
+/// The purpose of a packet. Data, connection requests and acknowledgements of acknowledgements travel from
+/// sender to receiver, the others back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Kind {
+    /// Payload.
+    #[default]
+    Data,
+    /// A pure acknowledgement.
+    Ack,
+    /// A connection request.
+    Syn,
+    /// The answer to a connection request.
+    SynAck,
+    /// Tells the receiver that its acknowledgement has arrived (UDT's ACK2).
+    AckAck,
+    /// Sent by one network element to another (XCP-i requests, probes).
+    Control,
+}
+
+impl Kind {
+    /// Whether it travels from the flow's sender to its receiver.
+    #[inline]
+    pub const fn is_forward(self) -> bool {
+        matches!(self, Kind::Data | Kind::Syn | Kind::AckAck | Kind::Control)
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168; ECT(1) is not distinguished).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// The transport does not understand marks, so congestion must drop.
+    #[default]
+    NotCapable,
+    /// The transport understands marks.
+    Capable,
+    /// Congestion was experienced.
+    Marked,
+}
+
+/// What a network element may know of a packet, simulated or real.
+pub trait Packet {
+    /// Returns the IP length in bytes.
+    fn bytes(&self) -> u32;
+    /// Returns the flow that the packet belongs to.
+    fn flow(&self) -> FlowId;
+    /// Returns its purpose.
+    fn kind(&self) -> Kind;
+    /// Returns its ECN field.
+    fn ecn(&self) -> Ecn;
+    /// Sets its ECN field.
+    fn set_ecn(&mut self, ecn: Ecn);
+    /// Returns its IP time-to-live.
+    fn ttl(&self) -> u8;
+    /// Sets its IP time-to-live.
+    fn set_ttl(&mut self, ttl: u8);
+    /// Returns its explicit congestion header, if it carries one.
+    fn explicit(&self) -> Option<&Explicit>;
+    /// Returns the same for changes on the way.
+    fn explicit_mut(&mut self) -> Option<&mut Explicit>;
+    /// Returns what accompanies that header for routers that count their own kind.
+    fn trail(&self) -> Option<&Trail>;
+    /// Returns the same for changes on the way.
+    fn trail_mut(&mut self) -> Option<&mut Trail>;
+    /// Makes a packet of kind [`Kind::Control`] and this IP length in bytes that carries a message.
+    fn control(message: Message, bytes: u32) -> Self
+    where
+        Self: Sized;
+    /// Returns the message that the packet carries, if any.
+    fn message(&self) -> Option<&Message>;
+    /// Returns the same for changes on the way.
+    fn message_mut(&mut self) -> Option<&mut Message>;
+}
