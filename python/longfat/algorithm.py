@@ -100,7 +100,7 @@ class Algorithm(Protocol):
 
 
 def maker(flow: str, spec: AlgorithmSpec) -> Callable[[], Any]:
-    """Returns what makes this flow's algorithm; InputError if there is none, or it is not an algorithm."""
+    """Returns the factory of this flow's algorithm; InputError if there is none or it is no algorithm."""
     try:
         factory = spec.loaded()
     except ValueError as error:

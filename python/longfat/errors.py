@@ -1,4 +1,4 @@
-"""Every error that Longfat raises on purpose, and the exit code that it stands for."""
+"""Every error that Longfat raises on purpose, with its exit code."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class AlgorithmError(LongfatError):
 
 
 class Interrupted(LongfatError):  # noqa: N818 - not an error
-    """Ctrl-C ended a command; the message says what became of its work."""
+    """Ctrl-C ended a command; the message says what happened to its work."""
 
     exit_code = 130
 

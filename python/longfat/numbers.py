@@ -1,4 +1,4 @@
-"""Turns numbers into what JSON can hold."""
+"""Turns numbers into values that JSON can hold."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Mode = Literal["quick", "full"]
 
 
 def shown(value: Any) -> str:
-    """Returns a value about as a file has it, cut if it is long."""
+    """Returns a value roughly as a file writes it, shortened if it is long."""
     if isinstance(value, dict):
         text = "{ " + ", ".join(f"{key} = {shown(item)}" for key, item in value.items()) + " }"
     elif isinstance(value, float):

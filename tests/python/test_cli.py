@@ -432,3 +432,19 @@ def test_the_event_log_is_written_beside_the_series(longfat: Any, tmp_path: Path
     assert code == 0, err
     names = pyarrow.parquet.read_table(tmp_path / "out" / "events.parquet").column_names
     assert names == ["time_s", "name", "event", "cwnd"]
+
+
+def test_a_sweep_that_is_run_as_a_scenario_is_told_to_be_one(longfat: Any) -> None:
+    code, _, err = longfat("run", str(Path(__file__).parents[2] / "sweeps" / "two-flows.toml"))
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "this is a sweep; accepted: a scenario" in err
+
+
+def test_a_table_that_has_to_be_a_list_gets_a_hint(longfat: Any, tmp_path: Path) -> None:
+    file = tmp_path / "twice.toml"
+    file.write_text('duration = "1 s"\n[flow]\nrtt = "1 ms"\n[flow]\nrtt = "2 ms"\n')
+    code, _, err = longfat("run", str(file))
+    assert code == 2
+    assert "[flow] twice" in err
+    assert "accepted: [[flow]]" in err

@@ -1,4 +1,4 @@
-//! What a link can carry, which may change with time, and when the last bit of a packet is on the wire.
+//! The capacity of a link, which may change with time, and when the last bit of a packet is on the wire.
 //!
 //! ```text
 //! sine :  B(t) = (max + min)/2 + (max - min)/2 sin(2 pi t / period + pi/2)     (Lopez Pacheco 2008, equation 3.8)
@@ -18,7 +18,7 @@ const TRACE_WINDOW: Interval = Interval::from_millis(100);
 /// After this many halvings a time within a packet's transmission is known to the nanosecond.
 const MOST_STEPS: u32 = 64;
 
-/// What a link can carry.
+/// The capacity of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
     /// Always the same.
@@ -129,7 +129,7 @@ fn at_step(steps: &[(Time, Rate)], now: Time) -> usize {
 #[derive(Clone, Debug)]
 pub struct Transmitter {
     capacity: Capacity,
-    /// Traces: the opportunity in use, and what is left of it.
+    /// Traces: the opportunity in use, and the rest of it.
     opportunity: u64,
     left_bytes: u32,
 }
@@ -140,7 +140,7 @@ impl Transmitter {
         Transmitter { capacity, opportunity: 0, left_bytes: OPPORTUNITY_BYTES }
     }
 
-    /// What the wire can carry.
+    /// The capacity of the wire.
     pub const fn capacity(&self) -> &Capacity {
         &self.capacity
     }

@@ -1,4 +1,4 @@
-//! What an element may do, and how it is driven.
+//! The interface of an element, and how a link drives it.
 
 use longfat_units::{Interval, Time};
 use longfat_wire::{Address, Packet};
@@ -51,7 +51,7 @@ pub trait Element<P: Packet> {
     /// The element's own timer fired.
     fn timer(&mut self, _now: Time, _out: &mut dyn Sink<P>) {}
     /// The link is free and asks for the next packet; the element may drop some on the way to it. An element
-    /// that has packets but returns none is asked again after the next arrival or timer.
+    /// that has packets but returns none gets this call again after the next arrival or timer.
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P>;
     /// Packets waiting.
     fn packets(&self) -> u64;

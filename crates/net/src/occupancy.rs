@@ -14,7 +14,7 @@ pub struct Occupancy {
     max_packets: u64,
     /// Sum of (length before - length after) t, packet ns.
     changes: i128,
-    /// The same of the squares of the length, packet^2 ns.
+    /// The same sum for the squares of the length, packet^2 ns.
     square_changes: i128,
 }
 

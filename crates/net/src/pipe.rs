@@ -1,4 +1,4 @@
-//! A stretch of path that keeps order: what goes in comes out after a delay, first in, first out.
+//! A stretch of path that keeps order: packets leave it after a delay, first in, first out.
 
 use longfat_units::Time;
 

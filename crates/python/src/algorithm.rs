@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Interrupt(Arc<Mutex<Option<PyErr>>>);
 
 impl Interrupt {
-    /// Keeps the exception if it is Ctrl-C's, and answers whether it was.
+    /// Keeps the exception if Ctrl-C raised it, and returns whether it did.
     pub fn keep(&self, py: Python<'_>, error: &PyErr) -> bool {
         let is_interrupt = error.is_instance_of::<PyKeyboardInterrupt>(py);
         if is_interrupt {

@@ -328,7 +328,7 @@ const fn commit() -> Option<&'static str> {
 
 /// results_version(plan=None) -> int
 ///
-/// Of the bytes that this plan (JSON) gives, or any: counts up with every version that gives other bytes.
+/// The version of the results of this plan (JSON), or of any plan: it increases when the bytes change.
 #[pyfunction]
 #[pyo3(signature = (plan=None))]
 fn results_version(plan: Option<&str>) -> PyResult<u32> {

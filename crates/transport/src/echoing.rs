@@ -35,7 +35,7 @@ impl Echoing {
         Echoing { receiver, mirror, waiting: None }
     }
 
-    /// A packet of the sender arrived. Returns the answer, if one is due now.
+    /// A packet of the sender arrived. Returns the response, if one is due now.
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         let header = packet.extra.as_ref().and_then(|e| e.explicit);
         if let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) {

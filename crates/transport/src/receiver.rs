@@ -84,7 +84,7 @@ impl Receiver {
         self.deadline
     }
 
-    /// A packet of the sender arrived. Returns the answer, if one is due now.
+    /// A packet of the sender arrived. Returns the response, if one is due now.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Syn {
@@ -117,7 +117,7 @@ impl Receiver {
         None
     }
 
-    /// The answer to a connection request. It returns what is left of a requested rate, with the difference
+    /// The response to a connection request. It returns what is left of a requested rate, with the difference
     /// of the two times-to-live (RFC 4782, section 4.3).
     #[cold]
     #[inline(never)]

@@ -69,7 +69,7 @@ fn halved(cwnd: f64, ssthresh: f64, steps: u64) -> f64 {
     if cwnd > ssthresh { (cwnd - steps as f64).max(ssthresh) } else { cwnd }
 }
 
-/// RFC 6937, section 3: how many segments may be sent in answer to this acknowledgement.
+/// RFC 6937, section 3: how many segments may be sent in response to this acknowledgement.
 fn proportional(delivered: u64, sent: u64, newly: u64, outstanding: u64, pipe: u64, ssthresh: f64) -> u64 {
     if pipe as f64 > ssthresh {
         let quota = (delivered as f64 * ssthresh / outstanding.max(1) as f64).ceil() as u64;

@@ -1,4 +1,4 @@
-//! What the sender knows of each segment from the cumulative acknowledgement up to the highest one
+//! The sender's knowledge of each segment from the cumulative acknowledgement up to the highest one
 //! acknowledged (RFC 6675).
 //!
 //! The board keeps runs of segments in the same state, so the work grows with the number of losses, never
@@ -226,7 +226,7 @@ impl Scoreboard {
         }
     }
 
-    /// The n-th highest selectively acknowledged segment: below it, `n` or more lie above.
+    /// The n-th highest selectively acknowledged segment; any segment below it has at least `n` of them above.
     fn nth_highest_sacked(&self, n: u64) -> u64 {
         let mut missing = n;
         for (i, run) in self.runs.iter().enumerate().rev() {

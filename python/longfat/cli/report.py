@@ -17,7 +17,7 @@ PAGES = {
     "sweep.json": "longfat.sweep.page",
     "summary.json": "longfat.report.run",
 }
-"""The file that tells what a folder holds, and the module that builds its page."""
+"""The file that identifies a folder's content, and the module that builds its page."""
 
 
 def build(directory: Path | str) -> Path:

@@ -89,7 +89,7 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
 
 
 def _default(parameter: Parameter) -> str:
-    """The default as a scenario file has it, with its unit."""
+    """The default as a scenario file writes it, with its unit."""
     value = written(parameter, parameter["default"])
     if isinstance(value, (str, bool)):
         return shown(value)

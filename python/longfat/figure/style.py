@@ -1,7 +1,7 @@
 """How curves look: an algorithm or a queue has the same colour and marker in every figure.
 
 A row of the registry may choose them: the first rows have Okabe and Ito's colours, which readers with any
-colour vision tell apart. What chooses none gets a colour and a marker that follow from its name.
+colour vision tell apart. Other rows get a colour and a marker that follow from their names.
 """
 
 from __future__ import annotations

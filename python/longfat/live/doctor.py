@@ -88,7 +88,7 @@ def _algorithm(row: registry.Row, there: list[str]) -> dict[str, Any]:
 
 
 def _missing(own: str) -> tuple[str, str]:
-    """Returns what is missing to load an algorithm of bpf/, and how to fix it; two "" if nothing is."""
+    """Returns what is missing to load an algorithm of bpf/ and how to fix it, or two "" if nothing is."""
     if lacking := kernel.unbuilt(own):
         return lacking
     if not BTF.exists():

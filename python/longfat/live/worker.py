@@ -36,7 +36,7 @@ def answer(request: dict[str, Any]) -> tuple[str, Any]:
 
 
 def main() -> None:
-    """Reads one request and writes the answer."""
+    """Reads one request and writes the response."""
     _core.live_die_with_parent()
     if os.getppid() != int(sys.argv[1]):
         return  # the parent ended before the line above took effect

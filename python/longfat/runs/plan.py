@@ -193,7 +193,7 @@ def as_written(scenario: Scenario, key: str) -> str:
 
 
 def refusal(scenario: Scenario, said: str) -> str:
-    """Returns what the core said of the plan, with the scenario's own key in front."""
+    """Returns the core's message about the plan, with the scenario's own key in front."""
     key, colon, what = said.partition(": ")
     return f"{as_written(scenario, key)}{colon}{what}"
 

@@ -36,7 +36,7 @@ MOST_LOST = 8
 QUICK_S = 0.2
 """A worker that is done within this gets tasks ahead; longer ones would leave one worker alone at the end."""
 MADE_AT_ONCE = 8
-"""Tasks made in one go where some may wait: making one is slow after a worker has used the processor."""
+"""Tasks made at once if some may wait: making one is slow after a worker has used the processor."""
 MOST_AHEAD_BYTES = 16384
 """The largest task that may wait at a worker: all of them fit into the pipe, so that sending never blocks."""
 PRELOADED: dict[str, None] = {}
@@ -80,11 +80,11 @@ def preload(*modules: str) -> None:
 
 
 def prepare(*modules: str) -> ForkServerContext:
-    """Starts what workers are forked from, which takes a second in the background, unless it is there.
+    """Starts the server that forks workers, unless it runs; this takes a second in the background.
 
     Args:
-        modules: that workers will want, beside those of earlier calls; what is asked for after the server has
-            started each worker imports.
+        modules: modules that workers need, besides those of earlier calls. Each worker itself imports modules
+            that are requested after the server has started.
     """
     context = multiprocessing.get_context("forkserver")
     preload(*modules)
@@ -260,7 +260,7 @@ def _serve(
 
 
 def _end_with_parent() -> None:
-    """Ends this process when its parent is killed, which cannot end its workers any more."""
+    """Ends this process when its parent is killed and can no longer end its workers."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -76,7 +76,7 @@ def stcp_window(
 
 CUBIC_C = 0.4
 CUBIC_BETA = 0.7
-"""RFC 9438, sections 4.1 and 4.6: segments/s^3, and what is left of the window after a loss."""
+"""RFC 9438, sections 4.1 and 4.6: segments/s^3, and the share of the window that remains after a loss."""
 
 LTCP_THRESHOLD = 50.0
 LTCP_DECREASE = 0.15

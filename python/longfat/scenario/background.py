@@ -52,10 +52,10 @@ from longfat.units import RATE, TIME, split, to_float
 from longfat.words import choice, shown
 
 GREATEST_SHARE = 10.0
-"""The greatest load, as a share of the link: ten times what it carries."""
+"""The greatest load, as a share of the link: ten times its capacity."""
 
 REACHED = 0.05
-"""A load is reached if what comes through differs from it by no more than this share."""
+"""A load is reached if the throughput differs from it by no more than this share."""
 
 
 class Rates(Protocol):

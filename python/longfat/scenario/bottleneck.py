@@ -14,7 +14,7 @@ from longfat.scenario.named import Queue, QueueSpec, Router
 from longfat.scenario.transport import Part
 
 LEAST_ACCESS_BPS = 1e9
-"""The rate of access links; beside a bottleneck that is as fast itself, `ACCESS_FACTOR` times its rate."""
+"""The rate of access links; if the bottleneck is at least as fast, it is `ACCESS_FACTOR` times its rate."""
 ACCESS_FACTOR = 10.0
 
 

@@ -87,7 +87,7 @@ def _decimal(number: Fraction) -> str:
 
 
 def write_buffer(buffer: BufferSize) -> str:
-    """The size as a scenario file has it."""
+    """The size as a scenario file writes it."""
     if buffer.packets is not None:
         return f"{buffer.packets} packets"
     if buffer.bytes is not None:

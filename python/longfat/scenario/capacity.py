@@ -38,7 +38,7 @@ class VaryingRate(float):
     plan: dict[str, Any]
     """How the rate varies, as the core reads it."""
     written: dict[str, Any]
-    """How the rate varies, as a scenario file has it."""
+    """How the rate varies, as a scenario file writes it."""
 
     def __new__(cls, bps: float, plan: dict[str, Any], written: dict[str, Any]) -> VaryingRate:
         """Makes a rate of `bps` that varies as `plan` says."""
@@ -73,7 +73,7 @@ def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> floa
 
 
 def write(rate: float) -> Any:
-    """Writes a rate as a scenario file has it."""
+    """Returns a rate as a scenario file writes it."""
     return copy.deepcopy(rate.written) if isinstance(rate, VaryingRate) else RATE.write(rate)
 
 

@@ -1,4 +1,4 @@
-"""How one kind of value stands in a scenario file: reading, writing, its JSON Schema, and what to say of it.
+"""How scenario files write one kind of value: reading, writing, its JSON Schema, and its error messages.
 
 Each key of a scenario has a form in its annotation, `Annotated[float, quantity(TIME, ...)]`. Pydantic reads
 and writes values through it, error texts quote `accepts`, and `longfat schema` prints `schema`.
@@ -23,7 +23,7 @@ HERE = Path()
 
 
 class At(NamedTuple):
-    """Where a value stands: the folder that files named in it are relative to, and its key."""
+    """The position of a value: the folder that files named in it are relative to, and its key."""
 
     base: Path
     key: str
@@ -35,9 +35,9 @@ class Form:
 
     Attributes:
         accepts: what the key takes, for the message when it is missing.
-        read: returns the value of what a file has; raises ValueError with what would be accepted.
-        write: what a file has for a value; "python" or "json" tells where the text goes.
-        schema: the JSON Schema of what a file has.
+        read: returns the value of an entry in a file; raises ValueError with what would be accepted.
+        write: returns the form of a value in a file; "python" or "json" is the text's destination.
+        schema: the JSON Schema of an entry in a file.
     """
 
     accepts: str

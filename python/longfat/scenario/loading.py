@@ -1,4 +1,4 @@
-"""Imports a user's own algorithm from its file, once, and refuses at once what cannot be an algorithm.
+"""Imports a user's own algorithm from its file, once, and refuses what cannot be an algorithm.
 
 Every problem is a ValueError of one line that names the file, and the line where its code failed.
 """

@@ -6,6 +6,7 @@ here knows how a scenario is run: `longfat.runs.plan` turns `Scenario.resolve` i
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -120,7 +121,7 @@ class Scenario(Part):
         return self
 
     def network(self) -> Network:
-        """The links, the paths over them, and what follows from both. Worked out anew in each call."""
+        """The links, the paths over them, and derived values. Each call computes them again."""
         given = self.bottleneck if "bottleneck" in self.model_fields_set else None
         return Network(given, self.node, self.link, self.flow, self.background)
 
@@ -167,7 +168,7 @@ class Scenario(Part):
         )
 
     def warnings(self) -> list[str]:
-        """Lines about what is probably not meant, but can be run."""
+        """Notes on settings that can be run but are probably mistakes."""
         return notes.warnings(self.network(), self.flow, self.duration)
 
     def notes(self) -> list[str]:
@@ -221,7 +222,7 @@ class Scenario(Part):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns nested tables that `from_dict` reads; a user's own algorithm stays what it is."""
+        """Returns nested tables that `from_dict` reads; a user's own algorithm stays an object."""
         return self.model_dump(exclude_none=True, by_alias=True)
 
     def to_toml(self) -> str:
@@ -263,6 +264,10 @@ class Scenario(Part):
         Raises:
             ScenarioError: with a line per problem.
         """
+        if "base" in data and "axes" in data:
+            raise ScenarioError(
+                [f"{source}: this is a sweep; accepted: a scenario (`longfat sweep` runs sweeps)"]
+            )
         try:
             return cls.model_validate(data, context={"base": base or Path()})
         except ValidationError as error:
@@ -281,7 +286,7 @@ class Scenario(Part):
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise ScenarioError([f"{source}: not TOML: {error}"]) from None
+            raise ScenarioError([f"{source}: not TOML: {_toml_problem(error)}"]) from None
         for key, value in (overrides or {}).items():
             override(data, key, value, source)
         return cls.from_dict(data, source=source, base=base)
@@ -295,3 +300,11 @@ class Scenario(Part):
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
         return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides)
+
+
+def _toml_problem(error: tomllib.TOMLDecodeError) -> str:
+    """What is wrong with the file; a table of a list that is written as a single one gets a hint."""
+    table = re.search(r"Cannot declare \(\'(flow|link|node|background)\',\) twice (.*)", str(error))
+    if table is None:
+        return str(error)
+    return f"[{table[1]}] twice {table[2]}; accepted: [[{table[1]}]], a list of tables"

@@ -136,7 +136,7 @@ class AlgorithmSpec:
         return not self.custom and registry.find("algorithms", self.name).get("explicit", False)
 
     def loaded(self) -> Callable[..., Any]:
-        """Returns what makes a user's own algorithm; ValueError if these parameters do not fit it."""
+        """Returns the factory of a user's own algorithm; ValueError if it does not take these parameters."""
         factory = self.factory
         if factory is None:
             file, _, qualified = self.name.rpartition(":")
@@ -158,7 +158,7 @@ class AlgorithmSpec:
 
     @property
     def ignores(self) -> frozenset[str]:
-        """Keys of a flow that have no meaning for what carries it."""
+        """Keys of a flow that its transport ignores."""
         match self.transport:
             case "tcp":
                 return frozenset()

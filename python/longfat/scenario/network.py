@@ -168,7 +168,7 @@ def _check_parts(
     links: Sequence[Link],
     parts: Mapping[str, Flow | Background],
 ) -> None:
-    """ValueError unless there is a bottleneck or there are links, and every part says what goes with it."""
+    """ValueError unless there is a bottleneck or there are links, and every part has the matching keys."""
     if links and bottleneck is not None:
         raise ValueError("[bottleneck] and [[link]] exclude each other; accepted: one of them")
     if links:

@@ -1,4 +1,4 @@
-"""Lines about a scenario that can be run: what is probably not meant, and how to read its results."""
+"""Lines about a scenario that can be run: probable mistakes, and how to read its results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IDENTICAL = "nothing in this scenario is random: repeats are identical"
 
 
 def warnings(network: Network, flows: Sequence[Flow], duration_s: float) -> list[str]:
-    """Lines about what is probably not meant, but can be run."""
+    """Notes on settings that can be run but are probably mistakes."""
     found = []
     for key, buffer, rate in network.buffers():
         number = network.packets(buffer, rate)

@@ -69,7 +69,7 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 def _walk(
     model: type[BaseModel], location: tuple[int | str, ...]
 ) -> tuple[tuple[int | str, ...], type[BaseModel] | None]:
-    """A location as the file has it, without pydantic's tags of kinds, and the model of its last part."""
+    """A location as written in the file, without pydantic's tags of kinds, and the model of its last part."""
     models: list[type[BaseModel]] = [model]
     written: list[int | str] = []
     for position, part in enumerate(location):

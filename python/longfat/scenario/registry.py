@@ -153,7 +153,7 @@ def switch_words(parameter: Parameter) -> dict[bool, str]:
 
 
 def words(parameter: Parameter) -> list[str | bool]:
-    """The choices of a parameter as a file has them; none for a number."""
+    """The choices of a parameter as a file writes them; none for a number."""
     switch = switch_words(parameter)
     return [word for word in parameter["choices"] or () if word not in switch.values()] + sorted(switch)[::-1]
 
@@ -202,19 +202,19 @@ def _choice(name: str, parameter: Parameter, value: Any) -> str:
 
 
 def listed(known: Sequence[str | bool]) -> str:
-    """Choices as a file has them, such as '"auto", true or false'."""
+    """Choices as a file writes them, such as '"auto", true or false'."""
     *first, last = [shown(word) for word in known] or [""]
     return " or ".join([", ".join(first), last] if first else [last])
 
 
 def write_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str | bool]:
-    """Returns the parameters as a scenario file has them, with the units that it needs."""
+    """Returns the parameters as a scenario file writes them, with the units that it needs."""
     declared = {parameter["name"]: parameter for parameter in row["parameters"]}
     return {name: written(declared[name], value) for name, value in parameters.items()}
 
 
 def written(parameter: Parameter, value: float | str) -> float | str | bool:
-    """Returns a value of the core as a scenario file has it."""
+    """Returns a value of the core as a scenario file writes it."""
     if isinstance(value, str):
         words = {word: switch for switch, word in switch_words(parameter).items()}
         return words.get(value, value)

@@ -25,14 +25,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class _Generator(GenerateJsonSchema):
-    """Pydantic's schemas without what TOML cannot say, and without titles that repeat keys."""
+    """Pydantic's schemas without types that TOML lacks, and without titles that repeat keys."""
 
     def nullable_schema(self, schema: Any) -> Schema:
         """A key that may be left out; TOML has no null."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: Any) -> Schema:
-        """The inner schema: `_describe` adds defaults as files have them."""
+        """The inner schema: `_describe` adds defaults in the form that files use."""
         return self.generate_inner(schema["schema"])
 
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -66,7 +66,7 @@ def scenario_schema() -> Schema:
 
 
 def _some(key: str) -> Schema:
-    """A list that is there and not empty."""
+    """A list that is given and not empty."""
     return {"required": [key], "properties": {key: {"minItems": 1}}}
 
 
@@ -101,7 +101,7 @@ def _hoisted(schema: Any, shared: dict[str, Schema], *, at_top: bool = False) ->
 
 
 def _describe(schema: Schema, model: type[BaseModel]) -> None:
-    """Adds docstrings and defaults, as a file has them, to the keys of a model's schema."""
+    """Adds docstrings and defaults, as a file writes them, to the keys of a model's schema."""
     texts = docstrings(model)
     for name, field in model.model_fields.items():
         key = field.alias or name

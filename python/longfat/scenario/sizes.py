@@ -20,7 +20,7 @@ class FileSizes:
     tail_share: float = 0.07
     tail_least_bytes: float = 133_000.0
     tail_shape: float = 1.1
-    largest_bytes: float = 10e6  # chosen here: about what the largest of 2000 files is
+    largest_bytes: float = 10e6  # chosen here: about the size of the largest of 2000 files
 
     def body_fits(self) -> bool:
         """Whether at least half of the lognormal is below the tail; sizes are drawn again until they are."""

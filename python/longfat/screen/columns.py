@@ -64,7 +64,7 @@ FIRST_START_S = 1.0
 LATE_START_S = (1 / 12, 1 / 6)
 """The second flow starts between these shares of the run to measure convergence: 10 to 20 of 120 s."""
 WINDOW_FROM = 0.25
-"""Share of the run that is left out at the start; both flows run by then."""
+"""Share of the run that is excluded at the start; after it, both flows are running."""
 
 
 @dataclass(frozen=True)

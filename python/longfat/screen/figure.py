@@ -75,7 +75,7 @@ def _curves(grid: Grid, column: Column, rows: Sequence[Row]) -> Iterator[Curve]:
 
 
 def _levels(grid: Grid, trial: Trial, rows: Sequence[Row], axis: str, bound: float, scale: float) -> Panel:
-    """Returns utilisation over what a trial varies, averaged over paths in each repeat."""
+    """Returns utilisation as a function of the varied value, averaged over paths in each repeat."""
     levels = sorted({row["level"] for row in rows if row["trial"] == trial.name})
     curves = [
         points(

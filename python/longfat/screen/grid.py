@@ -155,7 +155,7 @@ def tasks(grid: Grid) -> list[Task]:
 
 
 def levels(grid: Grid, trial: Trial) -> Sequence[Any]:
-    """Returns what a trial varies on each path: buffers as texts, probabilities, or percents of the BDP."""
+    """Returns a trial's values on each path: buffers as texts, probabilities, or percents of the BDP."""
     return {"buffer": grid.buffers, "loss": grid.extent.losses, "share": grid.extent.shares}[trial.varied]
 
 

@@ -52,7 +52,7 @@ def used(document: Mapping[str, Any]) -> str:
 
 
 def notes(document: Mapping[str, Any]) -> list[str]:
-    """Returns what a reader of the table must know."""
+    """Returns the explanations that a reader of the table needs."""
     headings = {column["key"]: column["heading"] for column in document["columns"]}
     return [f"{headings[key]}: not measured, {reason}" for key, reason in document["skipped"].items()]
 

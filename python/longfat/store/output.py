@@ -41,10 +41,10 @@ SWEEP_FILES = frozenset({"sweep.json", "tables"})
 COMPARE_FILES = frozenset({"compare.json"})
 KINDS = {
     "the results of a run": RUN_FILES,
-    "a suite's results": SUITE_FILES,
-    "a screen's": SCREEN_FILES,
-    "a sweep's": SWEEP_FILES,
-    "a comparison's": COMPARE_FILES,
+    "the results of a suite": SUITE_FILES,
+    "the results of a screen": SCREEN_FILES,
+    "the results of a sweep": SWEEP_FILES,
+    "the results of a comparison": COMPARE_FILES,
 }
 
 

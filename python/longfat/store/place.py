@@ -33,7 +33,7 @@ class Place(Protocol):
         """Returns the names of the files in a folder, sorted; none if the folder is missing."""
 
     def read(self, name: str) -> bytes:
-        """Returns what a file holds. Raises FileNotFoundError if it is missing."""
+        """Returns the content of a file. Raises FileNotFoundError if it is missing."""
 
     def write(self, name: str, data: bytes) -> None:
         """Writes a file, whole or not at all."""
@@ -42,10 +42,10 @@ class Place(Protocol):
         """Renames a file."""
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it is there."""
+        """Removes a file if it exists."""
 
     def exchange(self, folder: str) -> AbstractContextManager[Put]:
-        """Replaces what a folder holds by what is put within the block, when the block ends well."""
+        """Replaces a folder's content by the files put in the block, if the block ends without error."""
 
 
 def place(where: Path | str) -> Place:

@@ -3,7 +3,7 @@
 A store is a folder, or an address that fsspec knows ("s3://bucket/name"):
 
 store.json                       format, and the version that made it
-segments/REDUCTION/NAME.parquet  rows (key of a run, what is kept of it as JSON), written in batches
+segments/REDUCTION/NAME.parquet  rows (key of a run, its stored results as JSON), written in batches
 series/KEY.parquet               samples of a run, if they are kept
 damaged/                         segments that could not be read; their runs are run again
 
@@ -134,7 +134,7 @@ class Store:
         """Keeps a run's row, or the text that `text` made of it. It is on disk after `flush` at the latest.
 
         Raises:
-            LongfatError: the disk is full or gone; what was written before stays.
+            LongfatError: the disk is full or gone; earlier writes stay.
         """
         if series is not None:
             self._write(series_name(key), _parquet(series))
@@ -161,7 +161,7 @@ class Store:
 
     @contextmanager
     def exchange(self, folder: str) -> Iterator[Callable[[str, pa.Table], None]]:
-        """Replaces what a folder holds by the tables put within the block. Raises as `add` does."""
+        """Replaces a folder's content by the tables put within the block. Raises as `add` does."""
         with self._told(), self._place.exchange(folder) as put:
             yield lambda name, table: put(name, _parquet(table))
 
@@ -291,7 +291,7 @@ def _parquet(table: pa.Table, group_rows: int | None = None) -> bytes:
 
 
 def _release() -> None:
-    """Returns Arrow's free memory, which would grow with each file to several times what is in use."""
+    """Returns Arrow's free memory, which would grow with each file to several times the memory in use."""
     pa.default_memory_pool().release_unused()
 
 

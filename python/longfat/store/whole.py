@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """Yields the name of a draft beside `path`, which becomes `path` when the block ends well.
+    """Yields the name of a draft beside `path`, which becomes `path` if the block ends without an error.
 
     If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot.
     """
@@ -48,7 +48,7 @@ def write_json(path: Path, document: Any, default: Callable[[Any], Any] | None =
 
     Args:
         path: the file.
-        document: what it holds.
+        document: its content.
         default: turns values that JSON does not know into values that it knows; see `json.dumps`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Sweeps: many runs over a grid, kept by what they are, so that running again does only what is missing."""
+"""Sweeps: many runs over a grid, stored under a key, so that running again does only the missing runs."""
 
 from longfat.sweep.axes import Axis
 from longfat.sweep.file import from_dict, load

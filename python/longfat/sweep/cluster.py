@@ -31,13 +31,13 @@ Task = tuple[int, Any]
 
 
 class Cluster:
-    """A scheduler that answers and whose workers run this version of Longfat."""
+    """A scheduler that responds and whose workers run this version of Longfat."""
 
     def __init__(self, address: str) -> None:
         """Connects.
 
         Raises:
-            InputError: nothing answers there, it has no worker, or a worker has another version.
+            InputError: the scheduler does not respond, has no worker, or a worker has another version.
         """
         if "://" not in address:
             raise InputError(f"--scheduler {address}: accepted: an address such as tcp://host:8786")
@@ -70,7 +70,7 @@ class Cluster:
             there = self._client.run(versions, on_error="return")
         except (OSError, ValueError) as error:
             raise InputError(f"--scheduler {self.address}: {_first(error)}") from None
-        # a worker that leaves meanwhile runs nothing; dask's communication errors are OSErrors
+        # ignore workers that have left meanwhile; dask's communication errors are OSErrors
         there = {worker: found for worker, found in there.items() if not isinstance(found, OSError)}
         if not there:
             self._client.close()
@@ -85,7 +85,7 @@ class Cluster:
                 )
 
     def outcomes(self, function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:
-        """Does what `pool.outcomes` does, on the cluster.
+        """Does the same as `pool.outcomes`, on the cluster.
 
         Raises:
             LongfatError: the scheduler is gone; results that arrived are kept.

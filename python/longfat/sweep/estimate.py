@@ -1,4 +1,4 @@
-"""Estimates what a sweep takes: a few shortened runs show what a packet and a run cost here."""
+"""Estimates the cost of a sweep: a few shortened runs show the cost of a packet and of a run here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from longfat.units import PACKET_BITS, TIME
 MOST_RUNS = 100_000
 """The limit without --yes."""
 SAMPLED = 5
-"""Runs that are tried out."""
+"""Runs that are tried out to estimate the cost."""
 SAMPLE_PACKETS = 2e5
 """Packets of each such run, roughly."""
 START_S = 1.0

@@ -371,7 +371,7 @@ def _algorithm(key: str | None, level: Any) -> str | None:
 
 
 def _caption(swept: Swept, layout: Layout, found: Found) -> str:
-    """Says what panels, bars and points mean, and what is missing."""
+    """Returns a text on the meaning of panels, bars and points, and on missing values."""
     told = []
     for key, what in ((layout.columns, "columns"), (layout.rows, "rows")):
         if key and layout.rows:

@@ -90,7 +90,7 @@ class Sweep:
         return self.repeats * sum(1 for _ in self.combinations()) if self.where.text else self.most
 
     def warnings(self) -> list[str]:
-        """Lines about what can be run but is probably not meant.
+        """Notes on settings that can be run but are probably mistakes.
 
         Each value of an axis is tried with the first value of every other axis.
         """

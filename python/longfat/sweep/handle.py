@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars
 
 FORMAT = 1
-"""The format of sweep.json and its tables; it goes up when an older version could not read them."""
+"""The version of sweep.json and its tables; it increases when an older Longfat could not read them."""
 SWEEP_FILE = "sweep.json"
 NAMES = ("runs", "flows", "failures", "claims")
 TYPES = {"run": pa.int64(), "repeat": pa.int64()}
@@ -51,7 +51,7 @@ class Swept:
 
     @property
     def flows(self) -> pa.Table:
-        """One row for each flow of a run, with run, repeat, axes, and what the summary says of the flow."""
+        """One row for each flow of a run, with run, repeat, axes, and the summary's values for the flow."""
         return self.table("flows")
 
     @property
@@ -136,7 +136,7 @@ class Swept:
         return frame
 
     def sql(self, query: str) -> pa.Table:
-        """The answer to a query over the tables `runs`, `flows`, `failures` and `claims`.
+        """The result of a query over the tables `runs`, `flows`, `failures` and `claims`.
 
         Raises:
             InputError: DuckDB refuses the query.
@@ -191,7 +191,7 @@ def open_sweep(folder: Path | str) -> Swept:
 
 
 def refuse_newer(folder: Path | str) -> None:
-    """InputError if the sweep in a folder is of a newer version; what cannot be read is none."""
+    """InputError if the sweep in a folder is of a newer version; an unreadable folder is no sweep."""
     path = Path(folder) / SWEEP_FILE
     try:
         document = _document(path)

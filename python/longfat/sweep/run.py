@@ -82,7 +82,7 @@ def run(
     scheduler: str | None = None,
     console: Console | None = None,
 ) -> dict[str, Any]:
-    """Runs what is missing, writes the tables and sweep.json, and returns what sweep.json holds.
+    """Does the missing runs, writes the tables and sweep.json, and returns the content of sweep.json.
 
     Args:
         sweep: what to run.
@@ -92,7 +92,7 @@ def run(
         console: where progress is printed; nowhere if None.
 
     Raises:
-        InputError: before anything runs, `out` cannot be written or the scheduler does not answer.
+        InputError: before anything runs, `out` cannot be written or the scheduler does not respond.
         LongfatError: the disk is full or the scheduler is gone; finished runs are kept.
     """
     began = said = time.perf_counter()

@@ -1,4 +1,4 @@
-//! What every discipline keeps its packets in: first in, first out, with the time of each arrival.
+//! The packets of a discipline: first in, first out, with the time of each arrival.
 
 use super::limit::Limit;
 use crate::{DropReason, Sink};

@@ -1,4 +1,4 @@
-//! The list of all queue disciplines, and what makes an instance of one.
+//! The list of all queue disciplines, and the function that builds one.
 
 use super::row::{Boxed, Discipline, Setup};
 use longfat_units::parameters::{ParameterError, Parameters, Value};
@@ -33,7 +33,7 @@ macro_rules! disciplines {
     };
 }
 
-// One line a discipline: its module, which has its row, and its type.
+// One line for each discipline: its module, which has its row, and its type.
 disciplines! {
     droptail::DropTail;
     red::Red;

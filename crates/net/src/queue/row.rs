@@ -34,7 +34,7 @@ impl Discipline {
     }
 }
 
-/// What a queue is built with besides its parameters.
+/// The inputs from which a queue is built, besides its parameters.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// How much it holds.

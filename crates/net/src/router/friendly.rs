@@ -146,7 +146,7 @@ impl Side {
     }
 }
 
-/// A queue with a law around it, and what keeps other flows at their share.
+/// A queue with a law around it, and the mechanism that limits other flows to their share.
 pub struct Friendly<P> {
     link: Controlled<P, DynLaw<P>>,
     explicit: Side,

@@ -1,6 +1,6 @@
 //! JetMax's router (Zhang, Leonard, Loguinov: JetMax: Scalable Max-Min Congestion Control for High-Speed
-//! Heterogeneous Networks, INFOCOM 2006; Computer Networks 2008): counts the flows that follow it and tells
-//! each its equal share, without a record of flows. In the form of Lopez Pacheco's thesis (2008, section
+//! Heterogeneous Networks, INFOCOM 2006; Computer Networks 2008): counts the flows that follow it and gives
+//! each its equal share, without a record of flows. This is the form of Lopez Pacheco's thesis (2008, section
 //! 2.5.3.2):
 //!
 //! ```text

@@ -95,7 +95,7 @@ impl<P: Packet, L: Law<P>> Controlled<P, L> {
         &self.law
     }
 
-    /// What the link behind the queue can carry.
+    /// The capacity of the link behind the queue.
     pub const fn capacity(&self) -> &Capacity {
         &self.capacity
     }

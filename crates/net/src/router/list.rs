@@ -1,4 +1,4 @@
-//! The list of all routers, and what makes an instance of one. Those that are a protocol's law come from the list of
+//! The list of all routers, and the function that builds one. Those that are a protocol's law come from the list of
 //! protocols.
 
 use super::protocols;
@@ -35,7 +35,7 @@ macro_rules! routers {
     };
 }
 
-// One line a router: its module, which has its row, and its type.
+// One line for each router: its module, which has its row, and its type.
 routers! {
     quickstart::QuickStart;
     friendly::Friendly;

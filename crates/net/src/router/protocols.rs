@@ -16,7 +16,7 @@ macro_rules! protocols {
         /// The names of all protocols; the first is the default of routers that drive one.
         pub const PROTOCOLS: &[&str] = &[$(super::$module::ROW.entry.name),*];
 
-        /// What makes instances of this protocol's law, with its default parameters.
+        /// Returns a function that makes instances of this protocol's law with its default parameters.
         pub(super) fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
             $(if protocol == super::$module::ROW.name {
                 let p = super::$module::ROW.checked(&[])?;
@@ -39,7 +39,7 @@ macro_rules! protocols {
     };
 }
 
-// One line a protocol: its module, which has its row, and the type of its law.
+// One line for each protocol: its module, which has its row, and the type of its law.
 protocols! {
     xcp::Xcp;
     vcp::Vcp;

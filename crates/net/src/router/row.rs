@@ -32,11 +32,11 @@ impl Router {
     }
 }
 
-/// What a router is built with besides its parameters.
+/// The inputs from which a router is built, besides its parameters.
 pub struct Setup<P> {
-    /// The queue that it stands around.
+    /// The queue that the router surrounds.
     pub queue: Boxed<P>,
-    /// What the link behind it can carry; the router knows it at any moment.
+    /// The capacity of the link behind it, which the router knows at any moment.
     pub capacity: Capacity,
     /// How much the queue holds.
     pub limit: Limit,

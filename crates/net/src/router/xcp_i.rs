@@ -17,7 +17,7 @@
 //! | tries of a request | 2 | | 4.4.3 | none |
 //! | timeout of a request | 1 | s | chosen here | the thesis leaves it open |
 //! | inactivity before the end | 120 | s | 4.4.3 "a few minutes" | the number is chosen here |
-//! | silence before asking again | 10 | periods | chosen here | the thesis has no such rule: answers may be lost |
+//! | silence before asking again | 10 | periods | chosen here | the thesis has no such rule: responses may be lost |
 //! | bandwidth before the first estimate | 1 | Mbit/s | chosen here | 4.4.1 lets senders wait with data |
 //! | least bandwidth | 10 | kbit/s | chosen here | 1500 bytes in 1.2 s |
 //! | error of an estimate | 0.05 .. 0.2 | of ABW | 4.6.2 | none |
@@ -220,7 +220,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
     }
 
     /// An estimate of what is available from an edge to here has arrived. An edge that this router no longer
-    /// asks is told to stop.
+    /// asks gets a stop message.
     fn known(&mut self, now: Time, edge: Address, spare_bps: f64, out: &mut dyn Sink<P>) {
         match self.upstream.get_mut(&edge) {
             Some(upstream) if spare_bps.is_finite() => upstream.known(now, spare_bps, &self.laws),

@@ -124,7 +124,7 @@ pub struct Link<P = SimPacket> {
     pub capacity: Capacity,
     /// Propagation delay.
     pub delay: Interval,
-    /// What the queue holds.
+    /// The packets in the queue.
     pub limit: Limit,
     /// Losses among data packets.
     pub loss: LossModel,
@@ -288,7 +288,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
             Service::Elements(elements) => {
                 self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
                 if !self.capacity.is_constant() {
-                    // what is left of the last packet's transmission
+                    // the rest of the last packet's transmission
                     let rest = self.capacity.bits(now, elements.busy_until.max(now));
                     self.counters.bits_out = (elements.bits.1 - rest).max(elements.bits.0);
                 }

@@ -1,4 +1,4 @@
-//! What a run consists of: links, flows, sources of background traffic, and routes between nodes.
+//! The parts of a run: links, flows, sources of background traffic, and routes between nodes.
 
 pub mod flow;
 pub mod link;

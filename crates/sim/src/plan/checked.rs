@@ -1,4 +1,4 @@
-//! A whole plan, as JSON has it and after its check.
+//! A whole plan, as read from JSON and after its check.
 
 use super::connection::{CheckedConnection, ConnectionPlan};
 use super::distribution::DistributionPlan;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// Most long-lived flows in one run.
 const MOST_FLOWS: usize = 1_000_000;
 
-/// A run, as JSON has it: numbers only, in SI units.
+/// A run, as read from JSON: numbers only, in SI units.
 ///
 /// The scenario's defaults are filled in already. A key may be missing from a plan in two cases only. Where
 /// null is accepted, a missing key means null. And `layer2` of a link and `rtt_samples` of a connection are

@@ -21,7 +21,7 @@ pub enum SlowStart {
     Limited,
 }
 
-/// A connection's options as JSON has them.
+/// A connection's options as read from JSON.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionPlan {

@@ -12,7 +12,7 @@ use longfat_wire::Packet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A link that flows share, as JSON has it.
+/// A link that flows share, as read from JSON.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {

@@ -1,4 +1,4 @@
-//! The plan of a run: its types, as JSON has them, and every check of them.
+//! The plan of a run: its types, as read from JSON, and every check of them.
 //!
 //! Nothing here imports another part of this crate. [`Plan::from_json`] reads a plan, and [`Plan::check`]
 //! turns it into a [`CheckedPlan`], the only thing from which a run can be built. A check happens once: what

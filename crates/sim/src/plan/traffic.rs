@@ -6,7 +6,7 @@ use super::error::{LONGEST_S, PlanError, bad, within};
 use longfat_units::{Distribution, Empirical, math};
 use serde::Deserialize;
 
-/// The kind of traffic and its numbers, as JSON has them.
+/// The kind of traffic and its numbers, as read from JSON.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TrafficPlan {

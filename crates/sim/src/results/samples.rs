@@ -54,7 +54,7 @@ sample! {
         bytes_out,
         /// Active flows as the queue estimates them; NaN if it does not.
         flows_estimated,
-        /// What the link can transmit now, bit/s.
+        /// The link's capacity at this moment, bit/s.
         capacity_bps,
     }
 }

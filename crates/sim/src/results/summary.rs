@@ -37,7 +37,7 @@ pub struct FlowSummary {
     pub spurious_retransmits: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// How often the algorithm was told of congestion.
+    /// The number of congestion events that the algorithm received.
     pub congestion_events: u64,
     /// packets_lost / packets_sent.
     pub loss_ratio: f64,
@@ -225,7 +225,7 @@ pub struct FlowCounters {
     pub duplicates: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// How often the algorithm was told of congestion.
+    /// The number of congestion events that the algorithm received.
     pub congestion_events: u64,
     /// Integral of cwnd since the start, segment seconds.
     pub cwnd_integral: f64,
@@ -280,7 +280,7 @@ fn per_second(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
 }
 
-/// What a flow's summary says of it beside its counters.
+/// The values of a flow's summary besides its counters.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFacts<'a> {
     /// Name.

@@ -148,7 +148,7 @@ impl Simulation {
     }
 }
 
-/// The word of the event log for what happened.
+/// The event log's word for an event.
 const fn word(what: Happened) -> &'static str {
     match what {
         Happened::Connected => "connected",

@@ -17,7 +17,7 @@ use longfat_wire::FlowId;
 /// All counters at one moment: of flows, links and background traffic.
 pub type Counters = (Vec<FlowCounters>, Vec<LinkCounters>, Vec<BackgroundCounters>);
 
-/// What the run has sampled so far, and when it samples next.
+/// The run's samples so far, and the time of the next one.
 #[derive(Default)]
 pub struct Sampled {
     /// Samples of each flow.
@@ -134,7 +134,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Computes the lookahead of what is there: near flows that have left no longer shorten it.
+    /// Computes the lookahead of the present flows: flows that have left no longer shorten it.
     pub(crate) fn compute_lookahead(&mut self) {
         let connections = self.plan.background.iter().map(|background| &background.connection);
         let paths = connections.flat_map(|c| [c.forward.as_slice(), c.reverse.as_slice()]);

@@ -1,6 +1,6 @@
 //! BIC TCP (Xu, Harfoush, Rhee, INFOCOM 2004): a binary search for the window of the last loss.
 //!
-//! As Li, Leith and Shorten (2007, section IV-D) write the authors' Linux patch:
+//! The authors' Linux patch as Li, Leith and Shorten (2007, section IV-D) describe it:
 //! ```text
 //! Ack :  cwnd <- cwnd + f(d, cwnd) / cwnd,   d = (w1 - cwnd) / B     (per segment that counts)
 //! Loss:  w1 <- (1 + beta) / 2 cwnd  if cwnd < w1 (fast convergence), else cwnd
@@ -41,7 +41,7 @@ use longfat_units::{Entry, Interval, Style, Time};
 const SETTLING: Interval = Interval::from_millis(1000);
 /// The delay range counts only once it exceeds the least delay divided by this.
 const LEAST_RANGE: u64 = 64;
-/// What a loss leaves of the delay range.
+/// The part of the delay range that remains after a loss.
 const RANGE_MEMORY: f64 = 0.9;
 /// Least growth per segment where the path looks under-used.
 const HURRY: f64 = 0.05;

@@ -94,7 +94,7 @@ impl Window {
     }
 }
 
-/// What the sender keeps a record of sending times for (Brakmo, Peterson 1995).
+/// The purpose for which the sender keeps a record of sending times (Brakmo, Peterson 1995).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendingTimes {
     /// No record: round-trip times come from the timestamp that is echoed.
@@ -136,7 +136,7 @@ pub trait CongestionControl {
         false
     }
 
-    /// What the algorithm needs sending times for. Called once.
+    /// The purpose for which the algorithm needs sending times. Called once.
     fn sending_times(&self) -> SendingTimes {
         SendingTimes::Unused
     }

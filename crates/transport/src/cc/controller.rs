@@ -43,7 +43,7 @@ macro_rules! controllers {
     };
 }
 
-// One line a type: its variant, its module, and the rows that its module declares.
+// One line for each type: its variant, its module, and the rows that its module declares.
 controllers! {
     Aimd(aimd::Aimd): SACK, NEWRENO, RENO, TAHOE;
     Hstcp(hstcp::Hstcp): ROW;

@@ -90,7 +90,7 @@ struct Trip {
     samples: u32,
 }
 
-/// What a congestion event changes, and an undo restores.
+/// The state that a congestion event changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct State {
     dwnd: f64,
@@ -283,7 +283,7 @@ mod tests {
         assert!((a - b).abs() < 1e-9, "{a} is not {b}");
     }
 
-    /// What a window of `cwnd` with this dwnd becomes within the round trip after the one in which it was
+    /// The size that a window of `cwnd` with this dwnd reaches within the round trip after the one in which it was
     /// measured.
     fn after_two_round_trips(c: &mut Ctcp, cwnd: f64, path: &mut Path) -> f64 {
         let mut w = window(cwnd, 2.0);

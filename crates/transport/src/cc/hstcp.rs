@@ -323,7 +323,7 @@ mod tests {
         Response::new(38.0, 83_000.0, 1e-7, 0.1)
     }
 
-    /// RFC 3649, appendix B, as far as Linux has it: (w, a(w), b(w)).
+    /// RFC 3649, appendix B, as far as Linux implements it: (w, a(w), b(w)).
     const APPENDIX_B: [(u32, u32, f64); 72] = [
         (38, 1, 0.50),
         (118, 2, 0.44),

@@ -1,8 +1,8 @@
 //! H-TCP (Shorten and Leith 2004): additive increase that grows with the time since the last
 //! congestion event, and a decrease that just empties the bottleneck's queue.
 //!
-//! As Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM
-//! Transactions on Networking 15(5), 2007 (LLS below), section IV-C, writes it:
+//! The rule of Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM
+//! Transactions on Networking 15(5), 2007 (LLS below), section IV-C:
 //!
 //! ```text
 //! Ack :  cwnd <- cwnd + 2 (1 - beta) f(D) / cwnd
@@ -126,7 +126,7 @@ fn throughput_changed(before: f64, last: f64, delta_b: f64) -> bool {
     (last - before).abs() > delta_b * before
 }
 
-/// What a congestion event changes, and an undo restores.
+/// The state that a congestion event changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     /// Beginning of D.

@@ -101,12 +101,12 @@ pub const ROW: Row<Illinois> = Row {
     build: Illinois::new,
 };
 
-/// What a round trip decides for the next.
+/// The decision of a round trip for the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Gains {
     /// Segments per round trip.
     alpha: f64,
-    /// What a loss takes, of the window.
+    /// The part of the window that a loss removes.
     beta: f64,
 }
 

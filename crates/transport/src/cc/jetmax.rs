@@ -79,7 +79,7 @@ pub const RECEIVER: Row<JetMax> = Row {
     ..ROW
 };
 
-/// The window is this multiple of what is in flight at the rate, which leaves room for a queue.
+/// The window is this multiple of the data in flight at the rate, which leaves room for a queue.
 const WINDOW_PER_RATE: f64 = 2.0;
 
 /// What sets the rate.

@@ -64,7 +64,7 @@ pub fn round_trip(c: &mut impl CongestionControl, w: &mut Window) {
     }
 }
 
-/// What a window did between periodic losses.
+/// The behaviour of a window between periodic losses.
 pub struct Sawtooth {
     /// Mean window over time, in segments.
     pub mean: f64,

@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// What a round trip of this many milliseconds adds at high load.
+    /// The growth in a round trip of this many milliseconds at high load.
     fn grown(variant: &str, rtt_ms: u64) -> f64 {
         let (mut c, mut w) = (instance(&ROW, &[("variant", variant)]), window(100.0, f64::INFINITY));
         told(&mut c, &mut w, Load::High, ms(1000), ms(rtt_ms), 1);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn at_high_load_a_window_grows_by_the_square_of_the_round_trip_time_in_t_rho() {
-        // one segment at 200 ms, a quarter at 100 ms, four at 400 ms: alike as rates' growth in time
+        // one segment at 200 ms, a quarter at 100 ms, four at 400 ms: the rates then grow equally fast in time
         for (rtt, growth) in [(200, 1.0), (100, 0.25), (400, 4.0)] {
             assert!((grown("paper", rtt) - growth).abs() < 1e-9, "{rtt}: {}", grown("paper", rtt));
         }

@@ -1,7 +1,7 @@
 //! TCP Vegas (Brakmo and Peterson 1995): the window follows the gap between the rate that it would give on an
 //! empty path and the rate achieved.
 //!
-//! As López Pacheco (2008), algorithm 1, writes it, once per round trip:
+//! The rule of López Pacheco (2008), algorithm 1, once per round trip:
 //! ```text
 //! Expected = cwnd / BaseRTT        Actual = segments sent in a round trip / RTT
 //! Diff = Expected - Actual
@@ -78,7 +78,7 @@ pub const ROW: Row<Vegas> = Row {
     build: Vegas::new,
 };
 
-/// What the window does until the round trip ends.
+/// The behaviour of the window until the round trip ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Course {
     Grow,
@@ -310,7 +310,7 @@ mod tests {
         queue
     }
 
-    /// What a window from below and one from above settle at; a decision shows after two round trips.
+    /// The values at which a window from below and one from above settle; a decision shows after two round trips.
     fn settles_within(words: &[(&str, &str)], mss_bytes: u32, least: f64, most: f64) {
         let below = settled_queue(&mut started(words, mss_bytes), 60.0);
         let above = settled_queue(&mut started(words, mss_bytes), 150.0);

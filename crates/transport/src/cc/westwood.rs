@@ -180,7 +180,7 @@ impl Westwood {
         ns as f64 * self.hz / 1e9
     }
 
-    /// What the path holds without a queue, in segments; `None` before the first sample.
+    /// The number of segments that the path holds without a queue; `None` before the first sample.
     #[inline]
     fn pipe(&self, base_rtt: Interval) -> Option<f64> {
         let pipe = self.bandwidth * base_rtt.as_secs_f64();
@@ -207,7 +207,7 @@ impl Westwood {
         self.counted += f64::from(ack.newly_delivered);
         let span = ack.now.since(since);
         let least = if self.form == Form::Plus { self.rtt.max(self.least_interval) } else { Interval::ZERO };
-        // If a host takes no time to answer, the next flight's first acknowledgement comes exactly one
+        // If a host takes no time to respond, the next flight's first acknowledgement comes exactly one
         // round-trip time later. It ends the sample, as with hosts that take some time. Acknowledgements at
         // the same instant count as one.
         if span >= least && span > Interval::ZERO {

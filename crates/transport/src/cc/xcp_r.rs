@@ -20,7 +20,7 @@
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
 //! | window at first | 1 | packet | section 5.3: created so by the request for a connection | the flag on the first packets makes it the initial window |
-//! | flag | on every packet until its answer | | chosen here | the text says when it is set; on one packet it would be lost with it |
+//! | flag | on every packet until its acknowledgement | | chosen here | the text says when it is set; on one packet it would be lost with it |
 //! | wish of a sender that its window does not hold | 0 | bytes | chosen here: XCP's header has it | such a sender ignores growth, which the receiver cannot know |
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
@@ -63,11 +63,11 @@ fn same(a_bytes: f64, b_bytes: f64) -> bool {
 pub struct XcpR {
     xcp: Xcp,
     first: bool,
-    /// The window after the last answer; if the window differs, something else has set it.
+    /// The window after the last acknowledgement; if the window differs, something else has set it.
     agreed_bytes: f64,
     /// Where a reduction under way will end.
     reducing_to_bytes: f64,
-    /// Known from the first answer on.
+    /// Known from the first acknowledgement on.
     packet_bytes: Option<f64>,
     limited: bool,
 }
@@ -132,7 +132,7 @@ impl CongestionControl for XcpR {
         self.xcp.on_congestion(event, w);
         if event.cause != Cause::Timeout {
             let to = w.ssthresh.max(LEAST_SSTHRESH);
-            // before the first answer, headers carry the falling window
+            // before the first acknowledgement, headers carry the falling window
             self.reducing_to_bytes = self.packet_bytes.map_or(f64::INFINITY, |bytes| to * bytes);
         }
     }
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn xcp_ends_with_another_window_when_acknowledgements_are_lost() {
-        // a hundred packets are given 300 bytes each, 20 segments in all; every other answer is lost
+        // a hundred packets are given 300 bytes each, 20 segments in all; every other acknowledgement is lost
         let path: Vec<_> = (0..100).map(|i| (300.0, i % 2 == 0)).collect();
         let last = |windows: Vec<f64>| windows.last().map(|bytes| (bytes / PACKET).round());
         assert_eq!(last(windows(&xcp::ROW, false, &path)), Some(110.0));

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! request : rate, QS TTL and nonce at random, on the first connection request only (section 4.7.2)
-//! answer  : approved if the TTLs differ as they did and the nonce is right (section 4.4)
+//! response: approved if the TTLs differ as they did and the nonce is right (section 4.4)
 //! window  : cwnd <- rate x RTT / packet, if that is more than the initial window; its segments leave at the rate, until
 //!           the first acknowledgement (section 4.4)
 //! lost    : cwnd <- initial window, ssthresh <- at most half of what has arrived; slow-start (section 4.6)
@@ -29,7 +29,7 @@ impl Sender {
         self.quick_start = Some(QuickStart::Asked { request, ttl_difference });
     }
 
-    /// The connection is open: evaluates the answer.
+    /// The connection is open: evaluates the response.
     #[cold]
     pub(super) fn take_quick_start(
         &mut self,

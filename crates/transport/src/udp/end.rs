@@ -1,4 +1,5 @@
-//! What the two ends of any transport over UDP do, and what all senders share: the books, the handshake and the pace.
+//! The interface of the two ends of any transport over UDP, and the parts that all senders share: accounting, the
+//! handshake and the pace.
 //!
 //! | constant | value | source |
 //! |---|---|---|
@@ -49,7 +50,7 @@ pub trait SendingEnd {
 
 /// The receiving end of a protocol.
 pub trait ReceivingEnd {
-    /// A packet of the sender arrived. Returns the answer, if one is due now.
+    /// A packet of the sender arrived. Returns the response, if one is due now.
     fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket>;
     /// A time that [`ReceivingEnd::wake`] asked for has come; it may ask for the same once more.
     fn on_timer(&mut self, _now: Time) -> Option<SimPacket> {
@@ -130,7 +131,7 @@ impl Books {
     }
 }
 
-/// The answer to a connection request.
+/// The response to a connection request.
 pub(super) fn accept(request: &SimPacket) -> SimPacket {
     SimPacket::new(Kind::SynAck, request.flow, 0, HANDSHAKE_BYTES, request.stamp)
 }

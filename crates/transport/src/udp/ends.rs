@@ -49,7 +49,7 @@ macro_rules! transports {
     };
 }
 
-// One line a pair of ends: its variant, its types, and the modules whose rows make it.
+// One line for each pair of ends: its variant, its types, and the modules whose rows make it.
 transports! {
     Udt(udt::Sender, udt::Receiver): udt;
     Runat(runat::Sender, runat::Receiver): runat;
@@ -161,7 +161,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// A packet of the sender arrived. Returns the answer, if one is due now.
+    /// A packet of the sender arrived. Returns the response, if one is due now.
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         each!(Receiver, self, r => r.on_packet(now, packet))
     }

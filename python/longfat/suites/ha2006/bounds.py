@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SAME = 0.005
-"""HA-1, HA-5: two utilizations or indices this near are the same."""
+"""HA-1, HA-5: two utilizations or indices count as equal if they differ by no more than this."""
 GOOD = 0.9
 """HA-1: utilization."""
 MOST_SHARE = 0.5

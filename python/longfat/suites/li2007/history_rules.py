@@ -200,7 +200,7 @@ def _epochs(runs: Runs) -> list[float]:
 
 
 def _backoffs(epochs: list[float]) -> str:
-    """Says how often flows 1 and 2 back off."""
+    """Returns a text on how often flows 1 and 2 back off."""
     if all(math.isinf(epoch) for epoch in epochs):
         return "no backoff"
     if any(math.isinf(epoch) for epoch in epochs):

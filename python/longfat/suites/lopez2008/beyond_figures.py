@@ -1,4 +1,4 @@
-"""Figures of what the thesis did not try."""
+"""Figures of experiments that the thesis did not try."""
 
 from __future__ import annotations
 

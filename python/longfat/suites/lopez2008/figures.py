@@ -290,7 +290,7 @@ def errors(runs: Runs, mode: Mode) -> Figure:
 
 
 def shared(runs: Runs, mode: Mode) -> Figure:
-    """Fig. 4.18: what the thesis leaves open."""
+    """Fig. 4.18: the case that the thesis leaves open."""
     panels, lines = [], []
     for case in runs.distinct("case"):
         row = first(runs, case=case)
@@ -498,7 +498,7 @@ def _stretched(curve: Curve, from_s: float) -> Curve:
 
 
 def _each_flow(title: str, row: Row, variation: Variation, end_s: float) -> Panel:
-    """Returns a panel with each flow's rate over half seconds, and an even share of what is available."""
+    """Returns a panel with each flow's rate over half seconds, and an even share of the capacity."""
     whole = available(variation, end_s)
     share = dashed("even share of the available", whole.x, [y / len(row.names) for y in whole.y])
     curves = [history(f"flow {number + 1}", row, name, number, 0.5) for number, name in enumerate(row.names)]

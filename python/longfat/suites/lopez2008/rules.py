@@ -467,7 +467,7 @@ def _fair_after(row: Row, joined_s: float) -> float:
 
 
 def _wasted(runs: Runs, protocol: str, variation: Variation, span: tuple[float, float]) -> float:
-    """Returns the inefficiency (3.5): 1 less what arrived over what was available, mean over repeats."""
+    """Returns the inefficiency (3.5): 1 less the arrived over the available bits, mean over repeats."""
     there = available_mbps(variation, span)
     return mean(metrics.inefficiency(there, row.rate_mbps(span)) for row in rows(runs, protocol=protocol))
 

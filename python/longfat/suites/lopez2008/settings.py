@@ -228,7 +228,7 @@ def available_mbps(variation: Variation, span_s: tuple[float, float]) -> float:
 
 
 def datagrams(left: Steps, capacity_mbps: float, end_s: float, rtt_ms: float) -> list[dict[str, Any]]:
-    """Returns datagram flows that leave this capacity; each sends while more are needed than precede it."""
+    """Returns datagram flows that leave this capacity; each sends while those before it do not suffice."""
     times = [at for at, _ in left] + [end_s]
     wanted = [round((capacity_mbps - mbps) / UDP_MBPS) for _, mbps in left]
     flows = []

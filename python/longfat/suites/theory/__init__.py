@@ -1,4 +1,4 @@
-"""Compares what theory says about congestion controls on long fat networks with what they do here.
+"""Compares theory about congestion controls on long fat networks with their behaviour here.
 
 Response functions of every algorithm in the registry against their laws, the exponents of RTT unfairness,
 measurements for the seven requirements of the thesis's section 2.4.1, and the claims of its chapter 2 about

@@ -7,7 +7,7 @@ JOINED_RATIO = 0.8
 YIELDED = 0.75
 """F1: share of YeAH's cwnd that is left once it has yielded."""
 RENO_BACKOFF = (0.4, 0.6)
-"""F1: what a loss leaves of Reno's window, on average."""
+"""F1: the share of Reno's window that remains after a loss, on average."""
 RENO_RATIO = 0.5
 
 RENO_QUEUE = 0.25
@@ -15,7 +15,7 @@ RENO_QUEUE = 0.25
 ALIKE_FACTOR = 1.5
 """F3: queues like Reno's."""
 FULL = 0.95
-"""F3, F4, F6: share of the link, or of what is used elsewhere."""
+"""F3, F4, F6: share of the link, or of the capacity used elsewhere."""
 STEADY_FACTOR = 2.0
 """F3: greatest over least queue of H-TCP."""
 QUEUE_COV = (1, 2)

@@ -12,7 +12,7 @@ pub enum Method {
     Dispersion(Train, Formula),
 }
 
-/// Asks the links themselves, with a probe that they fill in; the probe is also the answer.
+/// Asks the links themselves, with a probe that they fill in; the probe is also the response.
 struct Oracle;
 
 impl<P: Packet> Estimator<P> for Oracle {

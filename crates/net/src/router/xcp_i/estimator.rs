@@ -1,4 +1,4 @@
-//! What an estimator of available bandwidth is.
+//! The interface of an estimator of available bandwidth.
 
 use crate::{Address, Sink};
 use longfat_units::{Interval, Time};

@@ -1,4 +1,4 @@
-//! What a router knows about another one on the far side of a cloud, and the virtual router that represents
+//! A router's knowledge about another router on the far side of a cloud, and the virtual router that represents
 //! the cloud.
 
 use crate::router::{DynLaw, Laws, Stretch};
@@ -6,7 +6,7 @@ use crate::{Capacity, Meter};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::Packet;
 
-/// The rate that the law distributes before the first answer: little, because section 4.4.1 makes senders
+/// The rate that the law distributes before the first response: little, because section 4.4.1 makes senders
 /// wait with data until the estimate arrives.
 const UNKNOWN_BPS: f64 = 1e6;
 /// The least assumed capacity of a cloud; with less, protocols that assign rates would stop flows forever.
@@ -36,7 +36,7 @@ enum Talk {
 /// An entry of the table.
 pub struct Upstream<P> {
     law: DynLaw<P>,
-    /// The capacity of the virtual router's link; `None` while the other side does not answer. Data then pass
+    /// The capacity of the virtual router's link; `None` while the other side does not respond. Data then pass
     /// as if there were no virtual router.
     bandwidth: Option<Capacity>,
     /// The rate of packets with a header from there.
@@ -110,7 +110,7 @@ impl<P: Packet> Upstream<P> {
             return true;
         }
         if self.talk == Talk::Asked(2) {
-            self.bandwidth = None; // the path is broken, as the thesis has it
+            self.bandwidth = None; // the path is broken, in the words of the thesis
         }
         (self.talk, self.due) = (Talk::None, Time::NEVER);
         false

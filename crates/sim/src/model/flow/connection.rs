@@ -52,7 +52,7 @@ pub struct Flow {
     pub packets_lost: u64,
     /// Its packets of all kinds that the network dropped.
     dropped: i64,
-    /// What it transfers for background traffic, until its index is free again.
+    /// The transfer that it carries for background traffic, until its index is free again.
     pub transfer: Option<Transfer>,
 }
 
@@ -69,7 +69,7 @@ pub struct Transfer {
     pub complete: bool,
 }
 
-/// What a new connection needs beside its options.
+/// The inputs of a new connection besides its options.
 pub struct Opening<'a> {
     /// Its index.
     pub id: FlowId,

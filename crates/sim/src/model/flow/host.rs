@@ -9,7 +9,7 @@ use std::cell::Cell;
 const CLOCK_TOLERANCE: f64 = 50e-6;
 
 /// When a host looks at what has arrived: at once, or only at the ticks of its clock (Li, Leith, Shorten
-/// 2007, section V-D), so that it answers all acknowledgements of a tick in one burst.
+/// 2007, section V-D), so that it responds to all acknowledgements of a tick in one burst.
 #[derive(Clone, Debug)]
 pub struct HostClock {
     /// Time between two ticks; zero for no ticks.

@@ -26,7 +26,7 @@ const GREATEST_TARGET: f64 = 1.5;
 /// time does not count (RFC 9438, section 4.2, which sets no bound).
 const PAUSE_RTTS: f64 = 2.0;
 
-/// What a congestion event changes, and an undo restores.
+/// The state that a congestion event changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct State {
     /// W_max in segments; zero while nothing is known.

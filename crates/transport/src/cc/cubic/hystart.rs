@@ -24,7 +24,7 @@ fn accepted_rise(least_delay: Interval) -> Interval {
     Interval::from_ns(least_delay.as_ns() / 8).clamp(RISE.0, RISE.1)
 }
 
-/// How long a train of acknowledgements may be. Not paced: a window leaves in one burst, so the train
+/// How long a train of acknowledgements may be. Without pacing a window leaves in one burst, so the train
 /// shows the bottleneck's rate, and half a round trip of it means that the doubled window fills the path.
 fn accepted_train(least_delay: Interval) -> Interval {
     Interval::from_ns((least_delay + TRAIN_CUSHION).as_ns() / 2)
