@@ -265,9 +265,7 @@ class Scenario(Part):
             ScenarioError: with a line per problem.
         """
         if "base" in data and "axes" in data:
-            raise ScenarioError(
-                [f"{source}: this is a sweep; accepted: a scenario (`longfat sweep` runs sweeps)"]
-            )
+            raise ScenarioError([f"{source}: this is a sweep; accepted: a scenario (see `longfat sweep`)"])
         try:
             return cls.model_validate(data, context={"base": base or Path()})
         except ValidationError as error:
