@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from longfat.scenario.background import Background, Bulk, Onoff, Short, Surge, Web
@@ -27,6 +30,8 @@ Plan = dict[str, Any]
 def build(scenario: Scenario, *, fast: bool = True) -> Plan:
     """Returns the plan of a scenario. Pure: the same scenario always gives the same plan.
 
+    The `count` flows of a [[flow]] share the lists and tables within their entries: do not change these.
+
     Args:
         scenario: what to run.
         fast: lets the core use its fused form of drop-tail links at a constant rate (identical results).
@@ -37,7 +42,7 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
         "duration_s": full.duration_s,
         "window_s": list(full.window_s),
         "links": [_link(link) for link in full.links],
-        "flows": [_flow(flow) for flow in full.flows],
+        "flows": list(_flows(full.flows)),
         "background": [_background(part) for part in full.background],
         "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue},
         "events": full.sample.events,
@@ -102,10 +107,10 @@ def _finite(segments: float) -> float | None:
 
 def _connection(connection: Connection) -> Plan:
     part = connection.transport
-    custom = part.algorithm.custom
+    algorithm = connection.algorithm
     return {
-        "algorithm": "custom" if custom else part.algorithm.name,
-        "parameters": {} if custom else part.algorithm.parameters,
+        "algorithm": "custom" if algorithm.custom else algorithm.name,
+        "parameters": {} if algorithm.custom else algorithm.parameters,
         "forward": list(connection.forward),
         "reverse": list(connection.reverse),
         "rtt_s": _drawn(connection.rtt),
@@ -131,14 +136,19 @@ def _connection(connection: Connection) -> Plan:
     }
 
 
-def _flow(flow: ResolvedFlow) -> Plan:
-    return {
-        "name": flow.name,
-        "start_s": _drawn(flow.start),
-        "stop_s": flow.stop_s,
-        "bytes": None if flow.bytes is None else int(flow.bytes),
-        **_connection(flow.connection),
-    }
+def _flows(flows: Iterable[ResolvedFlow]) -> Iterator[Plan]:
+    """Yields the entry of each flow; the connection of a [[flow]] is written once for all its flows."""
+    for _, found in groupby(flows, attrgetter("key")):
+        alike = list(found)
+        connection = _connection(alike[0].connection)
+        for flow in alike:
+            yield {
+                "name": flow.name,
+                "start_s": _drawn(flow.start),
+                "stop_s": flow.stop_s,
+                "bytes": None if flow.bytes is None else int(flow.bytes),
+                **connection,
+            }
 
 
 def _background(background: ResolvedBackground) -> Plan:

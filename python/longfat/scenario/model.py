@@ -176,15 +176,7 @@ class Scenario(Part):
 
     def filled(self) -> Self:
         """The same scenario with every default written out, also those that follow from other values."""
-        return self._filled(self.network())
-
-    def _filled(self, network: Network) -> Self:
-        def background(i: int, part: Background, name: str) -> Background:
-            update: dict[str, Any] = {"algorithm": part.algorithm.filled(), "name": name}
-            if not self.link and part.rtt is None:
-                update["rtt"] = self.flow[0].rtt
-            return network.loaded(part.model_copy(update=update), f"background.{i}")
-
+        network = self.network()
         bottleneck = self.bottleneck
         if not self.link:
             derived = {
@@ -192,7 +184,6 @@ class Scenario(Part):
                 "buffer_rtt": network.buffer_rtt_s or None,
             }
             bottleneck = bottleneck.filled().model_copy(update=derived)
-        named = zip(self.background, self.background_names(), strict=True)
         return self.model_copy(
             update={
                 "window": self.metrics_window_s(),
@@ -201,23 +192,32 @@ class Scenario(Part):
                 "flow": [
                     flow.model_copy(update={"algorithm": flow.algorithm.filled()}) for flow in self.flow
                 ],
-                "background": [background(i, part, name) for i, (part, name) in enumerate(named)],
+                "background": self._filled_background(network),
             }
         )
+
+    def _filled_background(self, network: Network) -> list[Background]:
+        """The backgrounds with every default written out, and their loads worked out."""
+        filled: list[Background] = []
+        for i, (part, name) in enumerate(zip(self.background, self.background_names(), strict=True)):
+            update: dict[str, Any] = {"algorithm": part.algorithm.filled(), "name": name}
+            if not self.link and part.rtt is None:
+                update["rtt"] = self.flow[0].rtt
+            filled.append(network.loaded(part.model_copy(update=update), f"background.{i}"))
+        return filled
 
     def resolve(self) -> Resolved:
         """Returns every value of a run as a number, defaults filled in and derived ones worked out once."""
         network = self.network()
-        full = self._filled(network)
         return Resolved(
-            seed=full.seed,
-            duration_s=full.duration,
-            window_s=full.metrics_window_s(),
+            seed=self.seed,
+            duration_s=self.duration,
+            window_s=self.metrics_window_s(),
             access_bps=network.access_bps,
             links=resolved.links(network),
-            flows=resolved.flows(network, full.flow, full.flow_names()),
-            background=resolved.backgrounds(network, full.background),
-            sample=full.sample,
+            flows=resolved.flows(network, self.flow, self.flow_names()),
+            background=resolved.backgrounds(network, self._filled_background(network)),
+            sample=self.sample,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from longfat.scenario.buffers import BufferSize
 from longfat.scenario.distributions import Distribution, Empirical, Exponential, Uniform
 from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.losses import LossModel, RandomLoss
-from longfat.scenario.named import QueueSpec, RouterSpec
+from longfat.scenario.named import AlgorithmSpec, QueueSpec, RouterSpec
 from longfat.scenario.network import BOTTLENECK, LINKS, REVERSE, Network
 from longfat.scenario.topology import Way
 from longfat.scenario.transport import Transport
@@ -61,7 +61,8 @@ class Connection:
     """What a flow, or the connections of a background, are like, and where their packets go.
 
     Attributes:
-        transport: the keys of the two ends; the algorithm has all its parameters.
+        transport: the keys of the two ends, as the scenario has them.
+        algorithm: the transport's algorithm with all its parameters.
         forward: the links that data cross, by position.
         reverse: the links that ACKs cross, by position.
         rtt: two-way propagation delay, s.
@@ -69,6 +70,7 @@ class Connection:
     """
 
     transport: Transport
+    algorithm: AlgorithmSpec
     forward: tuple[int, ...]
     reverse: tuple[int, ...]
     rtt: Distribution
@@ -77,7 +79,10 @@ class Connection:
 
 @dataclass(frozen=True)
 class ResolvedFlow:
-    """One flow; `count` of them in the scenario are as many here. `key` is such as "flow.0"."""
+    """One flow; `count` of them in the scenario are as many here, and share their connection.
+
+    `key` is such as "flow.0".
+    """
 
     key: str
     name: str
@@ -179,18 +184,14 @@ def _way(network: Network, way: Way, nodes: tuple[int, int]) -> ResolvedLink:
 def flows(network: Network, parts: Sequence[Flow], names: Sequence[str]) -> tuple[ResolvedFlow, ...]:
     """Every flow by itself, with its start and its path."""
     name = iter(names)
-    return tuple(
-        ResolvedFlow(
-            key=f"flow.{number}",
-            name=next(name),
-            start=_later(flow.start, flow.stagger * i),
-            stop_s=flow.stop,
-            bytes=flow.bytes,
-            connection=_connection(network, f"flow.{number}", flow, flow.rtt, flow.direction),
-        )
-        for number, flow in enumerate(parts)
-        for i in range(flow.count)
-    )
+    found = []
+    for number, flow in enumerate(parts):
+        key = f"flow.{number}"
+        connection = _connection(network, key, flow, flow.rtt, flow.direction)
+        for i in range(flow.count):
+            start = _later(flow.start, flow.stagger * i)
+            found.append(ResolvedFlow(key, next(name), start, flow.stop, flow.bytes, connection))
+    return tuple(found)
 
 
 def backgrounds(network: Network, parts: Sequence[Background]) -> tuple[ResolvedBackground, ...]:
@@ -217,7 +218,7 @@ def _connection(
     path = network.paths[key]
     ends = (path.forward, path.reverse) if direction == "forward" else (path.reverse, path.forward)
     given: Any = rtt if path.rtt_s is None else path.rtt_s
-    return Connection(part, *ends, rtt=given, access_bps=network.access_bps)
+    return Connection(part, part.algorithm.filled(), *ends, rtt=given, access_bps=network.access_bps)
 
 
 def _later(start: Distribution, delay_s: float) -> Distribution:
