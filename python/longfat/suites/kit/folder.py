@@ -127,19 +127,6 @@ def read_suite(out: Path) -> dict[str, Any]:
     return document
 
 
-def read_experiments(out: Path) -> list[dict[str, Any]]:
-    """Returns the stored experiments."""
-    found = []
-    for path in (out / EXPERIMENTS).glob("*.json"):
-        if path.name.startswith("."):
-            continue
-        try:
-            found.append(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError):
-            raise InputError(f"{path}: not a stored experiment") from None
-    return found
-
-
 def _builtin(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()

@@ -65,7 +65,6 @@ DATAGRAMS, SCOUT, CROSS = "udp", "scout", "cross"
 
 UDP_MBPS = 50
 PERIOD_S = 10
-VBE_RTTS_MS = (100, 200)
 VBE_BUFFER = 12_500
 SINE_MBPS = (1000.0, 300.0)
 SINE_PERIOD_S = 32.0
@@ -97,7 +96,6 @@ and change less elsewhere."""
 THREE_RTT_MS = 100
 THREE_MBPS = 200
 THREE_S = 60
-THREE_FALLS_S = (5.0, 30.0)
 THREE_LEFT_MBPS = ((0, 200), (5, 50), (10, 100), (15, 150), (20, 100), (25, 200), (30, 50), (35, 100),
                    (40, 150), (45, 200), (50, 150))  # fmt: skip
 """Figs. 5.8 to 5.10: between 200 and 50 Mbit/s, the greatest changes at 5 and 30 s."""
