@@ -16,8 +16,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-_AMOUNT = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
-_NUMBER = re.compile(rf"\s*({_AMOUNT})\s*(.*?)\s*", re.DOTALL)
+_DIGITS = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
+_NUMBER = re.compile(rf"\s*([+-]?{_DIGITS})\s*(.*?)\s*", re.DOTALL)
 LONGEST_TEXT = 100
 """The most characters of a quantity; a longer text is a mistake, and arithmetic on it would be slow."""
 
@@ -87,10 +87,16 @@ class Dimension:
         return f"{_digits(exact / shift)} {unit}"
 
 
-def number_with(units: Sequence[str]) -> str:
-    """A regular expression, of Python and of JSON Schema, for a number with one of these units."""
+def number_with(units: Sequence[str], *, negative: bool = False) -> str:
+    """A regular expression, of Python and of JSON Schema, for a number with one of these units.
+
+    Args:
+        units: the units that may follow the number.
+        negative: whether a minus sign may precede it.
+    """
+    sign = "[+-]?" if negative else r"\+?"
     spelled = "|".join(unit.replace(" ", r"\s+").replace(MICRO, f"[{MICRO}{GREEK_MU}]") for unit in units)
-    return rf"^\s*{_AMOUNT}\s*({spelled})\s*$"
+    return rf"^\s*{sign}{_DIGITS}\s*({spelled})\s*$"
 
 
 SPELLINGS: Mapping[str, tuple[str, ...]] = {

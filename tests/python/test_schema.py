@@ -69,27 +69,33 @@ FORMS: list[tuple[str, Any]] = [
     ("duration", 60),
     ("duration", "60"),
     ("duration", "60 Mbit/s"),
+    ("duration", "-60 s"),
     ("title", 3),
     ("seed", "1"),
     ("seed", -1),
     ("window", ["1 s"]),
+    ("window", ["-1 s", "5 s"]),
     ("colour", "red"),
     ("bottleneck.rate", "10 Mbps"),
     ("bottleneck.rate", {"sine": {"max": "1 Gbit/s"}}),
     ("bottleneck.rate", {"steps": [["0 s", "5"]]}),
     ("bottleneck.buffer", 50),
     ("bottleneck.buffer", "50 pkts"),
+    ("bottleneck.buffer", "-50 packets"),
     ("bottleneck.buffers", "50 packets"),
     ("bottleneck.queue", "rde"),
     ("bottleneck.queue", {"kind": "red", "min": "25 KiB"}),
     ("bottleneck.queue", {"kind": "red", "minimum": 25}),
     ("bottleneck.queue", {"kind": "red", "ecn": "yes"}),
     ("bottleneck.queue", {"kind": "codel", "target": 5}),
+    ("bottleneck.queue", {"kind": "codel", "target": "-5 ms"}),
+    ("bottleneck.queue", {"kind": "red", "min": "-5 packets"}),
     ("bottleneck.queue", {"kind": "droptail", "ecn": True}),
     ("bottleneck.queue", {"min": 25}),
     ("bottleneck.router", "xpc"),
     ("bottleneck.loss", 2.0),
     ("bottleneck.loss", True),
+    ("bottleneck.loss", "-1 %"),
     ("bottleneck.loss", {"every": 1}),
     ("bottleneck.loss", {"gilbert_elliott": {"good_to_bad": 0.1}}),
     ("bottleneck.reverse_rate", {"trace": "x"}),
@@ -101,10 +107,18 @@ FORMS: list[tuple[str, Any]] = [
     ("flow.0.algorithm", {"low_window": 31}),
     ("flow.0.variant", "freebsd"),
     ("flow.0.rtt", 42),
+    ("flow.0.rtt", "-42 ms"),
     ("flow.0.rtt", {"uniform": ["1 ms"]}),
     ("flow.0.rtt", {"normal": "1 ms"}),
     ("flow.0.rtt", {"exponential": "1 ms", "most": "2 ms"}),
+    ("flow.0.start", "-1 s"),
+    ("flow.0.start", {"uniform": ["-1 s", "2 s"]}),
     ("flow.0.start", {"empirical": []}),
+    ("flow.0.start", {"empirical": [["-1 s", 2]]}),
+    ("flow.0.stop", "-1 s"),
+    ("flow.0.stagger", "-1 s"),
+    ("flow.0.host_tick", "-1 ms"),
+    ("flow.0.rto_min", "-1 s"),
     ("flow.0.mss", 1448),
     ("flow.0.bytes", "10 Mbit"),
     ("flow.0.count", 0),
@@ -124,6 +138,7 @@ FORMS: list[tuple[str, Any]] = [
     ("background", [{"kind": "surge", "load": 3}]),
     ("background", [{"kind": "surge", "load": "3 ms"}]),
     ("background", [{"kind": "short", "gap": "1 s", "sizes": {"uniform": ["1 B", "2 B"]}}]),
+    ("background", [{"kind": "short", "load": "-20 %"}]),
     ("background", [{"kind": "bulk"}]),
     ("background", {"kind": "web"}),
     ("sample.cwnd", 1),
@@ -143,6 +158,70 @@ def test_run_and_schema_refuse_the_same_bad_forms(key: str, value: Any) -> None:
     with pytest.raises(InputError):
         Scenario.from_dict(data)
     assert not SCENARIO.is_valid(data)
+
+
+DUMBBELL: dict[str, Any] = {
+    "duration": "1 s",
+    "bottleneck": {"rate": "10 Mbit/s"},
+    "flow": [{"rtt": "20 ms"}],
+    "background": [{"kind": "web"}],
+}
+NETWORK: dict[str, Any] = {
+    "duration": "1 s",
+    "link": [{"from": "A", "to": "B", "rate": "10 Mbit/s", "delay": "5 ms"}],
+    "flow": [{"from": "A", "to": "B"}],
+    "background": [{"kind": "web", "from": "A", "to": "B"}],
+}
+ENDS = {"from": "A", "to": "B"}
+
+
+@pytest.mark.parametrize(
+    ("good", "change"),
+    [
+        (DUMBBELL, {"flow": [{}]}),
+        (DUMBBELL, {"flow": [{"rtt": "20 ms"}, {"algorithm": "sack"}]}),
+        (DUMBBELL, {"flow": [ENDS]}),
+        (DUMBBELL, {"flow": [{"rtt": "20 ms", "from": "A"}]}),
+        (DUMBBELL, {"flow": [{"rtt": "20 ms", "to": "B"}]}),
+        (DUMBBELL, {"flow": []}),
+        (DUMBBELL, {"background": [{"kind": "web", **ENDS}]}),
+        (DUMBBELL, {"node": [{"name": "A"}]}),
+        (NETWORK, {"flow": [{}]}),
+        (NETWORK, {"flow": [{"from": "A"}]}),
+        (NETWORK, {"flow": [{"to": "B"}]}),
+        (NETWORK, {"flow": [ENDS, {"rtt": "20 ms"}]}),
+        (NETWORK, {"flow": [ENDS | {"rtt": "20 ms"}]}),
+        (NETWORK, {"background": [{"kind": "web"}]}),
+        (NETWORK, {"background": [{"kind": "web", "from": "A"}]}),
+        (NETWORK, {"background": [{"kind": "web", "rtt": "20 ms", **ENDS}]}),
+        (NETWORK, {"bottleneck": {"rate": "10 Mbit/s"}}),
+        (NETWORK, {"link": [NETWORK["link"][0] | {"delay": "-1 ms"}]}),
+    ],
+    ids=lambda item: "network" if item is NETWORK else "dumbbell" if item is DUMBBELL else str(item),
+)
+def test_run_and_schema_refuse_what_does_not_go_with_the_network(
+    good: dict[str, Any], change: dict[str, Any]
+) -> None:
+    Scenario.from_dict(good)
+    assert SCENARIO.is_valid(good)
+    with pytest.raises(InputError):
+        Scenario.from_dict(good | change)
+    assert not SCENARIO.is_valid(good | change)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DUMBBELL | {"node": [], "link": []},
+        DUMBBELL | {"flow": [], "background": [{"kind": "web", "rtt": "20 ms"}]},
+        NETWORK | {"flow": []},
+        NETWORK | {"node": [{"name": "A"}, {"name": "C"}]},
+    ],
+    ids=str,
+)
+def test_run_and_schema_accept_what_goes_with_the_network(data: dict[str, Any]) -> None:
+    Scenario.from_dict(data)
+    assert [error.message for error in SCENARIO.iter_errors(data)] == []
 
 
 @pytest.mark.parametrize("missing", ["duration", "bottleneck", "flow"])

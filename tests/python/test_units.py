@@ -119,7 +119,10 @@ def test_a_number_without_a_unit_gets_the_unit_of_its_key() -> None:
 @given(text=st.text(max_size=12) | st.from_regex(r"[0-9.+-]{1,4}(e[0-9]{1,3})?( ?(ms|B/s|% +BDP|packets))?"))
 def test_the_pattern_of_a_quantity_matches_what_is_read(units: tuple[str, ...], text: str) -> None:
     found = split(text)
-    assert (re.match(number_with(units), text) is not None) == (found is not None and found[1] in units)
+    is_read = found is not None and found[1] in units
+    assert (re.match(number_with(units, negative=True), text) is not None) == is_read
+    unsigned = is_read and not text.strip().startswith("-")
+    assert (re.match(number_with(units), text) is not None) == unsigned
 
 
 @given(st.floats(min_value=0, max_value=1e12, allow_subnormal=False), st.sampled_from([TIME, RATE, SIZE]))

@@ -48,15 +48,15 @@ def in_range(value: float, limits: tuple[float, float], write: Callable[[float],
 
 
 def quantity_schema(dimension: Dimension) -> Schema:
-    """The JSON Schema of a number with a unit."""
+    """The JSON Schema of a number with a unit; no key takes a negative time, rate or size."""
     return number_schema(f"a {dimension.name}", dimension.example, tuple(dimension.units))
 
 
-def number_schema(what: str, example: str, units: tuple[str, ...]) -> Schema:
-    """The JSON Schema of a text that holds a number and one of these units."""
+def number_schema(what: str, example: str, units: tuple[str, ...], *, negative: bool = False) -> Schema:
+    """The JSON Schema of a text that holds a number, perhaps a negative one, and one of these units."""
     return {
         "type": "string",
-        "pattern": number_with(units),
+        "pattern": number_with(units, negative=negative),
         "description": f'{what}, with its unit ({", ".join(units)}), such as "{example}"',
         "examples": [example],
     }

@@ -32,10 +32,12 @@ def parameter_schema(parameter: registry.Parameter) -> Schema:
         return {"enum": registry.words(parameter), **described}
     automatic = [{"const": registry.AUTO}] if registry.has_auto(parameter) else []
     unit = parameter["unit"]
+    negative = parameter["least"] is None or parameter["least"] < 0.0
     if declared_units(unit):
-        text = number_schema("A quantity", f"{parameter['default']:g} {unit}", declared_units(unit))
+        example = f"{parameter['default']:g} {unit}"
+        text = number_schema("A quantity", example, declared_units(unit), negative=negative)
         return any_of(text, *automatic) | described
     limits = {"minimum": parameter["least"], "maximum": parameter["greatest"]}
     bare: Schema = {"type": "number", **{key: value for key, value in limits.items() if value is not None}}
-    texts = [number_schema("A number", f"20 {unit}", counted_units(unit))] if unit else []
+    texts = [number_schema("A number", f"20 {unit}", counted_units(unit), negative=negative)] if unit else []
     return any_of(bare, *texts, *automatic) | described

@@ -49,8 +49,9 @@ class _Generator(GenerateJsonSchema):
 def scenario_schema() -> Schema:
     """Returns the JSON Schema (draft 2020-12) of a scenario file.
 
-    It checks the form: keys, types, units, names and their parameters. What depends on several values, such
-    as a window that ends after the run, only `Scenario` checks.
+    It checks the form: keys, types, units, names and their parameters, and which keys a network and a
+    dumbbell need. What depends on several values, such as a window that ends after the run, only `Scenario`
+    checks.
     """
     whole = Scenario.model_json_schema(schema_generator=_Generator)
     shared = _shared()
@@ -62,12 +63,34 @@ def scenario_schema() -> Schema:
         _describe(described, model)
     schema["oneOf"] = [{"required": ["bottleneck"]}, _some("link")]
     schema["anyOf"] = [_some("flow"), _some("background")]
+    schema |= {"if": _some("link"), "then": _in_a_network(), "else": _in_a_dumbbell()}
     return {"$schema": DIALECT, **schema, "title": "Longfat scenario"}
 
 
 def _some(key: str) -> Schema:
     """A list that is there and not empty."""
     return {"required": [key], "properties": {key: {"minItems": 1}}}
+
+
+def _in_a_network() -> Schema:
+    """Flows and backgrounds name their nodes; the links' delays make their RTT."""
+    placed = {"items": {"required": ["from", "to"], "properties": {"rtt": False}}}
+    return {"properties": {"flow": placed, "background": placed}}
+
+
+def _in_a_dumbbell() -> Schema:
+    """There are no nodes, and flows have an RTT; so have backgrounds without a flow to take it from."""
+    nowhere: Schema = {"properties": {"from": False, "to": False}}
+    timed = {"items": {"required": ["rtt"]}}
+    return {
+        "properties": {
+            "node": {"maxItems": 0},
+            "flow": {"items": nowhere | timed["items"]},
+            "background": {"items": nowhere},
+        },
+        "if": {"not": _some("flow")},
+        "then": {"properties": {"background": timed}},
+    }
 
 
 def _shared() -> dict[str, Schema]:
