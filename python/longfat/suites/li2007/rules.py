@@ -272,9 +272,9 @@ def follows_theory(data: Data) -> Finding:
     rtt_s = RESPONSE_RTT_MS / 1000.0
     limit = bounds.FILLED_BELOW * bdp_packets(HIGH_MBPS * 1e6, rtt_s)
     apart, factor = bounds.SWITCH_FACTOR, bounds.THEORY_FACTOR
-    switches = {"sack": None, "stcp": 16.0, "hstcp": 31.0}
     checks, ratios = [], {}
-    for name, switch in switches.items():
+    for name in ("sack", "stcp", "hstcp"):
+        switch = ALGORITHMS[name].get("low_window")
         at = runs.where(algorithm=name)
         for loss in at.distinct("loss"):
             window = theory.RESPONSE_FUNCTIONS[name](loss)

@@ -11,18 +11,35 @@ from longfat.suites.kit.suite import Data
 from longfat.suites.kit.text import part, percent, short
 from longfat.suites.lopez2008 import bounds, rules
 from longfat.suites.lopez2008 import friendly_rules as friendly
-from longfat.suites.lopez2008.networks import NETWORK_SETTINGS
+from longfat.suites.lopez2008.networks import (
+    BEGIN_S,
+    EARLY_S,
+    LATE_S,
+    MERGE_S,
+    NETWORK_SETTINGS,
+    PEERED_S,
+)
 from longfat.suites.lopez2008.settings import (
+    ACKS_FALLS_S,
     ACKS_SETTINGS,
+    AFTER_FALL_S,
     COMMON_SETTINGS,
+    FORMULA_FROM_S,
     FRIENDLY_MBPS,
     FRIENDLY_SETTINGS,
+    HARD_S,
+    HARDER_S,
+    INEFFICIENT_S,
+    NEVER_FROM_S,
     PAPER,
+    SECOND_FALL_S,
     SETTLE_S,
     SHORT_SPAN_S,
+    SILENCE_FROM_S,
     SINE_SETTINGS,
     STAIRS_SETTINGS,
     TABLE_5_1,
+    TAKEN_OVER_S,
     THREE_LEFT_MBPS,
 )
 
@@ -35,7 +52,7 @@ def _near(published: float, digits: int | None = 2) -> str:
 
 def _printed(case: tuple[str, float], rates_mbps: tuple[float, float]) -> dict[str, float]:
     """Returns the numbers of Table 5.1 and the range of the mean rates."""
-    names = ("lost_5_s", "lost_55_s", "least_mbps", "greatest_mbps")
+    names = (*(f"lost_{at:g}_s" for at in ACKS_FALLS_S), "least_mbps", "greatest_mbps")
     return dict(zip(names, map(float, (*TABLE_5_1[case], *rates_mbps)), strict=True))
 
 
@@ -61,6 +78,7 @@ STAGED_RULE = (
     "the whole run (chosen here)."
 )
 _XCP_FOLLOWS = f"XCP below {short(bounds.EFFICIENT)} and no packet dropped"
+_SECOND_HALF = f"Second half of {MERGE_S - BEGIN_S:g} s"
 _AROUND = f"({short(bounds.NEAR)} around the number, XCP's {short(bounds.EFFICIENT)}: chosen here)"
 
 CLAIMS: tuple[Claim[Data], ...] = (
@@ -108,8 +126,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         rules.sine_near,
         settings=SINE_SETTINGS,
         estimator=(
-            "Inefficiency (3.5): 1 minus the ratio of what arrived to the capacity, both over 16 to 48 s; "
-            "means over repeats."
+            "Inefficiency (3.5): 1 minus the ratio of what arrived to the capacity, both over "
+            f"{_range(INEFFICIENT_S)} s; means over repeats."
         ),
         values={"newreno": bounds.NEWRENO_NEAR, "hstcp": bounds.EFFICIENT},
     ),
@@ -117,12 +135,12 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "3b",
         "the same at 200 ms",
         f"NewReno never recovers; HSTCP {short(bounds.HSTCP_FAR, 2)}; XCP follows with no drop",
-        f"NewReno below {bounds.NEVER_MBPS:g} Mbit/s over every {SHORT_SPAN_S:g} s from 20 s on (the text's "
-        f"number); HSTCP {_near(bounds.HSTCP_FAR)}; {_XCP_FOLLOWS} {_AROUND}.",
+        f"NewReno below {bounds.NEVER_MBPS:g} Mbit/s over every {SHORT_SPAN_S:g} s from {NEVER_FROM_S:g} s "
+        f"on (the text's number); HSTCP {_near(bounds.HSTCP_FAR)}; {_XCP_FOLLOWS} {_AROUND}.",
         ("sine-200",),
         rules.sine_far,
         settings=SINE_SETTINGS,
-        estimator="Inefficiency (3.5) over 16 to 48 s; means over repeats.",
+        estimator=f"Inefficiency (3.5) over {_range(INEFFICIENT_S)} s; means over repeats.",
         values={"hstcp": bounds.HSTCP_FAR},
     ),
     _claim(
@@ -134,7 +152,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         ("steps-100",),
         rules.steps_near,
         settings=STAIRS_SETTINGS,
-        estimator="Inefficiency (3.5) over 120 to 150 s of what the datagrams leave; means over repeats.",
+        estimator=f"Inefficiency (3.5) over {_range(HARD_S)} s of what the datagrams leave; means over "
+        "repeats.",
         values={"hstcp": bounds.EFFICIENT},
     ),
     _claim(
@@ -144,13 +163,13 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "is less sensitive to the longer RTT than HSTCP",
         f"HSTCP {_near(bounds.HSTCP_STEPS_FAR)}; XCP's queue reaches at least {bounds.OVERSHOOT_PACKETS:g} "
         f"packets within {SHORT_SPAN_S:g} s of each of those times; from 100 to 200 ms XCP's inefficiency "
-        f"over 120 to 170 s grows by less than HSTCP's ({short(bounds.NEAR)}, {bounds.OVERSHOOT_PACKETS:g} "
-        "packets: chosen here).",
+        f"over {_range(HARDER_S)} s grows by less than HSTCP's ({short(bounds.NEAR)}, "
+        f"{bounds.OVERSHOOT_PACKETS:g} packets: chosen here).",
         ("steps-200", "steps-100"),
         rules.steps_far,
         settings=STAIRS_SETTINGS,
-        estimator="Inefficiency (3.5) over 120 to 170 s of what the datagrams leave; queue sampled every "
-        "0.1 s.",
+        estimator=f"Inefficiency (3.5) over {_range(HARDER_S)} s of what the datagrams leave; queue sampled "
+        "every 0.1 s.",
         values={"hstcp": bounds.HSTCP_STEPS_FAR},
     ),
     _claim(
@@ -171,8 +190,8 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "4b",
         "XCP-i across two non-XCP clouds",
         "performs like the all-XCP path, without loss or timeout",
-        f"The rate after 10 s is within {percent(bounds.SAME_RATE)} % of that on the all-XCP path; no repeat "
-        f"has a dropped packet or a timeout ({percent(bounds.SAME_RATE)} %: chosen here).",
+        f"The rate after {PEERED_S:g} s is within {percent(bounds.SAME_RATE)} % of that on the all-XCP path; "
+        f"no repeat has a dropped packet or a timeout ({percent(bounds.SAME_RATE)} %: chosen here).",
         ("peering",),
         rules.peering,
         settings=NETWORK_SETTINGS,
@@ -181,7 +200,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "4c",
         "merge, inputs 300 + 100, output 400",
         "280 and 100 Mbit/s, independent virtual routers",
-        f"Second half of 20 s: i {_range(bounds.MERGE_I_MBPS)}, j {_range(bounds.MERGE_J_MBPS)} Mbit/s (5 % "
+        f"{_SECOND_HALF}: i {_range(bounds.MERGE_I_MBPS)}, j {_range(bounds.MERGE_J_MBPS)} Mbit/s (5 % "
         "below the numbers, up to the clouds' rates: chosen here).",
         ("merge",),
         rules.merge,
@@ -192,7 +211,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "4d",
         "merge, inputs above the output, j0 and j1 behind 100",
         "j0 = j1 = 50; k slightly above i",
-        f"Second half of 20 s: j0 and j1 {_range(bounds.BEHIND_100_MBPS)} Mbit/s each; k "
+        f"{_SECOND_HALF}: j0 and j1 {_range(bounds.BEHIND_100_MBPS)} Mbit/s each; k "
         f"{_range(bounds.K_OVER_I)} times i (chosen here).",
         ("merge-above",),
         rules.merge_above,
@@ -203,7 +222,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "4e",
         "fork behind 500",
         "250 each",
-        f"Second half of 20 s: each {_range(bounds.FORK_MBPS)} Mbit/s (chosen here).",
+        f"{_SECOND_HALF}: each {_range(bounds.FORK_MBPS)} Mbit/s (chosen here).",
         ("fork",),
         rules.fork,
         settings=NETWORK_SETTINGS,
@@ -216,8 +235,10 @@ CLAIMS: tuple[Claim[Data], ...] = (
         + "underestimate by 20 % wastes 20 of 100 Mbit/s; the error "
         "shrinks with the available bandwidth",
         f"Each MB is within {percent(bounds.ERRORS_FACTOR - 1.0)} %; j is never below "
-        f"{bounds.LEAST_J_MBPS:g} Mbit/s over a second, from one second after its start; j is nearer to 100 "
-        "Mbit/s in the last 6 s than from 1 to 4 s after its start (chosen here).",
+        f"{bounds.LEAST_J_MBPS:g} Mbit/s over a second, from "
+        f"{'one second' if EARLY_S[0] == 1.0 else f'{EARLY_S[0]:g} s'} after its start; j is nearer "
+        f"to 100 Mbit/s in the last {LATE_S:g} s than from {_range(EARLY_S)} s after its start (chosen "
+        "here).",
         ("errors",),
         rules.errors,
         settings=(
@@ -235,11 +256,11 @@ CLAIMS: tuple[Claim[Data], ...] = (
     _claim(
         "5a",
         "10 XCP flows, 1 Gbit/s, delay 75 ms one way, 0..5 UDP flows of 50 Mbit/s, no ACK loss",
-        "packets lost at 5 s / 55 s: {} / {}; mean rates {:g}..{:g} Mbit/s".format(
-            *TABLE_5_1["xcp", 0.0], *bounds.RATES_MBPS["xcp", 0.0]
+        "packets lost at {:g} s / {:g} s: {} / {}; mean rates {:g}..{:g} Mbit/s".format(
+            *ACKS_FALLS_S, *TABLE_5_1["xcp", 0.0], *bounds.RATES_MBPS["xcp", 0.0]
         ),
-        f"The packets lost within 10 s of each fall are within a factor {bounds.LOST_FACTOR:g} of the "
-        "number; the least and the greatest mean rate of a flow are within the range, widened by "
+        f"The packets lost within {AFTER_FALL_S:g} s of each fall are within a factor {bounds.LOST_FACTOR:g} "
+        "of the number; the least and the greatest mean rate of a flow are within the range, widened by "
         f"{percent(bounds.WIDER)} % on both sides (chosen here).",
         ("acks",),
         rules.no_ack_loss,
@@ -252,10 +273,11 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "{} / {}; one flow up to 550, others idle up to 8 s; 81..98 Mbit/s; ~15 s to stabilise".format(
             *TABLE_5_1["xcp", 0.1]
         ),
-        f"The lost packets are within a factor {bounds.LOST_FACTOR:g}. In the 20 s after 55 s one flow "
-        f"reaches at least {bounds.TAKES_OVER_MBPS:g} Mbit/s over a second, one is silent for at least "
-        f"{bounds.SILENT_S:g} s, Jain's index over a second stays at {short(bounds.FAIR)} or above after "
-        f"{_range(bounds.EVEN_AGAIN_S)} s. Mean rates spread more than without loss of ACKs (chosen here).",
+        f"The lost packets are within a factor {bounds.LOST_FACTOR:g}. In the {TAKEN_OVER_S:g} s after "
+        f"{SECOND_FALL_S:g} s one flow reaches at least {bounds.TAKES_OVER_MBPS:g} Mbit/s over a second, one "
+        f"is silent for at least {bounds.SILENT_S:g} s, Jain's index over a second stays at "
+        f"{short(bounds.FAIR)} or above after {_range(bounds.EVEN_AGAIN_S)} s. Mean rates spread more "
+        "than without loss of ACKs (chosen here).",
         ("acks",),
         rules.ack_loss,
         settings=ACKS_SETTINGS,
@@ -269,9 +291,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         ),
         f"The lost packets are within a factor {bounds.LOST_FACTOR:g} and below XCP's with the same loss of "
         "ACKs. No flow is silent for "
-        f"{'a second' if bounds.NOT_SILENT_S == 1.0 else f'{bounds.NOT_SILENT_S:g} s'} from 2 s on. The "
-        f"least and the greatest mean rate are within the range, widened by {percent(bounds.WIDER)} % on "
-        "both sides (chosen here).",
+        f"{'a second' if bounds.NOT_SILENT_S == 1.0 else f'{bounds.NOT_SILENT_S:g} s'} from "
+        f"{SILENCE_FROM_S:g} s on. The least and the greatest mean rate are within the range, widened by "
+        f"{percent(bounds.WIDER)} % on both sides (chosen here).",
         ("acks",),
         rules.mirrored,
         settings=ACKS_SETTINGS,
@@ -316,9 +338,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "5f",
         "first XCP-r formula against the mirror window (5.3), RTTs that differ from the router's mean",
         "the first gives a wrong window",
-        f"From 10 s on each flow's rate is within {percent(bounds.MIRROR_WITHIN)} % of XCP's with the "
-        f"mirror; with the first formula it is off by at least {percent(bounds.FIRST_OFF)} %, or packets are "
-        "dropped (chosen here).",
+        f"From {FORMULA_FROM_S:g} s on each flow's rate is within {percent(bounds.MIRROR_WITHIN)} % of XCP's "
+        f"with the mirror; with the first formula it is off by at least {percent(bounds.FIRST_OFF)} %, or "
+        "packets are dropped (chosen here).",
         ("formula",),
         rules.formula,
         settings=(

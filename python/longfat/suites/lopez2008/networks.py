@@ -20,6 +20,11 @@ BEGIN_S = 2.0
 """Flows start here; before, a short flow on each path has created the virtual routers (4.6)."""
 MERGE_S = BEGIN_S + 20.0
 """How long runs through merging and forking clouds last."""
+PEERED_S = 10.0
+"""4b: the rate counts from this long after the start."""
+EARLY_S, LATE_S = (1.0, 4.0), 6.0
+"""4f: the times after the start, and before the end, in which j's distance from its link's rate is compared.
+The least rate of j counts from the first of these."""
 CLOUD_BUFFERS = {100: 1200, 300: 3500}
 """4.6.2: packets."""
 FAST_MBPS = 1000

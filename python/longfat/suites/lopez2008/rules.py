@@ -20,20 +20,26 @@ from longfat.suites.lopez2008.settings import (
     ACKS_S,
     AFTER_FALL_S,
     BOTTLENECK_S,
+    FORMULA_FROM_S,
     FORMULA_RTTS_MS,
+    FORMULA_S,
     HARD_S,
     HARDER_S,
     INEFFICIENT_S,
+    NEVER_FROM_S,
     ONE_MBPS,
     ONE_RTT_MS,
     OVERSHOOTS_S,
+    SECOND_FALL_S,
     SETTLE_S,
     SHORT_SPAN_S,
+    SILENCE_FROM_S,
     SINE_S,
     STAGED_EVERY_S,
     STAGED_FOR_S,
     STAGED_MBPS,
     TABLE_5_1,
+    TAKEN_OVER_S,
     THREE_CASES,
     THREE_S,
     TITLES,
@@ -108,13 +114,13 @@ def sine_far(data: Data) -> Finding:
     most = max(
         row.rate_mbps((at, at + SHORT_SPAN_S))
         for row in rows(runs, protocol="newreno")
-        for at in np.arange(20.0, SINE_S, SHORT_SPAN_S)
+        for at in np.arange(NEVER_FROM_S, SINE_S, SHORT_SPAN_S)
     )
     lost = _dropped(runs.where(protocol="xcp"))
     return Finding(
         (
             below(
-                f"NewReno's greatest rate from 20 s on, over {SHORT_SPAN_S:g} s, Mbit/s",
+                f"NewReno's greatest rate from {NEVER_FROM_S:g} s on, over {SHORT_SPAN_S:g} s, Mbit/s",
                 most,
                 bounds.NEVER_MBPS,
             ),
@@ -137,7 +143,8 @@ def steps_near(data: Data) -> Finding:
             below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
             at_most("packets of XCP dropped", lost, 0.0),
         ),
-        f"inefficiency from 120 to 150 s: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
+        f"inefficiency from {HARD_S[0]:g} to {HARD_S[1]:g} s: {listed(found, TITLES, 3)}; XCP's drops: "
+        f"{lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
     )
 
@@ -165,7 +172,7 @@ def steps_far(data: Data) -> Finding:
             ),
             below("what the longer RTT adds to XCP's inefficiency", added["xcp"], added["hstcp"]),
         ),
-        f"inefficiency from 120 to 170 s: {listed(found, TITLES, 3)} (at 100 ms "
+        f"inefficiency from {HARDER_S[0]:g} to {HARDER_S[1]:g} s: {listed(found, TITLES, 3)} (at 100 ms "
         f"{listed(before, TITLES, 3)}); XCP's queue after the falls: "
         + ", ".join(f"{peak:.0f}" for peak in peaks.values()),
         {
@@ -205,7 +212,7 @@ def unaware_bottleneck(data: Data) -> Finding:
 def peering(data: Data) -> Finding:
     """LOP-4b."""
     runs = data["peering"]
-    span = (networks.BEGIN_S + 10.0, networks.BEGIN_S + BOTTLENECK_S)
+    span = (networks.BEGIN_S + networks.PEERED_S, networks.BEGIN_S + BOTTLENECK_S)
     rate = {
         case: mean(row.rate_mbps(span) for row in rows(runs, case=case)) for case in ("clouds", "all XCP")
     }
@@ -275,11 +282,12 @@ def errors(data: Data) -> Finding:
         for protocol, name in published
     }
     begin, end = networks.BEGIN_S, networks.MERGE_S
-    spans = np.arange(begin + 1.0, end - 1.0, 1.0)
+    first = begin + networks.EARLY_S[0], begin + networks.EARLY_S[1]
+    spans = np.arange(first[0], end - 1.0, 1.0)
     least = min(row.rate_mbps((at, at + 1.0), "j") for row in rows(runs, protocol="xcp") for at in spans)
     early, late = (
         mean(abs(row.rate_mbps(span, "j") - 100.0) for row in rows(runs, protocol="xcp"))
-        for span in ((begin + 1.0, begin + 4.0), (end - 6.0, end))
+        for span in (first, (end - networks.LATE_S, end))
     )
     return Finding(
         (
@@ -321,24 +329,24 @@ def ack_loss(data: Data) -> Finding:
     lost, means = _table(data, "xcp", 0.1)
     _, without = _table(data, "xcp", 0.0)
     found = rows(data["acks"], protocol="xcp", ack_loss=0.1)
-    after = (ACKS_FALLS_S[1], ACKS_FALLS_S[1] + 2.0 * AFTER_FALL_S)
+    after = (SECOND_FALL_S, SECOND_FALL_S + TAKEN_OVER_S)
     most = mean(max(_peak(row, index, after) for index in row.among("xcp")) for row in found)
     idle = mean(max(row.idle_s(after, index) for index in row.among("xcp")) for row in found)
-    settled = mean(_stable_after(row, ACKS_FALLS_S[1]) for row in found)
+    settled = mean(_stable_after(row, SECOND_FALL_S) for row in found)
+    fall = f"{SECOND_FALL_S:g} s"
     spread = (means[1] - means[0]) / (without[1] - without[0])
     return Finding(
         (
             *_losses(lost, TABLE_5_1["xcp", 0.1]),
             at_least(
-                "greatest rate of a flow after 55 s, over a second, Mbit/s", most, bounds.TAKES_OVER_MBPS
+                f"greatest rate of a flow after {fall}, over a second, Mbit/s", most, bounds.TAKES_OVER_MBPS
             ),
-            at_least("longest silence of a flow after 55 s, s", idle, bounds.SILENT_S),
-            between("time until shares are even again after 55 s, s", settled, *bounds.EVEN_AGAIN_S),
+            at_least(f"longest silence of a flow after {fall}, s", idle, bounds.SILENT_S),
+            between(f"time until shares are even again after {fall}, s", settled, *bounds.EVEN_AGAIN_S),
             above("spread of the mean rates over that without loss", spread, 1.0),
         ),
-        f"{_table_text(lost, means)}; after 55 s one flow up to {most:.0f} Mbit/s, another idle for "
-        f"{idle:.1f} s, even "
-        f"again after {settled:.1f} s",
+        f"{_table_text(lost, means)}; after {fall} one flow up to {most:.0f} Mbit/s, another idle for "
+        f"{idle:.1f} s, even again after {settled:.1f} s",
         {"lost": lost, "mbps": means, "most_mbps": most, "idle_s": idle, "even_after_s": settled},
     )
 
@@ -348,7 +356,7 @@ def mirrored(data: Data) -> Finding:
     lost, means = _table(data, "xcp-r", 0.1)
     unmirrored, _ = _table(data, "xcp", 0.1)
     found = rows(data["acks"], protocol="xcp-r", ack_loss=0.1)
-    span = (2.0, float(ACKS_S))
+    span = (SILENCE_FROM_S, float(ACKS_S))
     idle = mean(max(row.idle_s(span, index) for index in row.among("xcp-r")) for row in found)
     return Finding(
         (
@@ -374,7 +382,7 @@ def three(data: Data) -> Finding:
     }
     idle = {
         name: mean(
-            max(row.idle_s((2.0, float(THREE_S)), index) for index in row.among())
+            max(row.idle_s((SILENCE_FROM_S, float(THREE_S)), index) for index in row.among())
             for row in rows(runs, protocol=name, ack_loss=0.3)
         )
         for name in ("xcp", "xcp-r")
@@ -414,7 +422,7 @@ def one(data: Data) -> Finding:
 def formula(data: Data) -> Finding:
     """LOP-5f."""
     runs = data["formula"]
-    span = (10.0, 30.0)
+    span = (FORMULA_FROM_S, float(FORMULA_S))
     rate = {
         name: [
             mean(row.rate_mbps(span, f"{name}-{rtt}") for row in rows(runs, protocol=name))
@@ -478,7 +486,7 @@ def _dropped(runs: Runs) -> float:
 
 def _settled(runs: Runs, names: Sequence[str]) -> dict[str, float]:
     """Returns mean rates in the second half."""
-    span = (networks.BEGIN_S + 10.0, networks.MERGE_S)
+    span = (0.5 * (networks.BEGIN_S + networks.MERGE_S), networks.MERGE_S)
     return {name: mean(row.rate_mbps(span, name) for row in rows(runs)) for name in names}
 
 

@@ -71,6 +71,8 @@ SINE_PERIOD_S = 32.0
 SINE_S = 100
 STAIRS_S = 200
 INEFFICIENT_S = (16.0, 48.0)
+NEVER_FROM_S = 20.0
+"""3b: the rate that NewReno never reaches holds from here on."""
 HARD_S = (120.0, 150.0)
 HARDER_S = (120.0, 170.0)
 OVERSHOOTS_S = (50.0, 70.0, 100.0, 170.0, 180.0)
@@ -88,6 +90,11 @@ ACKS_S = 100
 ACKS_MBPS = 1000
 ACKS_FALLS_S = (5.0, 55.0)
 AFTER_FALL_S = 10.0
+SECOND_FALL_S = ACKS_FALLS_S[1]
+TAKEN_OVER_S = 2.0 * AFTER_FALL_S
+"""5b: this long after the second fall one flow takes over and another is silent."""
+SILENCE_FROM_S = 2.0
+"""5c, 5d: a flow's silence counts from here on."""
 ACKS_LEFT_MBPS = ((0, 1000), (5, 750), (15, 800), (25, 900), (35, 850), (45, 1000), (55, 750), (65, 850),
                   (75, 950), (85, 900), (95, 1000))  # fmt: skip
 """What 0 to 5 datagram flows leave. Fig. 5.2 has no numbers; these fall from 1000 to 750 Mbit/s at 5 and 55 s
@@ -122,6 +129,8 @@ ZOOM_SAMPLE_S = 0.02
 BOTTLENECK_S = 60
 ONE_RTT_MS, ONE_MBPS, ONE_S = 100, 1000, 3
 FORMULA_RTTS_MS, FORMULA_MBPS, FORMULA_S = (40, 160), 100, 30
+FORMULA_FROM_S = 10.0
+"""5f: rates count from here on."""
 ACK_CASES = (("xcp", 0.0), ("xcp", 0.1), ("xcp-r", 0.1))
 THREE_CASES = (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
 FRIENDLY_UPDATES = ("packet", "interval")
