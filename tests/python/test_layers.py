@@ -58,9 +58,11 @@ CRATE_LAYERS = {
         ("",),
     ),
 }
-"""The parts of a crate from the bottom up, as its documentation has them. A module belongs to the part with the
-longest name that leads to it: the algorithms are `cc`, and the list of them is `cc::controller`. The crate's root,
-the part without a name, is at the top."""
+"""The parts of a crate from the bottom up, as the documentation in its lib.rs has them.
+
+A module belongs to the part with the longest name that leads to it: the algorithms are `cc`, and the list of
+them is `cc::controller`. The part without a name is the crate's root.
+"""
 
 
 def python_modules(package: Path) -> dict[str, Path]:
