@@ -1,7 +1,7 @@
 //! Compiles in the commit that the core is built from, which `longfat` reports where there is no git to ask.
 //!
-//! The commit comes from the environment variable `LONGFAT_COMMIT`, else from git, else from the file `COMMIT` of a
-//! source distribution. A build without any of them has no commit.
+//! The commit comes from the environment variable `LONGFAT_COMMIT`, else from git, else from the file
+//! `COMMIT` of a source distribution. A build without any of them has no commit.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -42,6 +42,29 @@ SUITE_PARTS = (
 """The parts of a suite from the bottom up; `friendly_rules` is a module of the part `rules`."""
 
 
+CRATE_LAYERS = {
+    "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("",)),
+    "transport": (
+        ("ages", "receiver", "rtt", "scoreboard", "cc::row", "sender::request", "udp::row", "udp::periods"),
+        ("echoing",),
+        ("cc::congestion_control",),
+        ("cc::round", "reduction"),
+        ("cc",),
+        ("cc::controller",),
+        ("sender",),
+        ("udp::end",),
+        ("udp",),
+        ("udp::ends",),
+        ("",),
+    ),
+}
+"""The parts of a crate from the bottom up, as the documentation in its lib.rs has them.
+
+A module belongs to the part with the longest name that leads to it: the algorithms are `cc`, and the list of
+them is `cc::controller`. The part without a name is the crate's root.
+"""
+
+
 def python_modules(package: Path) -> dict[str, Path]:
     """Every module of a package by its dotted name; a package goes by its own name."""
     found = {}
@@ -236,7 +259,7 @@ def rust_imports(source: Path) -> dict[str, set[str]]:
 
 def _rust_code(text: str) -> str:
     """The text without comments, strings and the tests at its end."""
-    text = re.split(r"#\[cfg\(test\)\]\s*(?:#\[.*\]\s*)*(?:pub )?mod \w+ \{", text)[0]
+    text = re.split(r"#\[cfg\(test\)\]\s*(?:#\[.*\]\s*)*(?:pub(?:\(\w+\))? )?mod \w+ \{", text)[0]
     text = re.sub(r"//[^\n]*", "", text)
     return re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
 
@@ -316,6 +339,69 @@ CRATES = sorted(path.parent for path in (ROOT / "crates").glob("*/src"))
 @pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
 def test_no_modules_of_a_crate_use_each_other_in_a_circle(crate):
     assert circles(rust_imports(crate / "src")) == []
+
+
+def crate_part(module: str, parts: Iterable[str]) -> str:
+    """For sim::model::flow::ends: model."""
+    inner = module.partition("::")[2]
+    return max((part for part in parts if f"{inner}::".startswith(f"{part}::") or not part), key=len)
+
+
+def upward_uses(arrows: Mapping[str, Iterable[str]], layers: Iterable[Iterable[str]]) -> list[str]:
+    """The uses from one part of a crate to another that is not below it."""
+    rank = {part: number for number, layer in enumerate(layers) for part in layer}
+    return [
+        f"{name} uses {target}"
+        for name, targets in arrows.items()
+        for target in targets
+        for part, other in [(crate_part(name, rank), crate_part(target, rank))]
+        if part != other and rank[other] >= rank[part]
+    ]
+
+
+@pytest.mark.parametrize("crate", CRATE_LAYERS)
+def test_the_uses_of_a_crate_point_down_from_part_to_part(crate):
+    source, layers = ROOT / "crates" / crate / "src", CRATE_LAYERS[crate]
+    arrows = rust_imports(source)
+    parts = {part for layer in layers for part in layer}
+    assert {crate_part(name, parts) for name in arrows} == parts, "a part of the table has no module"
+    assert {name for name in arrows if not crate_part(name, parts)} == {crate}, "a module has no layer"
+    assert upward_uses(arrows, layers) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("plan/link.rs", "", []),
+        ("run/state.rs", "use crate::plan::link::Link;", []),
+        ("plan/link.rs", "use crate::run::state::State;", ["toy::plan::link uses toy::run::state"]),
+        ("plan/link.rs", "fn f() { crate::run::state::g() }", ["toy::plan::link uses toy::run::state"]),
+        ("plan/link.rs", "use crate::State;", ["toy::plan::link uses toy::run::state"]),
+        ("plan/link.rs", "use crate::{N};", ["toy::plan::link uses toy"]),
+        ("plan/link.rs", "use super::nodes::N;", []),
+        ("plan/nodes.rs", "use crate::model::Model;", ["toy::plan::nodes uses toy::model"]),
+        ("plan/list.rs", "use super::nodes::N;", []),
+        ("plan/nodes.rs", "use super::list::ALL;", ["toy::plan::nodes uses toy::plan::list"]),
+        ("plan/link.rs", "#[cfg(test)]\npub(super) mod path {\n    use crate::State;\n}", []),
+    ],
+)
+def test_a_use_that_points_up_or_sideways_is_found(tmp_path, name, text, expected):
+    source = tmp_path / "toy" / "src"
+    files = {
+        "lib.rs": "mod model;\nmod plan;\nmod run;\npub use run::state::State;\npub const N: u8 = 1;",
+        "model.rs": "",
+        "plan/mod.rs": "mod link;\nmod list;\nmod nodes;",
+        "plan/link.rs": "",
+        "plan/list.rs": "",
+        "plan/nodes.rs": "",
+        "run/mod.rs": "mod state;",
+        "run/state.rs": "",
+    }
+    for file, content in {**files, name: text}.items():
+        (source / file).parent.mkdir(parents=True, exist_ok=True)
+        (source / file).write_text(content)
+    layers = (("plan", "model"), ("plan::list",), ("run",), ("",))
+    assert upward_uses(rust_imports(source), layers) == expected
 
 
 @pytest.mark.parametrize(

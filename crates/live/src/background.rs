@@ -2,11 +2,10 @@
 
 use crate::path::Counts;
 use longfat_sim::{
-    BackgroundCounters, BackgroundSummary, CheckedBackground, CheckedPlan, Series, Session, Streams,
+    BackgroundCounters, BackgroundSummary, CheckedBackground, CheckedRun, Series, Session, Streams,
     TransferSample, background_summary, sessions,
 };
 use longfat_units::Time;
-use longfat_wire::RealPacket;
 use std::sync::Arc;
 
 /// What is counted of one background source.
@@ -53,7 +52,7 @@ pub struct Background<'a> {
 
 impl<'a> Background<'a> {
     /// The sources of a plan, none of which has opened a connection.
-    pub fn new(plan: &'a CheckedPlan<RealPacket>) -> Self {
+    pub fn new(plan: &'a CheckedRun) -> Self {
         let source = |plan: &'a CheckedBackground| Source {
             plan,
             connections: BackgroundCounters::default(),
@@ -61,8 +60,8 @@ impl<'a> Background<'a> {
             before: BackgroundCounters::default(),
         };
         Background {
-            sources: plan.background.iter().map(source).collect(),
-            sessions: sessions(plan.seed, &plan.background),
+            sources: plan.background().iter().map(source).collect(),
+            sessions: sessions(plan.seed(), plan.background()),
             transfers: Series::default(),
         }
     }

@@ -18,12 +18,12 @@ use crate::sys::waiting::{Ready, Watch, sleep, would_block};
 use crate::tcp_info::TcpInfo;
 use longfat_net::Sojourn;
 use longfat_sim::{
-    BackgroundSummary, CheckedConnection, CheckedPlan, EventRow, PathLosses, Series, Streams, TransferSample,
-    Transport,
+    BackgroundSummary, CheckedConnection, CheckedRun, EventRow, LinkPlan, PathLosses, Series, Streams,
+    TransferSample, Transport,
 };
 use longfat_transport::udp;
 use longfat_units::{Interval, Time};
-use longfat_wire::{Carrier, FlowId, RealPacket};
+use longfat_wire::{Carrier, FlowId};
 use socket2::Socket;
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
@@ -44,11 +44,19 @@ const LONGEST_WAIT: Interval = Interval::from_millis(50);
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
 const LISTENERS: u64 = 4;
 
+/// What the plan of a run says, once the routers have taken what was built of its links.
+pub struct Planned {
+    /// The links.
+    pub links: Vec<LinkPlan>,
+    /// Everything else.
+    pub run: CheckedRun,
+}
+
 /// The hosts of a run.
 pub struct Hosts<'a> {
     clock: Clock,
     ends: &'a [End; 2],
-    plan: &'a CheckedPlan<RealPacket>,
+    plan: &'a Planned,
     congestion: &'a BTreeMap<String, String>,
     times: Times,
     watch: Watch,
@@ -85,7 +93,7 @@ impl<'a> Hosts<'a> {
     /// background source.
     pub fn new(
         ends: &'a [End; 2],
-        plan: &'a CheckedPlan<RealPacket>,
+        plan: &'a Planned,
         congestion: &'a BTreeMap<String, String>,
         times: Times,
         news: [Sender<News>; 2],
@@ -108,8 +116,8 @@ impl<'a> Hosts<'a> {
             agenda: Agenda::default(),
             samples: 0,
             flows: Vec::new(),
-            sending: vec![None; plan.flows.len()],
-            background: Background::new(plan),
+            sending: vec![None; plan.run.flows().len()],
+            background: Background::new(&plan.run),
             background_summaries: Vec::new(),
             events: Vec::new(),
             zeros: vec![0; CHUNK],
@@ -150,8 +158,8 @@ impl<'a> Hosts<'a> {
 
     /// Puts everything that is known beforehand on the agenda.
     fn arrange(&mut self) {
-        for (i, planned) in self.plan.flows.iter().enumerate() {
-            let streams = Streams::of_flow(self.plan.seed, &planned.name);
+        for (i, planned) in self.plan.run.flows().iter().enumerate() {
+            let streams = Streams::of_flow(self.plan.run.seed(), &planned.name);
             let start = Time::from_secs_f64(planned.start.draw(&mut streams.stream("start")));
             let rtt = Interval::from_secs_f64(planned.connection.rtt().draw(&mut streams.stream("rtt")));
             let has_cwnd = carrier(&planned.connection) == Carrier::Tcp;
@@ -203,8 +211,9 @@ impl<'a> Hosts<'a> {
         match act {
             Act::Start(i) if self.iperf.carries(i) => self.start_iperf(i)?,
             Act::Start(i) => {
-                let planned = &self.plan.flows[i];
-                let (streams, rtt) = (Streams::of_flow(self.plan.seed, &planned.name), self.flows[i].rtt);
+                let planned = &self.plan.run.flows()[i];
+                let (streams, rtt) =
+                    (Streams::of_flow(self.plan.run.seed(), &planned.name), self.flows[i].rtt);
                 let counts = self.flows[i].counts.clone();
                 self.open(at, &planned.connection, &streams, Owner::Flow(i), planned.bytes, rtt, counts)?;
             }
@@ -222,7 +231,7 @@ impl<'a> Hosts<'a> {
                 self.look(at);
                 self.flows.iter_mut().for_each(|flow| flow.sample(at, self.times.measured));
                 self.samples += 1;
-                let next = Time::from_secs_f64(self.samples as f64 * self.plan.sample.flows_s);
+                let next = Time::from_secs_f64(self.samples as f64 * self.plan.run.sample().flows_s);
                 self.agenda.put(next, Act::Sample);
             }
             Act::Begin => {
@@ -232,7 +241,7 @@ impl<'a> Hosts<'a> {
             }
             Act::End => {
                 self.look(at);
-                for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
+                for (flow, planned) in self.flows.iter_mut().zip(self.plan.run.flows()) {
                     flow.end_measured(&planned.connection.algorithm, self.times.measured);
                 }
                 self.background_summaries = self.background.summaries(self.times.measured.0, at);
@@ -252,7 +261,7 @@ impl<'a> Hosts<'a> {
                     delivered.add(info.acked_bytes.saturating_sub(delivered.get()));
                 }
                 let row = flow.see(now, info);
-                if self.plan.events {
+                if self.plan.run.events() {
                     self.events.extend(row);
                 }
             }
@@ -268,9 +277,9 @@ impl<'a> Hosts<'a> {
 
     /// Lets an iperf3 open a flow's connection.
     fn start_iperf(&mut self, i: usize) -> Result<()> {
-        let flow = &self.plan.flows[i];
+        let flow = &self.plan.run.flows()[i];
         let planned = &flow.connection;
-        let (streams, rtt) = (Streams::of_flow(self.plan.seed, &flow.name), self.flows[i].rtt);
+        let (streams, rtt) = (Streams::of_flow(self.plan.run.seed(), &flow.name), self.flows[i].rtt);
         let counts = self.flows[i].counts.clone();
         let id = connection_id(Carrier::Tcp, planned.forward[0], self.iperf.port(i));
         self.announce(id, planned, &streams, rtt, counts)?;
@@ -349,6 +358,7 @@ impl<'a> Hosts<'a> {
     ) -> Result<()> {
         self.counts.insert(flow, counts.clone());
         let (forward_delay, reverse_delay) = Path::delays(rtt);
+        let losses = |link: usize| (self.plan.links[link].loss, self.plan.links[link].ack_loss);
         let path = Path {
             forward_delay,
             reverse_delay,
@@ -356,7 +366,7 @@ impl<'a> Hosts<'a> {
             access_free: [Time::ZERO; 2],
             ecn: planned.ecn,
             stamps: Stamps::default(),
-            losses: PathLosses::new(&self.plan.links, planned, streams),
+            losses: PathLosses::new(losses, planned, streams),
             counts,
         };
         for router in &self.news {
@@ -368,7 +378,7 @@ impl<'a> Hosts<'a> {
     /// Sets the options of a TCP connection that is about to be opened.
     fn prepare(&self, socket: &Socket, planned: &CheckedConnection, owner: Owner) -> Result<()> {
         let name = match owner {
-            Owner::Flow(i) => &self.plan.flows[i].name,
+            Owner::Flow(i) => &self.plan.run.flows()[i].name,
             Owner::Session(i) => &self.background.plan(i).name,
         };
         if let Some(algorithm) = self.congestion.get(name) {
@@ -460,7 +470,7 @@ impl<'a> Hosts<'a> {
         match owner {
             Owner::Flow(i) => {
                 if let Ok(info) = TcpInfo::of(&connection.socket) {
-                    self.events.extend(self.flows[i].see(now, info).filter(|_| self.plan.events));
+                    self.events.extend(self.flows[i].see(now, info).filter(|_| self.plan.run.events()));
                 }
                 self.flows[i].completed = complete.then_some(now);
                 self.sending[i] = None;

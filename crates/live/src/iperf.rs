@@ -9,7 +9,7 @@ use crate::ports::{IPERF_CLIENTS, IPERF_SERVERS};
 use crate::sys::process::{ForeignSocket, end_with_this_thread, interrupt, memory_file, sockets_of};
 use crate::sys::socket::abort_when_closed;
 use crate::tcp_info::TcpInfo;
-use longfat_sim::{CheckedConnection, CheckedPlan, ConnectionPlan, PlanError};
+use longfat_sim::{CheckedConnection, CheckedRun, ConnectionPlan, PlanError};
 use longfat_wire::Carrier;
 use serde::Serialize;
 use serde_json::Value;
@@ -84,10 +84,10 @@ struct Pair {
 }
 
 /// Checks that iperf3 can do what a plan asks for.
-pub fn check<P>(plan: &CheckedPlan<P>, traffic: &Traffic) -> std::result::Result<(), LiveError> {
+pub fn check(plan: &CheckedRun, traffic: &Traffic) -> std::result::Result<(), LiveError> {
     let Traffic::Iperf3(_) = traffic else { return Ok(()) };
     let refuse = |at: String, what: String| Err(LiveError::Plan(PlanError { at, what }));
-    let carried = plan.flows.iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
+    let carried = plan.flows().iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
     for (n, (i, flow)) in carried.enumerate() {
         if n >= IPERF_SERVERS.len() {
             let what = format!("accepted with iperf3: up to {} flows over TCP", IPERF_SERVERS.len());
@@ -113,16 +113,16 @@ fn is_carried(connection: &CheckedConnection) -> bool {
 impl<'a> Iperf<'a> {
     /// Starts a server for each of a plan's flows over TCP and waits until all listen; starts none with other
     /// traffic.
-    pub fn new<P>(
+    pub fn new(
         traffic: &Traffic,
         ends: &'a [End; 2],
-        plan: &CheckedPlan<P>,
+        plan: &CheckedRun,
     ) -> std::result::Result<Self, LiveError> {
         let Traffic::Iperf3(program) = traffic else {
             return Ok(Iperf { program: PathBuf::new(), ends, pairs: BTreeMap::new() });
         };
         let setup = LiveError::setup("iperf3");
-        let carried = plan.flows.iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
+        let carried = plan.flows().iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
         let mut pairs = BTreeMap::new();
         for ((i, flow), (server_port, client_port)) in carried.zip(IPERF_SERVERS.zip(IPERF_CLIENTS)) {
             let side = 1 - flow.connection.forward[0];

@@ -4,7 +4,7 @@
 use crate::connection::carrier;
 use crate::error::LiveError;
 use crate::flow::Flow;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, Planned};
 use crate::iperf::{self, Iperf, Traffic};
 use crate::namespace::{self, HostSetup};
 use crate::router::{Report, Router, Times};
@@ -13,7 +13,10 @@ use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration};
-use longfat_sim::{CheckedConnection, CheckedPlan, Link, LinkPlan, Outcome, PlanError, Summary, Transport};
+use longfat_sim::{
+    CheckedConnection, CheckedLink, CheckedPlan, CheckedRun, Link, LinkPlan, Outcome, PlanError, Summary,
+    Transport,
+};
 use longfat_units::{Distribution, Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,17 +62,15 @@ pub struct Live {
 /// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
 /// something in the middle of the run.
 pub fn run(
-    mut plan: CheckedPlan<RealPacket>,
+    plan: CheckedPlan<RealPacket>,
     congestion: &BTreeMap<String, String>,
     objects: &Path,
     traffic: &Traffic,
 ) -> Result<Live, LiveError> {
-    let built = std::mem::take(&mut plan.elements);
-    let plan = &plan;
-    check(plan)?;
-    iperf::check(plan, traffic)?;
+    check(&plan)?;
+    iperf::check(&plan, traffic)?;
     let own = own_forms(congestion);
-    let mut setup = setup(plan)?;
+    let mut setup = setup(&plan)?;
     setup.tcp.paced = own.iter().any(|form| form.paced);
     // registered before the process leaves the user namespace that has the right to, and held to the end
     let registered = register(&own, objects)?;
@@ -78,17 +79,19 @@ pub fn run(
     let (ends, sysctls) = namespace::ends(&setup)?;
     check_offered(&ends[0], congestion)?;
     let times = Times {
-        period_s: plan.sample.links_s,
-        measured: (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1)),
-        end: Time::from_secs_f64(plan.duration_s),
-        rest: rest(plan),
+        period_s: plan.sample().links_s,
+        measured: (Time::from_secs_f64(plan.window_s().0), Time::from_secs_f64(plan.window_s().1)),
+        end: Time::from_secs_f64(plan.duration_s()),
+        rest: rest(&plan),
     };
-    let links = plan.links.iter().zip(built).map(|(link, checked)| Link::new(link, checked, false));
-    let iperf = Iperf::new(traffic, &ends, plan)?;
+    let (links, run) = plan.into_parts();
+    let plan = &Planned { links: links.iter().map(|link| LinkPlan::clone(link)).collect(), run };
+    let iperf = Iperf::new(traffic, &ends, &plan.run)?;
     let clock = Clock::starting_in(LEAD);
     let tuns = [ends[0].tun(), ends[1].tun()];
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
-    for (side, link) in links.enumerate() {
+    for (side, link) in links.into_iter().enumerate() {
+        let link = Link::new(link, false);
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
         routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
@@ -159,21 +162,21 @@ fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
 }
 
 /// Returns every connection of a plan with its key.
-fn connections<P>(plan: &CheckedPlan<P>) -> impl Iterator<Item = (String, &CheckedConnection)> {
-    let flows = plan.flows.iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
-    let background = plan.background.iter().enumerate();
+fn connections(plan: &CheckedRun) -> impl Iterator<Item = (String, &CheckedConnection)> {
+    let flows = plan.flows().iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
+    let background = plan.background().iter().enumerate();
     flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), &b.connection)))
 }
 
 /// Checks that hosts and routers can do what a plan asks for.
 fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
-    if plan.links.len() != 2 || plan.links.iter().any(|link| link.delay_s != 0.0) {
+    if plan.links().len() != 2 || plan.links().iter().any(|link| link.delay_s != 0.0) {
         return refuse(
             "links".to_owned(),
             "a live run has the two links of a dumbbell; the simulator accepts others",
         );
     }
-    if plan.links.iter().any(|link| link.router.is_some()) {
+    if plan.links().iter().any(|link| link.router.is_some()) {
         return refuse(
             "links.router".to_owned(),
             "no kernel has hosts that understand such routers; the simulator does",
@@ -244,11 +247,11 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
     let packet = |c: &CheckedConnection| c.mss_bytes + c.header_bytes;
     let packet_bytes = connections(plan).map(|(_, c)| packet(c)).max().unwrap_or_default();
     let longest_s = connections(plan).map(|(_, c)| most(c)).fold(0.0, f64::max);
-    let held = |link: &LinkPlan| {
+    let held = |link: &CheckedLink<P>| {
         let queue = link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
         link.rate_bps * longest_s / 8.0 + queue
     };
-    let held_bytes = plan.links.iter().map(held).fold(0.0, f64::max);
+    let held_bytes = plan.links().iter().map(held).fold(0.0, f64::max);
     let mut initial_window = [None; 2];
     for (at, connection) in connections(plan).filter(|(_, c)| carrier(c) == Carrier::Tcp) {
         let segments = connection.initial_window as u32;
@@ -274,7 +277,7 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
 }
 
 /// Returns how long threads rest between looks at what has come.
-fn rest<P>(plan: &CheckedPlan<P>) -> Interval {
+fn rest(plan: &CheckedRun) -> Interval {
     let shortest_s = connections(plan).map(|(_, c)| least(c)).fold(f64::INFINITY, f64::min);
     Interval::from_secs_f64(REST_SHARE * shortest_s).min(LONGEST_REST)
 }

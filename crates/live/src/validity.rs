@@ -2,13 +2,11 @@
 //! (IEEE/ACM ToN 2007, section III: the router has to be the bottleneck, and congestion control has to be
 //! what limits flows).
 
-use crate::hosts::{Hosts, UNSENT};
+use crate::hosts::{Hosts, Planned, UNSENT};
 use crate::iperf::IperfReport;
 use crate::router::Report;
 use crate::sysctl::Sysctl;
-use longfat_sim::CheckedPlan;
 use longfat_units::Interval;
-use longfat_wire::RealPacket;
 use serde::Serialize;
 
 /// The 99th percentiles of the routers' lateness, and of the time before they read a packet, may be at most
@@ -73,7 +71,7 @@ pub struct Outside {
 impl Validity {
     /// Runs the checks on a run.
     pub fn of(
-        plan: &CheckedPlan<RealPacket>,
+        plan: &Planned,
         hosts: &Hosts<'_>,
         routers: &[Report],
         outside: Outside,
@@ -81,7 +79,7 @@ impl Validity {
         sysctls: &[Sysctl],
         iperf3: std::collections::BTreeMap<String, IperfReport>,
     ) -> Self {
-        let share = |cpu: Interval| cpu.as_secs_f64() / plan.duration_s;
+        let share = |cpu: Interval| cpu.as_secs_f64() / plan.run.duration_s();
         let used = routers.iter().map(|router| router.cpu).chain([outside.hosts_cpu]);
         let processor: Vec<f64> = used.map(share).collect();
         let greatest = |of: &dyn Fn(&Report) -> f64| routers.iter().map(of).fold(0.0, f64::max);
@@ -114,7 +112,7 @@ impl Validity {
             let used = report.processor.iter().copied().fold(0.0, f64::max);
             checks.push(check(&format!("processor used by an iperf3 of flow {flow}"), used, PROCESSOR));
             let Some(flow) = hosts.flows.iter().find(|each| each.name == *flow) else { continue };
-            let end = flow.completed.map_or(plan.duration_s, longfat_units::Time::as_secs_f64);
+            let end = flow.completed.map_or(plan.run.duration_s(), longfat_units::Time::as_secs_f64);
             let late_s = end - flow.start.as_secs_f64() - report.seconds.unwrap_or(0.0);
             let bound = BEGINNING.0 * flow.rtt.as_secs_f64() + BEGINNING.1;
             checks.push(check(
@@ -147,8 +145,8 @@ fn check(name: &str, value: f64, bound: f64) -> Check {
 
 /// Returns how long the bottleneck's full buffer takes to drain, s; a buffer that counts packets is assumed
 /// to be full of the largest ones.
-fn drain_s<P>(plan: &CheckedPlan<P>) -> f64 {
-    let largest = plan.flows.iter().map(|f| f.connection.mss_bytes + f.connection.header_bytes).max();
+fn drain_s(plan: &Planned) -> f64 {
+    let largest = plan.run.flows().iter().map(|f| f.connection.mss_bytes + f.connection.header_bytes).max();
     plan.links.first().map_or(0.0, |link| {
         let bytes = link.queue.limit().in_packets(1500) * u64::from(largest.unwrap_or(1500));
         8.0 * bytes as f64 / link.rate_bps

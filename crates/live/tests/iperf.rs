@@ -34,7 +34,7 @@ fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan<RealPacket> {
 }
 
 fn congestion(plan: &CheckedPlan<RealPacket>) -> BTreeMap<String, String> {
-    plan.flows.iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect()
+    plan.flows().iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect()
 }
 
 fn installed() -> Option<PathBuf> {

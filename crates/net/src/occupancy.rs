@@ -69,8 +69,8 @@ impl Occupancy {
         self.max_packets = self.packets;
     }
 
-    /// Mean, standard deviation and maximum of the length in packets from `since` to `now`.
-    pub fn figures(self, since: Time, now: Time) -> (f64, f64, u64) {
+    /// Returns mean, standard deviation and maximum of the length in packets from `since` to `now`.
+    pub fn statistics(self, since: Time, now: Time) -> (f64, f64, u64) {
         let span = now.since(since).as_ns() as f64;
         if span <= 0.0 {
             return (self.packets as f64, 0.0, self.max_packets);
@@ -100,8 +100,8 @@ mod tests {
         o.join(Time::from_ns(0), 1500);
         o.leave(Time::from_ns(50), 1500);
         o.leave(Time::from_ns(50), 1500);
-        assert_eq!(o.figures(Time::ZERO, Time::from_ns(100)), (1.0, 1.0, 2));
+        assert_eq!(o.statistics(Time::ZERO, Time::from_ns(100)), (1.0, 1.0, 2));
         o.restart(Time::from_ns(100));
-        assert_eq!(o.figures(Time::from_ns(100), Time::from_ns(200)), (0.0, 0.0, 0));
+        assert_eq!(o.statistics(Time::from_ns(100), Time::from_ns(200)), (0.0, 0.0, 0));
     }
 }

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::{PyClass, PyClassInitializer};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared by the
-/// algorithms of a run.
+/// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared
+/// by the algorithms of a run.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<Mutex<Option<PyErr>>>);
 

@@ -41,8 +41,8 @@ fn refuse(error: PlanError) -> PyErr {
 
 /// simulate(plan_json, algorithms) -> dict
 ///
-/// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is released while
-/// the core runs; Ctrl-C ends the run.
+/// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
+/// released while the core runs; Ctrl-C ends the run.
 #[pyfunction]
 fn simulate<'py>(
     py: Python<'py>,
@@ -92,9 +92,10 @@ fn simulate<'py>(
 
 /// live_run(plan_json, congestion, objects, iperf3) -> dict
 ///
-/// Runs a plan on this machine's own TCP; `congestion` maps names of flows and backgrounds to the kernel's names of
-/// their algorithms, `objects` is the folder of those that `make bpf` built, and `iperf3` that program, if it is to be
-/// what makes the traffic of flows over TCP. The process moves into namespaces of its own for good: call it in one that does nothing else.
+/// Runs a plan on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
+/// kernel's names of their algorithms. `objects` is the folder of the algorithms that `make bpf` built.
+/// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. The process
+/// moves into namespaces of its own for good, so call this in a process that does nothing else.
 #[pyfunction]
 fn live_run<'py>(
     py: Python<'py>,
@@ -230,9 +231,9 @@ fn router_row(r: &Router) -> serde_json::Value {
 
 /// registry() -> str
 ///
-/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what carries
-/// them, "transport": "tcp", "udp" (reliable, over UDP) or "datagrams" (not acknowledged), and whether they draw random
-/// numbers.
+/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what
+/// carries them, "transport": "tcp", "udp" (reliable, over UDP) or "datagrams" (not acknowledged), and
+/// whether they draw random numbers.
 #[pyfunction]
 fn registry() -> String {
     let algorithms = cc::algorithms().map(algorithm_row).chain(udp::protocols().map(row_over_udp));
@@ -289,8 +290,8 @@ fn check_queue(queue: &str, parameters: &Bound<'_, PyDict>, rate_bps: f64) -> Py
 
 /// shortest_paths(links, pairs) -> list
 ///
-/// The links of the shortest path for each pair of nodes, by number in `links`; None where there is none. Links are
-/// (from node, to node, delay in seconds).
+/// The links of the shortest path for each pair of nodes, by number in `links`; None where there is none.
+/// Links are (from node, to node, delay in seconds).
 #[pyfunction]
 fn shortest_paths(
     links: Vec<(usize, usize, f64)>,
@@ -320,7 +321,8 @@ fn version() -> &'static str {
 
 /// commit() -> str or None
 ///
-/// The commit that the core was built from, with "-dirty" after it if tracked files differed; None if unknown.
+/// The commit that the core was built from, with "-dirty" after it if tracked files differed; None if
+/// unknown.
 #[pyfunction]
 const fn commit() -> Option<&'static str> {
     option_env!("LONGFAT_BUILT_FROM")
@@ -328,7 +330,8 @@ const fn commit() -> Option<&'static str> {
 
 /// results_version(plan=None) -> int
 ///
-/// The version of the results of this plan (JSON), or of any plan: it increases when the bytes change.
+/// Returns the version of this plan's (JSON) results: the last one that gave other bytes than the one before.
+/// Without a plan, returns the newest version; a change of any plan's results increments it.
 #[pyfunction]
 #[pyo3(signature = (plan=None))]
 fn results_version(plan: Option<&str>) -> PyResult<u32> {

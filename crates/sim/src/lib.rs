@@ -62,7 +62,7 @@ impl Simulation {
     /// Runs to the end, with the driver that suits the plan. Calls `wanted` now and then and stops with
     /// [`RunError::Interrupted`] if that returns false.
     pub fn run(mut self, wanted: &mut dyn FnMut() -> bool) -> Result<Outcome, RunError> {
-        let events = if self.plan.fast && self.lookahead.least() >= LEAST_LOOKAHEAD {
+        let events = if self.plan.fast() && self.lookahead.least() >= LEAST_LOOKAHEAD {
             drive::batches::drive(&mut self, wanted)?
         } else {
             drive::events::drive(&mut self, wanted)?

@@ -2,6 +2,24 @@
 //! Transports over UDP have senders and receivers of their own. All of it is sans-I/O: the caller passes
 //! `now` to every call, sends the packets that the call produces, and calls again at the time that `wake`
 //! returns.
+//!
+//! The modules depend on each other in one direction only:
+//!
+//! ```text
+//! lib                               names what the crate offers
+//! udp::ends                         the list of the transports over UDP
+//! udp                               the transports over UDP, one file each
+//! udp::end                          what all of their ends share
+//! sender                            TCP's sender
+//! cc::controller                    the list of the algorithms
+//! cc                                the algorithms, one file each
+//! cc::round, reduction              round trips; how the window shrinks during recovery
+//! cc::congestion_control            what an algorithm is
+//! echoing                           the receiver of a connection with explicit headers
+//! receiver, scoreboard, rtt, ages,  parts that know no algorithm
+//!   sender::request, udp::periods
+//! cc::row, udp::row                 what a row of a registry is
+//! ```
 
 mod ages;
 pub mod cc;

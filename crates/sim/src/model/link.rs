@@ -1,6 +1,6 @@
 //! A shared link: a queue, a transmitter, a stretch of propagation.
 
-use crate::plan::{CheckedLink, LinkPlan};
+use crate::plan::CheckedLink;
 use longfat_net::queue::Limit;
 use longfat_net::{
     Address, Capacity, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
@@ -150,8 +150,8 @@ pub struct Link<P = SimPacket> {
 
 impl<P: Packet + Default + Send + 'static> Link<P> {
     /// A link as planned. `fast` allows arithmetic departures where the queue and the rate have them.
-    pub fn new(plan: &LinkPlan, checked: CheckedLink<P>, fast: bool) -> Self {
-        let CheckedLink { rate, capacity, element } = checked;
+    pub fn new(planned: CheckedLink<P>, fast: bool) -> Self {
+        let (plan, rate, capacity, element) = planned.into_parts();
         let limit = plan.queue.limit();
         let arithmetic = plan.queue.is_arithmetic() && plan.router.is_none() && capacity.is_constant();
         let service = if fast && arithmetic {
@@ -169,7 +169,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
             }))
         };
         Link {
-            name: plan.name.clone(),
+            name: plan.name,
             rate,
             capacity,
             delay: Interval::from_secs_f64(plan.delay_s),

@@ -9,6 +9,7 @@ use super::traffic::{Traffic, TrafficPlan};
 use longfat_units::Distribution;
 use longfat_wire::{Packet, SimPacket};
 use serde::Deserialize;
+use std::ops::Deref;
 
 /// Most long-lived flows in one run.
 const MOST_FLOWS: usize = 1_000_000;
@@ -81,28 +82,86 @@ pub struct BackgroundPlan {
 }
 
 /// A plan that can be run. Only [`Plan::check`] makes one.
-#[non_exhaustive]
+///
+/// A run takes it apart with [`CheckedPlan::into_parts`], because each link consumes what was built of it,
+/// while the rest is read for as long as the run lasts.
 pub struct CheckedPlan<P = SimPacket> {
+    links: Vec<CheckedLink<P>>,
+    run: CheckedRun,
+}
+
+/// A checked plan without its links: who sends what and when, and what is observed.
+pub struct CheckedRun {
+    seed: u64,
+    duration_s: f64,
+    window_s: (f64, f64),
+    flows: Vec<CheckedFlow>,
+    background: Vec<CheckedBackground>,
+    sample: SamplePlan,
+    events: bool,
+    fast: bool,
+}
+
+impl<P> Deref for CheckedPlan<P> {
+    type Target = CheckedRun;
+
+    fn deref(&self) -> &CheckedRun {
+        &self.run
+    }
+}
+
+impl<P> CheckedPlan<P> {
+    /// Shared links, in the order of the plan.
+    pub fn links(&self) -> &[CheckedLink<P>] {
+        &self.links
+    }
+
+    /// Returns the links, and the plan without them.
+    pub fn into_parts(self) -> (Vec<CheckedLink<P>>, CheckedRun) {
+        (self.links, self.run)
+    }
+}
+
+impl CheckedRun {
     /// Seed of every random stream.
-    pub seed: u64,
-    /// Simulated time, seconds.
-    pub duration_s: f64,
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Time that the run covers, seconds.
+    pub const fn duration_s(&self) -> f64 {
+        self.duration_s
+    }
+
     /// The span [from, to] that the summary covers, seconds.
-    pub window_s: (f64, f64),
-    /// Shared links.
-    pub links: Vec<LinkPlan>,
-    /// What was parsed and built of each link.
-    pub elements: Vec<CheckedLink<P>>,
-    /// Flows with series of their own.
-    pub flows: Vec<CheckedFlow>,
-    /// Traffic that comes and goes.
-    pub background: Vec<CheckedBackground>,
+    pub const fn window_s(&self) -> (f64, f64) {
+        self.window_s
+    }
+
+    /// Flows with series of their own, in the order of the plan.
+    pub fn flows(&self) -> &[CheckedFlow] {
+        &self.flows
+    }
+
+    /// Traffic that comes and goes, in the order of the plan.
+    pub fn background(&self) -> &[CheckedBackground] {
+        &self.background
+    }
+
     /// Sampling periods.
-    pub sample: SamplePlan,
+    pub const fn sample(&self) -> SamplePlan {
+        self.sample
+    }
+
     /// Whether to log what happens to each flow's window.
-    pub events: bool,
+    pub const fn events(&self) -> bool {
+        self.events
+    }
+
     /// Whether to use the fast driver and arithmetic queues.
-    pub fast: bool,
+    pub const fn fast(&self) -> bool {
+        self.fast
+    }
 }
 
 /// A flow after its check.
@@ -147,50 +206,46 @@ impl Plan {
         if self.flows.len() > MOST_FLOWS {
             return bad("flows", format!("{} are more than {MOST_FLOWS}", self.flows.len()));
         }
-        let numbered = self.links.iter().enumerate();
-        let elements = numbered
+        let numbered = self.links.into_iter().enumerate();
+        let links = numbered
             .map(|(i, link)| link.check(&format!("links[{i}]"), i, self.seed))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.check_names()?;
-        let links = self.links.len();
+            .collect::<Result<Vec<CheckedLink<P>>, _>>()?;
+        check_names("links", links.iter().map(|link| &*link.name))?;
+        check_names("flows", self.flows.iter().map(|flow| &*flow.name))?;
+        check_names("background", self.background.iter().map(|background| &*background.name))?;
         let numbered = self.flows.into_iter().enumerate();
         let flows = numbered
-            .map(|(i, flow)| flow.check(&format!("flows[{i}]"), links))
+            .map(|(i, flow)| flow.check(&format!("flows[{i}]"), links.len()))
             .collect::<Result<Vec<_>, _>>()?;
         let numbered = self.background.into_iter().enumerate();
         let background = numbered
-            .map(|(i, background)| background.check(&format!("background[{i}]"), links))
+            .map(|(i, background)| background.check(&format!("background[{i}]"), links.len()))
             .collect::<Result<Vec<_>, _>>()?;
         let named = flows.iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &*f.connection));
         let sources = background.iter().enumerate();
         let sources = sources.map(|(i, b)| (format!("background[{i}].flow"), &*b.connection));
-        nodes::check(&self.links, named.chain(sources))?;
-        Ok(CheckedPlan {
+        nodes::check(&links, named.chain(sources))?;
+        let run = CheckedRun {
             seed: self.seed,
             duration_s: self.duration_s,
             window_s: self.window_s,
-            links: self.links,
-            elements,
             flows,
             background,
             sample: self.sample,
             events: self.events,
             fast: self.fast,
-        })
+        };
+        Ok(CheckedPlan { links, run })
     }
+}
 
-    /// Names tell results and random streams apart, so no two links, flows or backgrounds may have the same.
-    fn check_names(&self) -> Result<(), PlanError> {
-        let links: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
-        let flows = self.flows.iter().map(|flow| flow.name.as_str()).collect();
-        let backgrounds = self.background.iter().map(|background| background.name.as_str()).collect();
-        for (at, mut names) in [("links", links), ("flows", flows), ("background", backgrounds)] {
-            names.sort_unstable();
-            if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-                return bad(at, format!("two are named {:?}", twice[0]));
-            }
-        }
-        Ok(())
+/// Names tell results and random streams apart, so no two links, flows or backgrounds may have the same.
+fn check_names<'a>(at: &str, names: impl Iterator<Item = &'a str>) -> Result<(), PlanError> {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(twice) => bad(at, format!("two are named {:?}", twice[0])),
+        None => Ok(()),
     }
 }
 

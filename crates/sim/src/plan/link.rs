@@ -8,9 +8,10 @@ use longfat_net::router;
 use longfat_net::{Address, Capacity, LossModel, Trace};
 use longfat_transport::cc::Value;
 use longfat_units::{Interval, Rate, Time};
-use longfat_wire::Packet;
+use longfat_wire::{Packet, SimPacket};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 /// A link that flows share, as read from JSON.
 #[derive(Clone, Debug, Deserialize)]
@@ -81,15 +82,31 @@ pub enum CapacityPlan {
     TraceMs(Vec<u64>),
 }
 
-/// What the check of a link has parsed and built. The element is the queue, with the router around it if
-/// there is one.
-pub struct CheckedLink<P> {
-    /// Transmission rate; the greatest where it varies.
-    pub(crate) rate: Rate,
-    /// Transmission rate over time.
-    pub(crate) capacity: Capacity,
-    /// The queue, or the router that holds it.
-    pub(crate) element: Boxed<P>,
+/// A link after its check: its plan, and what the check has parsed and built of it. Only [`Plan::check`]
+/// makes one.
+///
+/// [`Plan::check`]: super::Plan::check
+pub struct CheckedLink<P = SimPacket> {
+    plan: LinkPlan,
+    rate: Rate,
+    capacity: Capacity,
+    element: Boxed<P>,
+}
+
+impl<P> Deref for CheckedLink<P> {
+    type Target = LinkPlan;
+
+    fn deref(&self) -> &LinkPlan {
+        &self.plan
+    }
+}
+
+impl<P> CheckedLink<P> {
+    /// Returns the plan, the transmission rate (the greatest where it varies), the rate over time, and the
+    /// queue or the router that holds it.
+    pub(crate) fn into_parts(self) -> (LinkPlan, Rate, Capacity, Boxed<P>) {
+        (self.plan, self.rate, self.capacity, self.element)
+    }
 }
 
 impl QueuePlan {
@@ -163,7 +180,7 @@ impl LinkPlan {
     /// Checks everything in it and builds its queue and router. `at` is its own key, `index` its position in
     /// the plan.
     pub(super) fn check<P: Packet + Send + 'static>(
-        &self,
+        self,
         at: &str,
         index: usize,
         seed: u64,
@@ -198,7 +215,7 @@ impl LinkPlan {
         if self.layer2 && self.router.is_some() {
             return bad(format!("{at}.router"), "a layer-2 switch cannot hold a router");
         }
-        Ok(CheckedLink { rate, capacity, element })
+        Ok(CheckedLink { plan: self, rate, capacity, element })
     }
 }
 

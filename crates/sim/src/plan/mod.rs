@@ -14,7 +14,9 @@ mod nodes;
 mod streams;
 mod traffic;
 
-pub use checked::{BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, FlowPlan, Plan, SamplePlan};
+pub use checked::{
+    BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
+};
 pub use connection::{CheckedConnection, ConnectionPlan, SlowStart, Transport};
 pub use distribution::{DistributionPlan, Drawn};
 pub use error::PlanError;

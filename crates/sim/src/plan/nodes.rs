@@ -2,14 +2,14 @@
 
 use super::connection::ConnectionPlan;
 use super::error::{PlanError, bad};
-use super::link::LinkPlan;
+use super::link::CheckedLink;
 
 /// Most nodes of a plan: the table of routes has a row of nodes for each node.
 pub const MOST_NODES: u32 = 1000;
 
 /// Checks the nodes of the links, and that each connection's paths, by the connections' keys, follow them.
-pub fn check<'a>(
-    links: &[LinkPlan],
+pub fn check<'a, P>(
+    links: &[CheckedLink<P>],
     connections: impl Iterator<Item = (String, &'a ConnectionPlan)>,
 ) -> Result<(), PlanError> {
     let given = links.iter().filter(|link| link.nodes.is_some()).count();

@@ -334,7 +334,7 @@ pub fn link_summary<P: Packet + Default + Send + 'static>(
     (from, before): (Time, LinkCounters),
     (to, after, occupancy): (Time, LinkCounters, Occupancy),
 ) -> LinkSummary {
-    let (mean, deviation, most) = occupancy.figures(from, to);
+    let (mean, deviation, most) = occupancy.statistics(from, to);
     let seconds = to.since(from).as_secs_f64();
     let arrived = after.packets_in - before.packets_in;
     let dropped = after.packets_dropped - before.packets_dropped;

@@ -14,14 +14,14 @@ impl Simulation {
         let source = &mut self.sessions[session];
         let group = source.group;
         let (bytes, streams) = source.open(now);
-        let planned = &self.plan.background[group].connection;
+        let planned = &self.plan.background()[group].connection;
         let index = self.vacant.pop().unwrap_or(self.flows.len());
         let opening = Opening {
             id: FlowId(index as u32),
             streams: &streams,
             bytes,
             start: now,
-            links: &self.plan.links,
+            links: &self.links,
             times: self.times,
         };
         let mut flow = Flow::new(planned, &opening, &mut || None)?;

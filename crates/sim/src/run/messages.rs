@@ -2,7 +2,7 @@
 
 use crate::model::link::Link;
 use crate::model::routes::{Hop, Routes};
-use crate::plan::LinkPlan;
+use crate::plan::CheckedLink;
 use crate::results::summary::MessageCounters;
 use longfat_net::{Address, Meter};
 use longfat_units::{Interval, Time};
@@ -25,7 +25,7 @@ pub struct Messages {
 
 impl Messages {
     /// The messages over these links; `None` where no element can send one.
-    pub fn new(links: &[LinkPlan]) -> Option<Self> {
+    pub fn new(links: &[CheckedLink]) -> Option<Self> {
         let hops = links.iter().map(|link| {
             let (from, to) = link.nodes?;
             let delay = Interval::from_secs_f64(link.delay_s);

@@ -56,7 +56,7 @@ impl Simulation {
             });
         }
         sampled.rows.0 += 1;
-        sampled.next_flows = next_on_grid(sampled.rows.0, self.plan.sample.flows_s, now);
+        sampled.next_flows = next_on_grid(sampled.rows.0, self.plan.sample().flows_s, now);
     }
 
     fn sample_links(&mut self, now: Time) {
@@ -65,13 +65,13 @@ impl Simulation {
             series.push(&LinkSample::of(link, now));
         }
         sampled.rows.1 += 1;
-        sampled.next_links = next_on_grid(sampled.rows.1, self.plan.sample.links_s, now);
+        sampled.next_links = next_on_grid(sampled.rows.1, self.plan.sample().links_s, now);
     }
 
     /// The measured span begins or ends.
     fn measure(&mut self, now: Time) {
         if self.sampled.before.is_none() {
-            let named = self.flows.iter_mut().take(self.plan.flows.len());
+            let named = self.flows.iter_mut().take(self.plan.flows().len());
             let flows = named.map(|flow| FlowCounters::of(flow, now)).collect();
             let links = self.links.iter_mut().map(|link| link.settle(now).1).collect();
             self.links.iter_mut().for_each(|link| link.restart(now));
@@ -87,7 +87,7 @@ impl Simulation {
     fn summarize(&mut self, now: Time) -> Summary {
         let (flows, links, background) = self.sampled.before.clone().unwrap_or_default();
         let from = self.times.measured.0;
-        let named = self.flows.iter_mut().zip(&self.plan.flows);
+        let named = self.flows.iter_mut().zip(self.plan.flows());
         let flows = (named.zip(flows).zip(&self.sampled.srtt))
             .map(|(((flow, planned), before), &srtt)| {
                 let facts = FlowFacts {
@@ -107,7 +107,7 @@ impl Simulation {
                 link_summary(link, (from, before), (now, after, occupancy))
             })
             .collect::<Vec<_>>();
-        let background = (self.plan.background.iter().zip(background).zip(self.background_counters()))
+        let background = (self.plan.background().iter().zip(background).zip(self.background_counters()))
             .map(|((planned, before), after)| background_summary(planned, (from, before), (now, after)))
             .collect();
         Summary { flows, links, background, packets: 0, messages: None }
@@ -126,7 +126,7 @@ impl Simulation {
         self.transfers.sort_by_key(|&(at, index, _)| (at, index));
         self.transfers.iter().for_each(|(_, _, sample)| transfers.push(sample));
         let mut events: Vec<EventRow> = Vec::new();
-        for (flow, planned) in self.flows.iter_mut().zip(&self.plan.flows) {
+        for (flow, planned) in self.flows.iter_mut().zip(self.plan.flows()) {
             let log = flow.sending.sender.take_log().into_iter().filter(|&(at, ..)| at <= end);
             events.extend(log.map(|(at, what, cwnd)| EventRow {
                 time_s: at.as_secs_f64(),
@@ -136,7 +136,7 @@ impl Simulation {
             }));
         }
         events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-        let names = self.plan.flows.into_iter().map(|flow| flow.name);
+        let names = self.plan.flows().iter().map(|flow| flow.name.clone());
         Outcome {
             summary,
             flows: names.zip(self.sampled.flows).collect(),

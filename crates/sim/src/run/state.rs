@@ -5,7 +5,7 @@ use super::messages::{Messages, PROCESSING};
 use crate::model::flow::{Flow, Opening, SampleTimes};
 use crate::model::link::{Link, LinkCounters};
 use crate::model::workload::{Session, sessions};
-use crate::plan::{CheckedPlan, PlanError, Streams};
+use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
 use crate::results::outcome::RunError;
 use crate::results::samples::{FlowSample, LinkSample, TransferSample};
 use crate::results::series::Series;
@@ -42,7 +42,7 @@ pub struct Sampled {
 
 /// A run in progress.
 pub struct Simulation {
-    pub(crate) plan: CheckedPlan,
+    pub(crate) plan: CheckedRun,
     pub(crate) links: Vec<Link>,
     /// Messages, where elements can send any.
     pub(crate) messages: Option<Box<Messages>>,
@@ -72,28 +72,28 @@ impl Simulation {
     /// A run of this plan. `custom` makes the user's own algorithm of the flow with this name; the error is
     /// that it makes none.
     pub fn new(
-        mut plan: CheckedPlan,
+        plan: CheckedPlan,
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
     ) -> Result<Self, PlanError> {
-        let built = core::mem::take(&mut plan.elements);
-        let links: Vec<Link> =
-            plan.links.iter().zip(built).map(|(link, checked)| Link::new(link, checked, plan.fast)).collect();
-        let measured = (Time::from_secs_f64(plan.window_s.0), Time::from_secs_f64(plan.window_s.1));
-        let end = Time::from_secs_f64(plan.duration_s);
-        let messages = Messages::new(&plan.links).map(Box::new);
+        let (planned, plan) = plan.into_parts();
+        let messages = Messages::new(&planned).map(Box::new);
+        let links: Vec<Link> = planned.into_iter().map(|link| Link::new(link, plan.fast())).collect();
+        let (from_s, to_s) = plan.window_s();
+        let measured = (Time::from_secs_f64(from_s), Time::from_secs_f64(to_s));
+        let end = Time::from_secs_f64(plan.duration_s());
         let mut run = Simulation {
-            sessions: sessions(plan.seed, &plan.background),
+            sessions: sessions(plan.seed(), plan.background()),
             woken: Vec::new(),
-            flows: Vec::with_capacity(plan.flows.len()),
+            flows: Vec::with_capacity(plan.flows().len()),
             vacant: Vec::new(),
             leaving: Vec::new(),
             transfers: Vec::new(),
-            background: vec![BackgroundCounters::default(); plan.background.len()],
+            background: vec![BackgroundCounters::default(); plan.background().len()],
             end,
-            times: SampleTimes { period_s: plan.sample.flows_s, measured, end },
+            times: SampleTimes { period_s: plan.sample().flows_s, measured, end },
             sampled: Sampled {
-                flows: vec![Series::default(); plan.flows.len()],
-                srtt: vec![SampleMean::default(); plan.flows.len()],
+                flows: vec![Series::default(); plan.flows().len()],
+                srtt: vec![SampleMean::default(); plan.flows().len()],
                 links: vec![Series::default(); links.len()],
                 next_bound: measured.0,
                 ..Sampled::default()
@@ -112,21 +112,21 @@ impl Simulation {
         &mut self,
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
     ) -> Result<(), PlanError> {
-        for (i, planned) in self.plan.flows.iter().enumerate() {
-            let streams = Streams::of_flow(self.plan.seed, &planned.name);
+        for (i, planned) in self.plan.flows().iter().enumerate() {
+            let streams = Streams::of_flow(self.plan.seed(), &planned.name);
             let start = planned.start.draw(&mut streams.stream("start"));
             let opening = Opening {
                 id: FlowId(i as u32),
                 streams: &streams,
                 bytes: planned.bytes,
                 start: Time::from_secs_f64(start),
-                links: &self.plan.links,
+                links: &self.links,
                 times: self.times,
             };
             let mut flow = Flow::new(&planned.connection, &opening, &mut || custom(&planned.name))
                 .map_err(|e| PlanError { at: format!("flows[{i}].{}", e.at), what: e.what })?;
             flow.sending.stop_at = planned.connection.stop();
-            if self.plan.events {
+            if self.plan.events() {
                 flow.sending.sender.keep_log();
             }
             self.flows.push(flow);
@@ -136,7 +136,7 @@ impl Simulation {
 
     /// Computes the lookahead of the present flows: flows that have left no longer shorten it.
     pub(crate) fn compute_lookahead(&mut self) {
-        let connections = self.plan.background.iter().map(|background| &background.connection);
+        let connections = self.plan.background().iter().map(|background| &background.connection);
         let paths = connections.flat_map(|c| [c.forward.as_slice(), c.reverse.as_slice()]);
         let messages = self.messages.as_ref().map(|_| PROCESSING);
         self.lookahead = Lookahead::new(&self.links, paths, messages);
@@ -156,7 +156,7 @@ impl Simulation {
     #[cold]
     fn failure(&mut self, index: usize) -> RunError {
         let reason = self.flows[index].sending.sender.take_failure().unwrap_or_default();
-        let flow = self.plan.flows.get(index).map_or_else(String::new, |f| f.name.clone());
+        let flow = self.plan.flows().get(index).map_or_else(String::new, |f| f.name.clone());
         RunError::Algorithm { flow, reason }
     }
 }

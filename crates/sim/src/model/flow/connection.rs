@@ -6,8 +6,8 @@ use super::losses::PathLosses;
 use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
-use crate::model::link::LinkCounters;
-use crate::plan::{CheckedConnection, LinkPlan, PlanError, Streams};
+use crate::model::link::{Link, LinkCounters};
+use crate::plan::{CheckedConnection, PlanError, Streams};
 use longfat_net::ConstantFifo;
 use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
@@ -80,7 +80,7 @@ pub struct Opening<'a> {
     /// When it starts.
     pub start: Time,
     /// All links of the run.
-    pub links: &'a [LinkPlan],
+    pub links: &'a [Link],
     /// When samples will look at it.
     pub times: SampleTimes,
 }
@@ -97,7 +97,7 @@ impl Flow {
         let rtt = Interval::from_secs_f64(plan.rtt().draw(&mut streams.stream("rtt")));
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
         let shared = |path: &[usize]| {
-            let delays = path.iter().map(|&l| Interval::from_secs_f64(links[l].delay_s));
+            let delays = path.iter().map(|&l| links[l].delay);
             delays.fold(Interval::ZERO, |sum, delay| sum + delay)
         };
         let own = |all: Interval, path: &[usize]| all.saturating_sub(shared(path)).max(Interval::from_ns(1));
@@ -113,7 +113,7 @@ impl Flow {
                 forward_delay: own(one_way, &plan.forward),
                 reverse_delay: own(rtt.saturating_sub(one_way), &plan.reverse),
             },
-            losses: PathLosses::new(links, plan, streams),
+            losses: PathLosses::new(|l| (links[l].loss, links[l].ack_loss), plan, streams),
             began: start,
             rtt,
             packets_lost: 0,

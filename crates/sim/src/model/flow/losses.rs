@@ -1,6 +1,6 @@
 //! The loss processes on a connection's path.
 
-use crate::plan::{ConnectionPlan, LinkPlan, Streams};
+use crate::plan::{ConnectionPlan, Streams};
 use longfat_net::{Loss, LossModel};
 use longfat_wire::Kind;
 
@@ -10,13 +10,18 @@ use longfat_wire::Kind;
 pub struct PathLosses(Vec<(usize, Kind, Loss)>);
 
 impl PathLosses {
-    /// The processes of a connection over these links; `streams` are the connection's.
-    pub fn new(links: &[LinkPlan], connection: &ConnectionPlan, streams: &Streams) -> Self {
-        let data = connection.forward.iter().map(|&l| (l, Kind::Data, links[l].loss));
-        let acks = connection.reverse.iter().map(|&l| (l, Kind::Ack, links[l].ack_loss));
-        let models = data.chain(acks).filter(|(_, _, model)| *model != LossModel::None);
+    /// The processes of a connection. `models` returns the losses that a link, by its index, has among data
+    /// packets and among acknowledgements; `streams` are the connection's.
+    pub fn new(
+        models: impl Fn(usize) -> (LossModel, LossModel),
+        connection: &ConnectionPlan,
+        streams: &Streams,
+    ) -> Self {
+        let data = connection.forward.iter().map(|&l| (l, Kind::Data, models(l).0));
+        let acks = connection.reverse.iter().map(|&l| (l, Kind::Ack, models(l).1));
+        let lossy = data.chain(acks).filter(|(_, _, model)| *model != LossModel::None);
         let process = |(link, kind, model)| (link, kind, Loss::new(model, streams.loss(link, kind)));
-        PathLosses(models.map(process).collect())
+        PathLosses(lossy.map(process).collect())
     }
 
     /// Whether the connection meets no loss process.
