@@ -31,8 +31,8 @@ class Swept:
     """A folder that `longfat sweep` wrote.
 
     Attributes:
-        folder: where it lies.
-        document: its sweep.json.
+        folder: its path.
+        document: the content of its sweep.json.
     """
 
     def __init__(self, folder: Path, document: Mapping[str, Any]) -> None:
@@ -72,7 +72,7 @@ class Swept:
         return pa.table({name: pa.array([], pa.string()) for name in CLAIMS})
 
     def table(self, name: str) -> pa.Table:
-        """One of `NAMES`, in the order of the runs."""
+        """Returns one of the tables `NAMES`, in the order of the runs."""
         if name == "claims":
             return self.claims
         folder = self.folder / TABLES / name
@@ -80,18 +80,20 @@ class Swept:
         if not files:
             names = ["run", "repeat", *self.keys, *(["error"] if name == "failures" else [])]
             return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
-        import pyarrow.dataset as ds  # with pandas, which no worker of a sweep needs
+        import pyarrow.dataset as ds  # imports pandas, which no worker of a sweep needs
 
         try:
             schemas = [ds.dataset(file, partitioning=None).schema for file in files]
             whole = pa.unify_schemas(schemas, promote_options="permissive")
             table = ds.dataset(files, schema=whole, partitioning=None).to_table()
         except (pa.ArrowException, OSError):
-            raise LongfatError(f"{folder}: damaged; `longfat sweep` makes it anew from the runs") from None
+            raise LongfatError(
+                f"{folder}: damaged; run `longfat sweep` again to rebuild it from the runs"
+            ) from None
         return table.sort_by([("run", "ascending")])
 
     def series(self, run: int) -> pa.Table:
-        """The samples of a run, in long form: of ("flow" or "link"), its name, time and figures.
+        """Returns the samples of a run in long form: `of` ("flow" or "link"), name, time and quantities.
 
         Raises:
             InputError: there is no such run, or its samples were not kept.
@@ -101,17 +103,17 @@ class Swept:
 
         runs = self.runs.filter(pc.equal(self.runs["run"], run))
         if not runs.num_rows:
-            raise InputError(f"{self.folder}: no result of a run {run}")
+            raise InputError(f"{self.folder}: run {run} has no result")
         if "series" not in runs.column_names:
             raise InputError(f'{self.folder}: no samples; accepted: a sweep with keep = "series"')
         file = self.folder / runs["series"][0].as_py()
         try:
             return pq.read_table(file)
         except (pa.ArrowException, OSError):
-            raise LongfatError(f"{file}: damaged or gone; remove it and run again") from None
+            raise LongfatError(f"{file}: damaged or missing; remove it and run the sweep again") from None
 
     def with_flows(self) -> pa.Table:
-        """`runs` with each figure of each flow as a column flow_NAME_FIGURE."""
+        """Returns `runs` with a column flow_NAME_COLUMN for each column of each flow."""
         import pyarrow.compute as pc
 
         runs, flows = self.runs, self.flows
@@ -123,7 +125,7 @@ class Swept:
         return runs.sort_by([("run", "ascending")])
 
     def to_polars(self, name: str = "runs") -> polars.DataFrame:
-        """A table as a polars frame."""
+        """Returns a table as a polars frame."""
         import polars
 
         frame = polars.from_arrow(self.table(name))
@@ -131,12 +133,12 @@ class Swept:
         return frame
 
     def to_pandas(self, name: str = "runs") -> pandas.DataFrame:
-        """A table as a pandas frame."""
+        """Returns a table as a pandas frame."""
         frame: pandas.DataFrame = self.table(name).to_pandas()
         return frame
 
     def sql(self, query: str) -> pa.Table:
-        """The result of a query over the tables `runs`, `flows`, `failures` and `claims`.
+        """Returns the result of a query over the tables `runs`, `flows`, `failures` and `claims`.
 
         Raises:
             InputError: DuckDB refuses the query.
@@ -149,7 +151,9 @@ class Swept:
             try:
                 asked = database.sql(query)
                 if asked is None:
-                    raise InputError("--sql: no question; accepted: such as SELECT count(*) FROM runs")
+                    raise InputError(
+                        "--sql: the query is empty; accepted: for example SELECT count(*) FROM runs"
+                    )
                 answer: pa.Table = asked.to_arrow_table()
             except duckdb.Error as error:
                 named = isinstance(error, (duckdb.BinderException, duckdb.CatalogException))
@@ -158,7 +162,7 @@ class Swept:
         return answer
 
     def _columns(self) -> str:
-        """Which tables and columns there are, for messages."""
+        """Lists the tables and columns, for messages."""
         tables = {name: self.table(name).column_names for name in ("runs", "flows")}
         own = [name for name in tables["flows"] if name not in tables["runs"]]
         return (
@@ -168,21 +172,21 @@ class Swept:
 
 
 def open_sweep(folder: Path | str) -> Swept:
-    """What `longfat sweep` wrote to a folder.
+    """Opens a folder that `longfat sweep` wrote.
 
     Raises:
-        InputError: it holds none, or one of a newer version.
+        InputError: it holds no sweep, or one of a newer version.
     """
     path = Path(folder) / SWEEP_FILE
     try:
         document = _document(path)
     except FileNotFoundError:
         if (Path(folder) / "suite.json").exists():
-            why = "a suite, whose ledger `longfat claims` shows"
+            why = "holds a suite; `longfat claims` shows its ledger"
         elif (Path(folder) / STORE_FILE).exists():
-            why = "one that has not come to its end: run it again"
+            why = "holds a sweep that did not finish; run it again"
         else:
-            why = f"no sweep ({SWEEP_FILE})"
+            why = f"holds no sweep ({SWEEP_FILE})"
         raise InputError(f"{folder}: {why}; accepted: what `longfat sweep` wrote") from None
     except (OSError, ValueError, TypeError, KeyError):
         raise InputError(f"{path}: not a stored sweep") from None
@@ -191,7 +195,7 @@ def open_sweep(folder: Path | str) -> Swept:
 
 
 def refuse_newer(folder: Path | str) -> None:
-    """InputError if the sweep in a folder is of a newer version; an unreadable folder is no sweep."""
+    """Raises InputError if the sweep in a folder is of a newer version; an unreadable one counts as none."""
     path = Path(folder) / SWEEP_FILE
     try:
         document = _document(path)
@@ -209,14 +213,14 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _refuse_newer(path: Path, document: Mapping[str, Any]) -> None:
     if document["format"] > FORMAT:
-        made = document.get("provenance", {}).get("version", "of a later day")
+        made = document.get("provenance", {}).get("version", "of a later version")
         raise InputError(
             f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
         )
 
 
 def _quoted(name: str) -> str:
-    """As SQL wants it."""
+    """Quotes a column's name for SQL where that is needed."""
     return name if name.isidentifier() else f'"{name}"'
 
 
