@@ -9,8 +9,9 @@ result.to_pandas("flows")
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from longfat.lazy import getter
 
 if TYPE_CHECKING:
     from longfat.api import run, run_many
@@ -39,14 +40,7 @@ _MODULES = {
     **dict.fromkeys(("run", "run_many"), "api"),
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Imports a name when it is first used, so that the command starts before anything slow is imported."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = getter(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

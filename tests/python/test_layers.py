@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
-    ("errors", "numbers", "units", "words", "_core"),
+    ("errors", "lazy", "numbers", "units", "words", "_core"),
     ("installation",),
     ("scenario",),
     ("figure",),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from longfat.lazy import getter
 
 if TYPE_CHECKING:
     from longfat.scenario.bottleneck import Bottleneck
@@ -22,11 +23,4 @@ _MODULES = {
     "Scenario": "model",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Imports a name when it is first used: the registry alone does not need the model."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = getter(__name__, _MODULES)
