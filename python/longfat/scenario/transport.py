@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     model_serializer,
     model_validator,
 )
@@ -79,12 +80,15 @@ class Transport(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_forms_are_written_out(cls, data: Any) -> Any:
+    def _short_forms_are_written_out(cls, data: Any, info: ValidationInfo) -> Any:
         if not isinstance(data, Mapping):
             return data
         algorithm = data.get("algorithm", cls.model_fields["algorithm"].default)
+        usual = (info.context or {}).get("stack")
         if "stack" in data:
-            data = _with_stack(data, algorithm)
+            data = _with_stack(data, data["stack"], algorithm)
+        elif usual is not None and _carrier(algorithm) == "tcp":
+            data = _with_stack(data, usual, algorithm)
         if "variant" in data:
             rest = {key: value for key, value in data.items() if key != "variant"}
             data = rest | {"algorithm": {"variant": data["variant"]} | _table(algorithm)}
@@ -127,11 +131,11 @@ def _table(algorithm: Any) -> dict[str, Any]:
     return dict(written) if isinstance(written, Mapping) else {"name": written}
 
 
-def _with_stack(data: Mapping[str, Any], algorithm: Any) -> dict[str, Any]:
-    """A table with the keys of its stack in place of the stack's name; keys that are written out win."""
-    stack = stacks.find(data["stack"])
+def _with_stack(data: Mapping[str, Any], name: Any, algorithm: Any) -> dict[str, Any]:
+    """A table with the keys of a stack in place of the stack's name; keys that are written out win."""
+    stack = stacks.find(name)
     row = _row(algorithm)
-    if row is not None and row.get("transport", "tcp") != "tcp":
+    if row is not None and _carrier(algorithm) != "tcp":
         raise ValueError(
             f'stack = "{stack.name}" does not go with "{row["name"]}", which is not TCP; accepted: no stack'
         )
@@ -149,6 +153,19 @@ def _row(algorithm: Any) -> registry.Row | None:
         return registry.find("algorithms", name)
     except ValueError:
         return None  # a wrong name is refused where the algorithm is read
+
+
+def _carrier(algorithm: Any) -> str:
+    """What carries the algorithm that a table names."""
+    row = _row(algorithm)
+    return "tcp" if row is None else row.get("transport", "tcp")
+
+
+def unlike(part: Transport, stack: stacks.Stack) -> list[str]:
+    """The keys of stacks in which a connection over TCP differs from this stack's hosts."""
+    hosts = Transport.model_validate({"algorithm": part.algorithm, "stack": stack.name})
+    keys = [key for key in stacks.PRESET_KEYS if key in Transport.model_fields]
+    return [key for key in keys if getattr(part, key) != getattr(hosts, key)]
 
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)
