@@ -21,7 +21,7 @@ KERNELS_OWN = (
     "rto_min",
     "quick_start",
 )
-"""Options of a flow that the kernel decides itself; accepted: their defaults, and what the stack "linux" has."""
+"""Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
 
 
 def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> None:
