@@ -133,6 +133,7 @@ def _connection(connection: Connection) -> Plan:
         "quick_start_bps": part.quick_start,
         # Left out where it is the default, so that runs stored before this key existed stay valid.
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
+        **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
     }
 
 
