@@ -134,6 +134,7 @@ def _connection(connection: Connection) -> Plan:
         # Left out where it is the default, so that runs stored before this key existed stay valid.
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
         **({} if part.quick_acks == 16 else {"quick_acks": part.quick_acks}),
+        **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
     }
 
 
