@@ -19,6 +19,10 @@ KERNELS_OWN = (
     "byte_counting",
     "host_tick",
     "rto_min",
+    "rto_min_of",
+    "rto_tick",
+    "initial_rto",
+    "timestamps",
     "quick_start",
 )
 """Options of a flow that the kernel decides itself; only their defaults are accepted."""

@@ -206,8 +206,13 @@ mod tests {
 
     fn receiver(c: &impl CongestionControl, delayed: bool) -> Echoing {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        let receiver =
-            Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, uncounted_hops: 1 });
+        let receiver = Receiver::new(ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack,
+            sack: true,
+            timestamps: true,
+            uncounted_hops: 1,
+        });
         Echoing::new(receiver, c.mirror(PACKET))
     }
 

@@ -4,7 +4,7 @@
 use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Happened, Receiver, ReceiverConfig, Recovery, RttSamples, Sender, SenderConfig, SenderCounters,
+    Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples, Sender, SenderConfig, SenderCounters,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -39,7 +39,8 @@ pub fn config() -> SenderConfig {
         recovery: Recovery::RateHalving,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,
-        rto_min: ms(200),
+        rto: RtoConfig::with_min(ms(200)),
+        timestamps: true,
         ecn: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
@@ -108,6 +109,7 @@ impl Path {
             flow: config.flow,
             delayed_ack: None,
             sack: config.loss_detection == LossDetection::Sack,
+            timestamps: config.timestamps,
             uncounted_hops: 0,
         };
         let mut sender = Sender::new(config, controller);
@@ -134,6 +136,7 @@ impl Path {
             flow: FlowId(0),
             delayed_ack: Some(wait),
             sack: true,
+            timestamps: true,
             uncounted_hops: 0,
         });
         self

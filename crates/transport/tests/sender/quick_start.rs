@@ -37,7 +37,8 @@ fn open_through(
 ) -> (Sender, Vec<SimPacket>) {
     let mut sender = Sender::new(asking(), standard());
     sender.keep_log();
-    let receiver = ReceiverConfig { flow: FlowId(0), delayed_ack: None, sack: true, uncounted_hops };
+    let receiver =
+        ReceiverConfig { flow: FlowId(0), delayed_ack: None, sack: true, timestamps: true, uncounted_hops };
     let mut sent = Vec::new();
     sender.start(Time::ZERO, &mut |p| sent.push(p));
     let mut syn = sent.pop().expect("a connection request");
