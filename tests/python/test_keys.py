@@ -61,6 +61,7 @@ TRANSPORT: dict[str, Any] = {
     "max_ssthresh": 50,
     "delayed_ack": False,
     "delayed_ack_timeout": "100 ms",
+    "quick_acks": 2,
     "byte_counting": False,
     "sack": False,
     "recovery": "prr",

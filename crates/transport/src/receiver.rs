@@ -4,7 +4,6 @@
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
-//! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
 
 use crate::packet_sizes::{ack_bytes, syn_bytes};
 use longfat_units::{Interval, Time};
@@ -13,8 +12,6 @@ use longfat_wire::{
 };
 use std::collections::VecDeque;
 
-const QUICK_ACKS: u32 = 16;
-
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverConfig {
@@ -22,6 +19,8 @@ pub struct ReceiverConfig {
     pub flow: FlowId,
     /// Acknowledge every second segment, and a single one after this long; `None` acknowledges each segment.
     pub delayed_ack: Option<Interval>,
+    /// The first this many acknowledgements of a connection are not delayed (Linux TCP_MAX_QUICKACKS).
+    pub quick_acks: u32,
     /// Send SACK blocks.
     pub sack: bool,
     /// Packets carry timestamps (RFC 7323).
@@ -66,7 +65,7 @@ impl Receiver {
             early: VecDeque::new(),
             recent: [u64::MAX; SackBlocks::MOST],
             unacknowledged: 0,
-            quick: QUICK_ACKS,
+            quick: config.quick_acks,
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
@@ -234,6 +233,7 @@ mod tests {
         Receiver::new(ReceiverConfig {
             flow: FlowId(0),
             delayed_ack,
+            quick_acks: 16,
             sack: true,
             timestamps: true,
             uncounted_hops: 1,
@@ -256,6 +256,16 @@ mod tests {
         assert_eq!(acks.last().unwrap().seq, 36);
         // the echo is the earlier segment of the pair
         assert_eq!(acks.last().unwrap().stamp, Time::from_ns(34));
+    }
+
+    #[test]
+    fn a_receiver_without_quick_acknowledgements_delays_from_the_first_segment_on() {
+        for (quick_acks, at_once) in [(0, 0), (2, 2), (7, 7)] {
+            let config = ReceiverConfig { quick_acks, ..receiver(true).config };
+            let acks = arrivals(&mut Receiver::new(config), 0..20 + u64::from(quick_acks));
+            assert_eq!(acks.len(), at_once + 10);
+            assert_eq!(acks[at_once].seq, u64::from(quick_acks) + 2);
+        }
     }
 
     #[test]

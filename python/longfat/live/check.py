@@ -16,6 +16,7 @@ KERNELS_OWN = (
     "max_ssthresh",
     "delayed_ack",
     "delayed_ack_timeout",
+    "quick_acks",
     "byte_counting",
     "host_tick",
     "rto_min",

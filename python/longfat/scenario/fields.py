@@ -33,6 +33,7 @@ PAGE_BYTES = (1, 1e12)
 LARGEST_FILE_BYTES = (1e6, 1e12)
 """The least is above the 133 kB at which SURGE's tail begins."""
 WINDOWS_SEGMENTS = (1.0, 1e9)
+MOST_QUICK_ACKS = 1_000_000_000
 LONGEST_NAME = 100
 MOST_FLOWS = 100_000
 MOST_SESSIONS = 100_000
@@ -184,6 +185,7 @@ FlowCount = Annotated[int, _whole((1, MOST_FLOWS), "flows")]
 Flows = Annotated[int, _whole((1, MOST_SESSIONS), "flows")]
 Users = Annotated[int, _whole((1, MOST_SESSIONS), "users")]
 Sources = Annotated[int, _whole((1, MOST_SESSIONS), "sources")]
+QuickAcks = Annotated[int, _whole((0, MOST_QUICK_ACKS), "segments")]
 WebSessions = Annotated[int, _whole((0, MOST_SESSIONS), "sessions")]
 """Zero is allowed: a grid may have a point without sessions."""
 

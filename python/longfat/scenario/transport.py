@@ -18,6 +18,7 @@ from longfat.scenario.fields import (
     AckTimeout,
     InitialRto,
     Mss,
+    QuickAcks,
     QuickStartRate,
     RtoFloor,
     Segments,
@@ -62,6 +63,8 @@ class Transport(Part):
     """The receiver acknowledges every second segment."""
     delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
     """The receiver acknowledges a single segment after this long."""
+    quick_acks: QuickAcks = 16  # Linux TCP_MAX_QUICKACKS
+    """The first this many ACKs of a connection are not delayed."""
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
     sack: Switch | None = None

@@ -21,7 +21,15 @@ pub enum SlowStart {
     Limited,
 }
 
+/// Of plans that are older than the key: Linux TCP_MAX_QUICKACKS.
+const fn quick_acks() -> u32 {
+    16
+}
+
 /// A connection's options as read from JSON.
+///
+/// Keys with a default are younger than stored plans: a plan leaves them out where they have it, because it is
+/// stored under the digest of its text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionPlan {
@@ -55,6 +63,9 @@ pub struct ConnectionPlan {
     pub delayed_ack: bool,
     /// A single segment is acknowledged after this long, seconds.
     pub delayed_ack_timeout_s: f64,
+    /// The first this many acknowledgements are not delayed.
+    #[serde(default = "quick_acks")]
+    pub quick_acks: u32,
     /// Appropriate byte counting (RFC 3465).
     pub byte_counting: bool,
     /// Overrides whether the algorithm's way of loss recovery uses SACK; null keeps it.

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 pub const RTT_MS: u64 = 100;
 pub const MSS: u32 = 1000;
 pub const HEADER: u32 = 52;
+pub const QUICK_ACKS: u32 = 16;
 
 pub fn ms(x: u64) -> Interval {
     Interval::from_millis(x)
@@ -108,6 +109,7 @@ impl Path {
         let receiver = ReceiverConfig {
             flow: config.flow,
             delayed_ack: None,
+            quick_acks: QUICK_ACKS,
             sack: config.loss_detection == LossDetection::Sack,
             timestamps: config.timestamps,
             uncounted_hops: 0,
@@ -135,6 +137,7 @@ impl Path {
         self.receiver = Receiver::new(ReceiverConfig {
             flow: FlowId(0),
             delayed_ack: Some(wait),
+            quick_acks: QUICK_ACKS,
             sack: true,
             timestamps: true,
             uncounted_hops: 0,

@@ -103,6 +103,7 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
     let receiver = Receiver::new(ReceiverConfig {
         flow: sender.flow,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
+        quick_acks: plan.quick_acks,
         sack: sender.loss_detection == LossDetection::Sack,
         timestamps: sender.timestamps,
         uncounted_hops: 1, // the router before the first link
