@@ -64,6 +64,7 @@ TRANSPORT: dict[str, Any] = {
     "quick_acks": 2,
     "byte_counting": False,
     "sack": False,
+    "loss_detection": "tahoe",
     "recovery": "prr",
     "rtt_samples": "last",
     "host_tick": "1 ms",
@@ -205,6 +206,7 @@ def test_every_transport_key_says_what_udp_and_the_kernel_do_with_it() -> None:
     over_udp = {"algorithm", "mss", "host_tick", "rto_min"}
     assert keys - TCP_OPTIONS == over_udp, "scenario/named.py: TCP_OPTIONS"
     set_in_the_kernel = {"algorithm", "mss", "initial_window", "sack", "recovery", "rtt_samples", "ecn"}
+    set_in_the_kernel |= {"loss_detection"}
     assert keys - set(KERNELS_OWN) == set_in_the_kernel, "live/check.py: KERNELS_OWN"
 
 

@@ -6,7 +6,7 @@ from longfat.errors import InputError
 from longfat.live import traffic as traffics
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
-from longfat.scenario.transport import Transport
+from longfat.scenario.transport import WITH_SACK, Transport
 from longfat.words import shown
 
 KERNELS_OWN = (
@@ -89,6 +89,12 @@ def _check_part(table: str, part: Transport) -> None:
             )
     if part.sack is False:
         raise InputError(f"{table}.sack = false: accepted with --backend live: true, as in the kernel")
+    if part.loss_detection not in (None, *WITH_SACK):
+        accepted = ", ".join(f'"{name}"' for name in sorted(WITH_SACK))
+        raise InputError(
+            f'{table}.loss_detection = "{part.loss_detection}": the kernel has SACK; accepted with '
+            f"--backend live: {accepted}, or leave it out"
+        )
 
 
 def _names() -> str:

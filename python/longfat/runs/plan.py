@@ -138,6 +138,7 @@ def _connection(connection: Connection) -> Plan:
         **({} if part.rto_min_of == "margin" else {"rto_min_of": part.rto_min_of}),
         **({} if part.rto_tick == 0.0 else {"rto_tick_s": part.rto_tick}),
         **({} if part.initial_rto == 1.0 else {"initial_rto_s": part.initial_rto}),
+        **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
     }
 
 

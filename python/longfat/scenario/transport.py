@@ -68,8 +68,10 @@ class Transport(Part):
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
     sack: Switch | None = None
-    """Selective acknowledgement; by default what the algorithm has in the registry."""
-    recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
+    loss_detection: Literal["sack", "newreno", "reno", "tahoe"] | None = None
+    """How the sender finds losses; by default as the algorithm has it in the registry."""
+    recovery: Literal["rate-halving", "prr", "prr-9937"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
@@ -116,6 +118,17 @@ class Transport(Part):
             )
         return self
 
+    @model_validator(mode="after")
+    def _sack_agrees_with_the_loss_detection(self) -> Self:
+        chosen = self.loss_detection
+        if self.sack is None or chosen is None or self.sack == (chosen in WITH_SACK):
+            return self
+        others = [f'"{name}"' for name in LOSS_DETECTIONS if (name in WITH_SACK) == self.sack]
+        raise ValueError(
+            f'sack = {str(self.sack).lower()} contradicts loss_detection = "{chosen}"; accepted: one of the '
+            f"two keys, or beside this sack {', '.join(others)}"
+        )
+
     @model_serializer(mode="wrap")
     def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
@@ -130,5 +143,9 @@ class Transport(Part):
         """The bytes of a full packet of IP."""
         return self.mss + self.header_bytes
 
+
+LOSS_DETECTIONS = ("sack", "newreno", "reno", "tahoe")
+WITH_SACK = frozenset({"sack"})
+"""The ways of `loss_detection` in which the receiver sends selective acknowledgements."""
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)

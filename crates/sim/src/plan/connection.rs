@@ -70,6 +70,9 @@ pub struct ConnectionPlan {
     pub byte_counting: bool,
     /// Overrides whether the algorithm's way of loss recovery uses SACK; null keeps it.
     pub sack: Option<bool>,
+    /// How losses are found, whatever the algorithm's own way and [`ConnectionPlan::sack`] are; null keeps them.
+    #[serde(default)]
+    pub loss_detection: Option<LossDetection>,
     /// How the window shrinks during SACK recovery.
     pub recovery: Recovery,
     /// Which round-trip times the algorithm gets. Plans leave the default, `echoed`, out: their stored keys
@@ -151,11 +154,13 @@ impl CheckedConnection {
         &self.transport
     }
 
-    /// How a TCP sender finds and repairs losses: as this algorithm does, unless `sack` overrides that.
+    /// How a TCP sender finds and repairs losses: as this algorithm does, unless `loss_detection` or `sack`
+    /// overrides that.
     pub const fn loss_detection(&self, own: LossDetection) -> LossDetection {
-        match (self.plan.sack, own) {
-            (Some(true), _) => LossDetection::Sack,
-            (Some(false), LossDetection::Sack) => LossDetection::NewReno,
+        match (self.plan.loss_detection, self.plan.sack, own) {
+            (Some(chosen), ..) => chosen,
+            (None, Some(true), _) => LossDetection::Sack,
+            (None, Some(false), LossDetection::Sack) => LossDetection::NewReno,
             _ => own,
         }
     }

@@ -50,11 +50,11 @@ impl Sender {
             }
         };
         match self.phase {
-            Phase::Open | Phase::Reducing if found => self.begin_recovery(now),
+            Phase::Open | Phase::Reducing if found => self.begin_recovery(now, newly),
             // the echo continues until the announcement of the last reduction, above the recovery point, has
             // arrived
             Phase::Open if packet.ecn_flag && self.config.ecn && base > self.recovery_point => {
-                self.begin_reduction(now);
+                self.begin_reduction(now, newly);
             }
             Phase::Recovery if cumulative > 0 => self.partial_ack(now),
             _ => {}
@@ -66,7 +66,8 @@ impl Sender {
             let held = self.send_at != Time::NEVER && self.config.recovery == Recovery::RateHalving;
             let in_flight =
                 if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
-            self.episode.step(self.config.recovery, newly, in_flight, &mut self.window);
+            let safe = cumulative > 0 && !found;
+            self.episode.step(self.config.recovery, newly, in_flight, safe, &mut self.window);
         }
     }
 
@@ -109,7 +110,7 @@ impl Sender {
         self.announce_reduction = true;
     }
 
-    fn begin_recovery(&mut self, now: Time) {
+    fn begin_recovery(&mut self, now: Time, newly: u64) {
         self.note(now, Happened::Loss);
         self.timed = self.next;
         self.rto_at = self.rtt.deadline(now);
@@ -122,7 +123,7 @@ impl Sender {
         }
         if self.phase != Phase::Reducing {
             self.congestion(now, Cause::Loss);
-            self.episode = Episode::new(self.next - self.board.base());
+            self.begin_episode(newly);
         }
         self.phase = Phase::Recovery;
         self.patience = Time::NEVER;
@@ -135,13 +136,18 @@ impl Sender {
         }
     }
 
-    fn begin_reduction(&mut self, now: Time) {
+    fn begin_episode(&mut self, newly: u64) {
+        let outstanding = self.next - self.board.base();
+        self.episode = Episode::new(self.config.recovery, outstanding, self.board.sacked(), newly);
+    }
+
+    fn begin_reduction(&mut self, now: Time, newly: u64) {
         self.note(now, Happened::Mark);
         if self.risks_quick_start() {
             return self.revert_quick_start(now, Cause::Mark);
         }
         self.congestion(now, Cause::Mark);
-        self.episode = Episode::new(self.next - self.board.base());
+        self.begin_episode(newly);
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
         if self.config.loss_detection != LossDetection::Sack {
