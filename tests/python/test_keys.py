@@ -69,6 +69,10 @@ TRANSPORT: dict[str, Any] = {
     "rtt_samples": "last",
     "host_tick": "1 ms",
     "rto_min": "1 s",
+    "rto_min_of": "timeout",
+    "rto_tick": "10 ms",
+    "initial_rto": "3 s",
+    "timestamps": False,
     "ecn": True,
     "quick_start": "1 Mbit/s",
 }

@@ -4,16 +4,13 @@
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
-//! | acknowledgement size | 52 bytes and the SACK option | IP 20, TCP 20, timestamps 12 |
 
+use crate::packet_sizes::{ack_bytes, syn_bytes};
 use longfat_units::{Interval, Time};
 use longfat_wire::{
     Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
 };
 use std::collections::VecDeque;
-
-const ACK_BYTES: u32 = 52;
-const SYN_BYTES: u32 = 60;
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +23,8 @@ pub struct ReceiverConfig {
     pub quick_acks: u32,
     /// Send SACK blocks.
     pub sack: bool,
+    /// Packets carry timestamps (RFC 7323).
+    pub timestamps: bool,
     /// Routers that a connection request passes without a decrement of its time-to-live. A path of links
     /// decrements it from one link to the next, but not where the sender's host hands the packet to the
     /// first.
@@ -36,6 +35,8 @@ pub struct ReceiverConfig {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
+    /// An acknowledgement without SACK blocks, IP bytes.
+    ack_bytes: u32,
     /// The next segment expected in order.
     next: u64,
     /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
@@ -58,6 +59,7 @@ impl Receiver {
     /// A receiver that waits for a connection request.
     pub fn new(config: ReceiverConfig) -> Self {
         Receiver {
+            ack_bytes: ack_bytes(config.timestamps),
             config,
             next: 0,
             early: VecDeque::new(),
@@ -122,7 +124,13 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     fn accept(&self, request: &SimPacket) -> SimPacket {
-        let mut answer = SimPacket::new(Kind::SynAck, self.config.flow, 0, SYN_BYTES, request.stamp);
+        let mut answer = SimPacket::new(
+            Kind::SynAck,
+            self.config.flow,
+            0,
+            syn_bytes(self.config.timestamps),
+            request.stamp,
+        );
         if let Some(&Explicit::QuickStart(asked)) = request.explicit()
             && asked.function == Function::Request
             && asked.rate != RateCode::NONE
@@ -190,7 +198,7 @@ impl Receiver {
     fn acknowledge(&mut self, arrived: Time, stamp: Time) -> SimPacket {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
-        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, ACK_BYTES, self.echo);
+        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, self.ack_bytes, self.echo);
         ack.one_way_delay_ns = arrived.since(stamp).as_ns().min(u64::from(u32::MAX)) as u32;
         ack.ecn_flag = self.echo_mark;
         if self.config.sack && !self.early.is_empty() {
@@ -227,6 +235,7 @@ mod tests {
             delayed_ack,
             quick_acks: 16,
             sack: true,
+            timestamps: true,
             uncounted_hops: 1,
         })
     }

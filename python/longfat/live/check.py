@@ -20,6 +20,10 @@ KERNELS_OWN = (
     "byte_counting",
     "host_tick",
     "rto_min",
+    "rto_min_of",
+    "rto_tick",
+    "initial_rto",
+    "timestamps",
     "quick_start",
 )
 """Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""

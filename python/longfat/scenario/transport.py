@@ -18,6 +18,7 @@ from pydantic import (
 from longfat.scenario import registry, stacks
 from longfat.scenario.fields import (
     AckTimeout,
+    InitialRto,
     Mss,
     QuickAcks,
     QuickStartRate,
@@ -31,6 +32,8 @@ from longfat.scenario.named import Algorithm, AlgorithmSpec, write_algorithm
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
+TIMESTAMP_BYTES = 12
+"""The timestamps option of RFC 7323, padded."""
 
 
 class Part(BaseModel):
@@ -74,10 +77,18 @@ class Transport(Part):
     """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
+    timestamps: Switch = True
+    """Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip."""
     host_tick: Tick = 0.0
     """Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
-    """Least margin of the retransmission timeout above the smoothed RTT."""
+    """Least margin of the retransmission timeout above the smoothed RTT, or least timeout: `rto_min_of`."""
+    rto_min_of: Literal["margin", "timeout"] = "margin"
+    """What `rto_min` bounds: the margin above the smoothed RTT (Linux), or the whole timeout (RFC 6298)."""
+    rto_tick: Tick = 0.0
+    """The clock of the retransmission timer: RTTs and timeouts are whole ticks. With 0 it is exact."""
+    initial_rto: InitialRto = 1.0  # RFC 6298, section 2.1
+    """The retransmission timeout before the first RTT sample."""
     ecn: Switch = False
     """Negotiate ECN (RFC 3168): a queue with `ecn = true` marks packets instead of dropping them."""
     quick_start: QuickStartRate | None = None
@@ -133,7 +144,7 @@ class Transport(Part):
     @property
     def header_bytes(self) -> int:
         """The bytes of headers before each segment's payload."""
-        return HEADER_BYTES + self.algorithm.explicit_bytes
+        return HEADER_BYTES + self.algorithm.explicit_bytes - (0 if self.timestamps else TIMESTAMP_BYTES)
 
     @property
     def packet_bytes(self) -> float:

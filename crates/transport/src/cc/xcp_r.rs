@@ -206,8 +206,14 @@ mod tests {
 
     fn receiver(c: &impl CongestionControl, delayed: bool) -> Echoing {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        let config =
-            ReceiverConfig { flow: FlowId(0), delayed_ack, quick_acks: 16, sack: true, uncounted_hops: 1 };
+        let config = ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack,
+            quick_acks: 16,
+            sack: true,
+            timestamps: true,
+            uncounted_hops: 1,
+        };
         Echoing::new(Receiver::new(config), c.mirror(PACKET))
     }
 

@@ -4,7 +4,7 @@
 use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Happened, Receiver, ReceiverConfig, Recovery, RttSamples, Sender, SenderConfig, SenderCounters,
+    Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples, Sender, SenderConfig, SenderCounters,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -40,7 +40,8 @@ pub fn config() -> SenderConfig {
         recovery: Recovery::RateHalving,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,
-        rto_min: ms(200),
+        rto: RtoConfig::with_min(ms(200)),
+        timestamps: true,
         ecn: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
@@ -110,6 +111,7 @@ impl Path {
             delayed_ack: None,
             quick_acks: QUICK_ACKS,
             sack: config.loss_detection == LossDetection::Sack,
+            timestamps: config.timestamps,
             uncounted_hops: 0,
         };
         let mut sender = Sender::new(config, controller);
@@ -137,6 +139,7 @@ impl Path {
             delayed_ack: Some(wait),
             quick_acks: QUICK_ACKS,
             sack: true,
+            timestamps: true,
             uncounted_hops: 0,
         });
         self
