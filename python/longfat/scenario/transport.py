@@ -64,6 +64,8 @@ class Transport(Part):
     """The first this many ACKs of a connection are not delayed."""
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
+    slow_start_limit: SegmentsOrInfinite = 2.0  # RFC 3465, section 2.2, L
+    """With byte counting, the most segments that one ACK counts in slow-start."""
     sack: Switch | None = None
     """Selective acknowledgement; by default what the algorithm has in the registry."""
     recovery: Literal["rate-halving", "prr"] = "rate-halving"
