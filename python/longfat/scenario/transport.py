@@ -69,6 +69,8 @@ class Transport(Part):
     """The first this many ACKs of a connection are not delayed."""
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
+    slow_start_limit: SegmentsOrInfinite = 2.0  # RFC 3465, section 2.2, L
+    """With byte counting, the most segments that one ACK counts in slow-start."""
     sack: Switch | None = None
     """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
     loss_detection: Literal["sack", "newreno", "reno", "tahoe"] | None = None

@@ -36,6 +36,7 @@ pub fn config() -> SenderConfig {
         max_window: f64::INFINITY,
         max_ssthresh: f64::INFINITY,
         byte_counting: true,
+        slow_start_limit: 2.0,
         loss_detection: LossDetection::Sack,
         recovery: Recovery::RateHalving,
         host_tick: Interval::ZERO,
