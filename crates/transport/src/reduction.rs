@@ -3,7 +3,8 @@
 use crate::cc::Window;
 use serde::Deserialize;
 
-/// How the window shrinks during SACK recovery. In JSON: `rate-halving` or `prr`.
+/// How the window shrinks during SACK recovery. In JSON: `rate-halving`, `prr` or
+/// `immediate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
@@ -13,6 +14,8 @@ pub enum Recovery {
     RateHalving,
     /// Proportional rate reduction with its slow-start reduction bound (RFC 6937).
     Prr,
+    /// At once (RFC 6675; ns-2's Sack1 agent).
+    Immediate,
 }
 
 /// The running reduction of one recovery episode.
@@ -52,13 +55,14 @@ impl Episode {
                     proportional(self.delivered, self.sent, newly, self.outstanding, in_flight, w.ssthresh);
                 w.cwnd = (in_flight + quota).max(1) as f64;
             }
+            Recovery::Immediate => {}
         }
     }
 
     /// The window with which the sender continues.
     pub fn end(how: Recovery, w: &mut Window) {
         w.cwnd = match how {
-            Recovery::RateHalving => w.cwnd.min(w.ssthresh),
+            Recovery::RateHalving | Recovery::Immediate => w.cwnd.min(w.ssthresh),
             Recovery::Prr => w.ssthresh,
         };
     }

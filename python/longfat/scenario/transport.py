@@ -68,7 +68,7 @@ class Transport(Part):
     """With byte counting, the most segments that one ACK counts in slow-start."""
     sack: Switch | None = None
     """Selective acknowledgement; by default what the algorithm has in the registry."""
-    recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    recovery: Literal["rate-halving", "prr", "immediate"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""

@@ -123,8 +123,8 @@ impl Sender {
         self.must_send = true;
         if self.config.loss_detection != LossDetection::Sack {
             self.board.lose(self.board.base());
-            self.window.cwnd = self.window.ssthresh;
         }
+        self.reduce_at_once();
     }
 
     fn begin_reduction(&mut self, now: Time) {
@@ -136,7 +136,12 @@ impl Sender {
         self.episode = Episode::new(self.next - self.board.base());
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
-        if self.config.loss_detection != LossDetection::Sack {
+        self.reduce_at_once();
+    }
+
+    /// Without SACK the window is reduced at once, with SACK if `recovery` says so.
+    fn reduce_at_once(&mut self) {
+        if self.config.loss_detection != LossDetection::Sack || self.config.recovery == Recovery::Immediate {
             self.window.cwnd = self.window.ssthresh;
         }
     }
