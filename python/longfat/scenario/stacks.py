@@ -256,6 +256,11 @@ NS_2 = Stack(
             "Reno without SACK (ns-default.tcl)",
             {"xcp": "reno", "xcp-r": "reno"},
         ),
+        Setting(
+            "recovery",
+            "immediate",
+            "tcp/tcp-sack1.cc, dupack_action: slowdown halves cwnd at once, and pipe_ says what may be sent",
+        ),
         Setting("initial_rto", "3 s", "ns-default.tcl: rtxcur_init_ 3.0"),
         Setting("rto_tick", "10 ms", "ns-default.tcl: tcpTick_ 0.01"),
         Setting(
@@ -290,6 +295,7 @@ QUIC = Stack(
         ),
         Setting("quick_acks", 0, "RFC 9000, section 13.2.2: an ACK after two packets, from the beginning"),
         Setting("delayed_ack_timeout", "25 ms", "RFC 9000, section 18.2: max_ack_delay"),
+        Setting("recovery", "immediate", "RFC 9002, section 7.3.2: the window is reduced immediately"),
         Setting("rtt_samples", "last", "RFC 9002, section 5.1: the RTT of the largest packet acknowledged"),
     ),
     (

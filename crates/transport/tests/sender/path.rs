@@ -248,6 +248,11 @@ impl Path {
         self
     }
 
+    /// Handles the next event, whenever it is.
+    pub fn run_one_event(&mut self) {
+        assert!(self.step(at_ms(1_000_000)), "nothing happens any more");
+    }
+
     /// Runs until the transfer is complete, a thousand seconds at most.
     pub fn run_to_end(&mut self) -> &mut Self {
         while !self.sender.is_done() {
