@@ -103,7 +103,10 @@ Router = Annotated[RouterSpec, _form("routers", RouterSpec, "xcp")]
 
 TCP_OPTIONS = frozenset(
     {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
+    | {"quick_acks", "slow_start_limit"}
     | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "rtt_samples", "ecn", "quick_start"}
+    | {"timestamps", "initial_rto", "rto_tick", "rto_min_of"}
+    | {"loss_detection"}
 )
 """Keys of a flow that mean nothing to transports over UDP."""
 
@@ -216,7 +219,8 @@ def callable_name(factory: Callable[..., Any]) -> str:
     return f"{file or 'unknown.py'}:{getattr(factory, '__qualname__', type(factory).__qualname__)}"
 
 
-def _write_algorithm(algorithm: AlgorithmSpec, mode: str) -> Any:
+def write_algorithm(algorithm: AlgorithmSpec, mode: str = "python") -> Any:
+    """Returns what `Algorithm` reads; mode "json" is for texts."""
     # Python values keep a callable, texts name it.
     name: Any = algorithm.factory if algorithm.factory and mode == "python" else algorithm.name
     if not algorithm.parameters:
@@ -235,5 +239,5 @@ def _algorithm_schema() -> Schema:
 
 Algorithm = Annotated[
     AlgorithmSpec,
-    Form(_ALGORITHM, lambda value, at: _read_algorithm(value, at.base), _write_algorithm, _algorithm_schema),
+    Form(_ALGORITHM, lambda value, at: _read_algorithm(value, at.base), write_algorithm, _algorithm_schema),
 ]

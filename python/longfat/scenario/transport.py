@@ -10,13 +10,17 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     model_serializer,
     model_validator,
 )
 
+from longfat.scenario import registry, stacks
 from longfat.scenario.fields import (
     AckTimeout,
+    InitialRto,
     Mss,
+    QuickAcks,
     QuickStartRate,
     RtoFloor,
     Segments,
@@ -24,10 +28,12 @@ from longfat.scenario.fields import (
     Switch,
     Tick,
 )
-from longfat.scenario.named import Algorithm, AlgorithmSpec
+from longfat.scenario.named import Algorithm, AlgorithmSpec, write_algorithm
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
+TIMESTAMP_BYTES = 12
+"""The timestamps option of RFC 7323, padded."""
 
 
 class Part(BaseModel):
@@ -39,7 +45,7 @@ class Part(BaseModel):
 class Transport(Part):
     """How the two ends of a connection behave; flows and background traffic share it."""
 
-    also_accepts: ClassVar[tuple[str, ...]] = ("variant",)
+    also_accepts: ClassVar[tuple[str, ...]] = ("variant", "stack")
 
     algorithm: Algorithm = AlgorithmSpec("sack")
     """The congestion control."""
@@ -59,18 +65,32 @@ class Transport(Part):
     """The receiver acknowledges every second segment."""
     delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
     """The receiver acknowledges a single segment after this long."""
+    quick_acks: QuickAcks = 16  # Linux TCP_MAX_QUICKACKS
+    """The first this many ACKs of a connection are not delayed."""
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
+    slow_start_limit: SegmentsOrInfinite = 2.0  # RFC 3465, section 2.2, L
+    """With byte counting, the most segments that one ACK counts in slow-start."""
     sack: Switch | None = None
-    """Selective acknowledgement; by default what the algorithm has in the registry."""
-    recovery: Literal["rate-halving", "rate-halving-to-half", "prr"] = "rate-halving"
+    """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
+    loss_detection: Literal["sack", "newreno", "reno", "tahoe"] | None = None
+    """How the sender finds losses; by default as the algorithm has it in the registry."""
+    recovery: Literal["rate-halving", "rate-halving-to-half", "prr", "prr-9937", "immediate"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
+    timestamps: Switch = True
+    """Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip."""
     host_tick: Tick = 0.0
     """Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
-    """Least margin of the retransmission timeout above the smoothed RTT."""
+    """Least margin of the retransmission timeout above the smoothed RTT, or least timeout: `rto_min_of`."""
+    rto_min_of: Literal["margin", "timeout"] = "margin"
+    """What `rto_min` bounds: the margin above the smoothed RTT (Linux), or the whole timeout (RFC 6298)."""
+    rto_tick: Tick = 0.0
+    """The clock of the retransmission timer: RTTs and timeouts are whole ticks. With 0 it is exact."""
+    initial_rto: InitialRto = 1.0  # RFC 6298, section 2.1
+    """The retransmission timeout before the first RTT sample."""
     ecn: Switch = False
     """Negotiate ECN (RFC 3168): a queue with `ecn = true` marks packets instead of dropping them."""
     quick_start: QuickStartRate | None = None
@@ -78,13 +98,19 @@ class Transport(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _variant_is_a_parameter(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or "variant" not in data:
+    def _short_forms_are_written_out(cls, data: Any, info: ValidationInfo) -> Any:
+        if not isinstance(data, Mapping):
             return data
-        rest = {key: value for key, value in data.items() if key != "variant"}
-        algorithm = rest.get("algorithm", "sack")
-        table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
-        return rest | {"algorithm": {"variant": data["variant"]} | table}
+        algorithm = data.get("algorithm", cls.model_fields["algorithm"].default)
+        usual = (info.context or {}).get("stack")
+        if "stack" in data:
+            data = _with_stack(data, data["stack"], algorithm)
+        elif usual is not None and _carrier(algorithm) == "tcp":
+            data = _with_stack(data, usual, algorithm)
+        if "variant" in data:
+            rest = {key: value for key, value in data.items() if key != "variant"}
+            data = rest | {"algorithm": {"variant": data["variant"]} | _table(algorithm)}
+        return data
 
     @model_validator(mode="after")
     def _options_fit_the_transport(self) -> Self:
@@ -102,6 +128,17 @@ class Transport(Part):
             )
         return self
 
+    @model_validator(mode="after")
+    def _sack_agrees_with_the_loss_detection(self) -> Self:
+        chosen = self.loss_detection
+        if self.sack is None or chosen is None or self.sack == (chosen in WITH_SACK):
+            return self
+        others = [f'"{name}"' for name in LOSS_DETECTIONS if (name in WITH_SACK) == self.sack]
+        raise ValueError(
+            f'sack = {str(self.sack).lower()} contradicts loss_detection = "{chosen}"; accepted: one of the '
+            f"two keys, or beside this sack {', '.join(others)}"
+        )
+
     @model_serializer(mode="wrap")
     def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
@@ -109,12 +146,59 @@ class Transport(Part):
     @property
     def header_bytes(self) -> int:
         """The bytes of headers before each segment's payload."""
-        return HEADER_BYTES + self.algorithm.explicit_bytes
+        return HEADER_BYTES + self.algorithm.explicit_bytes - (0 if self.timestamps else TIMESTAMP_BYTES)
 
     @property
     def packet_bytes(self) -> float:
         """The bytes of a full packet of IP."""
         return self.mss + self.header_bytes
 
+
+def _table(algorithm: Any) -> dict[str, Any]:
+    """An algorithm as a table, however it is given."""
+    written = write_algorithm(algorithm) if isinstance(algorithm, AlgorithmSpec) else algorithm
+    return dict(written) if isinstance(written, Mapping) else {"name": written}
+
+
+def _with_stack(data: Mapping[str, Any], name: Any, algorithm: Any) -> dict[str, Any]:
+    """A table with the keys of a stack in place of the stack's name; keys that are written out win."""
+    stack = stacks.find(name)
+    row = _row(algorithm)
+    if row is not None and _carrier(algorithm) != "tcp":
+        raise ValueError(
+            f'stack = "{stack.name}" does not go with "{row["name"]}", which is not TCP; accepted: no stack'
+        )
+    written = {key: value for key, value in data.items() if key != "stack"}
+    given = {*written, *(stacks.OLDER_SPELLINGS[key] for key in written if key in stacks.OLDER_SPELLINGS)}
+    keys = stack.keys_for(None if row is None else row["name"])
+    return {key: value for key, value in keys.items() if key not in given} | written
+
+
+def _row(algorithm: Any) -> registry.Row | None:
+    """The row of the algorithm that a table names; None for a user's own, and for what is no algorithm."""
+    table = _table(algorithm)
+    name: Any = table.get("name", table.get("kind"))
+    try:
+        return registry.find("algorithms", name)
+    except ValueError:
+        return None  # a wrong name is refused where the algorithm is read
+
+
+def _carrier(algorithm: Any) -> str:
+    """What carries the algorithm that a table names."""
+    row = _row(algorithm)
+    return "tcp" if row is None else row.get("transport", "tcp")
+
+
+def unlike(part: Transport, stack: stacks.Stack) -> list[str]:
+    """The keys of stacks in which a connection over TCP differs from this stack's hosts."""
+    hosts = Transport.model_validate({"algorithm": part.algorithm, "stack": stack.name})
+    keys = [key for key in stacks.PRESET_KEYS if key in Transport.model_fields]
+    return [key for key in keys if getattr(part, key) != getattr(hosts, key)]
+
+
+LOSS_DETECTIONS = ("sack", "newreno", "reno", "tahoe")
+WITH_SACK = frozenset({"sack"})
+"""The ways of `loss_detection` in which the receiver sends selective acknowledgements."""
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)

@@ -1,7 +1,7 @@
 //! Quick-Start (RFC 4782) at both ends. The path represents routers: it decrements the QS TTL or does not,
 //! and lowers rates.
 
-use crate::path::{Path, RTT_MS, at_ms, config, ms, standard};
+use crate::path::{Path, QUICK_ACKS, RTT_MS, at_ms, config, ms, standard};
 use longfat_transport::cc::LossDetection;
 use longfat_transport::{
     Happened, QuickStartRequest, Receiver, ReceiverConfig, Recovery, Sender, SenderConfig,
@@ -37,7 +37,14 @@ fn open_through(
 ) -> (Sender, Vec<SimPacket>) {
     let mut sender = Sender::new(asking(), standard());
     sender.keep_log();
-    let receiver = ReceiverConfig { flow: FlowId(0), delayed_ack: None, sack: true, uncounted_hops };
+    let receiver = ReceiverConfig {
+        flow: FlowId(0),
+        delayed_ack: None,
+        quick_acks: QUICK_ACKS,
+        sack: true,
+        timestamps: true,
+        uncounted_hops,
+    };
     let mut sent = Vec::new();
     sender.start(Time::ZERO, &mut |p| sent.push(p));
     let mut syn = sent.pop().expect("a connection request");
@@ -185,7 +192,9 @@ fn a_host_that_looks_once_in_10_ms_sends_what_was_due() {
 #[test]
 fn a_loss_in_the_window_reverts_to_the_initial_window_and_slow_start_below_half_of_what_arrived() {
     for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno] {
-        for recovery in [Recovery::RateHalving, Recovery::RateHalvingToHalf, Recovery::Prr] {
+        for recovery in
+            [Recovery::RateHalving, Recovery::RateHalvingToHalf, Recovery::Prr, Recovery::Immediate]
+        {
             let config =
                 SenderConfig { loss_detection: detection, recovery, initial_window: 4.0, ..asking() };
             let mut path = approved(config).losing_once(&[60, 80, 81]).start();
