@@ -148,7 +148,7 @@ mod tests {
     fn rate_halving_to_half_passes_the_target_and_comes_back_by_slow_start() {
         // Scalable TCP's target: one round trip of 100 deliveries halves the window all the same
         let mut w = window(100.0, 87.5);
-        let mut episode = Episode::new(100);
+        let mut episode = Episode::new(Recovery::RateHalvingToHalf, 100, 0, 0);
         (0..100).for_each(|_| episode.step(Recovery::RateHalvingToHalf, 1, 99, true, &mut w));
         assert_eq!(w.cwnd, 50.0);
         (0..100).for_each(|_| episode.step(Recovery::RateHalvingToHalf, 1, 99, true, &mut w));

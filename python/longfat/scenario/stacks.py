@@ -155,6 +155,12 @@ LINUX_2_6_6 = Stack(
     "The hosts of Li, Leith and Shorten's testbed (IEEE/ACM Transactions on Networking 15(5), 2007).",
     (
         Setting(
+            "recovery",
+            "rate-halving-to-half",
+            "Linux 2.6.11, net/ipv4/tcp_input.c, tcp_cwnd_down: the window falls to half of ssthresh, "
+            "whatever the algorithm; LLS 2007, Appendix I: the base kernel has rate halving",
+        ),
+        Setting(
             "initial_rto",
             "3 s",
             "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT",
@@ -166,7 +172,7 @@ LINUX_2_6_6 = Stack(
         ),
     ),
     (
-        "What is by default as on these hosts, and so needs no key: rate halving, delayed ACKs and byte "
+        "What is by default as on these hosts, and so needs no key: delayed ACKs and byte "
         "counting (LLS 2007, Appendix I), SACK, 3 segments to begin with (tcp_init_cwnd at this segment "
         "size), 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
         "No source of 2.6.6 itself was to be had; 2.6.11 and 2.6.18 have the same code where both are cited.",
@@ -215,12 +221,19 @@ LINUX_2_6_16 = Stack(
             "Linux 2.6.18, net/ipv4/tcp_highspeed.c: limited slow-start above max_ssthresh = 100",
             {"hstcp": "limited"},
         ),
+        Setting(
+            "recovery",
+            "rate-halving-to-half",
+            "Linux 2.6.18, net/ipv4/tcp_input.c, tcp_cwnd_down and tcp_cwnd_min: the floor is half of "
+            "ssthresh (tcp_reno_min_cwnd), but ssthresh for modules without min_cwnd, and for tcp_westwood.c",
+            dict.fromkeys(("bic", "cubic", "htcp", "westwood", "westwood+"), "rate-halving"),
+        ),
         Setting("initial_rto", "3 s", "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT"),
         Setting("rto_tick", "4 ms", "Linux 2.6.18, kernel/Kconfig.hz: 250 Hz unless configured otherwise"),
     ),
     (
-        "What is by default as on these hosts, and so needs no key: rate halving, SACK, 3 segments to "
-        "begin with, 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
+        "What is by default as on these hosts, and so needs no key: SACK, 3 segments to begin "
+        "with, 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
         "No source of 2.6.16 itself was to be had; 2.6.11 and 2.6.18 agree where both are cited.",
         "The authors of YeAH made their stack RFC compliant, as they say, and used limited slow-start; what "
         "they changed is not printed. This is the kernel without their changes.",
