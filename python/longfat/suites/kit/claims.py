@@ -7,6 +7,7 @@ checks. `verdict` derives the verdict from them, for every claim of every suite.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -43,15 +44,39 @@ class Check:
     passed: bool | None
     measured: str
 
+    def to_json(self) -> dict[str, Any]:
+        """Returns the check as a ledger stores it."""
+        return {"text": self.text, "passed": self.passed, "measured": self.measured}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number of a claim, by which readings of what the paper leaves open are compared.
+
+    ``label`` names the number and its unit. ``stderr`` is the standard error of ``value`` over all repeats;
+    NaN if there is none. ``published`` is the paper's value of the same number. ``log`` draws it on a
+    logarithmic axis.
+    """
+
+    label: str
+    value: float
+    stderr: float = math.nan
+    published: float | None = None
+    log: bool = False
+
 
 @dataclass(frozen=True)
 class Finding:
-    """What was measured for a claim: checks, one line for the table, the numbers behind it, a note."""
+    """What was measured for a claim: checks, one line for the table, the numbers behind it, a note.
+
+    ``figure`` is the number that a tornado figure shows; without it, the share of checks that hold.
+    """
 
     checks: tuple[Check, ...]
     measured: str
     values: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    figure: Measured | None = None
 
 
 class Missing(Exception):  # noqa: N818 - missing data is a result here, not an error
@@ -135,24 +160,25 @@ def verdict(checks: Sequence[Check]) -> Verdict:
     return "partly" if sum(decided) >= PARTLY_SHARE * len(decided) else "not reproduced"
 
 
+def ruling(claim: Claim[Any], finding: Finding) -> Verdict:
+    """Returns the verdict on a claim; a claim that the paper prints no value for stays undecidable."""
+    return "undecidable" if claim.reports else verdict(finding.checks)
+
+
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
     """Returns a claim's ledger row: "not measured" without data, and only indicative in quick mode."""
     try:
         finding = claim.find(data)
     except Missing as missing:
         return unmeasured(claim, mode, note=str(missing))
-    ruling: Verdict = "undecidable" if claim.reports else verdict(finding.checks)
     return {
         **_published(claim),
         "measured": finding.measured,
-        "verdict": ruling,
+        "verdict": ruling(claim, finding),
         "indicative": mode != "full",
         "mode": mode,
         "note": " ".join(note for note in (claim.note, finding.note) if note),
-        "checks": [
-            {"text": check.text, "passed": check.passed, "measured": check.measured}
-            for check in finding.checks
-        ],
+        "checks": [check.to_json() for check in finding.checks],
         "values": finite(dict(finding.values)),
     }
 
