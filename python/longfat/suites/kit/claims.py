@@ -7,6 +7,7 @@ checks. `verdict` derives the verdict from them, for every claim of every suite.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -45,13 +46,33 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """One number of a claim, by which readings of what the paper leaves open are compared.
+
+    ``label`` names the number and its unit. ``stderr`` is the standard error of ``value`` over all repeats;
+    NaN if there is none. ``published`` is the paper's value of the same number. ``log`` draws it on a
+    logarithmic axis.
+    """
+
+    label: str
+    value: float
+    stderr: float = math.nan
+    published: float | None = None
+    log: bool = False
+
+
+@dataclass(frozen=True)
 class Finding:
-    """What was measured for a claim: checks, one line for the table, the numbers behind it, a note."""
+    """What was measured for a claim: checks, one line for the table, the numbers behind it, a note.
+
+    ``figure`` is the number that a tornado figure shows; without it, the share of checks that hold.
+    """
 
     checks: tuple[Check, ...]
     measured: str
     values: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    figure: Measured | None = None
 
 
 class Missing(Exception):  # noqa: N818 - missing data is a result here, not an error

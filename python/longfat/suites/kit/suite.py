@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.runs import metrics
+from longfat.suites.kit.assumptions import Assumption, check_table
 from longfat.suites.kit.claims import Claim, Finding, Missing
 from longfat.words import Mode, natural_order
 
@@ -49,7 +50,11 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Suite:
-    """The experiments and the claims of one paper. ``reduce`` turns a Result into a row in the worker."""
+    """The experiments and the claims of one paper. ``reduce`` turns a Result into a row in the worker.
+
+    ``assumptions`` is what the paper leaves open, with the readings of each. ``closed`` says why nothing is
+    open in a claim on which fewer than two readings bear, by the claim's id.
+    """
 
     name: str
     title: str
@@ -57,6 +62,8 @@ class Suite:
     experiments: tuple[Experiment, ...]
     claims: tuple[Claim[Data], ...]
     reduce: Callable[[Any], dict[str, Any]]
+    assumptions: tuple[Assumption, ...] = ()
+    closed: Mapping[str, str] = field(default_factory=dict)
 
     def experiment(self, name: str) -> Experiment:
         """Returns the experiment of that name."""
@@ -97,10 +104,32 @@ class Suite:
             tuple(claim for claim in self.claims if claim.id in identifiers),
         )
 
+    def check_assumptions(self) -> None:
+        """Raises `InputError` unless the table of assumptions is complete; see `check_table`."""
+        check_table(self.name, self.assumptions, self.closed, self._claim_ids())
+
+    def bearing(self, claim: str) -> tuple[Assumption, ...]:
+        """Returns the assumptions that bear on a claim, by its id."""
+        ids = self._claim_ids()
+        return tuple(
+            item
+            for item in self.assumptions
+            if not item.claims or claim in (ids.get(name.casefold()) for name in item.claims)
+        )
+
+    def closed_because(self, claim: str) -> str | None:
+        """Returns why nothing is open in a claim; None if something is."""
+        ids = self._claim_ids()
+        return next((why for name, why in self.closed.items() if ids.get(name.casefold()) == claim), None)
+
     def estimated_packets(self, mode: Mode) -> float:
         """Estimates the data packets of a mode; runs that experiments share count once."""
         unique = {repr(run.document): run.packets for item in self.experiments for run in item.runs(mode)}
         return math.fsum(unique.values())
+
+    def _claim_ids(self) -> dict[str, str]:
+        """The id of each claim by each of its spellings."""
+        return {spelling: claim.id for claim in self.claims for spelling in self._spellings(claim.id)}
 
     def _spellings(self, identifier: str) -> set[str]:
         folded = identifier.casefold()

@@ -1,0 +1,189 @@
+"""What a paper leaves open, as data: assumptions, the readings of each, and how a reading changes a run.
+
+A suite writes its table down before anything is measured. The first reading of an assumption is the base: the
+one with the best source. Nobody chooses a base by its verdicts.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from longfat.errors import InputError
+from longfat.scenario import registry
+from longfat.words import suggestion
+
+LEAST_READINGS = 2
+"""An assumption has at least as many readings, and so has a claim in which something is open."""
+
+DEFAULT_ALGORITHMS = {"onoff": "onoff"}
+"""The algorithm of a background that names none, by the background's kind; of all others it is "sack"."""
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """How the scenarios of a reading differ from those of the base. `Change()` changes nothing.
+
+    A key with the value None is removed, so that its default counts. The other values replace those of the
+    base; tables are not merged, except for the parameters of ``algorithms``.
+
+    Attributes:
+        flows: keys of every [[flow]] over TCP.
+        backgrounds: keys of every [[background]] over TCP.
+        bottleneck: keys of [bottleneck]; a network of [[link]] has none and stays as it is.
+        algorithms: parameters of an algorithm by its name, in every flow and background that it drives.
+        rewrite: anything else. It gets a copy of the whole document after the changes above, and returns it.
+    """
+
+    flows: Mapping[str, Any] = field(default_factory=dict)
+    backgrounds: Mapping[str, Any] = field(default_factory=dict)
+    bottleneck: Mapping[str, Any] = field(default_factory=dict)
+    algorithms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rewrite: Callable[[Document], Document] | None = None
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to change."""
+        return any((self.flows, self.backgrounds, self.bottleneck, self.algorithms, self.rewrite))
+
+    def apply(self, document: Mapping[str, Any]) -> Document:
+        """Returns a changed copy of a scenario's document, which itself stays as it is."""
+        changed = copy.deepcopy(dict(document))
+        for table, keys in (("flow", self.flows), ("background", self.backgrounds)):
+            if table in changed:
+                changed[table] = [self._part(part, keys) for part in changed[table]]
+        if "bottleneck" in changed:
+            changed["bottleneck"] = _updated(changed["bottleneck"], self.bottleneck)
+        return self.rewrite(changed) if self.rewrite else changed
+
+    def _part(self, part: Document, keys: Mapping[str, Any]) -> Document:
+        """Changes one flow or background; first the parameters of the algorithm that the base has."""
+        row = _row(part)
+        for name, parameters in self.algorithms.items():
+            if row is not None and row is registry.find("algorithms", name):
+                part = {**part, "algorithm": _with_parameters(part.get("algorithm", row["name"]), parameters)}
+        over_tcp = row is None or row.get("transport", "tcp") == "tcp"
+        return _updated(part, keys) if over_tcp else part
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read what the paper leaves open.
+
+    ``name`` is short and in kebab-case. ``text`` is one sentence: what is different. ``source`` is a source
+    that was opened, or says "plausible because ...".
+    """
+
+    name: str
+    text: str
+    source: str
+    change: Change
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One thing that the paper leaves open. The first reading is the base, the one with the best source.
+
+    ``id`` is in kebab-case. ``question`` is one sentence. ``claims`` are the ids of the claims that it bears
+    on; all if empty. The paper's prefix of an id may be left out.
+    """
+
+    id: str
+    question: str
+    readings: tuple[Reading, ...]
+    claims: tuple[str, ...] = ()
+
+
+def check_table(
+    suite: str, assumptions: Sequence[Assumption], closed: Mapping[str, str], claims: Mapping[str, str]
+) -> None:
+    """Checks a suite's table of assumptions.
+
+    Args:
+        suite: the suite's name, for messages.
+        assumptions: the table.
+        closed: why nothing is open in a claim, by the claim's id.
+        claims: the id of each claim by each of its spellings, in lower case.
+
+    Raises:
+        InputError: the table is empty, an id is used twice or unknown, an assumption has fewer than two
+            readings, the base changes something, or a claim has neither two readings nor a reason.
+    """
+    here = f"suite {suite}: assumptions"
+    if not assumptions and not closed:
+        raise InputError(f"{here}: it has none; docs/recipes/add-a-suite.md shows how to write them down")
+    _refuse_twice(here, "id", [item.id for item in assumptions])
+    readings = dict.fromkeys(claims.values(), 0)
+    for item in assumptions:
+        _check_readings(f"{here}: {item.id}", item)
+        bears_on = {_claim(f"{here}: {item.id}", name, claims) for name in item.claims} or set(readings)
+        for claim in bears_on:
+            readings[claim] += len(item.readings)
+    reasons = {_claim(f"{here}: closed", name, claims) for name in closed}
+    for claim, count in readings.items():
+        if count and claim in reasons:
+            raise InputError(f"{here}: {claim}: is closed, but readings bear on it; accepted: one of the two")
+        if not count and claim not in reasons:
+            raise InputError(
+                f"{here}: {claim}: no reading bears on it; accepted: at least {LEAST_READINGS} readings, or "
+                "the reason in `closed`"
+            )
+
+
+def _check_readings(here: str, item: Assumption) -> None:
+    if len(item.readings) < LEAST_READINGS:
+        raise InputError(f"{here}: {len(item.readings)} readings; accepted: at least {LEAST_READINGS}")
+    _refuse_twice(here, "reading", [reading.name for reading in item.readings])
+    if item.readings[0].change:
+        raise InputError(
+            f"{here}: {item.readings[0].name} changes something; accepted: Change() for the first reading, "
+            "which is the base"
+        )
+    for reading in item.readings[1:]:
+        if not reading.change:
+            raise InputError(f"{here}: {reading.name} changes nothing; accepted: a change from the base")
+        for name in reading.change.algorithms:
+            try:
+                registry.find("algorithms", name)
+            except ValueError as error:
+                raise InputError(f"{here}: {reading.name}: {error}") from None
+
+
+def _refuse_twice(here: str, what: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{here}: {what} {name} is used twice; accepted: each once")
+
+
+def _claim(here: str, name: str, claims: Mapping[str, str]) -> str:
+    """Returns the id of a claim as the table writes it."""
+    if name.casefold() not in claims:
+        known = list(dict.fromkeys(claims.values()))
+        raise InputError(
+            f"{here}: {name}: no such claim{suggestion(name, known)}; accepted: {', '.join(known)}"
+        )
+    return claims[name.casefold()]
+
+
+def _row(part: Mapping[str, Any]) -> registry.Row | None:
+    """Returns the registry's row of the algorithm of a flow or a background; None for a user's own."""
+    given = part.get("algorithm", DEFAULT_ALGORITHMS.get(str(part.get("kind")), "sack"))
+    name = given.get("name", given.get("kind")) if isinstance(given, Mapping) else given
+    if not isinstance(name, str) or ".py:" in name:
+        return None
+    return registry.find("algorithms", name)
+
+
+def _with_parameters(algorithm: Any, parameters: Mapping[str, Any]) -> Any:
+    """Returns an algorithm, written as a name or a table, with some parameters changed."""
+    table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
+    return _updated(table, parameters)
+
+
+def _updated(table: Mapping[str, Any], keys: Mapping[str, Any]) -> Document:
+    """Returns a table with keys replaced, and without those whose new value is None."""
+    merged = {**table, **copy.deepcopy(dict(keys))}
+    return {key: value for key, value in merged.items() if value is not None or key not in keys}
