@@ -58,7 +58,7 @@ ASSUMPTIONS = (
         question="The paper does not say which tcp_abc it set, which counts what ACKs acknowledge.",
         readings=(
             Reading(
-                "stack's",
+                "stack",
                 "tcp_abc = 1: the stack's.",
                 "Linux 2.6.17-rc6 has 1 by default, 2.6.18 has 0",
                 Change(),
@@ -91,16 +91,16 @@ ASSUMPTIONS = (
                 "unlimited", "The clients' window limits nothing.", "the suite's base until 2026", Change()
             ),
             Reading(
-                "64-kB",
-                f"The clients advertise 64 kB, {WEB_CLIENT_WINDOWS['64-kB']} segments.",
+                "64-kb",
+                f"The clients advertise 64 kB, {WEB_CLIENT_WINDOWS['64-kb']} segments.",
                 "RFC 1323, 1.1: the largest window without its option, which clients of the time seldom used",
-                Change(backgrounds={"max_window": WEB_CLIENT_WINDOWS["64-kB"]}),
+                Change(backgrounds={"max_window": WEB_CLIENT_WINDOWS["64-kb"]}),
             ),
             Reading(
-                "128-kB",
-                f"The clients run Linux 2.4 with default buffers: {WEB_CLIENT_WINDOWS['128-kB']} segments.",
+                "128-kb",
+                f"The clients run Linux 2.4 with default buffers: {WEB_CLIENT_WINDOWS['128-kb']} segments.",
                 "tcp(7): tcp_rmem ends at 2 x 87380 bytes, of which tcp_adv_win_scale = 2 leaves 3/4",
-                Change(backgrounds={"max_window": WEB_CLIENT_WINDOWS["128-kB"]}),
+                Change(backgrounds={"max_window": WEB_CLIENT_WINDOWS["128-kb"]}),
             ),
         ),
         claims=_AVOIDS_LOSS,
@@ -109,7 +109,7 @@ ASSUMPTIONS = (
         id="web-rtt",
         question="IV places the web clients on a fourth PC and does not give their round-trip time.",
         readings=(
-            Reading("flow's", "That of the first flow.", "the suite's base until 2026", Change()),
+            Reading("flow", "That of the first flow.", "the suite's base until 2026", Change()),
             Reading(
                 "least",
                 "12 ms, the least that the testbed can set.",
@@ -129,7 +129,7 @@ ASSUMPTIONS = (
         id="saved-ssthresh",
         question="The paper does not say whether the web server kept ssthresh in its route cache.",
         readings=(
-            Reading("stack's", "As the stack linux-2.6.16 has it.", "page of the stack", Change()),
+            Reading("stack", "As the stack linux-2.6.16 has it.", "page of the stack", Change()),
             Reading(
                 "kept",
                 "A connection to a client begins with the ssthresh that earlier ones left.",
@@ -196,9 +196,9 @@ ASSUMPTIONS = (
         id="htcp",
         question="IV does not say whether the kernel's H-TCP or that of its paper ran; they differ.",
         readings=(
-            Reading("kernel's", "variant linux.", "IV: Linux 2.6.16.2 has a module", Change()),
+            Reading("kernel", "variant linux.", "IV: Linux 2.6.16.2 has a module", Change()),
             Reading(
-                "paper's",
+                "paper",
                 "variant paper.",
                 "plausible because [6] is cited for the algorithm",
                 Change(algorithms={"htcp": {"variant": "paper"}}),

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from longfat.numbers import finite
-from longfat.suites.kit.assumptions import Measured
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, held, within_factor
-from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.claims import Check, Finding, Measured
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.kit.text import listed, seconds
 from longfat.suites.yeah2007 import bounds

@@ -78,7 +78,7 @@ START = {"uniform": ["0 s", "1 s"]}
 QUEUE_SAMPLE = "10 ms"
 WEB_LOAD = "4 Mbit/s"
 
-WEB_CLIENT_WINDOWS = {"64-kB": 65535 // 1448, "128-kB": 2 * 87380 * 3 // 4 // 1448}
+WEB_CLIENT_WINDOWS = {"64-kb": 65535 // 1448, "128-kb": 2 * 87380 * 3 // 4 // 1448}
 """Windows of web clients in segments, by the size of the window: readings of what IV leaves open."""
 
 KERNEL = "linux-2.6.16"
