@@ -91,7 +91,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         id="background-rtts",
-        question='The RTTs of the background come "from an Internet measurement study"; the plot has no scale.',
+        question='The background has RTTs "from an Internet measurement study"; the plot has no scale.',
         readings=(
             Reading(
                 "exponential",
