@@ -164,12 +164,12 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_page(text: str) -> None:
+def write_page(text: str, marks: tuple[str, str] = MARKS) -> None:
     """Replaces what stands between the marks."""
-    head, begin, rest = PAGE.read_text().partition(MARKS[0])
-    _, end, tail = rest.partition(MARKS[1])
+    head, begin, rest = PAGE.read_text().partition(marks[0])
+    _, end, tail = rest.partition(marks[1])
     if not begin or not end:
-        raise SystemExit(f"error: {PAGE.relative_to(ROOT)}: the marks {MARKS[0].strip()} are missing")
+        raise SystemExit(f"error: {PAGE.relative_to(ROOT)}: the marks {marks[0].strip()} are missing")
     PAGE.write_text(head + begin + "\n" + text + "\n" + end + tail)
 
 

@@ -3,7 +3,7 @@
 use crate::cc::Window;
 use serde::Deserialize;
 
-/// How the window shrinks during SACK recovery. In JSON: `rate-halving` or `prr`.
+/// How the window shrinks during SACK recovery. In JSON: the variant in kebab-case, such as `rate-halving`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
@@ -11,8 +11,19 @@ pub enum Recovery {
     /// every two that the receiver got, down to ssthresh, and never more than one above the segments in
     /// flight. A window pushed below ssthresh by heavy loss climbs back by slow-start afterwards.
     RateHalving,
+    /// Rate halving as in Linux 2.6 for algorithms that set no floor of their own (`tcp_cwnd_down`): the
+    /// shrinking goes on to half of ssthresh if recovery lasts that long. The window then climbs back to
+    /// ssthresh by slow-start.
+    RateHalvingToHalf,
     /// Proportional rate reduction with its slow-start reduction bound (RFC 6937).
     Prr,
+}
+
+impl Recovery {
+    /// Whether it is one of the two kinds of rate halving.
+    pub const fn halves_the_rate(self) -> bool {
+        matches!(self, Recovery::RateHalving | Recovery::RateHalvingToHalf)
+    }
 }
 
 /// The running reduction of one recovery episode.
@@ -41,10 +52,11 @@ impl Episode {
     /// Moves `w.cwnd` after an acknowledgement that delivered `newly` segments and left `in_flight`.
     pub fn step(&mut self, how: Recovery, newly: u64, in_flight: u64, w: &mut Window) {
         match how {
-            Recovery::RateHalving => {
+            Recovery::RateHalving | Recovery::RateHalvingToHalf => {
                 let steps = (self.delivered + newly) / 2 - self.delivered / 2;
                 self.delivered += newly;
-                w.cwnd = halved(w.cwnd, w.ssthresh, steps).min(in_flight as f64 + 1.0).max(1.0);
+                let floor = if how == Recovery::RateHalving { w.ssthresh } else { 0.5 * w.ssthresh };
+                w.cwnd = halved(w.cwnd, floor, steps).min(in_flight as f64 + 1.0).max(1.0);
             }
             Recovery::Prr => {
                 self.delivered += newly;
@@ -58,15 +70,15 @@ impl Episode {
     /// The window with which the sender continues.
     pub fn end(how: Recovery, w: &mut Window) {
         w.cwnd = match how {
-            Recovery::RateHalving => w.cwnd.min(w.ssthresh),
+            Recovery::RateHalving | Recovery::RateHalvingToHalf => w.cwnd.min(w.ssthresh),
             Recovery::Prr => w.ssthresh,
         };
     }
 }
 
-/// One segment less a step, but not below the target.
-fn halved(cwnd: f64, ssthresh: f64, steps: u64) -> f64 {
-    if cwnd > ssthresh { (cwnd - steps as f64).max(ssthresh) } else { cwnd }
+/// One segment less a step, but not below the floor.
+fn halved(cwnd: f64, floor: f64, steps: u64) -> f64 {
+    if cwnd > floor { (cwnd - steps as f64).max(floor) } else { cwnd }
 }
 
 /// RFC 6937, section 3: how many segments may be sent in response to this acknowledgement.
@@ -96,6 +108,19 @@ mod tests {
         assert_eq!(w.cwnd, 70.0);
         (0..60).for_each(|_| episode.step(Recovery::RateHalving, 1, 99, &mut w));
         assert_eq!(w.cwnd, 50.0);
+    }
+
+    #[test]
+    fn rate_halving_to_half_passes_the_target_and_comes_back_by_slow_start() {
+        // Scalable TCP's target: one round trip of 100 deliveries halves the window all the same
+        let mut w = window(100.0, 87.5);
+        let mut episode = Episode::new(100);
+        (0..100).for_each(|_| episode.step(Recovery::RateHalvingToHalf, 1, 99, &mut w));
+        assert_eq!(w.cwnd, 50.0);
+        (0..100).for_each(|_| episode.step(Recovery::RateHalvingToHalf, 1, 99, &mut w));
+        assert_eq!(w.cwnd, 43.75);
+        Episode::end(Recovery::RateHalvingToHalf, &mut w);
+        assert_eq!((w.cwnd, w.ssthresh), (43.75, 87.5));
     }
 
     #[test]

@@ -63,7 +63,7 @@ class Transport(Part):
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
     sack: Switch | None = None
     """Selective acknowledgement; by default what the algorithm has in the registry."""
-    recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    recovery: Literal["rate-halving", "rate-halving-to-half", "prr"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""

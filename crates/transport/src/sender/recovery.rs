@@ -5,7 +5,7 @@ use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
 use crate::cc::LossDetection;
 use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH};
-use crate::reduction::{Episode, Recovery};
+use crate::reduction::Episode;
 use longfat_units::Time;
 use longfat_wire::SimPacket;
 
@@ -63,7 +63,7 @@ impl Sender {
             && self.config.loss_detection == LossDetection::Sack
         {
             // segments that pacing holds back count as sent: a queue below TCP would hold them
-            let held = self.send_at != Time::NEVER && self.config.recovery == Recovery::RateHalving;
+            let held = self.send_at != Time::NEVER && self.config.recovery.halves_the_rate();
             let in_flight =
                 if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
             self.episode.step(self.config.recovery, newly, in_flight, &mut self.window);
