@@ -140,6 +140,19 @@ ASSUMPTIONS = (
         ),
     ),
     Assumption(
+        id="rate-halving",
+        question="The slides do not say how far the kernels let the window fall in recovery.",
+        readings=(
+            Reading("stack", "As Linux 2.6.16.", "the stack's page", Change()),
+            Reading(
+                "to-ssthresh",
+                "The window stops at the algorithm's ssthresh.",
+                "the suite's base until 2026; each protocol's paper has its ssthresh as the new window",
+                Change(flows={"recovery": "rate-halving"}, backgrounds={"recovery": "rate-halving"}),
+            ),
+        ),
+    ),
+    Assumption(
         id="router",
         question="The slides name dummynet, but not the clock of its host.",
         readings=(

@@ -81,6 +81,19 @@ ASSUMPTIONS = (
         ),
     ),
     Assumption(
+        id="rate-halving",
+        question="The paper does not say how far its kernel let the window fall in recovery.",
+        readings=(
+            Reading("stack", "As Linux 2.6.16.", "the stack's page", Change()),
+            Reading(
+                "to-ssthresh",
+                "The window stops at the algorithm's ssthresh.",
+                'plausible because the kernel was made "fully RFC compliant" (IV); the older base',
+                Change(flows={"recovery": "rate-halving"}),
+            ),
+        ),
+    ),
+    Assumption(
         id="web-clients",
         question=(
             "IV sets the advertised window of the receiver high, but does not say which window the web "
