@@ -6,6 +6,7 @@ throughput histories.
 
 from __future__ import annotations
 
+from longfat.suites.ha2006.assumptions import ASSUMPTIONS
 from longfat.suites.ha2006.claims import CLAIMS
 from longfat.suites.ha2006.experiments import EXPERIMENTS
 from longfat.suites.ha2006.reduction import reduce_run
@@ -19,4 +20,5 @@ SUITE = Suite(
     experiments=EXPERIMENTS,
     claims=CLAIMS,
     reduce=reduce_run,
+    assumptions=ASSUMPTIONS,
 )

@@ -9,13 +9,16 @@ import numpy as np
 
 from longfat.numbers import finite
 from longfat.suites.ha2006 import bounds
-from longfat.suites.ha2006.settings import MEASURED, TITLES, WITH, WITHOUT
+from longfat.suites.ha2006.settings import DURATION_S, MEASURED, SECOND_S, TITLES, WITH, WITHOUT
 from longfat.suites.kit.checks import above, at_least, at_most, below
-from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.claims import Check, Finding, Measured
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.kit.text import multiple, seconds
 
 NEW = tuple(name for name in MEASURED if name != "sack")
+NOT_FAST = tuple(name for name in MEASURED if name != "fast")
+NEVER_S = float(DURATION_S["full"] - SECOND_S)
+"""The tornado figure shows a convergence that was never reached at the end of the run."""
 
 
 def utilization(data: Data) -> Finding:
@@ -28,7 +31,12 @@ def utilization(data: Data) -> Finding:
     good = sum(after >= bounds.GOOD for _, after in used.values())
     most = math.floor(bounds.MOST_SHARE * len(used)) + 1
     checks.append(at_least(f"protocols that use {bounds.GOOD:g} with background", float(good), float(most)))
-    return Finding(tuple(checks), _listed(used), {"utilization": _keyed(used)})
+    return Finding(
+        tuple(checks),
+        _listed(used),
+        {"utilization": _keyed(used)},
+        figure=_added("utilization with background less without, mean", data["utilization"], "utilization"),
+    )
 
 
 def stability(data: Data) -> Finding:
@@ -42,7 +50,14 @@ def stability(data: Data) -> Finding:
     checks.append(above("FAST: with background", covs["fast"][1], covs["fast"][0]))
     typical = float(np.median([before for name, (before, _) in covs.items() if name != "fast"]))
     checks.append(at_least("median of the others without background", typical, bounds.HIGH_COV))
-    return Finding(tuple(checks), _listed(covs), {"cov": _keyed(covs)})
+    return Finding(
+        tuple(checks),
+        _listed(covs),
+        {"cov": _keyed(covs)},
+        figure=_added(
+            "CoV with background less without, mean of all but FAST", data["stability"], "cov", NOT_FAST
+        ),
+    )
 
 
 def loss(data: Data) -> Finding:
@@ -69,6 +84,7 @@ def loss(data: Data) -> Finding:
         tuple(checks),
         f"of the flows: {_listed(own)}; of all traffic: {_listed(whole)}",
         {"loss_ratio": _keyed(own), "link_loss_ratio": _keyed(whole)},
+        figure=_added("loss of all traffic that background adds, mean", data["loss"], "link_loss_ratio"),
     )
 
 
@@ -87,7 +103,12 @@ def rtt_fairness(data: Data) -> Finding:
     ratios = _both(runs, "ratio")
     others = min(after for name, (_, after) in ratios.items() if name != "fast")
     checks.append(below("FAST with background, all others'", ratios["fast"][1], others))
-    return Finding(tuple(checks), "mean ratios: " + _listed(ratios), {"ratio": _keyed(ratios)})
+    return Finding(
+        tuple(checks),
+        "mean ratios: " + _listed(ratios),
+        {"ratio": _keyed(ratios)},
+        figure=_added("FAST's ratio with background less without", runs, "ratio", ("fast",)),
+    )
 
 
 def friendliness(data: Data) -> Finding:
@@ -99,7 +120,17 @@ def friendliness(data: Data) -> Finding:
         else above(f"{TITLES[name]}: with background", after, before)
         for name, (before, after) in jain.items()
     ]
-    return Finding(tuple(checks), _listed(jain), {"jain": _keyed(jain)})
+    return Finding(
+        tuple(checks),
+        _listed(jain),
+        {"jain": _keyed(jain)},
+        figure=_added(
+            "Jain's index beside SACK with background less without, mean of all but STCP",
+            data["friendly"],
+            "jain",
+            tuple(name for name in NEW if name != "stcp"),
+        ),
+    )
 
 
 def intra(data: Data) -> Finding:
@@ -112,7 +143,17 @@ def intra(data: Data) -> Finding:
         checks.append(above(f"{TITLES[name]}: with background", after, before))
     before, after = jain["fast"]
     checks.append(at_least("FAST: without background less with", before - after, bounds.FALLS_BY))
-    return Finding(tuple(checks), _listed(jain), {"jain": _keyed(jain)})
+    return Finding(
+        tuple(checks),
+        _listed(jain),
+        {"jain": _keyed(jain)},
+        figure=_added(
+            "Jain's index with background less without, mean of HSTCP, SACK and STCP",
+            data["intra"],
+            "jain",
+            ("hstcp", "sack", "stcp"),
+        ),
+    )
 
 
 def convergence(data: Data) -> Finding:
@@ -137,7 +178,18 @@ def convergence(data: Data) -> Finding:
         f"{TITLES[name]} {seconds(a, '.0f')} to {seconds(b, '.0f')}" for name, (a, b) in times.items()
     )
     kept = {name: finite(list(pair)) for name, pair in times.items()}
-    return Finding(checks, text, {"convergence_80_s": kept})
+    return Finding(
+        checks,
+        text,
+        {"convergence_80_s": kept},
+        figure=Measured(
+            "HSTCP's convergence without background, s, median over RTTs",
+            *runs.where(algorithm="hstcp").over_repeats(
+                lambda rows: min(_typical(rows, "hstcp", WITHOUT), NEVER_S)
+            ),
+            log=True,
+        ),
+    )
 
 
 def _both(runs: Runs, quantity: str, names: tuple[str, ...] = MEASURED) -> dict[str, tuple[float, float]]:
@@ -147,6 +199,21 @@ def _both(runs: Runs, quantity: str, names: tuple[str, ...] = MEASURED) -> dict[
         for name in names
         for at in [runs.where(algorithm=name)]
     }
+
+
+def _added(label: str, runs: Runs, quantity: str, names: tuple[str, ...] = MEASURED) -> Measured:
+    """Returns what background adds to a quantity, as the mean over protocols and RTTs."""
+    shown = tuple(name for name in names if runs.has(algorithm=name))
+
+    def added(rows: Runs) -> float:
+        return float(np.mean([after - before for before, after in _both(rows, quantity, shown).values()]))
+
+    return Measured(label, *_measured(runs).over_repeats(added))
+
+
+def _measured(runs: Runs) -> Runs:
+    """Returns the rows of the protocols that the claims are about; the others have fewer repeats."""
+    return Runs(runs.name, [row for row in runs if row["algorithm"] in MEASURED])
 
 
 def _bounded(runs: Runs, quantity: str, least: float) -> tuple[float, float, float]:

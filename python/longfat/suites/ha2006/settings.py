@@ -84,8 +84,10 @@ SHORT_LOAD = "15 %"
 LONG_FLOWS = 8
 LONG_WINDOW = 44
 BACKGROUND_RTT = {"exponential": "100 ms"}
+KERNEL = "linux-2.6.16"
+"""The stack of all hosts: the kernel of the year of the talk."""
 BACKGROUND: list[dict[str, Any]] = [
-    {"kind": "short", "load": SHORT_LOAD, "rtt": BACKGROUND_RTT, "direction": "both"},
+    {"kind": "short", "load": SHORT_LOAD, "rtt": BACKGROUND_RTT, "direction": "both", "stack": KERNEL},
     {
         "kind": "bulk",
         "flows": LONG_FLOWS,
@@ -93,10 +95,14 @@ BACKGROUND: list[dict[str, Any]] = [
         "start": {"uniform": ["0 s", "30 s"]},
         "rtt": BACKGROUND_RTT,
         "direction": "both",
+        "stack": KERNEL,
     },
 ]
 
-STACK: dict[str, Any] = {"sack": True, "delayed_ack": True, "byte_counting": True, "recovery": "rate-halving"}
+STACK: dict[str, Any] = {"stack": KERNEL}
+
+ROUTER_TICK = "1 ms"
+"""dummynet works at the ticks of its host's clock."""
 
 NO_RATE = f"The slides give no rate or buffer: {RATE_MBPS} Mbit/s and {BUFFER}, chosen here."
 """Part of every caption."""
@@ -127,7 +133,16 @@ COMMON_SETTINGS = (
     Setting(
         "background RTTs", "exponential, mean 100 ms", "backup slides: exponential; the mean " + CHOSEN_HERE
     ),
-    Setting("stack", "SACK, delayed ACK, byte counting, rate halving; no host ticks", CHOSEN_HERE),
+    Setting(
+        "stack",
+        f"{KERNEL}, of all flows",
+        CHOSEN_HERE + ": the slides name no kernel; it is that of the month after the talk",
+    ),
+    Setting(
+        "router",
+        f"dummynet, which works at ticks of {ROUTER_TICK}",
+        "slides, Testbed Overview (dummynet); dummynet(4) strongly recommends a clock of 1000 Hz",
+    ),
     Setting(
         "FAST",
         "alpha 200 packets, fixed",
@@ -162,6 +177,7 @@ def scenario(
             "buffer": BUFFER,
             "queue": "droptail",
             "access_rate": "1 Gbit/s",
+            "service_tick": ROUTER_TICK,
         },
         "flow": [
             {

@@ -203,6 +203,12 @@ class Runs:
             value: self.where(**{coordinate: value}).mean(quantity) for value in self.distinct(coordinate)
         }
 
+    def over_repeats(self, number: Callable[[Runs], float]) -> tuple[float, float]:
+        """Returns the mean and the standard error over repeats of a number of all runs of one repeat."""
+        return metrics.mean_stderr(
+            np.array([number(self.where(repeat=repeat)) for repeat in self.distinct("repeat")])
+        )
+
     def first(self) -> dict[str, Any]:
         """Returns the row of the first repeat."""
         return min(self.rows, key=lambda row: row.get("repeat", 0))

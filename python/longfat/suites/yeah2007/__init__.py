@@ -8,6 +8,7 @@ fairness test of the text.
 from __future__ import annotations
 
 from longfat.suites.kit.suite import Suite
+from longfat.suites.yeah2007.assumptions import ASSUMPTIONS
 from longfat.suites.yeah2007.claims import CLAIMS
 from longfat.suites.yeah2007.experiments import EXPERIMENTS
 from longfat.suites.yeah2007.reduction import reduce_run
@@ -20,4 +21,5 @@ SUITE = Suite(
     experiments=EXPERIMENTS,
     claims=CLAIMS,
     reduce=reduce_run,
+    assumptions=ASSUMPTIONS,
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from longfat.numbers import finite
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, held, within_factor
-from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.claims import Check, Finding, Measured
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.kit.text import listed, seconds
 from longfat.suites.yeah2007 import bounds
@@ -59,6 +59,7 @@ def joined(data: Data) -> Finding:
             "late_loss_factor": finite(factor),
             "late_ratio": ratio,
         },
+        figure=Measured("YeAH joined by Reno: ratio of the later half", *reno.mean_stderr("late_ratio")),
     )
 
 
@@ -115,6 +116,12 @@ def queues(data: Data) -> Finding:
         tuple(checks),
         f"{_held(checks)}; queue / buffer: {_spans(share)}; deviation / mean: {_spans(covs)}",
         {"queue_share": _keyed(share), "utilization": _keyed(used), "queue_cov": _keyed(covs)},
+        figure=Measured(
+            f"Reno's queue / buffer, mean over RTTs up to {FILLED_UP_TO_MS} ms",
+            *runs.where(algorithm="sack").over_repeats(
+                lambda rows: float(np.mean([rows.where(rtt_ms=rtt).mean("queue_share") for rtt in filled]))
+            ),
+        ),
     )
 
 
@@ -137,6 +144,12 @@ def table_i(data: Data) -> Finding:
         tuple(checks),
         f"{_held(checks)}; at {' / '.join(map(str, measured['sack']))} ms: {', '.join(listed)}",
         {"overflow_ratio": _keyed(measured)},
+        figure=Measured(
+            "loss over the printed one, geometric mean of the table",
+            *runs.over_repeats(_over_printed),
+            published=1.0,
+            log=True,
+        ),
     )
 
 
@@ -171,6 +184,14 @@ def lossy_rtts(data: Data) -> Finding:
         tuple(checks),
         f"{_held(checks)}; utilization: {_spans(used)}",
         {"utilization": _keyed(used), "yeah_without_loss": _by_point(reached)},
+        figure=Measured(
+            "YeAH's least utilization over that without loss",
+            *lossy.where(algorithm="yeah").over_repeats(
+                lambda rows: min(
+                    rows.where(rtt_ms=rtt).mean("utilization") / reached[rtt] for rtt in used["yeah"]
+                )
+            ),
+        ),
     )
 
 
@@ -201,7 +222,13 @@ def over_losses(data: Data) -> Finding:
         )
     )
     return Finding(
-        tuple(checks), f"{_held(checks)}; utilization: {_spans(used)}", {"utilization": _keyed(used)}
+        tuple(checks),
+        f"{_held(checks)}; utilization: {_spans(used)}",
+        {"utilization": _keyed(used)},
+        figure=Measured(
+            f"YeAH's utilization over the best, least up to a loss of {LOW_LOSS:g}",
+            *runs.over_repeats(lambda rows: min(_over_best(rows, loss) for loss in losses)),
+        ),
     )
 
 
@@ -246,6 +273,15 @@ def over_queues(data: Data) -> Finding:
         f"{_held(checks)}; utilization at {least} %: {listed(_column(used, least), TITLES)}; "
         f"YeAH's queue / buffer: {', '.join(f'{value:.3f}' for value in share['yeah'].values())}",
         {"queue_share": _keyed(share), "utilization": _keyed(used)},
+        figure=Measured(
+            f"YeAH's utilization at {least} % over that at {most} %",
+            *runs.where(algorithm="yeah").over_repeats(
+                lambda rows: (
+                    rows.where(queue_percent=least).mean("utilization")
+                    / rows.where(queue_percent=most).mean("utilization")
+                )
+            ),
+        ),
     )
 
 
@@ -273,6 +309,10 @@ def over_ratios(data: Data) -> Finding:
         f"{_held(checks)}; Jain's index at ratio 1: {listed(_column(index, 1), TITLES, 3)}; at {greatest}: "
         f"{listed(_column(index, greatest), TITLES)}",
         {"jain": _keyed(index)},
+        figure=Measured(
+            f"Jain's index of H-TCP at ratio {greatest}",
+            *runs.where(algorithm="htcp", rtt_ratio=greatest).mean_stderr("jain"),
+        ),
     )
 
 
@@ -310,6 +350,13 @@ def fair_to_reno(data: Data) -> Finding:
         tuple(checks),
         f"{_held(checks)}; at n = {' / '.join(map(str, numbers))}: {', '.join(listed)}",
         {"fair_to_reno": _keyed(ratio)},
+        figure=Measured(
+            "fair-to-Reno ratio at n = 1, mean of the loss-based protocols",
+            *runs.over_repeats(
+                lambda rows: float(np.mean([fair_to_reno_ratio(rows, name, 1) for name in LOSS_BASED]))
+            ),
+            published=6.0,
+        ),
     )
 
 
@@ -328,6 +375,11 @@ def slow_start_alone(data: Data) -> Finding:
         tuple(checks),
         f"{_held(checks)}; efficiency: " + ", ".join(_at(used, s) for s in used["sack"]),
         {"efficiency": _keyed(used)},
+        figure=Measured(
+            "mean efficiency at 100 s",
+            *data["F8a"].over_repeats(lambda rows: rows.mean("efficiency_100")),
+            published=0.2,
+        ),
     )
 
 
@@ -346,7 +398,13 @@ def without_slow_start(data: Data) -> Finding:
         below(f"{longest} s: Reno's efficiency below all others'", values["sack"], min(others)),
     )
     return Finding(
-        checks, f"efficiency at {longest} s: {listed(values, TITLES)}", {"efficiency": _keyed(used)}
+        checks,
+        f"efficiency at {longest} s: {listed(values, TITLES)}",
+        {"efficiency": _keyed(used)},
+        figure=Measured(
+            f"greatest less least efficiency at {longest} s",
+            *data["F8b"].over_repeats(lambda rows: float(np.ptp(rows.values(f"efficiency_{longest}")))),
+        ),
     )
 
 
@@ -363,6 +421,24 @@ def _loss_within(text: str, measured: float, printed: float) -> Check:
     if measured <= 0.0:
         return Check(f"{text} within a factor {bounds.TABLE_FACTOR:g} of {printed:.3g}", False, "none")
     return within_factor(text, measured, printed, bounds.TABLE_FACTOR)
+
+
+def _over_printed(runs: Runs) -> float:
+    """Returns the geometric mean of measured over printed losses; no loss counts as one packet of the run."""
+    logs = []
+    for name, row in TABLE_I.items():
+        for rtt, printed in row.items():
+            if printed is not None:
+                at = runs.where(algorithm=name, rtt_ms=rtt)
+                least = 1.0 / at.mean("packets")
+                logs.append(math.log(max(at.mean("overflow_ratio"), least) / printed))
+    return math.exp(float(np.mean(logs)))
+
+
+def _over_best(runs: Runs, loss: float) -> float:
+    """Returns YeAH's utilization at a loss over the best one there."""
+    used = {name: runs.where(algorithm=name, loss=loss).mean("utilization") for name in ALGORITHMS}
+    return used["yeah"] / max(used.values())
 
 
 def _efficiencies(runs: Runs) -> dict[str, dict[int, float]]:

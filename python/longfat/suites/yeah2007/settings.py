@@ -78,13 +78,13 @@ START = {"uniform": ["0 s", "1 s"]}
 QUEUE_SAMPLE = "10 ms"
 WEB_LOAD = "4 Mbit/s"
 
-STACK: dict[str, Any] = {
-    "sack": True,
-    "delayed_ack": True,
-    "byte_counting": True,
-    "recovery": "rate-halving",
-    "slow_start": "limited",
-}
+WEB_CLIENT_WINDOWS = {"64-kb": 65535 // 1448, "128-kb": 2 * 87380 * 3 // 4 // 1448}
+"""Windows of web clients in segments, by the size of the window: readings of what IV leaves open."""
+
+KERNEL = "linux-2.6.16"
+"""IV: the stack of the senders and of the web server, which is the receiver of the flows."""
+
+STACK: dict[str, Any] = {"stack": KERNEL, "slow_start": "limited"}
 
 COMMON_SETTINGS = (
     Setting("topology", "two senders, one receiver, one bottleneck of 500 Mbit/s", "IV, Fig. 2"),
@@ -102,7 +102,11 @@ COMMON_SETTINGS = (
         f"SURGE, {WEB_LOAD} of IP, from the receiver's side to its clients, so it shares the ACKs' path",
         "IV (the receiver is the web server); the RTT of the first flow is " + CHOSEN_HERE,
     ),
-    Setting("stack", "SACK, delayed ACK, byte counting, rate halving; no host ticks", CHOSEN_HERE),
+    Setting(
+        "stack",
+        f"{KERNEL}, of the flows and of the web server",
+        'IV: "a modified version of the 2.6.16.2 kernel"; what the modification left is an assumption',
+    ),
     Setting("Reno", "standard TCP with SACK", "IV: Linux 2.6.16; " + CHOSEN_HERE),
     Setting("YeAH", "variant paper, with its own defaults for what is not printed", "III"),
     Setting("Compound, Africa", "the papers' rules", "IV: implemented after [8] and [7]"),
@@ -163,7 +167,15 @@ def scenario(
             for (name, rtt_ms), start in zip(flows, starts or [START] * len(flows), strict=True)
         ],
         # the name carries the direction, as the names of two-way traffic do
-        "background": [{"kind": "surge", "name": "web-reverse", "load": WEB_LOAD, "direction": "reverse"}],
+        "background": [
+            {
+                "kind": "surge",
+                "name": "web-reverse",
+                "load": WEB_LOAD,
+                "direction": "reverse",
+                "stack": KERNEL,
+            }
+        ],
     }
     if sample is not None:
         document["sample"] = {"queue": sample}
