@@ -16,7 +16,7 @@ import tomli_w
 from pydantic import Field, ValidationError, model_validator
 
 from longfat.errors import InputError, ScenarioError
-from longfat.scenario import notes, problems, resolved
+from longfat.scenario import notes, problems, resolved, stacks
 from longfat.scenario.background import Background
 from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.distributions import is_drawn
@@ -230,8 +230,13 @@ class Scenario(Part):
         return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, by_alias=True))
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
-        """The same scenario with other values for dotted keys, as in {"flow.0.rtt": "82 ms"}."""
+        """The same scenario with other values for dotted keys, as in {"flow.0.rtt": "82 ms"}.
+
+        A scenario has all its keys, so a stack, as in {"flow.0.stack": "linux"}, sets every key that stacks
+        know; other keys among the values win over it.
+        """
         data = self.to_dict()
+        _make_room_for_stacks(data, values)
         for key, value in values.items():
             override(data, key, value, "scenario")
         return self.from_dict(data)
@@ -298,6 +303,16 @@ class Scenario(Part):
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
         return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides)
+
+
+def _make_room_for_stacks(data: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Takes the keys that stacks set out of each flow and background that gets another stack."""
+    for key in values:
+        match key.split("."):
+            case [("flow" | "background") as kind, number, "stack"] if number.isdecimal():
+                for table in data[kind][int(number) : int(number) + 1]:
+                    for preset in (*stacks.PRESET_KEYS, *stacks.OLDER_SPELLINGS):
+                        table.pop(preset, None)
 
 
 def _toml_problem(error: tomllib.TOMLDecodeError) -> str:
