@@ -1,0 +1,59 @@
+"""The tables of assumptions of all suites: complete, and readings that change what they bear on."""
+
+import pytest
+
+from longfat import suites
+from longfat.scenario.model import Scenario
+
+SUITES = [suite for suite in map(suites.get, suites.names()) if suite.assumptions or suite.closed]
+READINGS = [
+    pytest.param(suite, item, reading, id=f"{suite.name}-{item.id}-{reading.name}")
+    for suite in SUITES
+    for item in suite.assumptions
+    for reading in item.readings[1:]
+]
+
+
+def documents(suite, claim):
+    """The documents of a claim's runs in the quick mode, one for each place."""
+    return [
+        run.document
+        for name in claim.experiments
+        for run in suite.experiment(name).runs("quick")
+        if run.coordinates["repeat"] == 0
+    ]
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_every_claim_has_two_readings_or_a_reason_why_nothing_is_open(suite):
+    suite.check_assumptions()
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_texts_are_sentences_and_sources_name_something(suite):
+    for item in suite.assumptions:
+        assert item.question.endswith("."), item.id
+        for reading in item.readings:
+            assert reading.text.endswith("."), reading.name
+            assert len(reading.source) >= 4, reading.name
+    for claim, reason in suite.closed.items():
+        assert reason.endswith("."), claim
+
+
+@pytest.mark.parametrize(("suite", "item", "reading"), READINGS)
+def test_a_reading_changes_a_run_of_each_claim_it_bears_on_and_all_are_valid(suite, item, reading):
+    bearing = [claim for claim in suite.claims if item in suite.bearing(claim.id)]
+    assert bearing
+    checked = set()
+    for claim in bearing:
+        changed = 0
+        for document in documents(suite, claim):
+            before = repr(document)
+            other = reading.change.apply(document)
+            assert repr(document) == before
+            if repr(other) != before:
+                changed += 1
+                if repr(other) not in checked:
+                    checked.add(repr(other))
+                    Scenario.from_dict(other, source=f"{item.id}, {reading.name}")
+        assert changed, claim.id
