@@ -415,26 +415,27 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "fast-pacing",
-        "IV-E says that FAST-TCP paces, V-D that its pacing has the granularity of the hosts; neither says "
-        "how.",
+        "IV-E says that FAST-TCP paces, V-D that its pacing has the granularity of the hosts; the paper says "
+        "neither how, nor with which clock it measures round-trip times.",
         (
             Reading(
                 "ticks",
-                "Packets leave, and ACKs are taken, at ticks of 1 ms.",
+                "Packets leave, and ACKs are taken, at ticks of 1 ms, so that round-trip times are whole "
+                "milliseconds.",
                 "V-D: the accuracy of the pacing is limited by end host scheduling granularity, on the order "
-                "of 1 ms",
+                f"of 1 ms; {LINUX}, tcp_input.c: round-trip times are counted in jiffies, 1 ms at HZ=1000",
                 Change(),
             ),
             Reading(
                 "exact",
-                "Packets leave when they are due.",
+                "Packets leave when they are due, and round-trip times are exact.",
                 "plausible because IV-E calls pacing a part of the algorithm, which a model of it may take "
                 "as ideal",
                 Change(rewrite=_where("fast", {"host_tick": None})),
             ),
             Reading(
                 "off",
-                "Packets leave when ACKs arrive.",
+                "Packets leave when ACKs arrive, and round-trip times are exact.",
                 "plausible because V-D finds that pacing has only a limited impact",
                 Change(algorithms={"fast": {"pacing": False}}, rewrite=_where("fast", {"host_tick": None})),
             ),
