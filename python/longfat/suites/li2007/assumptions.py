@@ -113,6 +113,13 @@ def _ten_minutes(document: Document) -> Document:
     return document
 
 
+def _closest_row(document: Document) -> Document:
+    for flow in document["flow"]:
+        if flow["algorithm"].get("table") == "nearest":
+            flow["algorithm"]["table"] = "closest"
+    return document
+
+
 def _web_like_flow_2(document: Document) -> Document:
     for background in document.get("background", []):
         background["rtt"] = document["flow"][-1]["rtt"]
@@ -441,6 +448,27 @@ ASSUMPTIONS = (
             ),
         ),
         ("F3b", "F5a", "F5b", "F10", "F11", "F12b", "F14a"),
+    ),
+    Assumption(
+        "hstcp-row",
+        "V-A says that HS-TCP uses a nearest neighbor type of table lookup, but not which row is the "
+        "nearest.",
+        (
+            Reading(
+                "next",
+                "The first row that begins at the window or above.",
+                "docs/models/hstcp.md: Linux's tcp_highspeed steps through the table of RFC 3649 so; the "
+                "suite's older reading",
+                Change(),
+            ),
+            Reading(
+                "closest",
+                "The row that begins closest to the window.",
+                "plausible because V-A says nearest neighbor, and not that windows are rounded up",
+                Change(rewrite=_closest_row),
+            ),
+        ),
+        ("F3b", "F6", "F7"),
     ),
     Assumption(
         "bic-rule",
