@@ -12,7 +12,9 @@ from click.testing import CliRunner
 
 import longfat
 from longfat.cli.app import app
+from longfat.compare.compare import hosts
 from longfat.errors import InputError
+from longfat.live.check import check
 from longfat.runs.plan import build
 from longfat.scenario import registry, stacks
 from longfat.scenario.model import Scenario
@@ -177,6 +179,27 @@ def test_every_tcp_algorithm_runs_on_every_stack(name: str, algorithm: str) -> N
     data["bottleneck"] = {"rate": "10 Mbit/s", "buffer": "20 packets", "loss": 0.005}
     (sent,) = longfat.run(data).summary["flows"]
     assert sent["throughput_bps"] > 0.0
+
+
+def test_a_scenario_can_be_read_with_a_stack_for_what_names_none() -> None:
+    data = flow() | {"flow": [*flow()["flow"], {"rtt": "20 ms", "stack": "rfc"}]}
+    data["flow"].append({"rtt": "20 ms", "algorithm": "udt"})
+    data["background"] = [{"kind": "onoff", "sources": 2}, {"kind": "bulk", "flows": 2}]
+    read = Scenario.from_dict(data, stack="linux")
+    assert [part.rtt_samples for part in read.flow] == ["last", "echoed", "echoed"]
+    assert [part.rtt_samples for part in read.background] == ["echoed", "last"]
+
+
+def test_a_comparison_says_which_hosts_the_simulator_had() -> None:
+    data = flow(algorithm="cubic") | {"background": [{"kind": "onoff", "sources": 2}]}
+    assert hosts(Scenario.from_dict(data, stack="linux")) == {"flow.0": "linux"}
+    assert hosts(Scenario.from_dict(data)) == {"flow.0": "rfc"}
+    changed = Scenario.from_dict(flow(algorithm="cubic", initial_window=4), stack="linux")
+    assert hosts(changed) == {"flow.0": "linux, except initial_window"}
+
+
+def test_live_runs_take_the_keys_of_linux() -> None:
+    check(Scenario.from_dict(flow(algorithm="cubic", stack="linux")))
 
 
 def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:

@@ -80,6 +80,11 @@ fn delay() -> impl Strategy<Value = f64> {
     prop_oneof![2 => Just(0.0), 1 => 1e-4..0.02_f64]
 }
 
+/// When a link serves its queue.
+fn tick() -> impl Strategy<Value = f64> {
+    prop_oneof![3 => Just(0.0), 1 => 1e-5..0.02_f64]
+}
+
 /// Options of a connection that change how it sends and is acknowledged.
 fn options() -> impl Strategy<Value = Value> {
     let rtt = prop_oneof![
@@ -99,8 +104,10 @@ fn options() -> impl Strategy<Value = Value> {
         prop::option::weighted(0.2, 1.0..100.0_f64),
         prop_oneof![Just("standard"), Just("limited")],
     );
-    let recovery =
-        (prop::option::weighted(0.5, any::<bool>()), prop_oneof![Just("rate-halving"), Just("prr")]);
+    let recovery = (
+        prop::option::weighted(0.5, any::<bool>()),
+        prop_oneof![Just("rate-halving"), Just("prr"), Just("prr-9937")],
+    );
     (rtt, host, acknowledging, window, recovery).prop_map(|(rtt, host, acknowledging, window, recovery)| {
         json!({"rtt_s": rtt, "host_tick_s": host.0, "access_rate_bps": host.1, "rto_min_s": host.2, "ecn": host.3,
             "delayed_ack": acknowledging.0, "delayed_ack_timeout_s": acknowledging.1,
@@ -166,6 +173,7 @@ prop_compose! {
         losses in [loss(), loss(), loss()],
         ack_losses in [loss(), loss(), loss()],
         delays in [delay(), delay(), delay()],
+        ticks in [tick(), tick(), tick()],
         seed in any::<u32>(),
     ) -> Value {
         let duration_s = (3000.0 * 8.0 * PACKET_BYTES / rate).clamp(1.0, 20.0);
@@ -178,6 +186,9 @@ prop_compose! {
             let changes = json!({"queue": queues[i], "loss": losses[i], "ack_loss": ack_losses[i],
                 "delay_s": delays[i]});
             *link = with(link.take(), changes);
+            if ticks[i] > 0.0 {
+                link["service_tick_s"] = json!(ticks[i]);
+            }
         }
         plan
     }

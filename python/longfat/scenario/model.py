@@ -257,7 +257,12 @@ class Scenario(Part):
 
     @classmethod
     def from_dict(
-        cls, data: Mapping[str, Any], *, source: str = "scenario", base: Path | None = None
+        cls,
+        data: Mapping[str, Any],
+        *,
+        source: str = "scenario",
+        base: Path | None = None,
+        stack: str | None = None,
     ) -> Self:
         """Reads nested tables as in a file.
 
@@ -265,6 +270,7 @@ class Scenario(Part):
             data: the tables.
             source: what error lines name, such as the file.
             base: the folder that "file.py:Class" is relative to; the current one by default.
+            stack: the stack of the flows and backgrounds over TCP that name none.
 
         Raises:
             ScenarioError: with a line per problem.
@@ -272,7 +278,7 @@ class Scenario(Part):
         if "base" in data and "axes" in data:
             raise ScenarioError([f"{source}: this is a sweep; accepted: a scenario (see `longfat sweep`)"])
         try:
-            return cls.model_validate(data, context={"base": base or Path()})
+            return cls.model_validate(data, context={"base": base or Path(), "stack": stack})
         except ValidationError as error:
             raise ScenarioError(problems.lines(error, cls, source)) from None
 
@@ -284,25 +290,31 @@ class Scenario(Part):
         source: str = "scenario",
         base: Path | None = None,
         overrides: Mapping[str, Any] | None = None,
+        stack: str | None = None,
     ) -> Self:
-        """Reads the text of a file; `overrides` are dotted keys whose values replace the text's."""
+        """Reads the text of a file; `overrides` are dotted keys whose values replace the text's.
+
+        `stack` as in `from_dict`.
+        """
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ScenarioError([f"{source}: not TOML: {_toml_problem(error)}"]) from None
         for key, value in (overrides or {}).items():
             override(data, key, value, source)
-        return cls.from_dict(data, source=source, base=base)
+        return cls.from_dict(data, source=source, base=base, stack=stack)
 
     @classmethod
-    def load(cls, path: str | Path, *, overrides: Mapping[str, Any] | None = None) -> Self:
-        """Reads a file; `overrides` as in `from_toml`."""
+    def load(
+        cls, path: str | Path, *, overrides: Mapping[str, Any] | None = None, stack: str | None = None
+    ) -> Self:
+        """Reads a file; `overrides` and `stack` as in `from_toml`."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
-        return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides)
+        return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides, stack=stack)
 
 
 def _make_room_for_stacks(data: dict[str, Any], values: Mapping[str, Any]) -> None:

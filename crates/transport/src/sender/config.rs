@@ -1,9 +1,9 @@
 //! How a sender behaves.
 
 use super::request::QuickStartRequest;
-use crate::RttSamples;
 use crate::cc::LossDetection;
 use crate::reduction::Recovery;
+use crate::{RtoConfig, RttSamples};
 use longfat_units::Interval;
 use longfat_wire::FlowId;
 
@@ -28,6 +28,10 @@ pub struct SenderConfig {
     pub max_ssthresh: f64,
     /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
     pub byte_counting: bool,
+    /// With byte counting: the most segments that one acknowledgement counts in slow-start (RFC 3465, L), at
+    /// least 1. If finite, it is 1 until a timeout is repaired; if infinite, acknowledgements count then what
+    /// they are the first to report (Linux tcp_slow_start).
+    pub slow_start_limit: f64,
     /// How losses are found.
     pub loss_detection: LossDetection,
     /// How the window shrinks during recovery with SACK.
@@ -40,8 +44,10 @@ pub struct SenderConfig {
     pub tick_phase: Interval,
     /// Which round-trip times algorithms get.
     pub rtt_samples: RttSamples,
-    /// Floor of the retransmission timeout's margin.
-    pub rto_min: Interval,
+    /// The retransmission timeout.
+    pub rto: RtoConfig,
+    /// Packets carry timestamps (RFC 7323). Without them one segment per round trip is timed.
+    pub timestamps: bool,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
     /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
