@@ -263,6 +263,29 @@ ASSUMPTIONS = (
         ("F3a", "F4", "F5b", "F8", "F9", "F10", "F11", "F14a", "F14b"),
     ),
     Assumption(
+        "slow-start-limit",
+        "Appendix I names RFC 3465 for counting bytes, but not its limit L on what an ACK counts in "
+        "slow-start.",
+        (
+            Reading(
+                "2",
+                "An ACK counts two segments at most.",
+                "Appendix I: the counting counters the problems of growth under delayed ACKs, for which RFC "
+                "3465 has L = 2; the suite's older reading",
+                Change(),
+            ),
+            Reading(
+                "1",
+                "It counts one, so that slow-start grows by half in a round trip under delayed ACKs.",
+                "Linux 9772efb97078 of November 2005: RFC 3465's patch of Yee-Ting Li, LLS's first author, "
+                "with tcp_abc = 1 by default, which counts one in slow-start (`longfat stacks`, "
+                "linux-2.6.16)",
+                Change(flows={"slow_start_limit": 1}),
+            ),
+        ),
+        ("F3a", "F14a", "F14b"),
+    ),
+    Assumption(
         "queue-limit",
         "dummynet limits its queues; the paper does not say whether the limit was raised for its largest "
         "ones.",
