@@ -31,15 +31,16 @@ BASE_LABEL = "base"
 
 @dataclass(frozen=True)
 class _Axis:
-    """The axis of values: whether it is logarithmic, and its ends."""
+    """The axis of values: whether it is logarithmic, its ends, and the least value that is drawn."""
 
     log: bool
     low: float
     high: float
+    least: float
 
     def place(self, value: float) -> float:
-        """Returns where a value is drawn; one that a logarithmic axis does not have stands at its end."""
-        return max(value, self.low) if self.log else value
+        """Returns where a value is drawn; 0 stands at the least value of a logarithmic axis."""
+        return max(value, self.least) if self.log else value
 
 
 def inches(panel: Tornado) -> float:
@@ -206,20 +207,18 @@ def _layout(panel: Tornado, scale: _Axis) -> dict[str, Any]:
 
 
 def _axis(panel: Tornado) -> _Axis:
-    values = [panel.base, *(bar.value for bar in panel.bars), *(panel.marked or ())]
-    if panel.reference is not None:
-        values.append(panel.reference)
-    known = [value for value in values if math.isfinite(value)]
-    positive = [value for value in known if value > 0.0]
+    drawn = list(_drawn(panel))
+    known = [value for value in (*drawn, *(panel.marked or ())) if math.isfinite(value)]
+    positive = [value for value in drawn if 0.0 < value < math.inf]
     if panel.x_log and positive:
         low, high = min(positive), max(positive)
-        if any(value <= 0.0 for value in _drawn(panel)):
+        if any(value <= 0.0 for value in drawn):
             low /= BELOW
         room = max((high / low) ** MARGIN, 1.05)
-        return _Axis(True, low / room, high * room)
+        return _Axis(True, low / room, high * room, low)
     low, high = min(known, default=0.0), max(known, default=1.0)
     room = MARGIN * (high - low) or abs(high) * MARGIN or 1.0
-    return _Axis(False, low - room, high + room)
+    return _Axis(False, low - room, high + room, low)
 
 
 def _drawn(panel: Tornado) -> Iterable[float]:

@@ -161,10 +161,10 @@ def effect(base: Base, reading: Judged) -> Effect:
 
 
 def _differ(one: float, other: float, most: float) -> bool:
-    """Whether two values differ by more than this; one that is not a number differs from one that is."""
-    if math.isnan(one) or math.isnan(other):
-        return math.isnan(one) != math.isnan(other)
-    return one != other and abs(other - one) > max(most, SAME * abs(one))
+    """Whether two values differ by more than this; one that is not finite differs from all others."""
+    if not (math.isfinite(one) and math.isfinite(other)):
+        return one != other and not (math.isnan(one) and math.isnan(other))
+    return abs(other - one) > max(most, SAME * abs(one))
 
 
 def _states(judged: Judged) -> list[bool | None]:

@@ -88,7 +88,7 @@ def _render_suite(
         readings=readings,
         assumptions=assumptions,
         headline=headline_text(assumptions["headline"]) if assumptions else "",
-        outcomes={item["id"]: turns.OUTCOMES[item["outcome"]] for item in entries},
+        outcomes={item["id"]: turns.told(item) for item in entries},
         closed={item["id"]: item["closed"] for item in entries if item["closed"]},
         provenance=suite.get("provenance", {}),
     )

@@ -96,7 +96,8 @@ def run_assumptions(
     Args:
         suite: what to run; it has a table of assumptions.
         mode: as in `run_suite`.
-        only: as in `run_suite`; all claims that the chosen assumptions bear on if empty.
+        only: as in `run_suite`, but claims that merely share an experiment with a claim named here are run
+            at the base alone; all claims that the chosen assumptions bear on if empty.
         jobs: as in `run_suite`.
         out: as in `run_suite`; claims that are stored in its `assumptions.json` and not selected are kept.
         console: as in `run_suite`.
@@ -153,15 +154,20 @@ class Study:
         self.chosen = _chosen(suite, assumptions)
         self.only = only
         if assumptions and not only:
-            self.only = [claim.id for claim in suite.claims if set(self._bearing(claim)) & set(self.chosen)]
-        self.experiments, self.claims = suite.select(self.only)
+            self.only = [
+                claim.id
+                for claim in suite.claims
+                if any(item in self.chosen for item in self._bearing(claim))
+            ]
+        self.claims = suite.named(self.only)
         for item in self.chosen if assumptions else ():
             if not any(item in self._bearing(claim) for claim in self.claims):
                 raise InputError(
                     f"suite {suite.name}: --assumption {item.id}: bears on none of the selected claims; "
-                    f"accepted: {_bears_on(suite, item)}"
+                    f"accepted: {', '.join(_bears_on(suite, item))}"
                 )
-        self.grids = {experiment.name: experiment.runs(mode) for experiment in self.experiments}
+        wanted = {name for claim in self.claims for name in claim.experiments}
+        self.grids = {item.name: item.runs(mode) for item in suite.experiments if item.name in wanted}
         self.works: dict[str, runner.Work] = {}
         self.keys = {
             name: [self._key(run.document, run.packets, f"suite {suite.name}, {name}") for run in runs]
@@ -313,6 +319,7 @@ class Study:
         fewer = base.readings_repeats < base.repeats
         return {
             "id": claim.id,
+            "published": claim.published,
             "mode": self.mode,
             "repeats": base.repeats,
             "readings_repeats": base.readings_repeats,

@@ -104,6 +104,19 @@ class Suite:
             tuple(claim for claim in self.claims if claim.id in identifiers),
         )
 
+    def named(self, only: Iterable[str]) -> tuple[Claim[Data], ...]:
+        """Returns the claims that ``only`` names, and those of the experiments that it names beside them.
+
+        Unlike `select`, it leaves out claims that merely share an experiment with a claim that it names.
+        """
+        asked = [part.strip() for text in only for part in text.split(",")]
+        ids = self._claim_ids()
+        found = {ids[text.casefold()] for text in asked if text.casefold() in ids}
+        experiments = [text for text in asked if text.casefold() not in ids]
+        if experiments or not asked:
+            found |= {claim.id for claim in self.select(experiments)[1]}
+        return tuple(claim for claim in self.claims if claim.id in found)
+
     def check_assumptions(self) -> None:
         """Raises `InputError` unless the table of assumptions is complete; see `check_table`."""
         check_table(self.name, self.assumptions, self.closed, self._claim_ids())

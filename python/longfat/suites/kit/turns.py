@@ -12,7 +12,7 @@ from typing import Any
 from rich.table import Table as Lines
 
 from longfat.figure.data import Bar, Figure, Table, Tornado
-from longfat.suites.kit.effects import MOST_CHANGE, MOST_ERRORS
+from longfat.suites.kit.effects import MOST_CHANGE, MOST_ERRORS, WITH_VERDICT
 from longfat.suites.kit.text import percent, with_error
 
 OUTCOMES = {
@@ -56,6 +56,12 @@ def name(reading: Entry) -> str:
     return " + ".join(f"{change['assumption']}: {change['reading']}" for change in reading["changes"])
 
 
+def told(entry: Entry) -> str:
+    """Says where a claim is reproduced: "reproduced under a reading"."""
+    where = OUTCOMES[entry["outcome"]]
+    return f"reproduced {where}" if entry["outcome"] in WITH_VERDICT else where
+
+
 def summary(entry: Entry) -> str:
     """Says in a sentence or two what the readings do to a claim."""
     base = entry["base"]["verdict"]
@@ -69,7 +75,8 @@ def summary(entry: Entry) -> str:
         groups.setdefault(item["verdict"], []).append(name(item))
     turned = " ".join(f"{_capital(verdict)} under {', '.join(names)}." for verdict, names in groups.items())
     unmeasured = sum(item["verdict"] == "not measured" for item in _every(entry))
-    missing = f" {unmeasured} readings are not measured." if unmeasured else ""
+    are = "reading is" if unmeasured == 1 else "readings are"
+    missing = f" {unmeasured} {are} not measured." if unmeasured else ""
     none = " It holds under none." if entry["outcome"] == "none" else ""
     return f"{_capital(base)} at the base. {turned or 'No reading turns it.'}{none}{missing}"
 
@@ -117,7 +124,8 @@ def _caption(entry: Entry, pairs: int) -> str:
         )
     more = f" The figure shows {MOST_PAIRS} of {pairs} pairs, the table all." if pairs > MOST_PAIRS else ""
     colour = "A bar has the colour of the verdict under its reading."
-    return f"{summary(entry)} {colour} {band} {repeats}{more}"
+    paper = f"The paper: {entry['published'].rstrip('.')}."
+    return f"{summary(entry)} {paper} {colour} {band} {repeats}{more}"
 
 
 def _table(entry: Entry, readings: Iterable[Entry]) -> Table:
@@ -129,13 +137,14 @@ def _table(entry: Entry, readings: Iterable[Entry]) -> Table:
         label = f"the base, {repeats} repeat{'s' if repeats > 1 else ''}"
         rows.append((label, fewer["verdict"], with_error(*_value(fewer)), "", "", ""))
     for item in readings:
+        there = _has_value(item)
         difference, error = _number(item["difference"]), _number(item["difference_stderr"])
         rows.append(
             (
                 name(item),
                 item["verdict"] + (" (turned)" if item["turned"] else ""),
-                with_error(*_value(item)),
-                with_error(difference, error),
+                with_error(*_value(item)) if there else "–",
+                with_error(difference, error) if math.isfinite(difference) else "–",
                 "yes" if item["moved"] else "no",
                 item["note"]
                 if item["verdict"] == "not measured" or not item["runs_changed"]
@@ -158,7 +167,8 @@ def _effects(entry: Entry) -> list[str]:
     others = len(every) - len(lines)
     missing = sum(item["verdict"] == "not measured" for item in every)
     if others - missing:
-        lines.append(f"{others - missing} {'others do' if lines else 'readings do'} neither")
+        count = others - missing
+        lines.append(f"{count} {'other' if lines else 'reading'}{'s do' if count > 1 else ' does'} neither")
     if missing:
         lines.append(f"{missing} not measured")
     return lines

@@ -1,0 +1,689 @@
+"""What a paper leaves open: tables, changes, and a small suite under its readings.
+
+The suite has two flows on a link of 5 Mbit/s. One reading has 8 Mbit/s, another 5 Mbit/s more than the base,
+so the sum of the flows' rates is known beforehand for each of them, and for both at once.
+"""
+
+import copy
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from longfat import suites
+from longfat.errors import InputError
+from longfat.figure import matplotlib as plots
+from longfat.figure import plotly
+from longfat.figure.data import Figure, Panel, Tornado, points
+from longfat.scenario.model import Scenario
+from longfat.suites.kit import effects, page, runner, turns
+from longfat.suites.kit.assumptions import Assumption, Change, Reading
+from longfat.suites.kit.checks import at_least
+from longfat.suites.kit.claims import CHOSEN_HERE, Check, Claim, Finding, Measured, Setting
+from longfat.suites.kit.effects import Base, Judged
+from longfat.suites.kit.reduction import reduce_run
+from longfat.suites.kit.suite import Experiment, Run, Suite
+
+PAPER = "a small paper"
+REPEATS = 3
+
+
+def grid(mode):
+    return [
+        Run(
+            {"algorithm": "sack", "repeat": repeat},
+            {
+                "title": "two flows",
+                "duration": "6 s",
+                "seed": repeat + 1,
+                "bottleneck": {"rate": "5 Mbit/s", "buffer": "20 packets"},
+                "flow": [
+                    {"algorithm": "sack", "rtt": "20 ms"},
+                    {"algorithm": "sack", "rtt": "20 ms", "start": {"uniform": ["1 s", "2 s"]}},
+                ],
+            },
+            3000.0,
+        )
+        for repeat in range(REPEATS)
+    ]
+
+
+def drawn(name):
+    return lambda runs, mode: Figure(
+        name, "", "", "", (Panel("", "x", "y", (points("all", [(0.0, (1.0, math.nan))]),)),)
+    )
+
+
+def claim(number, least_mbps, experiments=("A",), *, figure=True, reports=False):
+    def find(data):
+        mean, error = data[experiments[-1]].mean_stderr("aggregate_bps")
+        rate = Measured("sum of the rates, Mbit/s", mean / 1e6, error / 1e6, published=least_mbps)
+        return Finding(
+            (at_least("sum", mean / 1e6, least_mbps),),
+            f"{mean / 1e6:.1f} Mbit/s",
+            figure=rate if figure else None,
+        )
+
+    settings = (Setting("rate", "5 Mbit/s", CHOSEN_HERE),)
+    return Claim(
+        f"TINY-{number}", PAPER, "two flows", "fast", settings, "mean", "", experiments, find, reports=reports
+    )
+
+
+def faster(document):
+    rate = float(document["bottleneck"]["rate"].split()[0])
+    document["bottleneck"]["rate"] = f"{rate + 5:g} Mbit/s"
+    return document
+
+
+def retitled(document):
+    return document | {"title": "another title"}
+
+
+EIGHT = Reading("eight", "The link has 8 Mbit/s.", "section 2", Change(bottleneck={"rate": "8 Mbit/s"}))
+FASTER = Reading("spare", "The link has 5 Mbit/s more.", "section 3", Change(rewrite=faster))
+MISSPELT = replace(EIGHT, change=Change(algorithms={"hstpc": {"low_window": 31}}))
+RETITLED = Reading("another", "The run has another title.", "section 4", Change(rewrite=retitled))
+BASE = Reading("as-said", "As in the text.", "section 1", Change())
+RATE = Assumption("rate", "Which rate?", (BASE, EIGHT), ("A", "B", "C", "D", "E", "S"))
+SPARE = Assumption("spare-rate", "How much more?", (BASE, FASTER), ("TINY-C", "TINY-D"))
+TITLE = Assumption("title", "Which title?", (BASE, RETITLED), ("D",))
+
+SUITE = Suite(
+    "tiny",
+    "A small suite",
+    PAPER,
+    (Experiment("A", "Fig. A", "one", grid, drawn("A")), Experiment("B", "Fig. B", "same", grid, drawn("B"))),
+    (
+        claim("A", 7.0),
+        claim("B", 4.0, ("A", "B")),
+        claim("C", 12.0),
+        claim("D", 90.0),
+        claim("E", 4.0, reports=True),
+        claim("S", 7.0, figure=False),
+        claim("X", 90.0),
+    ),
+    reduce_run,
+    assumptions=(RATE, SPARE, TITLE),
+    closed={"X": "no link of that time is that fast."},
+)
+
+
+def run(out, **options):
+    return suites.run_assumptions(SUITE, "quick", jobs=1, out=out, **options)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("suite")
+    return run(out), out
+
+
+@pytest.fixture(scope="module")
+def entries(finished):
+    outcome, _ = finished
+    return {entry["id"]: entry for entry in outcome.document["claims"]}
+
+
+@pytest.fixture(autouse=True)
+def undrawn(request, monkeypatch):
+    """Spares tests that are not about the page the drawing of figures."""
+    if "drawing" not in request.fixturenames:
+        monkeypatch.setattr(page, "build", lambda root: root / "index.html")
+
+
+@pytest.fixture
+def drawing():
+    """Asks for the page."""
+
+
+def names(readings):
+    return [turns.name(reading) for reading in readings]
+
+
+# the small suite
+
+
+def test_the_three_numbers_of_the_headline_add_up_to_the_claims_with_a_verdict(finished):
+    outcome, _ = finished
+    assert outcome.to_json()["headline"] == {
+        "claims": 6, "base": 1, "reading": 3, "none": 2, "reports": 1, "unfinished": 0
+    }  # fmt: skip
+
+
+def test_each_claim_is_told_where_it_is_reproduced(entries):
+    assert {name.removeprefix("TINY-"): entry["outcome"] for name, entry in entries.items()} == {
+        "A": "reading", "B": "base", "C": "reading", "D": "none", "E": "reports", "S": "reading", "X": "none"
+    }  # fmt: skip
+
+
+def test_a_reading_has_the_value_that_its_change_leads_to(entries):
+    a = entries["TINY-A"]
+    assert a["base"]["value"] == pytest.approx(5.0, rel=0.05)
+    (reading,) = a["readings"]
+    assert reading["value"] == pytest.approx(8.0, rel=0.05)
+    assert reading["difference"] == pytest.approx(reading["value"] - a["base"]["value"])
+    assert (reading["verdict"], reading["moved"], reading["turned"]) == ("reproduced", True, True)
+
+
+def test_only_readings_that_bear_on_a_claim_are_run_for_it(entries):
+    assert names(entries["TINY-B"]["readings"]) == ["rate: eight"]
+    assert names(entries["TINY-D"]["readings"]) == ["rate: eight", "spare-rate: spare", "title: another"]
+    assert entries["TINY-X"]["readings"] == []
+    assert entries["TINY-X"]["closed"] == "no link of that time is that fast."
+
+
+def test_pairs_are_those_of_readings_that_moved_the_figure(entries):
+    (pair,) = entries["TINY-C"]["pairs"]
+    assert turns.name(pair) == "rate: eight + spare-rate: spare"
+    assert pair["value"] == pytest.approx(13.0, rel=0.05)
+    assert pair["verdict"] == "reproduced"
+    assert [reading["verdict"] for reading in entries["TINY-C"]["readings"]] == ["not reproduced"] * 2
+    assert names(entries["TINY-D"]["pairs"]) == ["rate: eight + spare-rate: spare"]
+
+
+def test_a_reading_that_changes_no_run_says_so_and_moves_nothing(entries):
+    title = entries["TINY-D"]["readings"][-1]
+    assert (title["runs"], title["runs_changed"], title["moved"]) == (1, 0, False)
+    assert title["note"] == "It changes none of the claim's runs."
+
+
+def test_the_error_of_a_difference_counts_the_repeats_of_both(entries):
+    a = entries["TINY-A"]
+    assert (a["repeats"], a["readings_repeats"]) == (3, 1)
+    # sigma sqrt(1/1 + 1/3), where the base's error is sigma / sqrt(3)
+    assert a["readings"][0]["difference_stderr"] == pytest.approx(2.0 * a["base"]["stderr"])
+    assert a["base_with_fewer_repeats"]["value"] != a["base"]["value"]
+
+
+def test_a_claim_without_a_figure_shows_the_share_of_checks_that_hold(entries):
+    s = entries["TINY-S"]
+    assert (s["figure"]["label"], s["base"]["value"], s["base"]["stderr"]) == ("checks that hold", 0.0, None)
+    assert (s["readings"][0]["value"], s["readings"][0]["moved"]) == (1.0, True)
+
+
+def test_claims_and_experiments_share_runs_and_readings_have_fewer_repeats(tmp_path, monkeypatch):
+    ran = watched(monkeypatch)
+    run(tmp_path)
+    assert ran == [3, 2, 1]  # the base, two readings that change something, one pair
+
+
+def test_more_repeats_of_the_readings_are_run_on_request(tmp_path, monkeypatch):
+    ran = watched(monkeypatch)
+    entry = run(tmp_path, only=["A"], repeats=2).document["claims"][0]
+    assert ran == [3, 2, 0]
+    assert (entry["readings_repeats"], entry["readings"][0]["runs"]) == (2, 2)
+
+
+def test_the_base_is_stored_as_a_run_without_readings_stores_it(finished, tmp_path):
+    _, out = finished
+    suites.run_suite(SUITE, "quick", jobs=1, out=tmp_path)
+    for name in ("claims.json", "experiments/A.parquet", "experiments/B.parquet"):
+        assert (out / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def watched(monkeypatch):
+    """Counts the runs of each batch."""
+    whole, ran = runner.run_many, []
+
+    def counted(scenarios, **options):
+        ran.append(len(scenarios))
+        return whole(scenarios, **options)
+
+    monkeypatch.setattr(runner, "run_many", counted)
+    return ran
+
+
+def interrupt_after(monkeypatch, number):
+    """Presses Ctrl-C when so many runs have finished."""
+    whole, left = runner.run_many, [number]
+
+    def interrupted(scenarios, **options):
+        for result in whole(scenarios, **options):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            yield result
+
+    monkeypatch.setattr(runner, "run_many", interrupted)
+
+
+def test_an_interrupted_command_keeps_what_has_finished_and_goes_on(finished, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, REPEATS + 1)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path)
+    stored = json.loads((tmp_path / "assumptions.json").read_text())
+    assert stored["headline"]["unfinished"] > 0
+    assert json.loads((tmp_path / "suite.json").read_text())["status"] == "complete"
+    ran = watched(monkeypatch)
+    assert run(tmp_path).document["claims"] == finished[0].document["claims"]
+    assert ran == [0, 1, 1]
+
+
+def test_only_renews_its_claims_and_keeps_the_others(finished, tmp_path):
+    whole = run(tmp_path).document
+    part = run(tmp_path, only=["D"])
+    assert part.document["claims"] == whole["claims"]
+    assert part.document["headline"] == whole["headline"]
+
+
+def test_one_assumption_alone_is_run_and_the_others_are_left_open(tmp_path, monkeypatch):
+    ran = watched(monkeypatch)
+    (found,) = run(tmp_path, only=["D"], assumptions=["spare-rate"]).document["claims"]
+    assert ran == [3, 1, 0]
+    verdicts = dict(zip(names(found["readings"]), found["readings"], strict=True))
+    assert verdicts["rate: eight"]["verdict"] == "not measured"
+    assert verdicts["spare-rate: spare"]["value"] == pytest.approx(10.0, rel=0.05)
+    assert found["outcome"] == "unfinished"
+
+
+def test_an_assumption_selects_the_claims_that_it_bears_on(tmp_path):
+    outcome = run(tmp_path, assumptions=["spare-rate"])
+    assert [entry["id"] for entry in outcome.document["claims"]] == ["TINY-C", "TINY-D"]
+    assert [item["name"] for item in outcome.base.experiments] == ["A"]
+
+
+def test_an_experiment_selects_its_claims_and_a_claim_itself_alone():
+    ids = [claim.id for claim in SUITE.named(["A,B"])]
+    assert ids == ["TINY-A", "TINY-B"]  # both are claims and experiments
+    renamed = replace(SUITE, experiments=(replace(SUITE.experiments[0], name="G"),))
+    renamed = replace(renamed, claims=tuple(replace(item, experiments=("G",)) for item in SUITE.claims[:2]))
+    assert [claim.id for claim in renamed.named(["g"])] == ["TINY-A", "TINY-B"]
+    assert [claim.id for claim in renamed.named(["b"])] == ["TINY-B"]
+    assert renamed.named([]) == renamed.claims
+    with pytest.raises(InputError, match="nope"):
+        renamed.named(["b,nope"])
+
+
+def test_the_page_shows_the_table_the_headline_and_a_tornado_for_each_open_claim(finished, drawing):
+    outcome, out = finished
+    shown = outcome.base.report_path.read_text(encoding="utf-8")
+    said = "6 claims: 1 reproduced at the base, 3 under some documented reading, 2 under none"
+    assert said in shown
+    assert "(section 3)" in shown
+    assert "no link of that time is that fast." in shown
+    for name in "ABCDES":
+        assert f'id="readings-TINY-{name}"' in shown
+        assert (out / "figures" / f"readings-TINY-{name}.svg").is_file()
+    assert 'id="readings-TINY-X"' not in shown
+    from longfat.cli import report
+
+    assert report.build(out).read_text(encoding="utf-8") == shown
+
+
+def test_a_page_without_readings_has_no_section_for_them(tmp_path, drawing):
+    path = suites.run_suite(SUITE, "quick", jobs=1, out=tmp_path).report_path
+    assert "leaves open" not in path.read_text(encoding="utf-8")
+
+
+def test_a_damaged_file_of_readings_is_named(finished, tmp_path):
+    run(tmp_path, only=["A"])
+    (tmp_path / "assumptions.json").write_text("{}")
+    with pytest.raises(InputError, match=r"assumptions\.json: not the readings of a suite"):
+        run(tmp_path, only=["A"])
+
+
+def test_the_result_of_a_small_suite_is_one_json_object(finished):
+    outcome, out = finished
+    document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
+    assert {"suite", "claims", "assumptions", "headline"} <= document.keys()
+    stored = json.loads((out / "assumptions.json").read_text())
+    assert document["assumptions"] == stored
+    (base, eight) = stored["assumptions"][0]["readings"]
+    assert (base["base"], eight["base"], eight["source"]) == (True, False, "section 2")
+    assert stored["assumptions"][0]["claims"][0] == "TINY-A"
+
+
+# what is refused
+
+
+def refused(match, **changes):
+    with pytest.raises(InputError, match=match) as caught:
+        replace(SUITE, **changes).check_assumptions()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_suite_without_a_table_is_refused():
+    refused("suite tiny: assumptions: it has none", assumptions=(), closed={})
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        (replace(RATE, readings=(BASE,)), "rate: 1 readings; accepted: at least 2"),
+        (replace(RATE, readings=(BASE, EIGHT, EIGHT)), "rate: reading eight is used twice"),
+        (replace(RATE, readings=(EIGHT, BASE)), "rate: eight changes something"),
+        (replace(RATE, readings=(BASE, replace(BASE, name="same"))), "rate: same changes nothing"),
+        (replace(RATE, claims=("Z",)), "rate: Z: no such claim.*accepted: TINY-A, TINY-B"),
+        (
+            replace(RATE, readings=(BASE, MISSPELT)),
+            'rate: eight: "hstpc" is not an algorithm, did you mean "hstcp"',
+        ),
+        (replace(RATE, claims=()), "TINY-X: is closed, but readings bear on it"),
+        (replace(RATE, claims=("A", "B", "C", "D", "E")), "TINY-S: no reading bears on it"),
+    ],
+)  # fmt: skip
+def test_an_incomplete_table_is_refused(item, said):
+    refused(said, assumptions=(item, SPARE, TITLE))
+
+
+def test_an_id_that_is_used_twice_is_refused():
+    refused("id rate is used twice", assumptions=(RATE, RATE))
+
+
+def test_a_reason_for_an_unknown_claim_is_refused():
+    refused("closed: TINY-Y: no such claim", closed={"TINY-Y": "", **SUITE.closed})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"assumptions": ["rat"]}, 'rat: no such assumption, did you mean "rate".*rate, spare-rate, title'),
+        ({"assumptions": ["title"], "only": ["B"]}, "title: bears on none.*accepted: TINY-D"),
+        ({"repeats": 0}, "--readings-repeats 0: accepted: a whole number from 1"),
+        ({"only": ["nope"]}, "TINY-A"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_written(tmp_path, options, said):
+    with pytest.raises(InputError, match=said) as caught:
+        run(tmp_path / "new", **options)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_reading_that_makes_a_wrong_scenario_is_named_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "run_many", lambda *args, **options: pytest.fail("ran"))
+    wrong = replace(EIGHT, change=Change(bottleneck={"rate": "8"}))
+    suite = replace(SUITE, assumptions=(replace(RATE, readings=(BASE, wrong)), SPARE, TITLE))
+    with pytest.raises(InputError, match=r"suite tiny, rate: eight, A: bottleneck\.rate"):
+        suites.run_assumptions(suite, out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_two_readings_that_no_scenario_can_have_together_are_a_result(tmp_path):
+    loaded = replace(FASTER, change=Change(flows={"slow_start": "limited", "max_ssthresh": 50}))
+
+    def twice(document):
+        slow = any("slow_start" in flow for flow in document["flow"])
+        document["bottleneck"]["rate"] = "8" if slow else "8 Mbit/s"
+        return document
+
+    both = replace(
+        SUITE,
+        claims=(claim("A", 90.0, figure=False),),
+        closed={},
+        assumptions=(
+            Assumption("slow", "Which slow-start?", (BASE, loaded)),
+            Assumption("rate", "Which rate?", (BASE, replace(EIGHT, change=Change(rewrite=twice)))),
+        ),
+    )
+    moved = replace(both, claims=(replace(both.claims[0], find=every_change_counts),))
+    (entry,) = suites.run_assumptions(moved, out=tmp_path, jobs=1).document["claims"]
+    (pair,) = entry["pairs"]
+    assert pair["verdict"] == "not measured"
+    assert pair["note"].startswith("The two do not go together: suite tiny, slow: spare and rate: eight, A")
+    assert entry["outcome"] == "none"
+
+
+def every_change_counts(data):
+    value = float(data["A"].first()["packets"])
+    return Finding((Check("never", False, ""),), "", figure=Measured("packets", value, 1e-6))
+
+
+# what moves and what turns
+
+
+def standing(verdict, value, stderr=math.nan, passed=False):
+    return Judged(verdict, Measured("x", value, stderr), (Check("", passed, ""),))
+
+
+@pytest.mark.parametrize(
+    ("value", "moved"),
+    [(0.21, False), (0.128, False), (0.22, True), (0.11, True), (math.nan, True)],
+)
+def test_a_reading_moves_a_figure_by_more_than_two_errors_of_the_difference(value, moved):
+    # .01 over 5 repeats is sigma = .0224; with one repeat the error of a difference is .0224 sqrt(1 + 1/5)
+    # = .0245, and twice that is .049
+    whole = standing("partly", 0.169, 0.01)
+    found = effects.effect(Base(whole, whole, 5, 1), standing("partly", value))
+    assert found.stderr == pytest.approx(0.0245, abs=1e-4)
+    assert found.moved is moved
+
+
+@pytest.mark.parametrize(
+    ("reading", "moved"),
+    [
+        (standing("partly", 1.04), False),
+        (standing("partly", 0.96), False),
+        (standing("partly", 1.06), True),
+        (standing("not reproduced", 1.0), True),
+        (standing("partly", 1.0, passed=True), True),
+        (standing("partly", math.nan), True),
+    ],
+)
+def test_without_an_error_five_percent_a_check_or_a_verdict_count(reading, moved):
+    whole = standing("partly", 1.0)
+    assert effects.effect(Base(whole, whole, 1, 1), reading).moved is moved
+
+
+def test_a_base_of_zero_without_an_error_is_moved_by_any_change():
+    whole = standing("partly", 0.0)
+    assert effects.effect(Base(whole, whole, 1, 1), standing("partly", 1e-12)).moved
+    assert not effects.effect(Base(whole, whole, 1, 1), standing("partly", 0.0)).moved
+
+
+def test_repeats_that_agree_to_the_last_bit_are_not_moved_by_rounding():
+    whole = standing("partly", 1.0, 0.0)
+    assert not effects.effect(Base(whole, whole, 2, 2), standing("partly", 1.0 + 1e-12)).moved
+    assert effects.effect(Base(whole, whole, 2, 2), standing("partly", 1.0 + 1e-6)).moved
+
+
+def test_a_time_that_is_never_reached_in_both_is_no_change():
+    whole = standing("partly", math.inf)
+    assert not effects.effect(Base(whole, whole, 1, 1), standing("partly", math.inf)).moved
+    assert effects.effect(Base(whole, whole, 1, 1), standing("partly", 5.0)).moved
+
+
+def test_fewer_repeats_alone_turn_no_verdict():
+    whole, fewer = standing("partly", 1.0, 0.1), standing("reproduced", 1.0)
+    reading = standing("reproduced", 1.0)
+    found = effects.effect(Base(whole, fewer, 5, 1), reading)
+    assert not found.turned
+    assert effects.outcome(whole, [(reading, found)], reports=False, complete=True) == "none"
+    found = effects.effect(Base(whole, whole, 5, 1), reading)
+    assert found.turned
+    assert effects.outcome(whole, [(reading, found)], reports=False, complete=True) == "reading"
+
+
+def test_a_claim_holds_under_none_only_when_every_reading_was_run():
+    whole = standing("partly", 1.0)
+    assert effects.outcome(whole, [], reports=False, complete=False) == "unfinished"
+    assert effects.outcome(standing("reproduced", 1.0), [], reports=False, complete=False) == "base"
+    assert effects.outcome(effects.unfinished(""), [], reports=False, complete=True) == "unfinished"
+
+
+# changes of a document
+
+VALUES = st.one_of(st.integers(), st.booleans(), st.text(max_size=5), st.lists(st.integers(), max_size=2))
+TABLES = st.dictionaries(st.sampled_from(["mss", "rtt", "sack", "queue", "name"]), VALUES, max_size=4)
+ALGORITHMS = st.sampled_from(["sack", "hstcp", "udt", {"name": "stcp", "increase": 0.02}, {"kind": "fast"}])
+FLOWS = st.builds(lambda table, algorithm: {**table, "algorithm": algorithm}, TABLES, ALGORITHMS)
+BACKGROUNDS = st.builds(lambda t, kind: {**t, "kind": kind}, TABLES, st.sampled_from(["web", "onoff"]))
+DOCUMENTS = st.fixed_dictionaries(
+    {"duration": st.just("9 s"), "flow": st.lists(FLOWS, max_size=3)},
+    optional={"bottleneck": TABLES, "background": st.lists(BACKGROUNDS, max_size=2)},
+)
+KEYS = st.dictionaries(st.sampled_from(["mss", "rtt", "sack"]), st.one_of(st.none(), VALUES), max_size=3)
+CHANGES = st.builds(
+    Change,
+    flows=KEYS,
+    backgrounds=KEYS,
+    bottleneck=KEYS,
+    algorithms=st.dictionaries(st.sampled_from(["stcp", "fast", "scalable"]), KEYS, max_size=2),
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS, CHANGES)
+def test_a_change_leaves_the_document_of_the_base_as_it_is(document, change):
+    before = copy.deepcopy(document)
+    changed = change.apply(document)
+    for part in changed["flow"]:
+        part.clear()
+    changed.clear()
+    assert document == before
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS)
+def test_a_change_of_nothing_is_the_identity(document):
+    assert Change().apply(document) == document
+    assert not Change()
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS, CHANGES)
+def test_a_change_made_twice_is_the_change_made_once(document, change):
+    once = change.apply(document)
+    assert change.apply(once) == once
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS, KEYS)
+def test_every_flow_over_tcp_has_the_keys_of_the_change_and_no_other_flow_does(document, keys):
+    for before, after in zip(document["flow"], Change(flows=keys).apply(document)["flow"], strict=True):
+        if before["algorithm"] == "udt":
+            assert after == before
+        else:
+            for key, value in keys.items():
+                assert (key in after) is (value is not None)
+                assert after.get(key) == value
+            kept = before.keys() - keys.keys()
+            assert {key: after[key] for key in kept} == {key: before[key] for key in kept}
+
+
+def test_a_background_over_udp_stays_as_it_is():
+    change = Change(backgrounds={"max_window": 44})
+    document = {"background": [{"kind": "web"}, {"kind": "onoff", "sources": 3}]}
+    (web, onoff) = change.apply(document)["background"]
+    assert (web, onoff) == ({"kind": "web", "max_window": 44}, {"kind": "onoff", "sources": 3})
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [
+        ("stcp", {"name": "stcp", "increase": 0.02}),
+        ("scalable", {"name": "scalable", "increase": 0.02}),
+        ({"name": "stcp", "low_window": 9}, {"name": "stcp", "low_window": 9, "increase": 0.02}),
+        ({"kind": "stcp", "increase": 1.0}, {"kind": "stcp", "increase": 0.02}),
+        ("sack", "sack"),
+    ],
+)
+def test_an_algorithm_is_found_as_a_name_and_as_a_table(written, changed):
+    document = {
+        "flow": [{"algorithm": written}],
+        "background": [{"kind": "bulk", "algorithm": written}],
+    }
+    found = Change(algorithms={"stcp": {"increase": 0.02}}).apply(document)
+    assert found["flow"][0]["algorithm"] == found["background"][0]["algorithm"] == changed
+
+
+def test_a_flow_that_names_no_algorithm_runs_sack():
+    document = {"flow": [{"rtt": "9 ms"}], "background": [{"kind": "web"}]}
+    found = Change(algorithms={"sack": {"alpha": 2}}).apply(document)
+    assert (
+        found["flow"][0]["algorithm"] == found["background"][0]["algorithm"] == {"name": "sack", "alpha": 2}
+    )
+
+
+def test_an_algorithm_of_ones_own_runs_over_tcp():
+    document = {"flow": [{"algorithm": "mine.py:Mine"}, {"algorithm": Scenario}]}
+    found = Change(flows={"mss": 1000}, algorithms={"sack": {"alpha": 2}}).apply(document)
+    assert [flow["mss"] for flow in found["flow"]] == [1000, 1000]
+    assert [flow["algorithm"] for flow in found["flow"]] == ["mine.py:Mine", Scenario]
+
+
+def test_a_network_of_links_has_no_bottleneck_to_change():
+    document = {"link": [{"rate": "1 Mbit/s"}], "flow": []}
+    assert Change(bottleneck={"service_tick": "1 ms"}).apply(document) == document
+
+
+def test_a_rewrite_gets_a_copy_with_the_other_changes_made():
+    seen = []
+
+    def rewrite(document):
+        seen.append(document["flow"][0]["mss"])
+        document["flow"][0]["rtt"] = "1 ms"
+        return document
+
+    document = {"flow": [{"rtt": "9 ms"}]}
+    found = Change(flows={"mss": 1000}, rewrite=rewrite).apply(document)
+    assert seen == [1000]
+    assert (found["flow"][0]["rtt"], document["flow"][0]) == ("1 ms", {"rtt": "9 ms"})
+
+
+# tornado figures
+
+
+def test_a_tornado_comes_back_from_json_and_other_figures_have_no_new_keys(entries):
+    figure = turns.tornado(entries["TINY-C"])
+    again = Figure.from_json(json.loads(json.dumps(figure.to_json(), allow_nan=False)))
+    assert again == figure
+    assert isinstance(again.panels[0], Tornado)
+    assert not {"bars", "base", "reference"} & drawn("A")(None, "quick").to_json()["panels"][0].keys()
+
+
+def test_a_tornado_has_the_longest_bar_on_top_and_pairs_last(entries):
+    (panel,) = turns.tornado(entries["TINY-C"]).panels
+    assert [bar.label for bar in panel.bars] == [
+        "spare-rate: spare",
+        "rate: eight",
+        "rate: eight + spare-rate: spare",
+    ]
+    assert panel.base == entries["TINY-C"]["base"]["value"]
+    assert panel.reference == 12.0
+    _, high = panel.marked
+    assert high - panel.base == pytest.approx(2.0 * entries["TINY-C"]["readings"][0]["difference_stderr"])
+
+
+def tornado_of(values, *, base, log):
+    entry = {
+        "id": "T-1", "published": "x", "mode": "full", "repeats": 1, "readings_repeats": 1, "closed": None,
+        "outcome": "none", "figure": {"label": "loss", "published": None, "log": log},
+        "base": {"verdict": "partly", "value": base, "stderr": None},
+        "base_with_fewer_repeats": None, "pairs": [],
+        "readings": [
+            {
+                "changes": [{"assumption": "a", "reading": str(number)}], "verdict": "partly", "value": value,
+                "stderr": None, "difference": None if value is None else value - base, "moved": False,
+                "difference_stderr": None, "turned": False, "runs": 1, "runs_changed": 1, "note": "",
+                "measured": "",
+            }
+            for number, value in enumerate(values)
+        ],
+    }  # fmt: skip
+    return turns.tornado(entry)
+
+
+def test_a_zero_on_a_logarithmic_axis_stands_below_all_other_values(tmp_path):
+    figure = tornado_of([0.0, 1e-3], base=1e-2, log=True)
+    bars, ends, *_ = plotly.draw(figure)["data"]
+    assert ends["text"] == ["0", "0.001"]
+    assert 0.0 < ends["x"][0] < ends["x"][1] == 1e-3
+    assert bars["base"] == [1e-2, 1e-2]
+    assert bars["x"][1] == pytest.approx(1e-3 - 1e-2)
+    axis = plots.draw(figure).axes[0]
+    assert axis.get_xscale() == "log"
+    assert axis.get_xlim()[0] > 0.0
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_tornado_without_a_single_value_still_draws(tmp_path, log):
+    figure = tornado_of([None, None], base=0.0, log=log)
+    assert plots.save(figure, tmp_path, ["png"])[0].stat().st_size > 0
+    texts = [item["text"] for item in plotly.draw(figure)["layout"]["annotations"]]
+    assert texts == ["no values", "no values"]
