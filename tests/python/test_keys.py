@@ -66,6 +66,7 @@ TRANSPORT: dict[str, Any] = {
     "slow_start_limit": "infinite",
     "sack": False,
     "recovery": "prr",
+    "cwnd_moderation": True,
     "rtt_samples": "last",
     "host_tick": "1 ms",
     "rto_min": "1 s",

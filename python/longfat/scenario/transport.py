@@ -70,6 +70,8 @@ class Transport(Part):
     """Selective acknowledgement; by default what the algorithm has in the registry."""
     recovery: Literal["rate-halving", "prr", "immediate"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
+    cwnd_moderation: Switch = False
+    """At dubious ACKs the window is at most three segments above those in flight, as in Linux 2.6."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
     host_tick: Tick = 0.0
