@@ -164,23 +164,13 @@ LINUX_2_6_6 = Stack(
             "1 ms",
             "LLS 2007, V-D: HZ at its default of 1 ms; Linux 2.6.11, include/asm-i386/param.h: 1000",
         ),
+        Setting(
+            "cwnd_moderation",
+            True,
+            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
+        ),
     ),
-    (
-        "What is by default as on these hosts, and so needs no key: rate halving, delayed ACKs and byte "
-        "counting (LLS 2007, Appendix I), SACK, 3 segments to begin with (tcp_init_cwnd at this segment "
-        "size), 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
-        "No source of 2.6.6 itself was to be had; 2.6.11 and 2.6.18 have the same code where both are cited.",
-        "The patch altAIMD 0.6 was not to be had: which limit L of RFC 3465 it has is not known; 2 is the "
-        "RFC's.",
-        "FACK was on (tcp_fack = 1): it finds a loss by the highest segment that arrived, not by three "
-        "duplicates; both are the same on a path that keeps the order.",
-        "txqueuelen 1000, max_backlog 300 and 4096 descriptors (LLS 2007, Table I) are queues in the "
-        "hosts; a host's queue has no limit here. The driver's interrupt rate in 5.2.39 is taken from a "
-        "later one.",
-        "Whether the testers flushed the cached ssthresh between runs is not known; each run begins "
-        "without any.",
-        "The processor's time, which limited SACK processing before the patch.",
-    ),
+    (),
 )
 
 LINUX_2_6_16 = Stack(
@@ -217,13 +207,13 @@ LINUX_2_6_16 = Stack(
         ),
         Setting("initial_rto", "3 s", "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT"),
         Setting("rto_tick", "4 ms", "Linux 2.6.18, kernel/Kconfig.hz: 250 Hz unless configured otherwise"),
+        Setting(
+            "cwnd_moderation",
+            True,
+            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
+        ),
     ),
     (
-        "What is by default as on these hosts, and so needs no key: rate halving, SACK, 3 segments to "
-        "begin with, 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
-        "No source of 2.6.16 itself was to be had; 2.6.11 and 2.6.18 agree where both are cited.",
-        "The authors of YeAH made their stack RFC compliant, as they say, and used limited slow-start; what "
-        "they changed is not printed. This is the kernel without their changes.",
         'A kernel may have been built for 100 or 1000 Hz: rto_tick = "10 ms" or "1 ms".',
         "FACK was on, as in linux-2.6.6-altaimd.",
         "The network cards' interrupt moderation is not printed.",
@@ -255,6 +245,11 @@ NS_2 = Stack(
             "the agents keep their own: Sack1, Newreno, Reno, Tahoe; the XCP agent is Agent/TCP/Reno/XCP, "
             "Reno without SACK (ns-default.tcl)",
             {"xcp": "reno", "xcp-r": "reno"},
+        ),
+        Setting(
+            "recovery",
+            "immediate",
+            "tcp/tcp-sack1.cc, dupack_action: slowdown halves cwnd at once, and pipe_ says what may be sent",
         ),
         Setting("initial_rto", "3 s", "ns-default.tcl: rtxcur_init_ 3.0"),
         Setting("rto_tick", "10 ms", "ns-default.tcl: tcpTick_ 0.01"),
@@ -290,6 +285,7 @@ QUIC = Stack(
         ),
         Setting("quick_acks", 0, "RFC 9000, section 13.2.2: an ACK after two packets, from the beginning"),
         Setting("delayed_ack_timeout", "25 ms", "RFC 9000, section 18.2: max_ack_delay"),
+        Setting("recovery", "immediate", "RFC 9002, section 7.3.2: the window is reduced immediately"),
         Setting("rtt_samples", "last", "RFC 9002, section 5.1: the RTT of the largest packet acknowledged"),
     ),
     (

@@ -9,6 +9,9 @@ use crate::reduction::{Episode, Recovery};
 use longfat_units::Time;
 use longfat_wire::SimPacket;
 
+/// The burst, in segments, that moderation of the window allows (Linux 2.6, tcp_max_burst).
+const SHORT_BURST: f64 = 3.0;
+
 impl Sender {
     /// Without SACK: duplicates stand for segments that have left the path. Returns how many have left now.
     pub(super) fn count_duplicates(&mut self, same: bool, cumulative: u64) -> u64 {
@@ -132,8 +135,8 @@ impl Sender {
         self.must_send = true;
         if self.config.loss_detection != LossDetection::Sack {
             self.board.lose(self.board.base());
-            self.window.cwnd = self.window.ssthresh;
         }
+        self.reduce_at_once();
     }
 
     fn begin_episode(&mut self, newly: u64) {
@@ -150,7 +153,12 @@ impl Sender {
         self.begin_episode(newly);
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
-        if self.config.loss_detection != LossDetection::Sack {
+        self.reduce_at_once();
+    }
+
+    /// Without SACK the window is reduced at once, with SACK if `recovery` says so.
+    fn reduce_at_once(&mut self) {
+        if self.config.loss_detection != LossDetection::Sack || self.config.recovery == Recovery::Immediate {
             self.window.cwnd = self.window.ssthresh;
         }
     }
@@ -216,6 +224,16 @@ impl Sender {
         self.rtt.back_off();
         self.restart();
         self.rto_at = self.rtt.deadline(now);
+    }
+
+    /// After a dubious acknowledgement outside of recovery the next ones may release only short bursts (Linux
+    /// 2.6, tcp_moderate_cwnd): the window is at most three segments above those in flight.
+    #[cold]
+    pub(super) fn moderate(&mut self) {
+        if matches!(self.phase, Phase::Open | Phase::Loss) {
+            let most = self.in_flight() as f64 + SHORT_BURST;
+            self.window.cwnd = self.window.cwnd.min(most);
+        }
     }
 
     /// Goes back to one segment. Every segment that is not known to have arrived counts as lost.

@@ -39,6 +39,7 @@ pub fn config() -> SenderConfig {
         slow_start_limit: 2.0,
         loss_detection: LossDetection::Sack,
         recovery: Recovery::RateHalving,
+        cwnd_moderation: false,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,
         rto: RtoConfig::with_min(ms(200)),
@@ -246,6 +247,11 @@ impl Path {
     pub fn run_to(&mut self, end: Time) -> &mut Self {
         while self.step(end) {}
         self
+    }
+
+    /// Handles the next event, whenever it is.
+    pub fn run_one_event(&mut self) {
+        assert!(self.step(at_ms(1_000_000)), "nothing happens any more");
     }
 
     /// Runs until the transfer is complete, a thousand seconds at most.
