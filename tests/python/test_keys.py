@@ -67,6 +67,7 @@ TRANSPORT: dict[str, Any] = {
     "sack": False,
     "loss_detection": "tahoe",
     "recovery": "prr",
+    "cwnd_moderation": True,
     "rtt_samples": "last",
     "host_tick": "1 ms",
     "rto_min": "1 s",

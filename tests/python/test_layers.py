@@ -37,7 +37,8 @@ SUITE_PARTS = (
     ("reduction",),
     ("requirements",),
     ("figures", "rules"),
-    ("experiments", "claims", "assumptions"),
+    ("experiments", "claims"),
+    ("assumptions",),
 )
 """The parts of a suite from the bottom up; `friendly_rules` is a module of the part `rules`."""
 

@@ -40,12 +40,54 @@ def test_flows_run_with_table_ii_and_the_common_stack():
     flow = planned("F3", algorithm="hstcp")["flows"][0]
     assert flow["parameters"]["low_window"] == 31
     assert flow["parameters"]["table"] == "nearest"
-    assert flow["host_tick_s"] == 0.001
     assert flow["sack"]
     assert flow["delayed_ack"]
     assert flow["byte_counting"]
     assert flow["access_rate_bps"] == 1e9
     assert flow["mss_bytes"] + flow["header_bytes"] == 1500
+
+
+def test_only_the_hosts_of_fast_have_a_tick_and_the_router_has_one():
+    for run in SUITE.experiment("F11").runs("quick"):
+        assert run.document["bottleneck"]["service_tick"] == "1 ms"
+        for flow in run.document["flow"]:
+            assert flow["stack"] == "linux-2.6.6-altaimd"
+            assert flow.get("host_tick") == ("1 ms" if flow["algorithm"]["name"] == "fast" else None)
+
+
+def reading(assumption, name):
+    item = next(item for item in SUITE.assumptions if item.id == assumption)
+    return next(reading for reading in item.readings if reading.name == name).change
+
+
+def document(name, **place):
+    runs = SUITE.experiment(name).runs("full")
+    return next(run.document for run in runs if place.items() <= run.coordinates.items())
+
+
+def test_a_whole_epoch_of_standard_tcp_is_longer_than_a_minute_on_long_fat_paths_only():
+    change = reading("start-range", "an-epoch")
+    short = document("F14", algorithm="sack", rate_mbps=250, rtt_ms=42)
+    assert change.apply(short) == short
+    long = change.apply(document("F14", algorithm="sack", rate_mbps=250, rtt_ms=324))
+    # alone it has 8100 packets at the full queue and regains 4050, one in each round trip of .324 to .389 s
+    assert long["flow"][1]["start"] == {"uniform": ["20 s", "1463 s"]}
+    new = document("F14", algorithm="stcp", rate_mbps=250, rtt_ms=324)
+    assert change.apply(new) == new
+
+
+def test_the_kept_ssthresh_is_half_of_an_equal_share_at_a_full_queue():
+    changed = reading("saved-ssthresh", "kept").apply(
+        document("F3", algorithm="stcp", rate_mbps=250, rtt_ms=162)
+    )
+    assert [flow["initial_ssthresh"] for flow in changed["flow"]] == [1012.5, 1012.5]
+
+
+def test_dummynets_limit_cuts_the_queue_at_324_ms_but_not_at_162():
+    change = reading("queue-limit", "1-mib")
+    at = {rtt: document("F3", algorithm="stcp", rate_mbps=250, rtt_ms=rtt) for rtt in (162, 324)}
+    assert change.apply(at[162]) == at[162]
+    assert change.apply(at[324])["bottleneck"]["buffer"] == "1 MiB"
 
 
 def test_fifty_web_sessions_offer_one_and_a_half_percent_of_the_link():

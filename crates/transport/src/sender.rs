@@ -394,6 +394,7 @@ impl Sender {
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
         let acked = self.growth(cumulative, newly);
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
+        let mut dubious = false;
         if looks || self.phase != Phase::Open {
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);
@@ -411,6 +412,8 @@ impl Sender {
                     }
                 };
             }
+            dubious = self.config.cwnd_moderation
+                && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
             self.recover(now, packet, cumulative, newly);
         }
         let ack = Ack {
@@ -435,6 +438,9 @@ impl Sender {
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
             self.controller.on_ack(&ack, &mut self.window);
             self.check("on_ack", now);
+        }
+        if dubious {
+            self.moderate();
         }
         if self.board.base() == self.end {
             self.phase = Phase::Done;

@@ -26,6 +26,10 @@ enum Event {
     Recovered,
     /// The last congestion event turns out spurious.
     Undo,
+    /// A dubious acknowledgement finds this share of the window in flight, with `cwnd_moderation`.
+    Moderated {
+        share: f64,
+    },
     /// Nothing arrives for this long.
     Pause {
         ms: u64,
@@ -39,18 +43,23 @@ struct Path {
     cwnd: f64,
     ssthresh: f64,
     max_ssthresh: f64,
+    slow_start_limit: u32,
 }
 
 fn paths() -> impl Strategy<Value = Path> {
     let thresholds = || prop_oneof![Just(f64::INFINITY), 2.0..20_000.0_f64];
-    (1..400_u64, 1..500_u64, 1.0..20_000.0_f64, thresholds(), prop_oneof![Just(f64::INFINITY), Just(100.0)])
-        .prop_map(|(base_rtt_ms, greatest_queue_ms, cwnd, ssthresh, max_ssthresh)| Path {
+    let max_ssthresh = prop_oneof![Just(f64::INFINITY), Just(100.0)];
+    let limits = prop_oneof![2 => Just(2), 1 => Just(1), 1 => Just(u32::MAX)];
+    (1..400_u64, 1..500_u64, 1.0..20_000.0_f64, thresholds(), max_ssthresh, limits).prop_map(
+        |(base_rtt_ms, greatest_queue_ms, cwnd, ssthresh, max_ssthresh, slow_start_limit)| Path {
             base_rtt_ms,
             greatest_queue_ms,
             cwnd,
             ssthresh,
             max_ssthresh,
-        })
+            slow_start_limit,
+        },
+    )
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -62,6 +71,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => Just(Event::Congestion(Cause::Timeout)),
         3 => Just(Event::Recovered),
         1 => Just(Event::Undo),
+        1 => (0.0..=1.0_f64).prop_map(|share| Event::Moderated { share }),
         1 => (1..5_000_u64).prop_map(|ms| Event::Pause { ms }),
     ];
     prop::collection::vec(event, 1..120)
@@ -76,6 +86,7 @@ struct Sender {
     now: Time,
     base_rtt: Interval,
     greatest_queue: Interval,
+    slow_start_limit: u32,
     srtt: Interval,
     least_rtt: Interval,
     delivered: u64,
@@ -97,6 +108,7 @@ impl Sender {
             now: Time::ZERO + base_rtt,
             base_rtt,
             greatest_queue: Interval::from_millis(path.greatest_queue_ms),
+            slow_start_limit: path.slow_start_limit,
             srtt: base_rtt,
             least_rtt: base_rtt,
             delivered: 0,
@@ -130,6 +142,10 @@ impl Sender {
                     self.check("on_undo");
                 }
             }
+            // in recovery the reduction bounds the window
+            Event::Moderated { share } if !self.recovering => {
+                self.w.cwnd = self.w.cwnd.min((share * self.w.cwnd).floor() + 3.0);
+            }
             Event::Pause { ms } => self.pass(Interval::from_millis(ms)),
             _ => {}
         }
@@ -162,8 +178,7 @@ impl Sender {
         let in_flight = self.w.cwnd.floor();
         let ack = Ack {
             now: self.now,
-            // in slow-start RFC 3465 counts at most two segments
-            acked: f64::from(if self.w.in_slow_start() { acked.min(2) } else { acked }),
+            acked: f64::from(if self.w.in_slow_start() { acked.min(self.slow_start_limit) } else { acked }),
             newly_delivered: acked,
             rtt: measured.then_some(rtt),
             srtt: self.srtt,
@@ -291,6 +306,7 @@ fn two_instances_fed_alike_end_with_the_same_window() {
         cwnd: 3.0,
         ssthresh: f64::INFINITY,
         max_ssthresh: f64::INFINITY,
+        slow_start_limit: 2,
     };
     let acks = |times, queue| Event::Acks { times, acked: 2, queue, measured: true };
     let script =

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -99,8 +100,10 @@ def print_stacks(console: Console, stacks: Sequence[Stack]) -> None:
             table.add_row("   ", setting.key, Text(setting.values_text()), Text(setting.source))
         if stack.settings:
             console.print(table, markup=False)
+        if stack.unknown:
+            console.print("    unknown, or not modelled:", style="dim")
         for line in stack.unknown:
-            console.print(f"   not modelled: {line}", style="dim", markup=False, highlight=False)
+            console.print(Padding(Text(f"- {line}", "dim"), (0, 0, 0, 4)))
 
 
 def _default(parameter: Parameter) -> str:

@@ -19,6 +19,7 @@ KERNELS_OWN = (
     "quick_acks",
     "byte_counting",
     "slow_start_limit",
+    "cwnd_moderation",
     "host_tick",
     "rto_min",
     "rto_min_of",

@@ -170,6 +170,11 @@ LINUX_2_6_6 = Stack(
             "1 ms",
             "LLS 2007, V-D: HZ at its default of 1 ms; Linux 2.6.11, include/asm-i386/param.h: 1000",
         ),
+        Setting(
+            "cwnd_moderation",
+            True,
+            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
+        ),
     ),
     (
         "What is by default as on these hosts, and so needs no key: delayed ACKs and byte "
@@ -230,6 +235,11 @@ LINUX_2_6_16 = Stack(
         ),
         Setting("initial_rto", "3 s", "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT"),
         Setting("rto_tick", "4 ms", "Linux 2.6.18, kernel/Kconfig.hz: 250 Hz unless configured otherwise"),
+        Setting(
+            "cwnd_moderation",
+            True,
+            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
+        ),
     ),
     (
         "What is by default as on these hosts, and so needs no key: SACK, 3 segments to begin "

@@ -77,6 +77,8 @@ class Transport(Part):
     """How the sender finds losses; by default as the algorithm has it in the registry."""
     recovery: Literal["rate-halving", "rate-halving-to-half", "prr", "prr-9937", "immediate"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
+    cwnd_moderation: Switch = False
+    """At dubious ACKs the window is at most three segments above those in flight, as in Linux 2.6."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
     timestamps: Switch = True

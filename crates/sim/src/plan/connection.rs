@@ -83,6 +83,9 @@ pub struct ConnectionPlan {
     pub loss_detection: Option<LossDetection>,
     /// How the window shrinks during SACK recovery.
     pub recovery: Recovery,
+    /// Bound the window to the segments in flight + 3 at dubious acknowledgements.
+    #[serde(default)]
+    pub cwnd_moderation: bool,
     /// Which round-trip times the algorithm gets. Plans leave the default, `echoed`, out: their stored keys
     /// are older than this key.
     #[serde(default)]

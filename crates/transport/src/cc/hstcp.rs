@@ -58,8 +58,8 @@ pub const ROW: Row<Hstcp> = Row {
             ),
             Parameter::choice(
                 "table",
-                &["exact", "nearest", "interpolated"],
-                "a(w), b(w) from the equations, from the RFC's table as Linux reads it, or interpolated in it",
+                &["exact", "nearest", "interpolated", "closest"],
+                "a(w), b(w) from the equations, or the RFC's table: as Linux reads it, interpolated, the closest row",
             ),
             Parameter::number(
                 "low_window",
@@ -226,6 +226,14 @@ impl Table {
     }
 }
 
+/// The table with each row up to half-way to the next one, so that the closest row applies.
+fn closest_rows(mut rows: Vec<Line>) -> Vec<Line> {
+    for i in 1..rows.len() {
+        rows[i - 1].window = (0.5 * (rows[i - 1].window + rows[i].window)).floor();
+    }
+    rows
+}
+
 /// The table with b as Linux holds it.
 fn linux_rows(mut rows: Vec<Line>) -> Vec<Line> {
     for row in &mut rows {
@@ -254,6 +262,7 @@ impl Hstcp {
             _ if linux => Table::Nearest(linux_rows(response.rounded().table())),
             "nearest" => Table::Nearest(response.rounded().table()),
             "interpolated" => Table::Interpolated(response.rounded().table()),
+            "closest" => Table::Nearest(closest_rows(response.rounded().table())),
             _ => Table::Exact(response),
         };
         Hstcp { linux, ..Hstcp::new(low_window, table) }
@@ -449,6 +458,19 @@ mod tests {
     }
 
     #[test]
+    fn the_closest_row_is_the_one_below_up_to_half_way() {
+        // appendix B: rows 2 to 4 are at 118, 221 and 347 segments
+        let c = instance(&ROW, &[("table", "closest")]);
+        for (cwnd, a) in [(118.0, 2.0), (169.9, 2.0), (170.0, 3.0), (221.0, 3.0), (284.9, 3.0), (285.0, 4.0)]
+        {
+            let band = c.table.band(cwnd);
+            assert_eq!(band.increase, a, "{cwnd}");
+            assert!(band.from <= cwnd && cwnd < band.until);
+            assert!((band.decrease - APPENDIX_B[a as usize - 1].2).abs() < 0.01);
+        }
+    }
+
+    #[test]
     fn linux_counts_acknowledgements_and_not_the_segments_in_them() {
         // tcp_highspeed: the window gains (row + 1) / cwnd an acknowledgement; 300 lies in the fourth row
         let mut c = instance(&ROW, &[("variant", "linux")]);
@@ -488,7 +510,7 @@ mod tests {
 
     #[test]
     fn up_to_low_window_it_is_standard_tcp() {
-        for table in ["exact", "nearest", "interpolated"] {
+        for table in ["exact", "nearest", "interpolated", "closest"] {
             let mut c = instance(&ROW, &[("table", table)]);
             let mut w = window(20.0, 10.0);
             c.on_ack(&ack(1.0), &mut w);

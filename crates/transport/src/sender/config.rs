@@ -36,6 +36,10 @@ pub struct SenderConfig {
     pub loss_detection: LossDetection,
     /// How the window shrinks during recovery with SACK.
     pub recovery: Recovery,
+    /// Bound the window to the segments in flight + 3 at each dubious acknowledgement outside of recovery: one
+    /// with SACK blocks (without SACK: a duplicate) or a mark, and each until a recovery or a timeout is over, the last one
+    /// included (Linux 2.6, tcp_moderate_cwnd).
+    pub cwnd_moderation: bool,
     /// Paced segments leave only at multiples of this (host timer granularity); zero means at any time. A
     /// host that also takes acknowledgements only at its ticks needs a driver that calls
     /// [`Sender::on_packet`] then.

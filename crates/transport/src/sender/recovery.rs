@@ -9,6 +9,9 @@ use crate::reduction::{Episode, Recovery};
 use longfat_units::Time;
 use longfat_wire::SimPacket;
 
+/// The burst, in segments, that moderation of the window allows (Linux 2.6, tcp_max_burst).
+const SHORT_BURST: f64 = 3.0;
+
 impl Sender {
     /// Without SACK: duplicates stand for segments that have left the path. Returns how many have left now.
     pub(super) fn count_duplicates(&mut self, same: bool, cumulative: u64) -> u64 {
@@ -221,6 +224,16 @@ impl Sender {
         self.rtt.back_off();
         self.restart();
         self.rto_at = self.rtt.deadline(now);
+    }
+
+    /// After a dubious acknowledgement outside of recovery the next ones may release only short bursts (Linux
+    /// 2.6, tcp_moderate_cwnd): the window is at most three segments above those in flight.
+    #[cold]
+    pub(super) fn moderate(&mut self) {
+        if matches!(self.phase, Phase::Open | Phase::Loss) {
+            let most = self.in_flight() as f64 + SHORT_BURST;
+            self.window.cwnd = self.window.cwnd.min(most);
+        }
     }
 
     /// Goes back to one segment. Every segment that is not known to have arrived counts as lost.

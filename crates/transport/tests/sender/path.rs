@@ -39,6 +39,7 @@ pub fn config() -> SenderConfig {
         slow_start_limit: 2.0,
         loss_detection: LossDetection::Sack,
         recovery: Recovery::RateHalving,
+        cwnd_moderation: false,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,
         rto: RtoConfig::with_min(ms(200)),

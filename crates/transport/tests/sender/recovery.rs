@@ -111,6 +111,38 @@ fn an_immediate_reduction_is_silent_until_the_path_has_drained_to_ssthresh() {
     assert_eq!(path.flights(8)[6..], [20, 20]);
 }
 
+#[test]
+fn a_moderated_window_allows_three_segments_when_the_end_of_recovery_finds_an_empty_path() {
+    // of the acknowledgements that the round trip of recovery brings, only those of its last segments arrive
+    let after = |cwnd_moderation| {
+        let config = SenderConfig { cwnd_moderation, recovery: Recovery::Prr, ..steady(40.0) };
+        let mut path = Path::new(config, constant())
+            .losing_once(&[80])
+            .losing_acks(|now, p| p.kind == Kind::Ack && now == at_ms(450) && p.seq < 138)
+            .start();
+        path.run_to(at_ms(501));
+        let log = path.log();
+        assert_eq!(when(&log, Happened::Recovered).0, at_ms(500));
+        (path.data_between(at_ms(500), at_ms(501)).count(), path.cwnd(), path.ssthresh())
+    };
+    assert_eq!(after(false), (20, 20.0, 20.0));
+    let (burst, cwnd, ssthresh) = after(true);
+    // one segment is still under way when the first of two acknowledgements arrives; the second one is not dubious
+    assert_eq!((burst, cwnd, ssthresh), (4, 4.0, 20.0));
+}
+
+#[test]
+fn a_moderated_window_stays_as_it_is_while_nothing_is_dubious() {
+    // acknowledgements of eight segments each, but in order and without SACK blocks
+    for cwnd_moderation in [false, true] {
+        let config = SenderConfig { cwnd_moderation, ..steady(40.0) };
+        let mut path =
+            Path::new(config, constant()).losing_acks(|_, p| p.kind == Kind::Ack && p.seq % 8 != 0).start();
+        path.run_to(at_ms(RTT_MS * 5));
+        assert_eq!((path.cwnd(), path.flights(4)), (40.0, vec![40; 4]), "{cwnd_moderation}");
+    }
+}
+
 /// The window stays, and a loss leaves this share of it.
 fn backing_off(share: f64) -> longfat_transport::cc::Controller {
     use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window};

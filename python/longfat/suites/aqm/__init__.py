@@ -7,6 +7,7 @@ aqm-eval-suite.
 
 from __future__ import annotations
 
+from longfat.suites.aqm.assumptions import ASSUMPTIONS, CLOSED
 from longfat.suites.aqm.claims import CLAIMS
 from longfat.suites.aqm.experiments import EXPERIMENTS
 from longfat.suites.aqm.reduction import reduce_run
@@ -20,4 +21,6 @@ SUITE = Suite(
     experiments=EXPERIMENTS,
     claims=CLAIMS,
     reduce=reduce_run,
+    assumptions=ASSUMPTIONS,
+    closed=CLOSED,
 )

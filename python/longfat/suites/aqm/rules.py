@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from longfat.suites.aqm import bounds
@@ -18,7 +19,8 @@ from longfat.suites.aqm.settings import (
     TITLES,
 )
 from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
-from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.claims import Check, Finding, Measured
+from longfat.suites.kit.means import geometric_mean, mean_factor
 from longfat.suites.kit.suite import Data, Runs
 
 
@@ -37,12 +39,12 @@ def capacity_low_and_stable(data: Data) -> Finding:
     text = ", ".join(f"{TITLES[name]} {ms:.1f} ms {share:.3f}" for name, (ms, share) in seen.items())
     kept = {f"{name}, {FAST}": {"wait_ms": ms, "goodput": share} for name, (ms, share) in seen.items()}
     note = f"Changing every {CHANGE_S[FAST]:g} s, mean wait and goodput / mean capacity: {text}."
-    return Finding(found.checks, found.measured, {**found.values, **kept}, note)
+    return Finding(found.checks, found.measured, {**found.values, **kept}, note, found.figure)
 
 
 def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
     """Checks that each queue of the thesis fails one of the four; ``spans`` end the names of columns."""
-    checks, texts, kept = [], [], {}
+    checks, texts, kept, misses = [], [], {}, []
     for name in TITLES:
         at = runs.where(queue=name)
         delays = [at.mean(f"delay_ms_{span}") for span in spans]
@@ -63,7 +65,22 @@ def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Finding:
         if name in OF_THE_THESIS:
             text = f"{TITLES[name]}: not both low and stable ({', '.join(short) or 'all held'})"
             checks.append(Check(text, bool(short), seen))
-    return Finding(tuple(checks), "; ".join(texts), kept)
+            misses.append(_miss(delays, drops))
+    label = "least miss of the thesis's queues: their worst of the four over its bound"
+    return Finding(tuple(checks), "; ".join(texts), kept, figure=Measured(label, min(misses), log=True))
+
+
+def _miss(delays: Sequence[float], drops: Sequence[float]) -> float:
+    """Returns by how much a queue misses the worst of the four; at most 1 if it is low and stable."""
+    return max(
+        max(delays) / bounds.LOW_MS,
+        max(drops) / bounds.LOW_DROPS,
+        *(
+            max(values) / (bounds.STEADY_FACTOR * min(values)) if min(values) > 0.0 else math.inf
+            for values in (delays, drops)
+            if max(values) > 0.0
+        ),
+    )
 
 
 def fairness_either_way(data: Data) -> Finding:
@@ -88,6 +105,10 @@ def fairness_either_way(data: Data) -> Finding:
         checks,
         f"{text}({TITLES[best[0]]}, {best[1]})",
         {f"{name}, {mix}": gain for (name, mix), gain in gains.items()},
+        figure=Measured(
+            "lesser of the greatest gain and the greatest loss of Jain's index",
+            min(gains[best], -gains[worst]),
+        ),
     )
 
 
@@ -100,7 +121,15 @@ def choke_holds_back(data: Data) -> Finding:
         checks.append(below(f"{offered:g} of the capacity: CHOKe's below RED's", share, many["red"][offered]))
     kept = {name: {str(offered): share for offered, share in row.items()} for name, row in many.items()}
     note = f"Beside {RESPONSIVE[0]} flows: {_three(few)}."
-    return Finding(tuple(checks), f"beside {RESPONSIVE[1]} flows: {_three(many)}", kept, note)
+    measured = f"beside {RESPONSIVE[1]} flows: {_three(many)}"
+    at = data["unresponsive"].where(flows=RESPONSIVE[1], queue="choke")
+    return Finding(tuple(checks), measured, kept, note, _greatest_share(at))
+
+
+def _greatest_share(runs: Runs) -> Measured:
+    """Returns the greatest share of datagrams over their rates, as a claim's figure."""
+    shares = [runs.where(offered=rate).mean_stderr("last_share") for rate in runs.distinct("offered")]
+    return Measured("greatest share of the datagrams behind CHOKe", *max(shares), published=CHOKE_BOUND)
 
 
 def _shares(runs: Runs) -> Mapping[str, Mapping[float, float]]:
@@ -122,7 +151,17 @@ def sred_counts(data: Data) -> Finding:
         for number, estimate in estimates.items()
     )
     text = ", ".join(f"{estimate:.3g} of {number:g}" for number, estimate in estimates.items())
-    return Finding(checks, text, {str(number): estimate for number, estimate in estimates.items()})
+    return Finding(
+        checks,
+        text,
+        {str(number): estimate for number, estimate in estimates.items()},
+        figure=Measured(
+            "estimated / true number of flows, mean over numbers",
+            geometric_mean(estimate / number for number, estimate in estimates.items()),
+            published=1.0,
+            log=True,
+        ),
+    )
 
 
 def choke_bound(data: Data) -> Finding:
@@ -145,7 +184,7 @@ def choke_bound(data: Data) -> Finding:
         f"{least} and {most}": {str(x): [share[x], low[x]] for x in share}
         for (least, most), share, low in zip((AROUND_PIE, ABOVE_BURSTS), shares, below_min, strict=True)
     }
-    return Finding(tuple(checks), "; ".join(told), kept)
+    return Finding(tuple(checks), "; ".join(told), kept, figure=_greatest_share(far))
 
 
 def _list(values: Mapping[float, float], digits: int) -> str:
@@ -163,7 +202,17 @@ def sred_sees_shares(data: Data) -> Finding:
         for number in estimates
     )
     text = ", ".join(f"{estimates[n]:.3g} of {effective[n]:.3g} ({n:g} flows)" for n in estimates)
-    return Finding(checks, text, {str(n): [estimates[n], effective[n]] for n in estimates})
+    return Finding(
+        checks,
+        text,
+        {str(n): [estimates[n], effective[n]] for n in estimates},
+        figure=Measured(
+            "factor between estimated and effective number of flows, mean over numbers",
+            mean_factor(estimates[n] / effective[n] for n in estimates),
+            published=1.0,
+            log=True,
+        ),
+    )
 
 
 def tradeoff(data: Data) -> Finding:
@@ -183,4 +232,10 @@ def tradeoff(data: Data) -> Finding:
         for name, (share, _) in dropping.items()
         if name != "droptail"
     )
-    return Finding(checks, text, {f"{name}, {signal}": list(pair) for (name, signal), pair in found.items()})
+    least = min(share for share, _ in dropping.values())
+    return Finding(
+        checks,
+        text,
+        {f"{name}, {signal}": list(pair) for (name, signal), pair in found.items()},
+        figure=Measured("least goodput / capacity of a queue that drops", least),
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from longfat.suites.kit.reduction import reduce_run
 from longfat.suites.kit.suite import Suite
+from longfat.suites.li2007.assumptions import ASSUMPTIONS, CLOSED
 from longfat.suites.li2007.claims import CLAIMS
 from longfat.suites.li2007.experiments import EXPERIMENTS
 from longfat.suites.li2007.settings import PAPER
@@ -19,4 +20,6 @@ SUITE = Suite(
     experiments=EXPERIMENTS,
     claims=CLAIMS,
     reduce=reduce_run,
+    assumptions=ASSUMPTIONS,
+    closed=CLOSED,
 )

@@ -32,9 +32,9 @@ from longfat.suites.li2007.settings import (
     RTTS_MS,
     SESSIONS,
     SHORT_RTTS_MS,
-    STACK,
     bdp_packets,
     duration_s,
+    host,
     lossy_duration_s,
     scenario,
 )
@@ -213,7 +213,7 @@ def refill_runs(mode: Mode) -> list[Run]:
         },
         "flow": [
             {
-                **STACK,
+                **host("sack"),
                 "byte_counting": False,
                 "algorithm": dict(ALGORITHMS["sack"]),
                 "rtt": f"{REFILL_RTT_MS} ms",

@@ -9,7 +9,8 @@ import numpy as np
 
 from longfat.numbers import finite
 from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
-from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.claims import Check, Finding, Measured
+from longfat.suites.kit.means import geometric_mean
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.kit.text import part, seconds
 from longfat.suites.li2007 import bounds
@@ -22,17 +23,27 @@ from longfat.suites.li2007.settings import (
 )
 
 NEVER = math.inf
+PRINTED_LEVEL_S = 30.0
+"""V-F: where H-TCP's time levels off."""
+LONGEST_S = 600.0
+"""What a convergence time that was never reached counts as in a claim's figure: the ten minutes of a test."""
 
 
 def stcp_does_not_converge(data: Data) -> Finding:
     """LLS-F4."""
-    runs = data["F4"]
-    ratios = {rtt: runs.where(rtt_ms=rtt, variant="as measured").mean("final_ratio") for rtt in (42, 162)}
+    runs = data["F4"].where(variant="as measured")
+    found = {rtt: runs.where(rtt_ms=rtt).mean_stderr("final_ratio") for rtt in (42, 162)}
+    ratios = {rtt: mean for rtt, (mean, _) in found.items()}
     checks = tuple(
         below(f"{rtt} ms: ratio of the last 60 s", ratio, bounds.CONVERGED) for rtt, ratio in ratios.items()
     )
     measured = ", ".join(f"{rtt} ms {ratio:.2f}" for rtt, ratio in ratios.items())
-    return Finding(checks, f"ratio of the last 60 s: {measured}", {"final_ratio": _keyed(ratios)})
+    return Finding(
+        checks,
+        f"ratio of the last 60 s: {measured}",
+        {"final_ratio": _keyed(ratios)},
+        figure=Measured("greater ratio of the last 60 s", *max(found.values())),
+    )
 
 
 def fast_varies_rapidly(data: Data) -> Finding:
@@ -40,7 +51,8 @@ def fast_varies_rapidly(data: Data) -> Finding:
     runs = data["F5"].where(rtt_ms=42)
     at = runs.where(variant="as measured")
     checks = []
-    epochs, covs = _epochs(at), [at.mean(f"late_cwnd_cov_{number}") for number in (1, 2)]
+    covs_found = [at.mean_stderr(f"late_cwnd_cov_{number}") for number in (1, 2)]
+    epochs, covs = _epochs(at), [mean for mean, _ in covs_found]
     for number, (epoch, cov) in enumerate(zip(epochs, covs, strict=True), start=1):
         checks.append(below(f"flow {number}: seconds between backoffs", epoch, bounds.BACKOFF_RTTS * 0.042))
         checks.append(at_least(f"flow {number}: CoV of cwnd", cov, bounds.RAPID_COV))
@@ -50,6 +62,7 @@ def fast_varies_rapidly(data: Data) -> Finding:
         f"queue {queue:.0f} packets; {_backoffs(epochs)}; CoV of cwnd {covs[0]:.2f} and {covs[1]:.2f}",
         {"epoch_s": epochs, "cwnd_cov": covs, "queue_limit_packets": queue},
         _half_alpha(runs, "", lambda some: [_backoffs(_epochs(some))]),
+        Measured("CoV of cwnd of the steadier flow", *min(covs_found)),
     )
 
 
@@ -76,6 +89,7 @@ def fast_locks_in(data: Data) -> Finding:
         _half_alpha(
             runs, "lowest ratio over 100 s", lambda some: [f"{some.values('least_100s_ratio').min():.2f}"]
         ),
+        Measured("largest change between 10 s means of cwnd", step),
     )
 
 
@@ -87,14 +101,19 @@ def hstcp_converges_slower(data: Data) -> Finding:
         _later(times, 42, 162),
         _later(times, 162, 324),
     )
-    return Finding(checks, _times(times), {"convergence_80_s": _keyed(times)})
+    return Finding(
+        checks,
+        _times(times),
+        {"convergence_80_s": _keyed(times)},
+        figure=_time_figure("HS-TCP at 324 ms", data["F6"].where(rtt_ms=324)),
+    )
 
 
 def bic_slows_down(data: Data) -> Finding:
     """LLS-F8."""
     runs = data["F8"]
     times = _history_times(runs)
-    final = runs.where(rtt_ms=324, variant="as measured").mean("final_ratio")
+    final, error = runs.where(rtt_ms=324, variant="as measured").mean_stderr("final_ratio")
     checks = (
         _later(times, 42, 162),
         _later(times, 162, 324),
@@ -106,18 +125,25 @@ def bic_slows_down(data: Data) -> Finding:
         f"{_times(times)}; last 60 s at 324 ms: ratio {final:.2f}",
         {"convergence_80_s": _keyed(times), "final_ratio_324": final},
         f"With the formula as printed: {_times(printed)}." if printed else "",
+        Measured("ratio of the last 60 s at 324 ms", final, error),
     )
 
 
 def htcp_shares_equally(data: Data) -> Finding:
     """LLS-F9."""
-    runs = data["F9"]
-    ratios = {rtt: runs.where(rtt_ms=rtt, variant="as measured").mean("late_ratio") for rtt in (42, 162, 324)}
+    runs = data["F9"].where(variant="as measured")
+    found = {rtt: runs.where(rtt_ms=rtt).mean_stderr("late_ratio") for rtt in (42, 162, 324)}
+    ratios = {rtt: mean for rtt, (mean, _) in found.items()}
     checks = tuple(
         at_least(f"{rtt} ms: ratio of the later half", ratio, bounds.FAIR) for rtt, ratio in ratios.items()
     )
     measured = ", ".join(f"{rtt} ms {ratio:.3f}" for rtt, ratio in ratios.items())
-    return Finding(checks, f"ratio of the later half: {measured}", {"late_ratio": _keyed(ratios)})
+    return Finding(
+        checks,
+        f"ratio of the later half: {measured}",
+        {"late_ratio": _keyed(ratios)},
+        figure=Measured("least ratio of the later half", *min(found.values())),
+    )
 
 
 def convergence_fast_link(data: Data) -> Finding:
@@ -163,6 +189,9 @@ def convergence_fast_link(data: Data) -> Finding:
             "convergence_80_s": {name: _keyed(value) for name, value in times.items()},
             "convergence_own_s": {name: _keyed(value) for name, value in own.items()},
         },
+        figure=_time_figure(
+            f"H-TCP at {longest} ms", runs.where(algorithm="htcp", rtt_ms=longest), PRINTED_LEVEL_S
+        ),
     )
 
 
@@ -187,6 +216,12 @@ def convergence_slow_link(data: Data) -> Finding:
         tuple(checks),
         f"standard TCP: {_times(standard)}; H-TCP: {_times(htcp)}",
         {"sack": _keyed(standard), "htcp": _keyed(htcp)},
+        figure=Measured(
+            "H-TCP's time / standard TCP's, mean over RTTs",
+            geometric_mean(min(htcp[rtt], LONGEST_S) / min(standard[rtt], LONGEST_S) for rtt in standard),
+            published=1.0,
+            log=True,
+        ),
     )
 
 
@@ -229,6 +264,15 @@ def _times_by_rtt(runs: Runs, quantity: str = "convergence_80_s") -> dict[int, f
         mean, _ = runs.where(rtt_ms=rtt).mean_stderr_reached(quantity)
         times[rtt] = NEVER if math.isnan(mean) else mean
     return times
+
+
+def _time_figure(label: str, runs: Runs, published: float | None = None) -> Measured:
+    """Returns a convergence time over repeats as a claim's figure, `LONGEST_S` if it was never reached."""
+    mean, error = runs.mean_stderr_reached("convergence_80_s")
+    text = f"{label}: s to converge ({LONGEST_S:g}: never)"
+    if math.isnan(mean):
+        return Measured(text, LONGEST_S, published=published, log=True)
+    return Measured(text, mean, error, published, log=True)
 
 
 def _later(times: dict[int, float], near: int, far: int) -> Check:

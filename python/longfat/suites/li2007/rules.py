@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from longfat.numbers import finite
 from longfat.runs import metrics, theory
 from longfat.suites.kit.checks import above, at_least, below, between, held, within_factor
-from longfat.suites.kit.claims import Check, Finding, Missing
+from longfat.suites.kit.claims import Check, Finding, Measured, Missing
+from longfat.suites.kit.means import geometric_mean, mean_factor
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.kit.text import listed, short
 from longfat.suites.li2007 import bounds
@@ -29,6 +30,11 @@ from longfat.suites.li2007.settings import (
     WELL_PROVISIONED_PERCENT,
     bdp_packets,
 )
+
+PRINTED_LOSS_RISE = 100.0
+"""V-D: around two orders of magnitude."""
+LEAST = 1e-4
+"""Lesser ratios and unfairnesses count as this in a claim's figure."""
 
 
 def refill(data: Data) -> Finding:
@@ -53,6 +59,7 @@ def refill(data: Data) -> Finding:
         f"refill {rtts:.0f} RTT, {refill_s:.0f} s; mean {mean / 1e6:.0f} Mbit/s over "
         f"{time[-1] - low_s[0]:.0f} s",
         {"refill_rtts": rtts, "refill_s": refill_s, "mean_bps": mean, "window_packets": float(before[0])},
+        figure=Measured("mean rate after the loss, Mbit/s", mean / 1e6, published=bounds.REFILL_MBPS),
     )
 
 
@@ -73,6 +80,7 @@ def fair_to_five_percent(data: Data) -> Finding:
         f"{holding} of {len(checks)} points at {short(bounds.FAIR)} or above; lowest: "
         + ", ".join(f"{TITLES[name]} {value:.2f}" for name, value in worst.items()),
         {"lowest": worst},
+        figure=_share(f"share of points at {short(bounds.FAIR)} or above", checks),
     )
 
 
@@ -89,7 +97,18 @@ def degrees_of_unfairness(data: Data) -> Finding:
         for worse in ("stcp", "fast")
         for better in ("hstcp", "bic")
     ]
-    return Finding(tuple(checks), "mean unfairness: " + listed(unfair, TITLES), {"unfairness": unfair})
+    return Finding(
+        tuple(checks),
+        "mean unfairness: " + listed(unfair, TITLES),
+        {"unfairness": unfair},
+        figure=Measured(
+            "lesser unfairness of Scalable-TCP and FAST-TCP / greater of HS-TCP and BIC-TCP",
+            geometric_mean(
+                [min(unfair["stcp"], unfair["fast"]) / max(unfair["hstcp"], unfair["bic"], LEAST)]
+            ),
+            log=True,
+        ),
+    )
 
 
 def table_granularity(data: Data) -> Finding:
@@ -104,7 +123,12 @@ def table_granularity(data: Data) -> Finding:
         above("unfairness with the nearest-neighbour table", unfair["nearest"], bounds.UNFAIR),
         Check("smaller when interpolated", smaller, f"difference {difference:.3f} ± {error:.3f}"),
     )
-    return Finding(checks, "unfairness of the later half: " + listed(unfair, {}, 3), {"unfairness": unfair})
+    return Finding(
+        checks,
+        "unfairness of the later half: " + listed(unfair, {}, 3),
+        {"unfairness": unfair},
+        figure=Measured("unfairness, nearest-neighbour less interpolated", difference, error),
+    )
 
 
 def rtt_unfairness(data: Data) -> Finding:
@@ -131,6 +155,12 @@ def rtt_unfairness(data: Data) -> Finding:
         f"lowest ratio: {listed(lowest, TITLES, 4)}; exponent: standard {exponents['sack']:.2f}, H-TCP "
         f"{exponents['htcp']:.2f}; at 100 % BDP: {listed(deep, TITLES, 4)}",
         {"lowest": lowest, "exponent": exponents, "lowest_100_percent": deep},
+        figure=Measured(
+            "factor between measured and printed lowest ratio, mean over protocols",
+            mean_factor(max(lowest[name], LEAST) / ratio for name, ratio in bounds.LOWEST_RATIO.items()),
+            published=1.0,
+            log=True,
+        ),
     )
 
 
@@ -163,6 +193,11 @@ def least_compatible(data: Data) -> Finding:
         tuple(checks),
         "; ".join(f"mean ratio at {rate} Mbit/s: {listed(values, TITLES)}" for rate, values in means.items()),
         {"mean_ratio": {str(rate): values for rate, values in means.items()}},
+        figure=Measured(
+            "greater ratio of Scalable-TCP and FAST-TCP / least of the others, at the worse rate",
+            max(_not_least(values) for values in means.values()),
+            log=True,
+        ),
     )
 
 
@@ -188,6 +223,7 @@ def new_beats_standard(data: Data) -> Finding:
     return Finding(
         tuple(checks),
         f"{holding} of {len(checks)} points" + (f"; not: {', '.join(losers)}" if losers else ""),
+        figure=_share("share of points above standard TCP", checks),
     )
 
 
@@ -225,6 +261,12 @@ def small_queues_collapse(data: Data) -> Finding:
         f"largest collapsing queue, % BDP: {listed(collapse, TITLES, 0)}; loss rises by a factor of "
         f"{listed(loss, TITLES, 0)}",
         {"collapse_percent": collapse, "loss_rise": {name: finite(value) for name, value in loss.items()}},
+        figure=Measured(
+            "rise of the loss at the smallest queue, mean over protocols",
+            geometric_mean(loss.values()),
+            published=PRINTED_LOSS_RISE,
+            log=True,
+        ),
     )
 
 
@@ -244,7 +286,16 @@ def report_efficiency(data: Data) -> Finding:
             for name in ALGORITHMS
         )
         lines.append(f"used of {rate} Mbit/s: {', '.join(spans)}")
-    return Finding((), "; ".join(lines), values, "The paper prints no figure of this test: reported.")
+    least = min(
+        min(shares["utilization"][name].values()) for shares in values.values() for name in ALGORITHMS
+    )
+    return Finding(
+        (),
+        "; ".join(lines),
+        values,
+        "The paper prints no figure of this test: reported.",
+        Measured("least share of the link that is used", least),
+    )
 
 
 def report_compatibility(data: Data) -> Finding:
@@ -263,7 +314,14 @@ def report_compatibility(data: Data) -> Finding:
             for name, ratios in found.items()
         )
         lines.append(f"standard / new at {rate} Mbit/s: {', '.join(spans)}")
-    return Finding((), "; ".join(lines), values, "The paper prints no figure of this test: reported.")
+    least = min(min(ratios.values()) for found in values.values() for ratios in found.values())
+    return Finding(
+        (),
+        "; ".join(lines),
+        values,
+        "The paper prints no figure of this test: reported.",
+        Measured("least ratio of standard TCP to a new protocol", least, log=True),
+    )
 
 
 def follows_theory(data: Data) -> Finding:
@@ -295,6 +353,12 @@ def follows_theory(data: Data) -> Finding:
         tuple(checks),
         f"{holding} of {len(checks)} points within a factor {factor:g}; measured / theory {spread}",
         {"measured_over_theory": ratios},
+        figure=Measured(
+            "factor between measurement and theory, mean over points",
+            mean_factor(ratios.values()),
+            published=1.0,
+            log=True,
+        ),
     )
 
 
@@ -324,7 +388,21 @@ def web_changes_little(data: Data) -> Finding:
         f"{holding} of {points} ratios within a factor {bounds.WEB_FACTOR:g}; 50 sessions load "
         f"{100 * load:.1f} %, bursts {100 * peak:.0f} %",
         {"factor": factors, "load_share": load, "burst_share": peak},
+        figure=Measured(
+            f"share of ratios within a factor {bounds.WEB_FACTOR:g}", holding / points, published=1.0
+        ),
     )
+
+
+def _share(label: str, checks: Sequence[Check]) -> Measured:
+    """Returns the share of checks that hold, which is 1 in the paper, as a claim's figure."""
+    return Measured(label, held(checks) / len(checks), published=1.0)
+
+
+def _not_least(ratios: Mapping[str, float]) -> float:
+    """Returns the greater ratio of Scalable-TCP and FAST-TCP over the others' least; the paper: below 1."""
+    others = min(ratio for name, ratio in ratios.items() if name not in ("stcp", "fast"))
+    return max(ratios["stcp"], ratios["fast"]) / max(others, LEAST)
 
 
 def _by_rtt(runs: Runs, quantity: str) -> dict[str, float]:

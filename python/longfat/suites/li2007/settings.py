@@ -68,6 +68,14 @@ LOW_MBPS, HIGH_MBPS = 10, 250
 QUEUE_TEST_MBPS, QUEUE_TEST_RTT_MS = 100, 82
 RESPONSE_RTT_MS = 162
 
+STACK = "linux-2.6.6-altaimd"
+"""The common kernel and the hosts' adapters: Table I and Appendix I."""
+
+ROUTER_TICK = "1 ms"
+"""Period of dummynet with HZ=1000."""
+TIMER_TICK = "1 ms"
+"""V-D, V-G: the hosts' HZ is 1000. It drives timers, and so FAST-TCP's pacing."""
+
 FINE_SAMPLE = "20 ms"
 """Half an RTT of Fig. 7: backoffs come every second and are read from the samples."""
 
@@ -110,8 +118,23 @@ COMMON_SETTINGS = (
     Setting("packets", "1500 bytes, of which 1448 payload", "V-D (1500); payload with timestamps"),
     Setting("access links", "1 Gbit/s", "IV-F"),
     Setting("queue", "drop-tail, 20 % BDP unless stated otherwise", "III, captions"),
-    Setting("stack", "SACK, delayed ACK, byte counting, rate halving", "Appendix I"),
-    Setting("host timer tick", "1 ms", "V-D, V-G"),
+    Setting(
+        "stack",
+        "linux-2.6.6-altaimd: SACK, delayed ACK, byte counting, rate halving, the e1000's interrupts",
+        "Table I, Appendix I; `longfat stacks` has the source of each of its keys",
+    ),
+    Setting(
+        "host timer tick",
+        "1 ms for FAST-TCP's pacing; standard TCP and the other protocols send when ACKs arrive",
+        "V-D limits FAST-TCP's pacing to about 1 ms; Linux 2.6 processes an ACK when it arrives "
+        "(tcp_v4_rcv), so HZ (V-D, V-G) drives only its timers",
+    ),
+    Setting(
+        "router",
+        "hands out once a millisecond what the rate has earned since",
+        "IV-F: dummynet on FreeBSD, whose ip_dummynet.c serves its queues at each tick of the kernel; "
+        "dummynet(4) of 2002 strongly recommends HZ=1000; the paper does not give its HZ",
+    ),
     Setting("parameters", "Table II", "Table II"),
     Setting("HS-TCP table", "nearest neighbour", "V-A, on Fig. 7"),
     Setting("BIC variant", "corrected: (cwnd - w1)/(B - 1) where the paper prints w1/(B - 1)", CHOSEN_HERE),
@@ -128,7 +151,8 @@ COMMON_SETTINGS = (
     ),
     Setting(
         "repeats",
-        "5, over seeds: start of flow 2, phases of the host ticks, random losses and web sessions differ",
+        "5, over seeds: start of flow 2, phases of ticks and interrupts, random losses and web sessions "
+        "differ",
         "IV-F (5); what differs is " + CHOSEN_HERE,
     ),
 )
@@ -155,18 +179,23 @@ def bdp_packets(rate_bps: float, rtt_s: float) -> float:
     return rate_bps * rtt_s / PACKET_BITS
 
 
+def standard_epoch_s(rate_bps: float, rtt_s: float, queue_bdp: float, flows: int) -> float:
+    """Returns the congestion epoch of standard TCP.
+
+    It is that of flows that share the link equally and back off together: they regain half the window, one
+    packet per round trip.
+    """
+    top = (1.0 + queue_bdp) * bdp_packets(rate_bps, rtt_s) / flows
+    return 0.5 * top * (1.0 + 0.5 * queue_bdp) * rtt_s
+
+
 def duration_s(
     mode: Mode, algorithms: Sequence[str], rate_bps: float, rtt_s: float, queue_bdp: float = 0.2
 ) -> float:
-    """Returns how long a test runs: 600 s, or with standard TCP `EPOCHS` of its epochs, in whole minutes.
-
-    The epoch is that of flows that share the link equally and back off together: they regain half the window,
-    one packet per round trip.
-    """
+    """Returns how long a test runs: 600 s, or with standard TCP `EPOCHS` of its epochs, in whole minutes."""
     if "sack" not in algorithms:
         return DURATION_S
-    top = (1.0 + queue_bdp) * bdp_packets(rate_bps, rtt_s) / len(algorithms)
-    epoch_s = 0.5 * top * (1.0 + 0.5 * queue_bdp) * rtt_s
+    epoch_s = standard_epoch_s(rate_bps, rtt_s, queue_bdp, len(algorithms))
     wanted = math.ceil(EPOCHS * epoch_s / 60.0) * 60.0
     return min(max(wanted, DURATION_S), LONGEST_S[mode])
 
@@ -203,6 +232,7 @@ def scenario(
         "buffer": queue,
         "queue": "droptail",
         "access_rate": "1 Gbit/s",
+        "service_tick": ROUTER_TICK,
     }
     if queue_rtt_ms is not None:
         bottleneck["buffer_rtt"] = f"{queue_rtt_ms:g} ms"
@@ -214,7 +244,7 @@ def scenario(
         "seed": repeat + 1,
         "bottleneck": bottleneck,
         "flow": [
-            {**STACK, "algorithm": dict(algorithm), "rtt": f"{rtt_ms:g} ms", "start": start}
+            {**host(algorithm["name"]), "algorithm": dict(algorithm), "rtt": f"{rtt_ms:g} ms", "start": start}
             for (algorithm, rtt_ms), start in zip(flows, _starts(len(flows)), strict=True)
         ],
     }
@@ -230,20 +260,15 @@ def scenario(
                 "shape": WEB_SHAPE,
                 "direction": "both",
                 "rtt": f"{LONG_RTT_MS} ms",
-                "host_tick": "1 ms",
+                **host("sack"),
             }
         ]
     return document
 
 
-STACK: dict[str, Any] = {
-    "sack": True,
-    "delayed_ack": True,
-    "byte_counting": True,
-    "recovery": "rate-halving",
-    "host_tick": "1 ms",
-}
-"""The common kernel: Appendix I and V-G."""
+def host(algorithm: str) -> dict[str, str]:
+    """Returns the transport keys of a host that runs this algorithm."""
+    return {"stack": STACK} | ({"host_tick": TIMER_TICK} if algorithm == "fast" else {})
 
 
 def _starts(flows: int) -> list[Any]:

@@ -8,6 +8,7 @@ end-to-end protocols.
 from __future__ import annotations
 
 from longfat.suites.kit.suite import Suite
+from longfat.suites.theory.assumptions import ASSUMPTIONS, CLOSED
 from longfat.suites.theory.claims import CLAIMS
 from longfat.suites.theory.experiments import EXPERIMENTS
 from longfat.suites.theory.reduction import reduce
@@ -20,4 +21,6 @@ SUITE = Suite(
     experiments=EXPERIMENTS,
     claims=CLAIMS,
     reduce=reduce,
+    assumptions=ASSUMPTIONS,
+    closed=CLOSED,
 )

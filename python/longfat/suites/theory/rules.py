@@ -6,7 +6,8 @@ import math
 
 from longfat.runs import metrics, theory
 from longfat.suites.kit.checks import above, below, within_factor
-from longfat.suites.kit.claims import Check, Finding, Missing
+from longfat.suites.kit.claims import Check, Finding, Measured, Missing
+from longfat.suites.kit.means import mean_factor
 from longfat.suites.kit.suite import Data, Find, Runs
 from longfat.suites.kit.text import with_error
 from longfat.suites.theory import bounds, requirements
@@ -53,6 +54,12 @@ def ten_gigabit(data: Data) -> Finding:
         f"law {loss:.3g}, one loss in {1 / loss:.3g} packets; measured {reached_mbps:.3g} Mbit/s at the loss "
         f"for {asked_mbps:g}, W p^.5 = {math.sqrt(constant):.3g}, d = {slope:.3g}",
         {"law_loss": loss, "window": window, "reached_mbps": reached_mbps, "constant": constant, "d": slope},
+        figure=Measured(
+            "loss for 10 Gbit/s out of the measured W^2 p",
+            constant / TEN_GIGABIT_WINDOW**2,
+            published=bounds.TEN_GIGABIT_LOSS,
+            log=True,
+        ),
     )
 
 
@@ -84,6 +91,7 @@ def unfairness_exponents(data: Data) -> Finding:
             "from_d": {name: 1.0 / (1.0 - d) if d < 1.0 else None for name, d in slopes.items()},
             "exponent": {name: value for name, (value, _) in found.items()},
         },
+        figure=Measured("exponent of two Scalable TCP flows", *found["stcp"]),
     )
 
 
@@ -106,6 +114,7 @@ def udt_degrades(data: Data) -> Finding:
         checks,
         "kept beside UDT: " + ", ".join(f"{name} {100 * value:.3g} %" for name, value in kept.items()),
         {"kept": kept},
+        figure=Measured("greater share of its throughput that standard TCP or BIC keeps", max(kept.values())),
     )
 
 
@@ -135,6 +144,7 @@ def seven_requirements(data: Data) -> Finding:
         tuple(checks),
         "met of 7: " + ", ".join(f"{name} {count}" for name, count in met.items()),
         {"met": met, "measured": values},
+        figure=Measured("requirements that a protocol meets, mean", sum(met.values()) / len(met)),
     )
 
 
@@ -159,6 +169,12 @@ def follows_law(name: str) -> Find:
             tuple(checks),
             "measured over law: " + ", ".join(f"{loss} {value:.3g}" for loss, value in factors.items()),
             {"factor": factors, "d": _slope(runs)},
+            figure=Measured(
+                "factor between measurement and law, mean over losses",
+                mean_factor(factors.values()),
+                published=1.0,
+                log=True,
+            ),
         )
 
     return find

@@ -62,6 +62,7 @@ impl<'a> Carrier<'a> {
                     slow_start_limit: plan.slow_start_limit.unwrap_or(f64::INFINITY),
                     loss_detection,
                     recovery: plan.recovery,
+                    cwnd_moderation: plan.cwnd_moderation,
                     host_tick: clock.tick,
                     tick_phase: clock.phase,
                     rtt_samples: plan.rtt_samples,
