@@ -1,4 +1,4 @@
-"""Tables of the documents that follow from the registries of algorithms, queues and routers.
+"""Tables of the documents that follow from the registries of algorithms, queues and routers, and the stacks.
 
 The site calls these functions when it is built. The README must be readable without a build, so it keeps its
 table in the text: `python docs/tables.py --write README.md` updates it, and a test checks that it is current.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from longfat.scenario import registry
 from longfat.scenario.registry import Kind, Parameter, Row
+from longfat.scenario.stacks import STACKS, Setting, Stack
 from longfat.suites import names as suite_names
 from longfat.units import from_declared
 from longfat.words import shown
@@ -56,6 +58,44 @@ def pages() -> str:
     return f"```{{toctree}}\n:hidden:\n\n{listed}\n```"
 
 
+def stacks() -> str:
+    """Every stack with its page, its time and what it is."""
+    lines = ["| stack | hosts | time | |", "|---|---|---|---|"]
+    lines += [
+        f"| [`{stack.name}`]({stack.name}.md) | {stack.title} | {stack.era} | {stack.summary} |"
+        for stack in STACKS
+    ]
+    return "\n".join(lines)
+
+
+def stack_pages() -> str:
+    """The contents of the stacks' index."""
+    listed = "\n".join(stack.name for stack in STACKS)
+    return f"```{{toctree}}\n:hidden:\n\n{listed}\n```"
+
+
+def stack(one: Stack) -> str:
+    """The keys of a stack with their sources, and what is unknown."""
+    lines = [one.summary, ""]
+    if one.settings:
+        lines += ["| key | value | source |", "|---|---|---|"]
+        lines += [f"| `{setting.key}` | {_stack_values(setting)} | {setting.source} |" for setting in one.settings]
+    else:
+        lines.append("This stack sets no key.")
+    if one.unknown:
+        lines += ["", "Unknown, or not modelled:", "", *(f"- {line}" for line in one.unknown)]
+    return "\n".join(lines)
+
+
+def _stack_values(setting: Setting) -> str:
+    """The value of a stack's key, and those of the algorithms that have others."""
+    texts = [] if setting.value is None else [f"`{shown(setting.value)}`"]
+    for value, names in setting.other_values():
+        told = "their own" if value is None else f"`{shown(value)}`"
+        texts.append(f"{', '.join(f'`{name}`' for name in names)}: {told}")
+    return "; ".join(texts)
+
+
 def parameters() -> str:
     """Every parameter of every row, with default, range and meaning."""
     blocks = []
@@ -89,6 +129,7 @@ def overview() -> str:
             f"| over UDP | {_list(udp)} |",
             f"| queues | {_list(registry.rows('queues'))}; ECN marks |",
             f"| routers | {_list(registry.rows('routers'))} |",
+            f"| stacks | {', '.join(f'[`{one.name}`](docs/stacks/{one.name}.md)' for one in STACKS)} |",
             f"| suites | {suites} ([guide](docs/guide/suites.md)) |",
         ]
     )
@@ -142,6 +183,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "routers": routers,
     "parameters": parameters,
     "pages": pages,
+    "stacks": stacks,
+    "stack-pages": stack_pages,
+    **{f"stack-{one.name}": partial(stack, one) for one in STACKS},
 }
 """What a page of the site asks for with a comment `generated: NAME`."""
 

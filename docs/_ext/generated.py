@@ -15,7 +15,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parents[1]
 SCENARIOS = DOCS.parent / "scenarios"
 PICTURES = DOCS / "_generated" / "gallery"
-ASKED = re.compile(r"<!-- generated: ([a-z]+) -->")
+ASKED = re.compile(r"<!-- generated: ([a-z0-9.-]+) -->")
 MOST_LABELS = 8
 """Curves of one picture that a legend names."""
 

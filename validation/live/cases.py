@@ -21,8 +21,6 @@ ALGORITHMS = (
     "vegas",
     "ltcp",
 )
-KERNELS_OWN = {"cubic": {"variant": "linux"}}
-"""Parameters of algorithms whose kernel form differs from the default (docs/live-algorithms.md)."""
 REPEATS = 5
 """Repeats with two flows; each draws another start of the second flow, the same on both sides."""
 
@@ -105,11 +103,6 @@ NETWORKS = (
 )
 
 
-def as_linux(scenario: dict[str, Any]) -> dict[str, Any]:
-    """For the simulator: algorithms see the round-trip times that Linux shows them."""
-    return scenario | {"flow": [flow | {"rtt_samples": "last"} for flow in scenario["flow"]]}
-
-
 class Planned(Protocol):
     """What runs on both sides, once for each seed."""
 
@@ -134,13 +127,8 @@ class Planned(Protocol):
 
 
 def flow(algorithm: str, rtt_ms: int) -> dict[str, Any]:
-    """Returns a flow that is the same on both sides."""
-    return {
-        "algorithm": {"name": algorithm, **KERNELS_OWN.get(algorithm, {})},
-        "rtt": f"{rtt_ms} ms",
-        "recovery": "prr",
-        "initial_window": 10,
-    }
+    """Returns a flow that is the same on both sides; the simulator has the hosts of today's Linux."""
+    return {"algorithm": algorithm, "rtt": f"{rtt_ms} ms", "stack": "linux"}
 
 
 @dataclass(frozen=True)

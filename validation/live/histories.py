@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import longfat
-from cases import as_linux, flow
+from cases import flow
 from longfat.figure import matplotlib as plots
 from longfat.figure.data import Curve, Figure, Panel
 from runs import Kept, measure
@@ -63,7 +63,7 @@ class History:
 
     def panels(self, kept: Kept) -> list[Panel]:
         """Draws each flow's cwnd on both sides."""
-        result = longfat.run(as_linux(self.scenario(1)))
+        result = longfat.run(self.scenario(1))
         end = LENGTHS_S[self.rtt_ms][0]
         panels = []
         with np.load(kept.path(self, 1).with_suffix(".npz")) as live:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import longfat
-from cases import Planned, as_linux
+from cases import Planned
 from longfat.compare import compare
 from longfat.errors import LongfatError
 from longfat.runs.result import Result
@@ -61,7 +61,7 @@ class Run:
 
 def simulated(case: Planned) -> list[Run]:
     """Returns the simulator's side of a case."""
-    return [Run.of(longfat.run(as_linux(case.scenario(seed)))) for seed in case.seeds]
+    return [Run.of(longfat.run(case.scenario(seed))) for seed in case.seeds]
 
 
 class Kept:

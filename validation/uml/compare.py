@@ -39,8 +39,6 @@ LIMIT_S = 300.0
 """Real time that a guest may take."""
 SYSCTLS = {
     "net.ipv4.tcp_no_metrics_save": "1",
-    "net.ipv4.tcp_recovery": "0",  # duplicates show losses, as in RFC 6675, not RACK
-    "net.ipv4.tcp_early_retrans": "0",  # no tail loss probes
     "net.ipv4.tcp_rmem": f"4096 {BUFFER_BYTES} {BUFFER_BYTES}",
     "net.ipv4.tcp_wmem": f"4096 {BUFFER_BYTES} {BUFFER_BYTES}",
     "net.ipv4.tcp_mem": "65536 65536 65536",  # no memory pressure
@@ -134,8 +132,7 @@ class Case:
                     "algorithm": {"name": self.name, **self.parameters},
                     "rtt": f"{self.network.rtt_ms} ms",
                     "mss": f"{MSS_BYTES} B",
-                    "recovery": "prr",
-                    "initial_window": 10,
+                    "stack": "linux",
                 }
             ],
             "sample": {"cwnd": f"{SAMPLE_S} s", "events": True},

@@ -54,6 +54,7 @@ for command in (
     registry.algorithms,
     registry.queues,
     registry.routers,
+    registry.stacks,
     report.report,
     schema.schema,
 ):

@@ -52,11 +52,15 @@ def compare(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run FILE in the simulator and live, in one figure."""
+    """Run FILE in the simulator and live, in one figure.
+
+    A flow or a background over TCP that names no stack runs on the stack "linux".
+    """
     with on_ctrl_c(lambda: "nothing was written"):
         from longfat.compare import compare as comparison
+        from longfat.scenario.stacks import LINUX
 
-        scenario = load_scenario(file, changes, seed, warmup, window)
+        scenario = load_scenario(file, changes, seed, warmup, window, LINUX.name)
         folder = out or Path("out") / "compare"
         document = comparison.run(scenario, repeats, folder, sys.argv, source_name(file), traffic)
         warn_of_doubts(document["live"])

@@ -66,9 +66,17 @@ def source_name(file: str) -> str:
 
 
 def load_scenario(
-    file: str, changes: tuple[str, ...], seed: int | None, warmup: str | None, window: str | None
+    file: str,
+    changes: tuple[str, ...],
+    seed: int | None,
+    warmup: str | None,
+    window: str | None,
+    stack: str | None = None,
 ) -> Scenario:
-    """Reads a scenario from a file or standard input and applies the options to it."""
+    """Reads a scenario from a file or standard input and applies the options to it.
+
+    `stack` is that of the flows and backgrounds over TCP that name none.
+    """
     from longfat.scenario.model import Scenario
     from longfat.scenario.override import parse_override
 
@@ -78,9 +86,11 @@ def load_scenario(
     if window is not None:
         overrides["window"] = [part.strip() for part in window.split(",")]
     if file == "-":
-        scenario = Scenario.from_toml(sys.stdin.read(), source=source_name(file), overrides=overrides)
+        scenario = Scenario.from_toml(
+            sys.stdin.read(), source=source_name(file), overrides=overrides, stack=stack
+        )
     else:
-        scenario = Scenario.load(file, overrides=overrides)
+        scenario = Scenario.load(file, overrides=overrides, stack=stack)
     if warmup is not None:
         if window is not None:
             raise InputError("--warmup and --window: accepted: one of them")

@@ -1,4 +1,4 @@
-"""`longfat algorithms`, `queues` and `routers`: the rows of the registry with their parameters."""
+"""`longfat algorithms`, `queues`, `routers` and `stacks`: what a scenario can name, with its parameters."""
 
 from __future__ import annotations
 
@@ -47,3 +47,17 @@ def queues(as_json: bool) -> None:
 def routers(as_json: bool) -> None:
     """List the explicit-rate routers and their parameters."""
     _rows("routers", as_json)
+
+
+@click.command()
+@as_json
+def stacks(as_json: bool) -> None:
+    """List the stacks of hosts, their keys, and the source of each value."""
+    from longfat.scenario.stacks import STACKS
+
+    if as_json:
+        click.echo(json.dumps([stack.to_json() for stack in STACKS]))
+        return
+    from longfat.cli import tables
+
+    tables.print_stacks(make_console(), STACKS)

@@ -12,6 +12,7 @@ from rich.text import Text
 from longfat.report.columns import RUN_TABLES, Column, metrics, number, rows
 from longfat.scenario.model import Scenario
 from longfat.scenario.registry import Parameter, Row, meaning, words, written
+from longfat.scenario.stacks import Stack
 from longfat.scenario.transport import Transport
 from longfat.units import RATE, TIME
 from longfat.words import shown
@@ -86,6 +87,20 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
             table.add_row("   ", parameter["name"], _default(parameter), _meaning(parameter))
         if row["parameters"]:
             console.print(table, markup=False)
+
+
+def print_stacks(console: Console, stacks: Sequence[Stack]) -> None:
+    """Prints stacks with their keys, the source of each value, and what is unknown."""
+    for stack in stacks:
+        console.print(f"{stack.name} ({stack.title})", style="bold", markup=False, highlight=False)
+        console.print(f"  {stack.era}: {stack.summary}", style="dim", markup=False, highlight=False)
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
+        for setting in stack.settings:
+            table.add_row("   ", setting.key, Text(setting.values_text()), Text(setting.source))
+        if stack.settings:
+            console.print(table, markup=False)
+        for line in stack.unknown:
+            console.print(f"   not modelled: {line}", style="dim", markup=False, highlight=False)
 
 
 def _default(parameter: Parameter) -> str:

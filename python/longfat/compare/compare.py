@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ from longfat.report.columns import number
 from longfat.runs import metrics, simulate
 from longfat.runs.result import Array, Result
 from longfat.scenario.model import Scenario
+from longfat.scenario.stacks import LINUX, STACKS
+from longfat.scenario.transport import Transport, unlike
 from longfat.store import output
 from longfat.store.whole import write_text
 
@@ -81,12 +83,36 @@ def run(
             **{name: [each.summary for each in runs] for name, runs in results.items()},
             "differences": differences(results),
             "figure": figure(scenario, {name: runs[0] for name, runs in results.items()}, results).to_json(),
+            "stacks": hosts(scenario),
             "scenario": scenario.filled().to_toml(),
             "provenance": output.provenance(command),
         }
         write_text(draft / page.COMPARE_FILE, json.dumps(document, indent=1) + "\n")
     page.build(into)
     return document
+
+
+def hosts(scenario: Scenario) -> dict[str, str]:
+    """Returns what the simulator's hosts were, by flow and background over TCP.
+
+    Such as "linux", or "linux, except initial_window": the stack with the fewest exceptions.
+    """
+    parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
+    parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
+    return {key: _hosts(part) for key, part in parts if part.algorithm.transport == "tcp"}
+
+
+def _hosts(part: Transport) -> str:
+    """The nearest stack; today's Linux, which it stands beside, where several are as near."""
+    exceptions = {stack.name: unlike(part, stack) for stack in (LINUX, *STACKS)}
+    name = min(exceptions, key=lambda name: len(exceptions[name]))
+    return ", except ".join([name, *([", ".join(exceptions[name])] if exceptions[name] else [])])
+
+
+def _listed(stacks: Mapping[str, str]) -> str:
+    """The stacks of the parts in a line; once if all have the same."""
+    told = dict.fromkeys(stacks.values())
+    return "; ".join(told if len(told) == 1 else [f"{key}: {name}" for key, name in stacks.items()])
 
 
 def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
@@ -227,5 +253,7 @@ def show(document: dict[str, Any], console: Console) -> None:
     for row in document["differences"]:
         shown.add_row(*_cells(row))
     console.print(shown)
+    if document["stacks"]:
+        console.print(f"The simulator's stack: {_listed(document['stacks'])}.", style="dim", markup=False)
     valid = sum(run["validity"]["valid"] for run in document["live"])
     console.print(f"{valid} of {len(document['live'])} live runs are valid.", style="dim")

@@ -30,6 +30,7 @@ def build(root: Path) -> Path:
         valid=valid,
         runs=runs,
         doubts=lines,
+        stacks=document.get("stacks", {}),
         scenario=document["scenario"],
         figures=[entry(root, figure, {"name": figure.name, "runs": 2 * runs})],
         provenance=document["provenance"],

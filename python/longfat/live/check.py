@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longfat.errors import InputError
 from longfat.live import traffic as traffics
-from longfat.scenario import registry
+from longfat.scenario import registry, stacks
 from longfat.scenario.model import Scenario
 from longfat.scenario.transport import Transport
 from longfat.words import shown
@@ -21,7 +21,7 @@ KERNELS_OWN = (
     "rto_min",
     "quick_start",
 )
-"""Options of a flow that the kernel decides itself; only their defaults are accepted."""
+"""Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
 
 
 def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> None:
@@ -76,11 +76,13 @@ def _check_part(table: str, part: Transport) -> None:
                 f"{table}.algorithm.{name} = {told}: the kernel's {spec.name} has its own value; "
                 f'accepted with --backend live: leave it out, or variant = "linux"'
             )
+    kernel = Transport.model_validate({"algorithm": spec, "stack": stacks.LINUX.name})
     for key in KERNELS_OWN:
         field = type(part).model_fields.get(key)
-        if field is not None and getattr(part, key) != field.default:
+        if field is not None and getattr(part, key) not in (field.default, getattr(kernel, key)):
             raise InputError(
-                f"{table}.{key}: the kernel decides this itself; accepted with --backend live: leave it out"
+                f"{table}.{key}: the kernel decides this itself; "
+                f'accepted with --backend live: leave it out, or stack = "{stacks.LINUX.name}"'
             )
     if part.sack is False:
         raise InputError(f"{table}.sack = false: accepted with --backend live: true, as in the kernel")

@@ -16,7 +16,7 @@ import tomli_w
 from pydantic import Field, ValidationError, model_validator
 
 from longfat.errors import InputError, ScenarioError
-from longfat.scenario import notes, problems, resolved
+from longfat.scenario import notes, problems, resolved, stacks
 from longfat.scenario.background import Background
 from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.distributions import is_drawn
@@ -230,8 +230,13 @@ class Scenario(Part):
         return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, by_alias=True))
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
-        """The same scenario with other values for dotted keys, as in {"flow.0.rtt": "82 ms"}."""
+        """The same scenario with other values for dotted keys, as in {"flow.0.rtt": "82 ms"}.
+
+        A scenario has all its keys, so a stack, as in {"flow.0.stack": "linux"}, sets every key that stacks
+        know; other keys among the values win over it.
+        """
         data = self.to_dict()
+        _make_room_for_stacks(data, values)
         for key, value in values.items():
             override(data, key, value, "scenario")
         return self.from_dict(data)
@@ -252,7 +257,12 @@ class Scenario(Part):
 
     @classmethod
     def from_dict(
-        cls, data: Mapping[str, Any], *, source: str = "scenario", base: Path | None = None
+        cls,
+        data: Mapping[str, Any],
+        *,
+        source: str = "scenario",
+        base: Path | None = None,
+        stack: str | None = None,
     ) -> Self:
         """Reads nested tables as in a file.
 
@@ -260,6 +270,7 @@ class Scenario(Part):
             data: the tables.
             source: what error lines name, such as the file.
             base: the folder that "file.py:Class" is relative to; the current one by default.
+            stack: the stack of the flows and backgrounds over TCP that name none.
 
         Raises:
             ScenarioError: with a line per problem.
@@ -267,7 +278,7 @@ class Scenario(Part):
         if "base" in data and "axes" in data:
             raise ScenarioError([f"{source}: this is a sweep; accepted: a scenario (see `longfat sweep`)"])
         try:
-            return cls.model_validate(data, context={"base": base or Path()})
+            return cls.model_validate(data, context={"base": base or Path(), "stack": stack})
         except ValidationError as error:
             raise ScenarioError(problems.lines(error, cls, source)) from None
 
@@ -279,25 +290,41 @@ class Scenario(Part):
         source: str = "scenario",
         base: Path | None = None,
         overrides: Mapping[str, Any] | None = None,
+        stack: str | None = None,
     ) -> Self:
-        """Reads the text of a file; `overrides` are dotted keys whose values replace the text's."""
+        """Reads the text of a file; `overrides` are dotted keys whose values replace the text's.
+
+        `stack` as in `from_dict`.
+        """
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ScenarioError([f"{source}: not TOML: {_toml_problem(error)}"]) from None
         for key, value in (overrides or {}).items():
             override(data, key, value, source)
-        return cls.from_dict(data, source=source, base=base)
+        return cls.from_dict(data, source=source, base=base, stack=stack)
 
     @classmethod
-    def load(cls, path: str | Path, *, overrides: Mapping[str, Any] | None = None) -> Self:
-        """Reads a file; `overrides` as in `from_toml`."""
+    def load(
+        cls, path: str | Path, *, overrides: Mapping[str, Any] | None = None, stack: str | None = None
+    ) -> Self:
+        """Reads a file; `overrides` and `stack` as in `from_toml`."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
-        return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides)
+        return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides, stack=stack)
+
+
+def _make_room_for_stacks(data: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Takes the keys that stacks set out of each flow and background that gets another stack."""
+    for key in values:
+        match key.split("."):
+            case [("flow" | "background") as kind, number, "stack"] if number.isdecimal():
+                for table in data[kind][int(number) : int(number) + 1]:
+                    for preset in (*stacks.PRESET_KEYS, *stacks.OLDER_SPELLINGS):
+                        table.pop(preset, None)
 
 
 def _toml_problem(error: tomllib.TOMLDecodeError) -> str:

@@ -216,7 +216,8 @@ def callable_name(factory: Callable[..., Any]) -> str:
     return f"{file or 'unknown.py'}:{getattr(factory, '__qualname__', type(factory).__qualname__)}"
 
 
-def _write_algorithm(algorithm: AlgorithmSpec, mode: str) -> Any:
+def write_algorithm(algorithm: AlgorithmSpec, mode: str = "python") -> Any:
+    """Returns what `Algorithm` reads; mode "json" is for texts."""
     # Python values keep a callable, texts name it.
     name: Any = algorithm.factory if algorithm.factory and mode == "python" else algorithm.name
     if not algorithm.parameters:
@@ -235,5 +236,5 @@ def _algorithm_schema() -> Schema:
 
 Algorithm = Annotated[
     AlgorithmSpec,
-    Form(_ALGORITHM, lambda value, at: _read_algorithm(value, at.base), _write_algorithm, _algorithm_schema),
+    Form(_ALGORITHM, lambda value, at: _read_algorithm(value, at.base), write_algorithm, _algorithm_schema),
 ]

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from longfat.scenario import registry
+from longfat.scenario import registry, stacks
 from longfat.scenario.buffers import Buffer
 from longfat.scenario.distributions import DrawnRtt, DrawnTime
 from longfat.scenario.fields import BottleneckRate
@@ -143,6 +143,11 @@ def _describe(schema: Schema, model: type[BaseModel]) -> None:
         schema["properties"]["variant"] = {
             "enum": sorted(_variants()),
             "description": "Short for algorithm = { name = ..., variant = ... }.",
+        }
+        schema["properties"]["stack"] = {
+            "enum": list(stacks.NAMES),
+            "description": "Sets the keys of a host of this name; keys that are written out win.",
+            "default": stacks.RFC.name,
         }
 
 

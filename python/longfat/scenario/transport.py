@@ -10,10 +10,12 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     SerializerFunctionWrapHandler,
+    ValidationInfo,
     model_serializer,
     model_validator,
 )
 
+from longfat.scenario import registry, stacks
 from longfat.scenario.fields import (
     AckTimeout,
     Mss,
@@ -24,7 +26,7 @@ from longfat.scenario.fields import (
     Switch,
     Tick,
 )
-from longfat.scenario.named import Algorithm, AlgorithmSpec
+from longfat.scenario.named import Algorithm, AlgorithmSpec, write_algorithm
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
@@ -39,7 +41,7 @@ class Part(BaseModel):
 class Transport(Part):
     """How the two ends of a connection behave; flows and background traffic share it."""
 
-    also_accepts: ClassVar[tuple[str, ...]] = ("variant",)
+    also_accepts: ClassVar[tuple[str, ...]] = ("variant", "stack")
 
     algorithm: Algorithm = AlgorithmSpec("sack")
     """The congestion control."""
@@ -78,13 +80,19 @@ class Transport(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _variant_is_a_parameter(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or "variant" not in data:
+    def _short_forms_are_written_out(cls, data: Any, info: ValidationInfo) -> Any:
+        if not isinstance(data, Mapping):
             return data
-        rest = {key: value for key, value in data.items() if key != "variant"}
-        algorithm = rest.get("algorithm", "sack")
-        table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
-        return rest | {"algorithm": {"variant": data["variant"]} | table}
+        algorithm = data.get("algorithm", cls.model_fields["algorithm"].default)
+        usual = (info.context or {}).get("stack")
+        if "stack" in data:
+            data = _with_stack(data, data["stack"], algorithm)
+        elif usual is not None and _carrier(algorithm) == "tcp":
+            data = _with_stack(data, usual, algorithm)
+        if "variant" in data:
+            rest = {key: value for key, value in data.items() if key != "variant"}
+            data = rest | {"algorithm": {"variant": data["variant"]} | _table(algorithm)}
+        return data
 
     @model_validator(mode="after")
     def _options_fit_the_transport(self) -> Self:
@@ -115,6 +123,49 @@ class Transport(Part):
     def packet_bytes(self) -> float:
         """The bytes of a full packet of IP."""
         return self.mss + self.header_bytes
+
+
+def _table(algorithm: Any) -> dict[str, Any]:
+    """An algorithm as a table, however it is given."""
+    written = write_algorithm(algorithm) if isinstance(algorithm, AlgorithmSpec) else algorithm
+    return dict(written) if isinstance(written, Mapping) else {"name": written}
+
+
+def _with_stack(data: Mapping[str, Any], name: Any, algorithm: Any) -> dict[str, Any]:
+    """A table with the keys of a stack in place of the stack's name; keys that are written out win."""
+    stack = stacks.find(name)
+    row = _row(algorithm)
+    if row is not None and _carrier(algorithm) != "tcp":
+        raise ValueError(
+            f'stack = "{stack.name}" does not go with "{row["name"]}", which is not TCP; accepted: no stack'
+        )
+    written = {key: value for key, value in data.items() if key != "stack"}
+    given = {*written, *(stacks.OLDER_SPELLINGS[key] for key in written if key in stacks.OLDER_SPELLINGS)}
+    keys = stack.keys_for(None if row is None else row["name"])
+    return {key: value for key, value in keys.items() if key not in given} | written
+
+
+def _row(algorithm: Any) -> registry.Row | None:
+    """The row of the algorithm that a table names; None for a user's own, and for what is no algorithm."""
+    table = _table(algorithm)
+    name: Any = table.get("name", table.get("kind"))
+    try:
+        return registry.find("algorithms", name)
+    except ValueError:
+        return None  # a wrong name is refused where the algorithm is read
+
+
+def _carrier(algorithm: Any) -> str:
+    """What carries the algorithm that a table names."""
+    row = _row(algorithm)
+    return "tcp" if row is None else row.get("transport", "tcp")
+
+
+def unlike(part: Transport, stack: stacks.Stack) -> list[str]:
+    """The keys of stacks in which a connection over TCP differs from this stack's hosts."""
+    hosts = Transport.model_validate({"algorithm": part.algorithm, "stack": stack.name})
+    keys = [key for key in stacks.PRESET_KEYS if key in Transport.model_fields]
+    return [key for key in keys if getattr(part, key) != getattr(hosts, key)]
 
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)

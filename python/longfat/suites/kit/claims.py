@@ -44,6 +44,10 @@ class Check:
     passed: bool | None
     measured: str
 
+    def to_json(self) -> dict[str, Any]:
+        """Returns the check as a ledger stores it."""
+        return {"text": self.text, "passed": self.passed, "measured": self.measured}
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -156,24 +160,25 @@ def verdict(checks: Sequence[Check]) -> Verdict:
     return "partly" if sum(decided) >= PARTLY_SHARE * len(decided) else "not reproduced"
 
 
+def ruling(claim: Claim[Any], finding: Finding) -> Verdict:
+    """Returns the verdict on a claim; a claim that the paper prints no value for stays undecidable."""
+    return "undecidable" if claim.reports else verdict(finding.checks)
+
+
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
     """Returns a claim's ledger row: "not measured" without data, and only indicative in quick mode."""
     try:
         finding = claim.find(data)
     except Missing as missing:
         return unmeasured(claim, mode, note=str(missing))
-    ruling: Verdict = "undecidable" if claim.reports else verdict(finding.checks)
     return {
         **_published(claim),
         "measured": finding.measured,
-        "verdict": ruling,
+        "verdict": ruling(claim, finding),
         "indicative": mode != "full",
         "mode": mode,
         "note": " ".join(note for note in (claim.note, finding.note) if note),
-        "checks": [
-            {"text": check.text, "passed": check.passed, "measured": check.measured}
-            for check in finding.checks
-        ],
+        "checks": [check.to_json() for check in finding.checks],
         "values": finite(dict(finding.values)),
     }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,13 +60,45 @@ class SuiteOutcome:
 
 
 @dataclass
-class _Work:
-    """One distinct run and the experiments that need it."""
+class Work:
+    """One distinct run and the places of the grids that need it: (name of the grid, position in it)."""
 
     key: str
     scenario: Scenario
     packets: float
     wanted_by: list[tuple[str, int]]
+
+
+@dataclass
+class Effort:
+    """What runs have cost so far: how many were needed and found, and the packets of the others."""
+
+    runs: int = 0
+    found: int = 0
+    packets: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    def performance(self) -> dict[str, float]:
+        """Returns the numbers that a suite stores and prints."""
+        wall_s = time.perf_counter() - self.started
+        return {
+            "wall_s": wall_s,
+            "packets": self.packets,
+            "packets_per_s": self.packets / wall_s,
+            "runs": self.runs,
+            "found": self.found,
+        }
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What the selected experiments and claims of a suite came to, as it is written below a directory."""
+
+    experiments: tuple[Experiment, ...]
+    claims: tuple[Claim[Data], ...]
+    rows: list[dict[str, Any]]
+    summary: list[dict[str, Any]]
+    performance: Mapping[str, float]
 
 
 def run_suite(
@@ -96,45 +129,43 @@ def run_suite(
     """
     directory = Path(out)
     console = console or Console(quiet=True)
+    measured = measure(suite, mode, only, jobs, directory, console, runs)
+    with console.status("drawing figures"):
+        path = page.build(directory)
+    print_measurement(console, measured)
+    console.print(f"report: {path}", soft_wrap=True)
+    return SuiteOutcome(suite.name, mode, measured.rows, measured.summary, path, measured.performance)
+
+
+def measure(
+    suite: Suite,
+    mode: Mode,
+    only: Iterable[str],
+    jobs: int | None,
+    directory: Path,
+    console: Console,
+    runs: Path | str | None,
+) -> Measurement:
+    """Does what `run_suite` does, with the same arguments, but draws and prints nothing."""
+    only = list(only)
     experiments, claims = suite.select(only)
     folder.prepare(directory)
     grids = {experiment.name: experiment.runs(mode) for experiment in experiments}
-    works = sorted(_distinct(suite, grids), key=lambda work: -work.packets)
+    works = distinct(suite, grids)
     provenance = output.provenance(sys.argv)
     collected = _Collected(directory, mode, experiments, grids, provenance)
-    started = time.perf_counter()
-    packets = 0
-    found = 0
+    effort = Effort()
     status = "interrupted"
     try:
-        with Store(runs or directory, reduction_key(suite.reduce)) as kept, progress_bar(console) as progress:
-            expected = math.fsum(work.packets for work in works)
-            task = progress.add_task(f"{suite.name} {mode}", total=expected, runs=0, of=len(works), rate=0.0)
-            missing = [work for work in works if work.key not in kept]
-            there = kept.get(work.key for work in works)
-            found = len(there)
-            for work in works:
-                if work.key in there:
-                    collected.add(work, there.pop(work.key))
-                    progress.update(task, advance=work.packets, runs=found)
-            results = run_many([work.scenario for work in missing], jobs=jobs, reduce=suite.reduce)
-            for done, (index, row) in enumerate(results, start=1):
-                packets += row["packets"]
-                rate = packets / (time.perf_counter() - started)
-                kept.add(missing[index].key, row)
-                collected.add(missing[index], row)
-                progress.update(task, advance=missing[index].packets, runs=found + done, rate=rate / 1e6)
+        with Store(runs or directory, reduction_key(suite.reduce)) as kept:
+            title = f"{suite.name} {mode}"
+            with closing(perform(suite, works, kept, jobs, console, title, effort)) as done:
+                for work, row in done:
+                    collected.add(work, row)
         status = "complete"
     finally:
         # An interrupted suite also judges and writes what has finished.
-        wall_s = time.perf_counter() - started
-        performance = {
-            "wall_s": wall_s,
-            "packets": packets,
-            "packets_per_s": packets / wall_s,
-            "runs": len(works),
-            "found": found,
-        }
+        performance = effort.performance()
         ledger = _judge(claims, collected, mode)
         stored = folder.merge_ledger(directory, suite.name, ledger, collected.finished)
         summary = [_brief(experiment, grids, collected) for experiment in experiments]
@@ -145,7 +176,7 @@ def run_suite(
                 "title": suite.title,
                 "citation": suite.citation,
                 "mode": mode,
-                "only": list(only),
+                "only": only,
                 "status": status,
                 "experiments": folder.statuses(directory, list(grids)),
                 "order": [experiment.name for experiment in suite.experiments],
@@ -153,16 +184,59 @@ def run_suite(
                 "provenance": provenance,
             },
         )
-    with console.status("drawing figures"):
-        path = page.build(directory)
     wanted = {row["id"] for row in ledger}
     rows = [row for row in stored if row["id"] in wanted]
-    console.print(claims_table(rows))
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(rows).items() if count)
+    return Measurement(experiments, claims, rows, summary, performance)
+
+
+def perform(
+    suite: Suite,
+    works: Iterable[Work],
+    kept: Store,
+    jobs: int | None,
+    console: Console,
+    title: str,
+    effort: Effort,
+) -> Generator[tuple[Work, dict[str, Any]], None, None]:
+    """Yields each work with its row: first those in the store, then the others as they are run and stored.
+
+    The longest run starts first. A progress bar with this title shows how much has been done.
+    """
+    ordered = sorted(works, key=lambda work: -work.packets)
+    effort.runs += len(ordered)
+    with progress_bar(console) as progress:
+        expected = math.fsum(work.packets for work in ordered)
+        task = progress.add_task(title, total=expected, runs=0, of=len(ordered), rate=0.0)
+        missing = [work for work in ordered if work.key not in kept]
+        there = kept.get(work.key for work in ordered)
+        found = len(there)
+        effort.found += found
+        for work in ordered:
+            if work.key in there:
+                yield work, there.pop(work.key)
+                progress.update(task, advance=work.packets, runs=found)
+        results = run_many([work.scenario for work in missing], jobs=jobs, reduce=suite.reduce)
+        for done, (index, row) in enumerate(results, start=1):
+            effort.packets += row["packets"]
+            rate = effort.packets / (time.perf_counter() - effort.started)
+            kept.add(missing[index].key, row)
+            yield missing[index], row
+            progress.update(task, advance=missing[index].packets, runs=found + done, rate=rate / 1e6)
+
+
+def print_measurement(console: Console, measured: Measurement) -> None:
+    """Prints the selected claims, their tally, and what the runs have cost."""
+    console.print(claims_table(measured.rows))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(measured.rows).items() if count)
+    console.print(f"{counts}; {cost(measured.performance)}")
+
+
+def cost(performance: Mapping[str, float]) -> str:
+    """Says how many runs were needed, and what those that were not stored before have cost."""
+    found = performance["found"]
     were = f", {found} of them stored before" if found else ""
-    console.print(f"{counts}; {len(works)} runs{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s")
-    console.print(f"report: {path}", soft_wrap=True)
-    return SuiteOutcome(suite.name, mode, rows, summary, path, performance)
+    packets, wall_s = performance["packets"], performance["wall_s"]
+    return f"{performance['runs']} runs{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s"
 
 
 def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -205,7 +279,7 @@ class _Collected:
         self.rows: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in grids}
         self.finished: dict[str, Runs] = {}
 
-    def add(self, work: _Work, row: dict[str, Any]) -> None:
+    def add(self, work: Work, row: dict[str, Any]) -> None:
         slim = {key: value for key, value in row.items() if key != "series"}
         for name, position in work.wanted_by:
             experiment = self.experiments[name]
@@ -218,14 +292,14 @@ class _Collected:
                 folder.write_experiment(self.out, experiment, self.finished[name], self.mode, self.provenance)
 
 
-def _distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[_Work]:
+def distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[Work]:
     """Returns the runs of all grids, one for each distinct plan."""
-    works: dict[str, _Work] = {}
+    works: dict[str, Work] = {}
     for name, runs in grids.items():
         for position, run in enumerate(runs):
             scenario = Scenario.from_dict(run.document, source=f"suite {suite.name}, {name}")
             key = run_key(scenario)
-            work = works.setdefault(key, _Work(key, scenario, run.packets, []))
+            work = works.setdefault(key, Work(key, scenario, run.packets, []))
             work.wanted_by.append((name, position))
     return list(works.values())
 

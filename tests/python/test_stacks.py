@@ -1,0 +1,223 @@
+"""Stacks: what the presets become, which keys win, what is refused, and that every value has a source."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import longfat
+from longfat.cli.app import app
+from longfat.compare.compare import hosts
+from longfat.errors import InputError
+from longfat.live.check import check
+from longfat.runs.plan import build
+from longfat.scenario import registry, stacks
+from longfat.scenario.model import Scenario
+from longfat.scenario.transport import Transport
+from test_keys import DUMBBELL, beside
+
+TCP = [row["name"] for row in registry.rows("algorithms") if row.get("transport", "tcp") == "tcp"]
+UDP = [row["name"] for row in registry.rows("algorithms") if row.get("transport", "tcp") != "tcp"]
+ACCEPTED = set(Transport.model_fields) | {"variant"}
+
+
+def flow(**keys: Any) -> dict[str, Any]:
+    """The dumbbell with a flow that has these keys too."""
+    return DUMBBELL | {"flow": [{"rtt": "20 ms", **keys}]}
+
+
+def as_written(algorithm: str, name: str) -> dict[str, Any]:
+    """The keys of a stack written out."""
+    return {"algorithm": algorithm, **stacks.find(name).keys_for(algorithm)}
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+@pytest.mark.parametrize("algorithm", ["cubic", "newreno", "tahoe", "xcp"])
+def test_a_stack_is_its_keys_written_out(name: str, algorithm: str) -> None:
+    short = Scenario.from_dict(flow(algorithm=algorithm, stack=name))
+    written = Scenario.from_dict(flow(**as_written(algorithm, name)))
+    assert build(short) == build(written)
+    assert short.to_toml() == written.to_toml()
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_a_background_has_a_stack_too(name: str) -> None:
+    data = beside("bulk", flows=2)
+    (part,) = data["background"]
+    short = DUMBBELL | {"background": [part | {"algorithm": "cubic", "stack": name}]}
+    written = DUMBBELL | {"background": [part | as_written("cubic", name)]}
+    assert build(Scenario.from_dict(short)) == build(Scenario.from_dict(written))
+
+
+def test_rfc_is_what_a_scenario_without_a_stack_has() -> None:
+    for algorithm in TCP:
+        plain, named = (
+            Scenario.from_dict(flow(algorithm=algorithm, **keys)) for keys in ({}, {"stack": "rfc"})
+        )
+        assert json.dumps(build(plain)) == json.dumps(build(named))
+
+
+def test_a_key_that_is_written_out_wins() -> None:
+    kept = Scenario.from_dict(flow(stack="linux", initial_window=4, recovery="rate-halving")).flow[0]
+    assert (kept.initial_window, kept.recovery, kept.rtt_samples) == (4.0, "rate-halving", "last")
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [{"name": "cubic", "variant": "2005"}, {"kind": "cubic", "variant": "2005"}],
+)
+def test_a_parameter_that_is_written_out_wins(algorithm: dict[str, str]) -> None:
+    kept = Scenario.from_dict(flow(stack="linux", algorithm=algorithm)).flow[0]
+    assert kept.algorithm.parameters["variant"] == "2005"
+    short = Scenario.from_dict(flow(stack="linux", algorithm="cubic", variant="2005")).flow[0]
+    assert short.algorithm == kept.algorithm
+
+
+def test_aliases_have_the_keys_of_their_algorithm() -> None:
+    alias = next(row["aliases"][0] for row in registry.rows("algorithms") if row["name"] == "sack")
+    named = (Scenario.from_dict(flow(stack="linux", algorithm=name)) for name in (alias, "sack"))
+    assert len({json.dumps(build(one)) for one in named}) == 1
+
+
+def test_a_user_s_own_algorithm_takes_a_stack() -> None:
+    class Own:
+        def on_ack(self, *_: Any) -> None: ...
+
+        def on_congestion(self, *_: Any) -> None: ...
+
+    assert Scenario.from_dict(flow(stack="linux", algorithm=Own)).flow[0].rtt_samples == "last"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("linx", 'flow.0: stack = "linx": did you mean "linux"? accepted: "rfc"'),
+        ("Windows", 'flow.0: stack = "Windows": accepted: "rfc"'),
+        (3, "flow.0: stack = 3: accepted:"),
+    ],
+)
+def test_an_unknown_stack_is_refused_with_the_nearest_name(name: Any, says: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Scenario.from_dict(flow(stack=name))
+    (line,) = refused.value.lines()
+    assert says in line
+
+
+@pytest.mark.parametrize("algorithm", UDP)
+@pytest.mark.parametrize("name", ["rfc", "linux"])
+def test_a_stack_on_a_flow_over_udp_is_refused_in_one_line(algorithm: str, name: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Scenario.from_dict(flow(stack=name, algorithm=algorithm))
+    (line,) = refused.value.lines()
+    assert f'stack = "{name}" does not go with "{algorithm}", which is not TCP' in line
+
+
+def test_a_background_of_on_off_sources_takes_no_stack() -> None:
+    with pytest.raises(InputError, match='stack = "linux" does not go with "onoff"'):
+        Scenario.from_dict(beside("onoff", sources=2, stack="linux"))
+
+
+def test_a_wrong_algorithm_beside_a_stack_is_refused_for_itself() -> None:
+    with pytest.raises(InputError) as refused:
+        Scenario.from_dict(flow(stack="linux", algorithm="cubik"))
+    assert [line for line in refused.value.lines() if "stack" not in line and '"cubic"' in line]
+
+
+def test_set_takes_a_stack() -> None:
+    text = 'duration = "1 s"\nbottleneck = { rate = "10 Mbit/s" }\nflow = [{ rtt = "20 ms" }]\n'
+    changed = Scenario.from_toml(text, overrides={"flow.0.stack": "linux"})
+    assert changed.flow[0] == Scenario.from_dict(flow(stack="linux")).flow[0]
+
+
+def test_another_stack_of_a_scenario_sets_all_of_its_keys() -> None:
+    plain = Scenario.from_dict(flow(algorithm="sack"))
+    linux = plain.with_values({"flow.0.stack": "linux"})
+    assert linux == Scenario.from_dict(flow(algorithm="sack", stack="linux"))
+    assert linux.with_values({"flow.0.stack": "rfc"}) == plain
+    both = plain.with_values({"flow.0.initial_window": 4, "flow.0.stack": "linux"}).flow[0]
+    assert (both.initial_window, both.rtt_samples) == (4.0, "last")
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_a_stored_scenario_has_the_keys_and_not_the_name(name: str) -> None:
+    full = Scenario.from_dict(flow(algorithm="cubic", stack=name)).filled()
+    table = tomllib.loads(full.to_toml())["flow"][0]
+    assert "stack" not in table
+    assert set(stacks.find(name).keys_for("cubic")) <= {*table, "variant"}
+    assert build(Scenario.from_toml(full.to_toml())) == build(full)
+
+
+@pytest.mark.parametrize("stack", stacks.STACKS, ids=lambda stack: stack.name)
+def test_every_value_of_a_stack_has_a_source(stack: stacks.Stack) -> None:
+    assert all((stack.name, stack.title, stack.era, stack.summary))
+    assert all(setting.source.strip() for setting in stack.settings)
+    assert all(line.strip().endswith(".") for line in stack.unknown)
+    keys = [setting.key for setting in stack.settings]
+    assert len(set(keys)) == len(keys)
+    assert set(keys) <= ACCEPTED
+    assert {name for setting in stack.settings for name in setting.algorithms} <= set(TCP)
+
+
+@pytest.mark.parametrize("stack", stacks.STACKS[1:], ids=lambda stack: stack.name)
+def test_a_stack_holds_what_differs_from_the_defaults(stack: stacks.Stack) -> None:
+    plain = Transport()
+    for setting in stack.settings:
+        if setting.key in Transport.model_fields and setting.value is not None:
+            given = Transport.model_validate({setting.key: setting.value})
+            assert getattr(given, setting.key) != getattr(plain, setting.key), setting.key
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+@pytest.mark.parametrize("algorithm", TCP)
+def test_every_tcp_algorithm_runs_on_every_stack(name: str, algorithm: str) -> None:
+    data = copy.deepcopy(flow(algorithm=algorithm, stack=name))
+    data["bottleneck"] = {"rate": "10 Mbit/s", "buffer": "20 packets", "loss": 0.005}
+    (sent,) = longfat.run(data).summary["flows"]
+    assert sent["throughput_bps"] > 0.0
+
+
+def test_a_scenario_can_be_read_with_a_stack_for_what_names_none() -> None:
+    data = flow() | {"flow": [*flow()["flow"], {"rtt": "20 ms", "stack": "rfc"}]}
+    data["flow"].append({"rtt": "20 ms", "algorithm": "udt"})
+    data["background"] = [{"kind": "onoff", "sources": 2}, {"kind": "bulk", "flows": 2}]
+    read = Scenario.from_dict(data, stack="linux")
+    assert [part.rtt_samples for part in read.flow] == ["last", "echoed", "echoed"]
+    assert [part.rtt_samples for part in read.background] == ["echoed", "last"]
+
+
+def test_a_comparison_says_which_hosts_the_simulator_had() -> None:
+    data = flow(algorithm="cubic") | {"background": [{"kind": "onoff", "sources": 2}]}
+    assert hosts(Scenario.from_dict(data, stack="linux")) == {"flow.0": "linux"}
+    assert hosts(Scenario.from_dict(data)) == {"flow.0": "rfc"}
+    changed = Scenario.from_dict(flow(algorithm="cubic", initial_window=4), stack="linux")
+    assert hosts(changed) == {"flow.0": "linux, except initial_window"}
+
+
+def test_live_runs_take_the_keys_of_linux() -> None:
+    check(Scenario.from_dict(flow(algorithm="cubic", stack="linux")))
+
+
+def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:
+    printed = CliRunner().invoke(app, ["stacks", "--json"])
+    listed = json.loads(printed.output)
+    assert printed.exit_code == 0
+    assert [stack["name"] for stack in listed] == list(stacks.NAMES)
+    for stack in listed:
+        assert set(stack) == {"name", "title", "era", "summary", "keys", "unknown"}
+        for key in stack["keys"]:
+            assert set(key) == {"key", "value", "source", "algorithms"}
+    linux = next(stack for stack in listed if stack["name"] == "linux")
+    assert {key["key"]: key["value"] for key in linux["keys"]}["initial_window"] == 10
+
+
+def test_the_list_of_stacks_has_every_key() -> None:
+    printed = CliRunner().invoke(app, ["stacks"])
+    assert printed.exit_code == 0
+    for stack in stacks.STACKS:
+        assert stack.title in printed.output
+        assert all(setting.key in printed.output for setting in stack.settings)
