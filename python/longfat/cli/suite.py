@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from longfat.cli.options import (
     make_console,
     on_ctrl_c,
 )
+from longfat.errors import InputError
 
 
 @click.command()
@@ -26,6 +28,24 @@ from longfat.cli.options import (
 @click.option(
     "--runs", type=Folder(), metavar="DIR", help="Where finished runs are stored; --out by default."
 )
+@click.option(
+    "--assumptions",
+    is_flag=True,
+    help="Also run the claims under each reading of what the paper leaves open.",
+)
+@click.option(
+    "--assumption",
+    "chosen",
+    multiple=True,
+    metavar="ID",
+    help="With --assumptions: only the readings of this one; separate several with commas.",
+)
+@click.option(
+    "--readings-repeats",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --assumptions: at most so many repeats under a reading; 1 by default.",
+)
 @as_json
 def suite(
     name: str,
@@ -34,15 +54,23 @@ def suite(
     jobs: int | None,
     out: Path | None,
     runs: Path | None,
+    assumptions: bool,
+    chosen: tuple[str, ...],
+    readings_repeats: int | None,
     as_json: bool,
 ) -> None:
     """Run the published experiments of a paper and check its claims.
 
     NAME is a suite that comes with Longfat, or a Python file (paper.py) that defines one.
+    With --assumptions it also runs the claims with one assumption changed at a time, and with pairs of
+    those that moved a claim.
 
     The exit code is 0 when everything was measured, whatever the verdicts are: a claim that is not
     reproduced is a result. It is 1 when a run or a check failed, and 2 when the input is bad.
     """
+    if not assumptions and (chosen or readings_repeats):
+        option = "--assumption" if chosen else "--readings-repeats"
+        raise InputError(f"{option}: accepted: only together with --assumptions")
     folder = out or Path("out") / Path(name).stem
 
     def kept() -> str:
@@ -52,14 +80,19 @@ def suite(
     with on_ctrl_c(kept):
         from longfat import suites
 
-        outcome = suites.run_suite(
-            suites.get(name),
-            mode="quick" if quick else "full",
-            only=list(only),
-            jobs=jobs,
-            out=folder,
-            console=make_console(stderr=as_json),
-            runs=runs,
-        )
+        found = suites.get(name)
+        options: dict[str, Any] = {
+            "mode": "quick" if quick else "full",
+            "only": list(only),
+            "jobs": jobs,
+            "out": folder,
+            "console": make_console(stderr=as_json),
+            "runs": runs,
+        }
+        if assumptions:
+            repeats = {} if readings_repeats is None else {"repeats": readings_repeats}
+            outcome = suites.run_assumptions(found, **options, assumptions=chosen, **repeats)
+        else:
+            outcome = suites.run_suite(found, **options)
     if as_json:
         click.echo(json.dumps(outcome.to_json()))

@@ -60,6 +60,29 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """One case of a tornado: its name, its value (NaN if it has none), and the group that colours it."""
+
+    label: str
+    value: float
+    group: str
+
+
+@dataclass(frozen=True)
+class Tornado(Panel):
+    """Bars from the value of a base to that of each case, the first on top; such a figure has one panel.
+
+    ``reference`` is a value to compare with, ``reference_label`` its name. The axis of x shows the values,
+    and ``marked`` the span in which a case does not differ from the base.
+    """
+
+    bars: tuple[Bar, ...] = ()
+    base: float = math.nan
+    reference: float | None = None
+    reference_label: str = ""
+
+
+@dataclass(frozen=True)
 class Table:
     """Numbers that belong to a figure, as texts; the page shows them below the figure."""
 
@@ -127,7 +150,11 @@ def _panel(document: dict[str, Any]) -> Panel:
     ranges = {key: None if ends is None else tuple(ends) for key, ends in given.items()}
     words = {key: tuple(document.get(key, ())) for key in ("categories", "levels")}
     cells = tuple(_floats(row) for row in document.get("cells", ()))
-    return Panel(**{**document, **ranges, **words, "curves": curves, "cells": cells})
+    values = {**document, **ranges, **words, "curves": curves, "cells": cells}
+    if "bars" not in document:
+        return Panel(**values)
+    bars = tuple(Bar(**{**bar, "value": _floats([bar["value"]])[0]}) for bar in document["bars"])
+    return Tornado(**{**values, "bars": bars, "base": _floats([document["base"]])[0]})
 
 
 def _curve(document: dict[str, Any]) -> Curve:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.figure import heat, radar, scales, style
-from longfat.figure.data import FORMATS, Figure, Panel
+from longfat.figure import heat, radar, scales, style, tornado
+from longfat.figure.data import FORMATS, Figure, Panel, Tornado
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def draw(figure: Figure) -> Drawing:
     rows = math.ceil(len(figure.panels) / columns)
     width = max(WIDTH_INCHES, columns * max(map(_panel_width, figure.panels)) if columns > 1 else 0.0)
     round_ = figure.panels[0].radar
-    height = radar.INCHES if round_ else HISTORY_INCHES if style.is_history(figure) else PANEL_INCHES
+    height = _panel_height(figure)
     with mpl.rc_context(RC):
         canvas = Canvas(figsize=(width, height * rows + 0.5), layout="constrained")
         kind: Any = {"projection": "polar"} if round_ else {}
@@ -100,9 +100,20 @@ def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS
     return written
 
 
+def _panel_height(figure: Figure) -> float:
+    first = figure.panels[0]
+    if isinstance(first, Tornado):
+        return tornado.inches(first)
+    return radar.INCHES if first.radar else HISTORY_INCHES if style.is_history(figure) else PANEL_INCHES
+
+
 def _draw_panel(panel: Panel, axis: Axes) -> None:
     if panel.radar:
         radar.draw_panel(panel, axis)
+        return
+    if isinstance(panel, Tornado):
+        tornado.draw_panel(panel, axis)
+        _say_if_empty(panel, axis)
         return
     if panel.cells:
         heat.draw_panel(panel, axis)
@@ -170,6 +181,8 @@ def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves))
+    if isinstance(figure.panels[0], Tornado):
+        labels = list(handles)
     if len(labels) > 1:
         columns = min(len(labels), LEGEND_COLUMNS)
         canvas.legend([handles[label] for label in labels], labels, loc="outside lower center", ncols=columns)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from longfat.figure import heat, radar, scales, style
-from longfat.figure.data import Curve, Figure, Panel
+from longfat.figure import heat, radar, scales, style, tornado
+from longfat.figure.data import Curve, Figure, Panel, Tornado
 
 SYMBOLS = {
     "o": "circle",
@@ -45,6 +45,8 @@ def draw(figure: Figure) -> dict[str, Any]:
     """Returns a figure as plotly's data and layout; the page's script adds the page's colours."""
     if figure.panels[0].radar:
         return radar.plotly_figure(figure.panels[0])
+    if isinstance(figure.panels[0], Tornado):
+        return tornado.plotly_figure(figure.panels[0])
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
     traces: list[dict[str, Any]] = []

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from longfat.figure.data import Panel
+from longfat.figure.data import Panel, Tornado
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
@@ -81,6 +81,8 @@ def needs_no_labels(panels: Sequence[Panel], number: int, columns: int) -> bool:
 def is_empty(panel: Panel) -> bool:
     """Whether a panel has nothing to show."""
     rows = [*panel.cells, *(curve.y for curve in panel.curves)]
+    if isinstance(panel, Tornado):
+        rows.append(tuple(bar.value for bar in panel.bars))
     return not any(math.isfinite(value) for row in rows for value in row)
 
 

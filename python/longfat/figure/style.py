@@ -19,6 +19,10 @@ VARIANT_COLOURS = {"adaptive-red": "#e69f00"}
 """Cases of a suite that are drawn like rows of their own."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "*", "X", "<", ">", "d", "p", "h", "8", "H")
 """Markers of names without a row, such as a user's own algorithm."""
+GROUP_COLOURS = {"reproduced": "#009e73", "partly": "#e69f00", "not reproduced": "#d55e00"}
+"""Groups of bars that have a colour; the others are grey."""
+OTHER_GROUP = "#6b7280"
+REFERENCE_COLOUR = "#cc79a7"
 SECOND_COLOUR = "#94a3b8"
 """A second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
 STROKES = (
@@ -78,6 +82,11 @@ def colour(curve: Curve) -> str:
 def marker(curve: Curve) -> str:
     """A curve's marker, as matplotlib names it."""
     return name_marker(curve.algorithm) if curve.algorithm else "o"
+
+
+def group_colour(group: str) -> str:
+    """The colour of a group of bars."""
+    return GROUP_COLOURS.get(group, OTHER_GROUP)
 
 
 def error_bars(curve: Curve) -> list[float] | None:

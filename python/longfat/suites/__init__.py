@@ -80,4 +80,6 @@ def _imported(path: Path) -> ModuleType:
 def __getattr__(name: str) -> Any:
     if name in ("run_suite", "SuiteOutcome"):
         return getattr(import_module("longfat.suites.kit.runner"), name)
+    if name in ("run_assumptions", "AssumptionsOutcome"):
+        return getattr(import_module("longfat.suites.kit.readings"), name)
     raise AttributeError(name)

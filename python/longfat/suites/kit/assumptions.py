@@ -96,6 +96,23 @@ class Assumption:
     readings: tuple[Reading, ...]
     claims: tuple[str, ...] = ()
 
+    def to_json(self, claims: Sequence[str]) -> Document:
+        """Returns the assumption as `assumptions.json` stores it, with the full ids of its claims."""
+        return {
+            "id": self.id,
+            "question": self.question,
+            "claims": list(claims),
+            "readings": [
+                {
+                    "name": item.name,
+                    "text": item.text,
+                    "source": item.source,
+                    "base": item is self.readings[0],
+                }
+                for item in self.readings
+            ],
+        }
+
 
 def check_table(
     suite: str, assumptions: Sequence[Assumption], closed: Mapping[str, str], claims: Mapping[str, str]

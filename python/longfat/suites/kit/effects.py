@@ -41,6 +41,8 @@ Outcome = Literal["base", "reading", "none", "reports", "unfinished"]
 A claim that only reports, and one whose runs are not all there, are in none of the three.
 """
 
+BESIDE = {"reports": "without a published value", "unfinished": "with runs missing"}
+
 WITH_VERDICT: tuple[Outcome, ...] = ("base", "reading", "none")
 
 
@@ -95,6 +97,18 @@ class Effect:
     moved: bool
     turned: bool
 
+    def to_json(self) -> dict[str, Any]:
+        """Returns what `assumptions.json` stores."""
+        document: dict[str, Any] = finite(
+            {
+                "difference": self.difference,
+                "difference_stderr": self.stderr,
+                "moved": self.moved,
+                "turned": self.turned,
+            }
+        )
+        return document
+
 
 def judged(claim: Claim[Data], data: Data) -> Judged:
     """Applies a claim's rule; "not measured" if the data lack what it needs."""
@@ -116,6 +130,14 @@ def figure_of(finding: Finding) -> Measured:
         return finding.figure
     decided = [check for check in finding.checks if check.passed is not None]
     return Measured(SHARE_LABEL, held(decided) / len(decided) if decided else math.nan)
+
+
+def figure_json(figure: Measured) -> dict[str, Any]:
+    """Returns what all values of a claim's figure share."""
+    document: dict[str, Any] = finite(
+        {"label": figure.label, "published": figure.published, "log": figure.log}
+    )
+    return document
 
 
 def effect(base: Base, reading: Judged) -> Effect:
@@ -182,3 +204,15 @@ def headline(entries: Iterable[Mapping[str, Any]]) -> dict[str, int]:
         "claims": sum(found in WITH_VERDICT for found in outcomes),
         **{found: outcomes.count(found) for found in (*WITH_VERDICT, "reports", "unfinished")},
     }
+
+
+def headline_text(numbers: Mapping[str, int]) -> str:
+    """Writes the headline of a suite in words."""
+    beside = [f"{numbers[key]} {words}" for key, words in BESIDE.items() if numbers[key]]
+    three = (
+        f"{numbers['base']} reproduced at the base",
+        f"{numbers['reading']} under some documented reading",
+        f"{numbers['none']} under none",
+    )
+    more = f" (beside them {', '.join(beside)})" if beside else ""
+    return f"{numbers['claims']} claims: {', '.join(three)}{more}"

@@ -2,6 +2,7 @@
 
 suite.json                  the suite, the status of its experiments, and the last command: mode, how it ended
 claims.json                 the ledger
+assumptions.json            what the paper leaves open, and what each reading of it does to the claims
 experiments/NAME.json       title, mode, number of runs, origin and the figure of an experiment, as data
 experiments/NAME.parquet    one row for each run: coordinates and quantities
 experiments/NAME.series.parquet   histories of cwnd and received bytes in long form, if the experiment keeps
@@ -26,6 +27,7 @@ from longfat.suites.kit.suite import Experiment, Runs
 from longfat.words import Mode, natural_order
 
 SUITE_FILE = "suite.json"
+ASSUMPTIONS_FILE = "assumptions.json"
 EXPERIMENTS = "experiments"
 
 
@@ -101,6 +103,27 @@ def merge_ledger(
     ordered = [merged[key] for key in sorted(merged, key=natural_order)]
     write_json(path, {"suite": suite, "claims": ordered})
     return ordered
+
+
+def merged_readings(out: Path, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns these claims of `assumptions.json` and the others that a directory has already, by id."""
+    path = out / ASSUMPTIONS_FILE
+    merged = {entry["id"]: entry for entry in read_assumptions(out)["claims"]} if path.exists() else {}
+    merged |= {entry["id"]: entry for entry in entries}
+    return [merged[key] for key in sorted(merged, key=natural_order)]
+
+
+def read_assumptions(out: Path) -> dict[str, Any]:
+    """Returns the content of `assumptions.json`. Raises `InputError` if it is missing or damaged."""
+    path = out / ASSUMPTIONS_FILE
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not all(key in document for key in ("headline", "assumptions", "claims")):
+            raise TypeError
+        _ = [(entry["id"], entry["outcome"], entry["readings"]) for entry in document["claims"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{path}: not the readings of a suite; remove it and run again") from None
+    return dict(document)
 
 
 def statuses(out: Path, selected: Collection[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The report page of a suite: its ledger, and a figure for each experiment."""
+"""The report page of a suite: its ledger, what the paper leaves open, and a figure for each experiment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.report.page import entry, read, render
 from longfat.store.ledger import LEDGER_FILE, read_ledger, tally
-from longfat.suites.kit.folder import SUITE_FILE
+from longfat.suites.kit import turns
+from longfat.suites.kit.effects import headline_text
+from longfat.suites.kit.folder import ASSUMPTIONS_FILE, SUITE_FILE, read_assumptions
 from longfat.words import natural_order
 
 
@@ -32,10 +34,32 @@ def build(root: Path) -> Path:
                 f"{root / 'experiments' / experiment['name']}.json: damaged: no figure"
             ) from None
         figures.append(entry(root, figure, experiment))
+    assumptions = read_assumptions(root) if (root / ASSUMPTIONS_FILE).is_file() else None
     try:
-        return _render_suite(root, suite, ledger, experiments, figures)
+        readings = _readings(root, assumptions)
+        return _render_suite(root, suite, ledger, experiments, figures, assumptions, readings)
     except UndefinedError as error:
         raise InputError(f"{root / SUITE_FILE}: damaged: {error}") from None
+
+
+def _readings(root: Path, assumptions: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Returns a tornado figure for each claim on which readings bear."""
+    entries = assumptions["claims"] if assumptions else []
+    try:
+        return [
+            entry(
+                root,
+                turns.tornado(item),
+                {
+                    "mode": item["mode"],
+                    "runs": sum(each["runs"] for each in item["readings"] + item["pairs"]),
+                },
+            )
+            for item in entries
+            if item["readings"]
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{root / ASSUMPTIONS_FILE}: damaged: no readings of a suite") from None
 
 
 def _render_suite(
@@ -44,8 +68,11 @@ def _render_suite(
     ledger: list[dict[str, Any]],
     experiments: list[dict[str, Any]],
     figures: list[dict[str, Any]],
+    assumptions: dict[str, Any] | None,
+    readings: list[dict[str, Any]],
 ) -> Path:
     statuses = suite.get("experiments", {})
+    entries = assumptions["claims"] if assumptions else []
     return render(
         root,
         __package__,
@@ -56,7 +83,13 @@ def _render_suite(
         origins=_origins(experiments),
         ledger=ledger,
         tally={verdict: count for verdict, count in tally(ledger).items() if count},
-        figures=figures,
+        figures=[*readings, *figures],
+        experiments=figures,
+        readings=readings,
+        assumptions=assumptions,
+        headline=headline_text(assumptions["headline"]) if assumptions else "",
+        outcomes={item["id"]: turns.OUTCOMES[item["outcome"]] for item in entries},
+        closed={item["id"]: item["closed"] for item in entries if item["closed"]},
         provenance=suite.get("provenance", {}),
     )
 

@@ -1,0 +1,238 @@
+"""Tornado charts: a bar for each case, from the value of the base to the value of the case."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat.figure import scales, style
+from longfat.figure.data import Tornado
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BAR_INCHES = 0.24
+FRAME_INCHES = 0.9
+BAR_PIXELS = 30
+FRAME_PIXELS = 130
+BAR_HEIGHT = 0.62
+"""A bar's share of the room from one bar to the next."""
+LABEL_WIDTH = 48
+"""Letters of a bar's name in one line; a longer one takes two."""
+MARGIN = 0.12
+"""Free room on both sides of the values, as a share of their range, for the numbers beside the bars."""
+BELOW = 3.0
+"""On a logarithmic axis a value of 0 stands this factor below the least value that can be drawn."""
+BASE_LABEL = "base"
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The axis of values: whether it is logarithmic, and its ends."""
+
+    log: bool
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Returns where a value is drawn; one that a logarithmic axis does not have stands at its end."""
+        return max(value, self.low) if self.log else value
+
+
+def inches(panel: Tornado) -> float:
+    """Returns the height of a panel on paper."""
+    lines = sum(len(_lines(bar.label)) for bar in panel.bars)
+    return FRAME_INCHES + BAR_INCHES * max(1, len(panel.bars), math.ceil(0.6 * lines))
+
+
+def draw_panel(panel: Tornado, axis: Axes) -> None:
+    """Draws a panel with matplotlib."""
+    scale = _axis(panel)
+    if panel.marked:
+        ends = [scale.place(end) for end in panel.marked]
+        axis.axvspan(*ends, color=style.MARKED_COLOUR, alpha=style.MARKED_OPACITY, linewidth=0, zorder=0)
+    named: set[str] = set()
+    for row, bar in enumerate(panel.bars):
+        if not math.isfinite(bar.value):
+            axis.annotate(_number(bar.value), (0.01, row), xycoords=("axes fraction", "data"), va="center")
+            continue
+        look: dict[str, Any] = {"color": style.group_colour(bar.group)}
+        end = scale.place(bar.value)
+        if math.isfinite(panel.base):
+            begin = scale.place(panel.base)
+            axis.barh(row, end - begin, BAR_HEIGHT, begin, alpha=0.55, zorder=2, **look)
+        label = "_" if bar.group in named else bar.group
+        axis.plot([end], [row], marker="o", linestyle="none", label=label, zorder=3, **look)
+        named.add(bar.group)
+        left = bar.value < panel.base
+        axis.annotate(
+            _number(bar.value),
+            (end, row),
+            (-5 if left else 5, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            fontsize=7,
+        )
+    if math.isfinite(panel.base):
+        axis.axvline(scale.place(panel.base), color="#111827", linewidth=1.1, label=BASE_LABEL)
+    if panel.reference is not None:
+        at = scale.place(panel.reference)
+        look = {"color": style.REFERENCE_COLOUR, "linestyle": (0, (4, 2)), "linewidth": 1.2}
+        axis.axvline(at, label=panel.reference_label, **look)
+    if scale.log:
+        axis.set_xscale("log")
+    axis.set_xlim(scale.low, scale.high)
+    if scale.log:
+        scales.thin_ticks(axis.xaxis)
+    axis.set_yticks(range(len(panel.bars)), ["\n".join(_lines(bar.label)) for bar in panel.bars])
+    axis.set_ylim(len(panel.bars) - 0.4, -0.6)
+    axis.grid(visible=False, axis="y")
+    axis.set_title(panel.title, loc="left")
+    axis.set_xlabel(panel.x_label)
+
+
+def plotly_figure(panel: Tornado) -> dict[str, Any]:
+    """Returns a panel as plotly's data and layout."""
+    scale = _axis(panel)
+    rows = [(row, bar) for row, bar in enumerate(panel.bars) if math.isfinite(bar.value)]
+    data: list[dict[str, Any]] = []
+    if math.isfinite(panel.base):
+        begin = scale.place(panel.base)
+        data.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "base": [begin] * len(rows),
+                "x": [scale.place(bar.value) - begin for _, bar in rows],
+                "y": [row for row, _ in rows],
+                "width": BAR_HEIGHT,
+                "marker": {"color": [style.group_colour(bar.group) for _, bar in rows], "opacity": 0.55},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
+        )
+    for group in dict.fromkeys(bar.group for _, bar in rows):
+        ends = [(row, bar) for row, bar in rows if bar.group == group]
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers+text",
+                "name": group,
+                "x": [scale.place(bar.value) for _, bar in ends],
+                "y": [row for row, _ in ends],
+                "text": [_number(bar.value) for _, bar in ends],
+                "textposition": [
+                    "middle left" if bar.value < panel.base else "middle right" for _, bar in ends
+                ],
+                "cliponaxis": False,
+                "marker": {"color": style.group_colour(group), "size": 8},
+                "hovertext": [f"{bar.label}<br>{group}: {_number(bar.value)}" for _, bar in ends],
+                "hoverinfo": "text",
+            }
+        )
+    lines = [(panel.base, BASE_LABEL, style.OTHER_GROUP, "solid")]
+    if panel.reference is not None:
+        lines.append((panel.reference, panel.reference_label, style.REFERENCE_COLOUR, "dash"))
+    for value, name, colour, dash in lines:
+        if math.isfinite(value):
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "name": name,
+                    "x": [scale.place(value)] * 2,
+                    "y": [-0.6, len(panel.bars) - 0.4],
+                    "line": {"color": colour, "dash": dash, "width": 1.8},
+                    "hovertemplate": f"{name}: {_number(value)}<extra></extra>",
+                }
+            )
+    return {"data": data, "layout": _layout(panel, scale)}
+
+
+def _layout(panel: Tornado, scale: _Axis) -> dict[str, Any]:
+    x_axis = scales.plotly_axis(panel.x_label, scale.log, (scale.low, scale.high), ())
+    names = ["<br>".join(_lines(bar.label)) for bar in panel.bars]
+    shapes = []
+    if panel.marked:
+        low, high = (scale.place(end) for end in panel.marked)
+        shapes.append(
+            {
+                "type": "rect",
+                "layer": "below",
+                "xref": "x",
+                "yref": "y domain",
+                "x0": low,
+                "x1": high,
+                "y0": 0,
+                "y1": 1,
+                "fillcolor": style.MARKED_COLOUR,
+                "opacity": style.MARKED_OPACITY,
+                "line": {"width": 0},
+            }
+        )
+    return {
+        "height": FRAME_PIXELS + BAR_PIXELS * max(1, len(panel.bars)),
+        "margin": {"l": 64, "r": 24, "t": 20, "b": 48},
+        "legend": {"orientation": "h", "x": 0.0, "y": 0.0, "yref": "container", "yanchor": "bottom"},
+        "hovermode": "closest",
+        "shapes": shapes,
+        "annotations": [
+            {
+                "xref": "paper",
+                "x": 0.01,
+                "yref": "y",
+                "y": row,
+                "text": _number(bar.value),
+                "showarrow": False,
+                "xanchor": "left",
+            }
+            for row, bar in enumerate(panel.bars)
+            if not math.isfinite(bar.value)
+        ],
+        "xaxis": x_axis,
+        "yaxis": {
+            "tickvals": list(range(len(panel.bars))),
+            "ticktext": names,
+            "range": [len(panel.bars) - 0.4, -0.6],
+            "automargin": True,
+            "showgrid": False,
+            "zeroline": False,
+        },
+    }
+
+
+def _axis(panel: Tornado) -> _Axis:
+    values = [panel.base, *(bar.value for bar in panel.bars), *(panel.marked or ())]
+    if panel.reference is not None:
+        values.append(panel.reference)
+    known = [value for value in values if math.isfinite(value)]
+    positive = [value for value in known if value > 0.0]
+    if panel.x_log and positive:
+        low, high = min(positive), max(positive)
+        if any(value <= 0.0 for value in _drawn(panel)):
+            low /= BELOW
+        room = max((high / low) ** MARGIN, 1.05)
+        return _Axis(True, low / room, high * room)
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    room = MARGIN * (high - low) or abs(high) * MARGIN or 1.0
+    return _Axis(False, low - room, high + room)
+
+
+def _drawn(panel: Tornado) -> Iterable[float]:
+    """The values that bars and lines end at."""
+    yield panel.base
+    yield from (bar.value for bar in panel.bars)
+    if panel.reference is not None:
+        yield panel.reference
+
+
+def _lines(label: str) -> list[str]:
+    return textwrap.wrap(label, LABEL_WIDTH) or [""]
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else style.NO_VALUES
