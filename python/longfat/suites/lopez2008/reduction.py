@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from longfat.runs import metrics
 from longfat.store.kept import kept_as
+from longfat.suites.kit.claims import Measured
 from longfat.suites.kit.suite import Runs
 from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, SCOUT
 
@@ -140,3 +141,11 @@ def rows(runs: Runs, **coordinates: Any) -> list[Row]:
 def mean(values: Iterable[float]) -> float:
     """Returns the mean over repeats."""
     return float(np.mean(list(values)))
+
+
+def figure(
+    label: str, values: Iterable[float], published: float | None = None, *, log: bool = False
+) -> Measured:
+    """Returns the one number of a claim: the mean over repeats of these values, with its standard error."""
+    value, stderr = metrics.mean_stderr(list(values))
+    return Measured(label, value, stderr, published, log)
