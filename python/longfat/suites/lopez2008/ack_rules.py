@@ -11,7 +11,7 @@ from longfat.suites.kit.checks import above, at_least, at_most, below, between, 
 from longfat.suites.kit.claims import Check, Finding, Measured
 from longfat.suites.kit.suite import Data
 from longfat.suites.lopez2008 import bounds
-from longfat.suites.lopez2008.reduction import Row, figure, mean, rows
+from longfat.suites.lopez2008.reduction import Row, figure, filled, mean, rows
 from longfat.suites.lopez2008.rules import around, dropped
 from longfat.suites.lopez2008.settings import (
     ACKS_FALLS_S,
@@ -20,8 +20,6 @@ from longfat.suites.lopez2008.settings import (
     FORMULA_FROM_S,
     FORMULA_RTTS_MS,
     FORMULA_S,
-    ONE_MBPS,
-    ONE_RTT_MS,
     SECOND_FALL_S,
     SILENCE_FROM_S,
     TABLE_5_1,
@@ -124,8 +122,11 @@ def three(data: Data) -> Finding:
 
 def one(data: Data) -> Finding:
     """LOP-5e."""
-    filled = {loss: _filled(rows(data["one"], ack_loss=loss)) for loss in (0.0, 0.3)}
-    lossy, clean = filled[0.3], filled[0.0]
+    each = [filled(row) for row in rows(data["one"], ack_loss=0.3)]
+    lossy, clean = (
+        [mean(shares) for shares in zip(*found, strict=True)]
+        for found in (each, [filled(row) for row in rows(data["one"], ack_loss=0.0)])
+    )
     return Finding(
         (
             between("filled after one RTT", lossy[0], *around(bounds.FILLED[0])),
@@ -140,6 +141,7 @@ def one(data: Data) -> Finding:
         + "; without loss "
         + ", ".join(f"{clean[number - 1]:.2f}" for number in (1, 2, 3, 5, 10)),
         {"filled": lossy, "filled_without_loss": clean},
+        figure=figure("filled after one RTT", (shares[0] for shares in each), bounds.FILLED[0]),
     )
 
 
@@ -227,18 +229,3 @@ def _stable_after(row: Row, fall_s: float) -> float:
     moments = np.arange(fall_s, fall_s + 30.0, 1.0)
     uneven = [at for at in moments if not metrics.jain(row.rates_mbps((at, at + 1.0))) >= bounds.FAIR]
     return float(uneven[-1] + 1.0 - fall_s) if uneven else 0.0
-
-
-def _filled(found: Sequence[Row]) -> list[float]:
-    """Returns the share of the capacity that arrives in each RTT, beginning one RTT after the first data."""
-    rtt_s = 1e-3 * ONE_RTT_MS
-    shares = []
-    for row in found:
-        first = float(row.edges_s()[np.flatnonzero(row.summed_mbps() > 0.0)[0]])
-        shares.append(
-            [
-                row.rate_mbps((first + number * rtt_s, first + (number + 1) * rtt_s)) / ONE_MBPS
-                for number in range(1, 16)
-            ]
-        )
-    return [float(value) for value in np.mean(shares, axis=0)]

@@ -16,7 +16,7 @@ from longfat.runs import metrics
 from longfat.store.kept import kept_as
 from longfat.suites.kit.claims import Measured
 from longfat.suites.kit.suite import Runs
-from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, SCOUT
+from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, ONE_MBPS, ONE_RTT_MS, SCOUT
 
 UNMEASURED = (DATAGRAMS, SCOUT, CROSS)
 Array = NDArray[np.float64]
@@ -141,6 +141,16 @@ def rows(runs: Runs, **coordinates: Any) -> list[Row]:
 def mean(values: Iterable[float]) -> float:
     """Returns the mean over repeats."""
     return float(np.mean(list(values)))
+
+
+def filled(row: Row) -> list[float]:
+    """Returns the share of `ONE_MBPS` that arrives in each of 15 RTTs from one after the first data on."""
+    rtt_s = 1e-3 * ONE_RTT_MS
+    first = float(row.edges_s()[np.flatnonzero(row.summed_mbps() > 0.0)[0]])
+    return [
+        row.rate_mbps((first + number * rtt_s, first + (number + 1) * rtt_s)) / ONE_MBPS
+        for number in range(1, 16)
+    ]
 
 
 def figure(
