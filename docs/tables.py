@@ -79,7 +79,9 @@ def stack(one: Stack) -> str:
     lines = [one.summary, ""]
     if one.settings:
         lines += ["| key | value | source |", "|---|---|---|"]
-        lines += [f"| `{setting.key}` | {_stack_values(setting)} | {setting.source} |" for setting in one.settings]
+        lines += [
+            f"| `{setting.key}` | {_stack_values(setting)} | {setting.source} |" for setting in one.settings
+        ]
     else:
         lines.append("This stack sets no key.")
     if one.unknown:

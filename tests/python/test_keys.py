@@ -61,12 +61,18 @@ TRANSPORT: dict[str, Any] = {
     "max_ssthresh": 50,
     "delayed_ack": False,
     "delayed_ack_timeout": "100 ms",
+    "quick_acks": 2,
     "byte_counting": False,
     "sack": False,
+    "loss_detection": "tahoe",
     "recovery": "prr",
     "rtt_samples": "last",
     "host_tick": "1 ms",
     "rto_min": "1 s",
+    "rto_min_of": "timeout",
+    "rto_tick": "10 ms",
+    "initial_rto": "3 s",
+    "timestamps": False,
     "ecn": True,
     "quick_start": "1 Mbit/s",
 }
@@ -200,6 +206,7 @@ def test_every_transport_key_says_what_udp_and_the_kernel_do_with_it() -> None:
     over_udp = {"algorithm", "mss", "host_tick", "rto_min"}
     assert keys - TCP_OPTIONS == over_udp, "scenario/named.py: TCP_OPTIONS"
     set_in_the_kernel = {"algorithm", "mss", "initial_window", "sack", "recovery", "rtt_samples", "ecn"}
+    set_in_the_kernel |= {"loss_detection"}
     assert keys - set(KERNELS_OWN) == set_in_the_kernel, "live/check.py: KERNELS_OWN"
 
 

@@ -45,6 +45,7 @@ SUITE_PARTS = (
 CRATE_LAYERS = {
     "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("",)),
     "transport": (
+        ("packet_sizes",),
         ("ages", "receiver", "rtt", "scoreboard", "cc::row", "sender::request", "udp::row", "udp::periods"),
         ("echoing",),
         ("cc::congestion_control",),

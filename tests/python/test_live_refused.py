@@ -54,6 +54,10 @@ to = "b"
         ({"flow": [{"algorithm": {"name": "hstcp", "low_window": 40}, "rtt": "40 ms"}]}, "low_window = 40"),
         ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "host_tick": "1 ms"}]}, "flow.0.host_tick"),
         ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "sack": False}]}, "flow.0.sack = false"),
+        (
+            {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno"}]},
+            'flow.0.loss_detection = "reno": the kernel has SACK',
+        ),
         ({"bottleneck.router": "xcp"}, 'bottleneck.router = "xcp"'),
     ],
 )

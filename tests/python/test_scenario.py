@@ -164,6 +164,15 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ({"flow__0__delayed_ack": 1}, "flow.0.delayed_ack = 1: accepted: true or false"),
         ({"flow__0__slow_start": "quick"}, 'flow.0.slow_start = "quick": accepted: "standard" or "limited"'),
         (
+            {"flow__0__sack": False, "flow__0__loss_detection": "sack"},
+            'flow.0: sack = false contradicts loss_detection = "sack"; accepted: one of the two keys, or '
+            'beside this sack "newreno", "reno", "tahoe"',
+        ),
+        (
+            {"flow__0__loss_detection": "fack"},
+            'flow.0.loss_detection = "fack": accepted: "sack", "newreno", ',
+        ),
+        (
             {"flow__0__initial_window": 0.5},
             "flow.0.initial_window = 0.5: accepted: a number of segments from 1",
         ),

@@ -42,6 +42,7 @@ def refusal(algorithm: Any, **options: Any) -> str:
         ("delayed_ack_timeout", "40 ms"),
         ("byte_counting", True),
         ("sack", True),
+        ("loss_detection", "reno"),
         ("recovery", "prr"),
         ("ecn", True),
     ],

@@ -73,6 +73,22 @@ fn xcp_loses_much_where_the_bottleneck_is_no_router_of_its_kind() {
 }
 
 #[test]
+fn an_explicit_rate_sender_can_find_losses_as_reno_does() {
+    // ns-2's XCP sender is Reno without SACK. RFC 6582 replaced its recovery because it takes several losses of
+    // one flight for as many events
+    let with = |detection: &str| {
+        let mut plan = figure_4_1(Some("xcp"), None);
+        plan["flows"][0]["loss_detection"] = json!(detection);
+        run(&plan)
+    };
+    let [sack, newreno, reno] = ["sack", "newreno", "reno"].map(with);
+    let events = |outcome: &Outcome| outcome.summary.flows[0].congestion_events;
+    assert!(events(&reno) > events(&newreno), "{} {}", events(&reno), events(&newreno));
+    assert!(megabytes(&reno, "0") < 0.8 * megabytes(&sack, "0"), "{}", megabytes(&reno, "0"));
+    assert_eq!(megabytes(&sack, "0"), megabytes(&run(&figure_4_1(Some("xcp"), None)), "0"));
+}
+
+#[test]
 fn xcp_i_across_two_clouds_does_what_xcp_does_without_clouds_and_loses_nothing() {
     // claim LOP-4b
     let all = run(&figure_4_7("xcp", Some("xcp")));

@@ -39,6 +39,12 @@ impl Ages {
         }
     }
 
+    /// When segment `seq`, which is outstanding, was sent, unless it was sent twice (Karn).
+    pub fn sent_once(&self, seq: u64) -> Option<Time> {
+        let sending = self.sent.get(seq.checked_sub(self.base)? as usize)?;
+        (!sending.again).then_some(sending.at)
+    }
+
     /// Everything below `base` is acknowledged now. Returns the age of the last of those, unless one of them
     /// was sent twice (Karn): segments above a filled hole had arrived before.
     pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Interval> {

@@ -19,11 +19,13 @@
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
 //!   sender::request, udp::periods
 //! cc::row, udp::row                 what a row of a registry is
+//! packet_sizes                      packets without payload
 //! ```
 
 mod ages;
 pub mod cc;
 mod echoing;
+mod packet_sizes;
 mod receiver;
 mod reduction;
 mod rtt;
@@ -34,6 +36,6 @@ pub mod udp;
 pub use echoing::{Echoing, Mirror};
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Recovery;
-pub use rtt::{RttEstimator, RttSamples};
+pub use rtt::{RtoConfig, RtoMinOf, RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters};

@@ -4,18 +4,13 @@
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
-//! | quick acknowledgements at the start | 16 segments | Linux TCP_MAX_QUICKACKS |
-//! | acknowledgement size | 52 bytes and the SACK option | IP 20, TCP 20, timestamps 12 |
 
+use crate::packet_sizes::{ack_bytes, syn_bytes};
 use longfat_units::{Interval, Time};
 use longfat_wire::{
     Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
 };
 use std::collections::VecDeque;
-
-const QUICK_ACKS: u32 = 16;
-const ACK_BYTES: u32 = 52;
-const SYN_BYTES: u32 = 60;
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +19,12 @@ pub struct ReceiverConfig {
     pub flow: FlowId,
     /// Acknowledge every second segment, and a single one after this long; `None` acknowledges each segment.
     pub delayed_ack: Option<Interval>,
+    /// The first this many acknowledgements of a connection are not delayed (Linux TCP_MAX_QUICKACKS).
+    pub quick_acks: u32,
     /// Send SACK blocks.
     pub sack: bool,
+    /// Packets carry timestamps (RFC 7323).
+    pub timestamps: bool,
     /// Routers that a connection request passes without a decrement of its time-to-live. A path of links
     /// decrements it from one link to the next, but not where the sender's host hands the packet to the
     /// first.
@@ -36,6 +35,8 @@ pub struct ReceiverConfig {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
+    /// An acknowledgement without SACK blocks, IP bytes.
+    ack_bytes: u32,
     /// The next segment expected in order.
     next: u64,
     /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
@@ -58,12 +59,13 @@ impl Receiver {
     /// A receiver that waits for a connection request.
     pub fn new(config: ReceiverConfig) -> Self {
         Receiver {
+            ack_bytes: ack_bytes(config.timestamps),
             config,
             next: 0,
             early: VecDeque::new(),
             recent: [u64::MAX; SackBlocks::MOST],
             unacknowledged: 0,
-            quick: QUICK_ACKS,
+            quick: config.quick_acks,
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
@@ -122,7 +124,13 @@ impl Receiver {
     #[cold]
     #[inline(never)]
     fn accept(&self, request: &SimPacket) -> SimPacket {
-        let mut answer = SimPacket::new(Kind::SynAck, self.config.flow, 0, SYN_BYTES, request.stamp);
+        let mut answer = SimPacket::new(
+            Kind::SynAck,
+            self.config.flow,
+            0,
+            syn_bytes(self.config.timestamps),
+            request.stamp,
+        );
         if let Some(&Explicit::QuickStart(asked)) = request.explicit()
             && asked.function == Function::Request
             && asked.rate != RateCode::NONE
@@ -190,7 +198,7 @@ impl Receiver {
     fn acknowledge(&mut self, arrived: Time, stamp: Time) -> SimPacket {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
-        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, ACK_BYTES, self.echo);
+        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, self.ack_bytes, self.echo);
         ack.one_way_delay_ns = arrived.since(stamp).as_ns().min(u64::from(u32::MAX)) as u32;
         ack.ecn_flag = self.echo_mark;
         if self.config.sack && !self.early.is_empty() {
@@ -222,7 +230,14 @@ mod tests {
 
     fn receiver(delayed: bool) -> Receiver {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, uncounted_hops: 1 })
+        Receiver::new(ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack,
+            quick_acks: 16,
+            sack: true,
+            timestamps: true,
+            uncounted_hops: 1,
+        })
     }
 
     fn data(seq: u64) -> SimPacket {
@@ -241,6 +256,16 @@ mod tests {
         assert_eq!(acks.last().unwrap().seq, 36);
         // the echo is the earlier segment of the pair
         assert_eq!(acks.last().unwrap().stamp, Time::from_ns(34));
+    }
+
+    #[test]
+    fn a_receiver_without_quick_acknowledgements_delays_from_the_first_segment_on() {
+        for (quick_acks, at_once) in [(0, 0), (2, 2), (7, 7)] {
+            let config = ReceiverConfig { quick_acks, ..receiver(true).config };
+            let acks = arrivals(&mut Receiver::new(config), 0..20 + u64::from(quick_acks));
+            assert_eq!(acks.len(), at_once + 10);
+            assert_eq!(acks[at_once].seq, u64::from(quick_acks) + 2);
+        }
     }
 
     #[test]

@@ -4,14 +4,14 @@
 //! |---|---|---|---|
 //! | alpha, beta, K | 1/8, 1/4, 4 | RFC 6298, section 2 | none |
 //! | initial RTO | 1 s | RFC 6298, 2.1 | none |
-//! | floor | 200 ms | Linux TCP_RTO_MIN | bounds K RTTVAR, not the sum, as Linux does: with a sample from every acknowledgement RTTVAR goes to zero in steady flow, and a floor on the sum alone would leave no margin on paths longer than the floor |
+//! | floor | 200 ms | Linux TCP_RTO_MIN | bounds K RTTVAR, not the sum, as Linux does: with a sample from every acknowledgement RTTVAR goes to zero in steady flow, and a floor on the sum alone would leave no margin on paths longer than the floor. [`RtoMinOf::Timeout`] bounds the sum (RFC 6298, 2.4) |
 //! | ceiling | 60 s | RFC 6298, 2.5 | none |
 //! | tick of timestamps | 1 ms | Linux TCP_TS_HZ | only with [`RttSamples::Last`]; otherwise timestamps are exact |
+//! | units of SRTT, RTTVAR on a coarse clock | 1/8, 1/4 tick | Jacobson 1988, appendix A | only with a tick; RTTVAR stops falling at 3/4 tick, where its quarter is less than a unit |
 
 use longfat_units::{Interval, Time};
 use serde::Deserialize;
 
-const INITIAL_RTO: Interval = Interval::from_millis(1000);
 const GREATEST_RTO: Interval = Interval::from_millis(60_000);
 
 const TICK: Interval = Interval::from_millis(1);
@@ -31,11 +31,80 @@ pub enum RttSamples {
     Last,
 }
 
+/// What the floor of the retransmission timeout bounds. In JSON: `margin` or `timeout`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoMinOf {
+    /// The margin above the smoothed round-trip time, K RTTVAR, as in Linux.
+    #[default]
+    Margin,
+    /// The whole timeout (RFC 6298, 2.4).
+    Timeout,
+}
+
+/// How the retransmission timeout follows from the round-trip times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RtoConfig {
+    /// The timeout before the first sample.
+    pub initial: Interval,
+    /// The floor.
+    pub min: Interval,
+    /// What the floor bounds.
+    pub min_of: RtoMinOf,
+    /// The clock that the timer counts by: samples and timeouts are whole ticks. Zero for an exact clock.
+    pub tick: Interval,
+}
+
+impl RtoConfig {
+    /// The default but for its floor.
+    pub const fn with_min(min: Interval) -> Self {
+        let initial = Interval::from_millis(1000);
+        RtoConfig { initial, min, min_of: RtoMinOf::Margin, tick: Interval::ZERO }
+    }
+}
+
+/// The span between two times on a clock that counts whole ticks of this length; one tick at least.
+const fn ticks_between(tick: Interval, from: Time, to: Time) -> u64 {
+    let ticks = (to.as_ns() / tick.as_ns()).saturating_sub(from.as_ns() / tick.as_ns());
+    if ticks == 0 { 1 } else { ticks }
+}
+
 /// The span between two times as the timestamps of Linux measure it: in whole ticks of its clock, at least
 /// one.
 pub fn in_ticks(from: Time, to: Time) -> Interval {
-    let ticks = |at: Time| at.as_ns() / TICK.as_ns();
-    Interval::from_ns(TICK.as_ns() * ticks(to).saturating_sub(ticks(from)).max(1))
+    Interval::from_ns(TICK.as_ns() * ticks_between(TICK, from, to))
+}
+
+/// The estimates of a timer that counts ticks, in the integers of Jacobson 1988, appendix A.
+#[derive(Clone, Copy, Debug)]
+struct Ticking {
+    tick: Interval,
+    /// SRTT, eighths of a tick; zero before the first sample.
+    srtt: u64,
+    /// RTTVAR, quarters of a tick.
+    rttvar: u64,
+}
+
+impl Ticking {
+    #[cold]
+    fn sample(&mut self, from: Time, to: Time) {
+        let rtt = ticks_between(self.tick, from, to);
+        if self.srtt == 0 {
+            (self.srtt, self.rttvar) = (8 * rtt, 2 * rtt);
+            return;
+        }
+        let smoothed = self.srtt / 8;
+        let error = smoothed.abs_diff(rtt);
+        self.srtt = (self.srtt - smoothed + rtt).max(1);
+        self.rttvar = (self.rttvar - self.rttvar / 4 + error).max(1);
+    }
+
+    /// SRTT + K RTTVAR in whole ticks; K RTTVAR counts for `margin` at least.
+    fn timeout(&self, margin: Interval) -> Interval {
+        let eighths = self.tick.as_ns() as f64 / 8.0;
+        let margin = (margin.as_ns() as f64 / eighths) as u64;
+        Interval::from_ns(self.tick.as_ns() * ((self.srtt + (8 * self.rttvar).max(margin)) / 8))
+    }
 }
 
 /// The round-trip time estimator of one connection.
@@ -46,26 +115,41 @@ pub struct RttEstimator {
     base: Interval,
     /// The least time that algorithms got, if it is not the smoothed samples' least.
     told: Interval,
-    floor: Interval,
+    initial: Interval,
+    /// The least that K RTTVAR counts for.
+    margin: Interval,
+    /// The least timeout.
+    least: Interval,
+    /// What a coarse clock makes of the samples; none if the clock is exact.
+    ticking: Option<Box<Ticking>>,
     backoff: u32,
 }
 
 impl RttEstimator {
-    /// No sample yet; K RTTVAR never counts for less than `floor`.
-    pub const fn new(floor: Interval) -> Self {
+    /// No sample yet.
+    pub fn new(config: &RtoConfig) -> Self {
+        let (margin, least) = match config.min_of {
+            RtoMinOf::Margin => (config.min, Interval::ZERO),
+            RtoMinOf::Timeout => (Interval::ZERO, config.min),
+        };
+        let ticks = config.tick > Interval::ZERO;
         RttEstimator {
             srtt: Interval::ZERO,
             rttvar: Interval::ZERO,
             base: Interval::MAX,
             told: Interval::MAX,
-            floor,
+            initial: config.initial,
+            margin,
+            least,
+            ticking: ticks.then(|| Box::new(Ticking { tick: config.tick, srtt: 0, rttvar: 0 })),
             backoff: 0,
         }
     }
 
-    /// A round trip took `rtt`; ends any backoff.
+    /// What was sent at `from` came back at `to`; ends any backoff.
     #[inline]
-    pub fn sample(&mut self, rtt: Interval) {
+    pub fn sample(&mut self, from: Time, to: Time) {
+        let rtt = to.since(from);
         if self.srtt == Interval::ZERO {
             self.srtt = rtt;
             self.rttvar = Interval::from_ns(rtt.as_ns() / 2);
@@ -74,6 +158,9 @@ impl RttEstimator {
             self.rttvar =
                 Interval::from_ns(self.rttvar.as_ns() - self.rttvar.as_ns() / 4 + s.abs_diff(r) / 4);
             self.srtt = Interval::from_ns(s - s / 8 + r / 8);
+        }
+        if let Some(ticking) = &mut self.ticking {
+            ticking.sample(from, to);
         }
         self.base = self.base.min(rtt);
         self.backoff = 0;
@@ -100,7 +187,7 @@ impl RttEstimator {
     /// The timeout without floor and backoff, which an exact clock allows (Brakmo, Peterson 1995).
     pub fn fine_timeout(&self) -> Interval {
         if self.srtt == Interval::ZERO {
-            return INITIAL_RTO;
+            return self.initial;
         }
         self.srtt + Interval::from_ns(4 * self.rttvar.as_ns())
     }
@@ -109,9 +196,13 @@ impl RttEstimator {
     #[inline]
     pub fn rto(&self) -> Interval {
         let unscaled = if self.srtt == Interval::ZERO {
-            INITIAL_RTO
+            self.initial
         } else {
-            self.srtt + Interval::from_ns(4 * self.rttvar.as_ns()).max(self.floor)
+            let measured = match &self.ticking {
+                None => self.srtt + Interval::from_ns(4 * self.rttvar.as_ns()).max(self.margin),
+                Some(ticking) => ticking.timeout(self.margin),
+            };
+            measured.max(self.least)
         };
         if self.backoff == 0 {
             return unscaled.min(GREATEST_RTO);
@@ -122,6 +213,11 @@ impl RttEstimator {
     /// The timer expired: the next timeout is twice as long (RFC 6298, 5.5).
     pub fn back_off(&mut self) {
         self.backoff += 1;
+    }
+
+    /// Whether the timer has expired since the last sample.
+    pub const fn is_backed_off(&self) -> bool {
+        self.backoff > 0
     }
 
     /// When a timer that is restarted now expires.
@@ -139,25 +235,31 @@ mod tests {
         Interval::from_secs_f64(x / 1000.0)
     }
 
+    /// A round trip from one second on.
+    fn took(r: &mut RttEstimator, rtt_ms: f64) {
+        let from = Time::ZERO + ms(1000.0);
+        r.sample(from, from + ms(rtt_ms));
+    }
+
     #[test]
     fn first_and_second_sample_follow_rfc_6298() {
-        let mut r = RttEstimator::new(Interval::ZERO);
+        let mut r = RttEstimator::new(&RtoConfig::with_min(Interval::ZERO));
         assert_eq!(r.rto(), ms(1000.0));
-        r.sample(ms(100.0));
+        took(&mut r, 100.0);
         // (2.2): SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR
         assert_eq!((r.srtt(), r.rto()), (ms(100.0), ms(300.0)));
-        r.sample(ms(140.0));
+        took(&mut r, 140.0);
         // (2.3): RTTVAR = 3/4 50 + 1/4 |100 - 140| = 47.5, SRTT = 7/8 100 + 1/8 140 = 105
         assert_eq!((r.srtt(), r.rto()), (ms(105.0), ms(295.0)));
     }
 
     #[test]
     fn once_something_was_told_the_least_is_of_that_alone() {
-        let mut r = RttEstimator::new(Interval::ZERO);
-        r.sample(ms(100.0));
+        let mut r = RttEstimator::new(&RtoConfig::with_min(Interval::ZERO));
+        took(&mut r, 100.0);
         assert_eq!((r.srtt(), r.base()), (ms(100.0), ms(100.0)));
         for (smoothed, told, least) in [(108.0, 104.0, 104.0), (102.0, 106.0, 104.0), (101.0, 103.0, 103.0)] {
-            r.sample(ms(smoothed));
+            took(&mut r, smoothed);
             r.tell(ms(told));
             assert_eq!(r.base(), ms(least));
         }
@@ -172,21 +274,81 @@ mod tests {
 
     #[test]
     fn timeouts_double_until_a_sample_and_stop_at_a_minute() {
-        let mut r = RttEstimator::new(ms(200.0));
-        r.sample(ms(100.0));
+        let mut r = RttEstimator::new(&RtoConfig::with_min(ms(200.0)));
+        took(&mut r, 100.0);
         let first = r.rto();
         r.back_off();
         assert_eq!(r.rto().as_ns(), 2 * first.as_ns());
         (0..40).for_each(|_| r.back_off());
         assert_eq!(r.rto(), ms(60_000.0));
-        r.sample(ms(100.0));
+        took(&mut r, 100.0);
         assert!(r.rto() <= first);
     }
 
     #[test]
     fn the_floor_keeps_a_margin_above_a_steady_round_trip() {
-        let mut r = RttEstimator::new(ms(200.0));
-        (0..1000).for_each(|_| r.sample(ms(320.0)));
+        let mut r = RttEstimator::new(&RtoConfig::with_min(ms(200.0)));
+        (0..1000).for_each(|_| took(&mut r, 320.0));
         assert_eq!(r.rto(), ms(520.0));
+    }
+
+    #[test]
+    fn the_floor_of_the_timeout_leaves_no_margin_above_a_longer_steady_round_trip() {
+        let rules = RtoConfig { min_of: RtoMinOf::Timeout, ..RtoConfig::with_min(ms(200.0)) };
+        for (rtt_ms, rto_ms) in [(320.0, 320.0), (150.0, 200.0)] {
+            let mut r = RttEstimator::new(&rules);
+            (0..1000).for_each(|_| took(&mut r, rtt_ms));
+            assert!(r.rto().as_ns().abs_diff(ms(rto_ms).as_ns()) < 100, "{:?}", r.rto());
+        }
+    }
+
+    #[test]
+    fn the_floor_of_the_timeout_comes_before_the_backoff() {
+        let rules = RtoConfig { min_of: RtoMinOf::Timeout, ..RtoConfig::with_min(ms(200.0)) };
+        let mut r = RttEstimator::new(&rules);
+        took(&mut r, 10.0);
+        assert_eq!(r.rto(), ms(200.0));
+        r.back_off();
+        assert_eq!((r.rto(), r.is_backed_off()), (ms(400.0), true));
+    }
+
+    #[test]
+    fn the_initial_timeout_holds_until_the_first_sample() {
+        let mut r = RttEstimator::new(&RtoConfig { initial: ms(3000.0), ..RtoConfig::with_min(ms(200.0)) });
+        assert_eq!((r.rto(), r.fine_timeout()), (ms(3000.0), ms(3000.0)));
+        r.back_off();
+        assert_eq!(r.rto(), ms(6000.0));
+        took(&mut r, 100.0);
+        assert_eq!(r.rto(), ms(300.0));
+    }
+
+    #[test]
+    fn a_coarse_clock_counts_samples_and_timeouts_in_whole_ticks() {
+        let rules = RtoConfig { tick: ms(10.0), ..RtoConfig::with_min(Interval::ZERO) };
+        let mut r = RttEstimator::new(&rules);
+        let sample = |r: &mut RttEstimator, from, to| r.sample(Time::ZERO + ms(from), Time::ZERO + ms(to));
+        // from tick 0 to tick 4: SRTT = 4, RTTVAR = 2, RTO = 4 + 4 2
+        sample(&mut r, 9.0, 41.0);
+        assert_eq!((r.rto(), r.srtt()), (ms(120.0), ms(32.0)));
+        // 7 ticks: SRTT = 4 + 3/8, RTTVAR = 3/4 2 + 1/4 3 = 2 1/4, RTO = 13 3/8, in whole ticks 13
+        sample(&mut r, 100.0, 170.0);
+        assert_eq!(r.rto(), ms(130.0));
+        // the error is 1 - 4, from SRTT in whole ticks: SRTT = 4, RTTVAR = 2 1/4 - 1/2 + 3/4 = 2 1/2
+        sample(&mut r, 200.0, 200.1);
+        assert_eq!(r.rto(), ms(140.0));
+    }
+
+    #[test]
+    fn on_a_coarse_clock_a_margin_of_three_ticks_is_left_above_a_steady_round_trip() {
+        let rules = RtoConfig { tick: ms(10.0), ..RtoConfig::with_min(Interval::ZERO) };
+        let mut exact = RttEstimator::new(&RtoConfig { tick: Interval::ZERO, ..rules });
+        let mut coarse = RttEstimator::new(&rules);
+        for _ in 0..1000 {
+            took(&mut exact, 50.0);
+            took(&mut coarse, 50.0);
+        }
+        assert!(exact.rto() < ms(50.1), "{:?}", exact.rto());
+        // RTTVAR falls from 2 1/2 ticks to 3/4, which has no whole quarter to lose
+        assert_eq!((coarse.rto(), coarse.srtt()), (ms(80.0), exact.srtt()));
     }
 }

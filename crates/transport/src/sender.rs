@@ -10,6 +10,7 @@ mod request;
 use crate::ages::Ages;
 use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
+use crate::packet_sizes::syn_bytes;
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
 use crate::{RttEstimator, RttSamples, Scoreboard};
@@ -19,7 +20,6 @@ use longfat_wire::{Ecn, Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 
-const SYN_BYTES: u32 = 60;
 /// The greatest congestion window and receiver window, segments: more than any path holds.
 const MOST_CWND: f64 = 1e9;
 /// The most segments that one acknowledgement may count in slow-start: 2, and 1 after a timeout (RFC 3465,
@@ -95,9 +95,11 @@ pub struct Sender {
     /// One past the last segment; never reached by endless flows.
     end: u64,
     board: Scoreboard,
-    /// Kept for algorithms that ask for sending times. `finds_overdue` says whether they also find losses.
+    /// Kept for algorithms that ask for sending times, and without timestamps.
     ages: Option<Box<Ages>>,
-    finds_overdue: bool,
+    times: SendingTimes,
+    /// Without timestamps: the segment that gives the next round-trip time, unless it is sent twice.
+    timed: u64,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
     duplicates: u64,
@@ -138,13 +140,14 @@ impl Sender {
             max_ssthresh: config.max_ssthresh,
         };
         let times = controller.sending_times();
-        let keeps_times = times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last;
+        let keeps_times =
+            times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last || !config.timestamps;
         Sender {
             wants_samples: controller.wants_samples(),
             explicit: controller.has_explicit(),
             quick_start: None,
             receiver_window: config.max_window as u64,
-            rtt: RttEstimator::new(config.rto_min),
+            rtt: RttEstimator::new(&config.rto),
             config,
             controller,
             window,
@@ -153,7 +156,8 @@ impl Sender {
             end,
             board: Scoreboard::default(),
             ages: keeps_times.then(Box::default),
-            finds_overdue: times == SendingTimes::RoundTripsAndLosses,
+            times,
+            timed: 0,
             duplicates: 0,
             recovery_point: 0,
             patience: Time::NEVER,
@@ -206,7 +210,7 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.rto_at = self.rtt.deadline(now);
-        let bytes = SYN_BYTES + self.controller.explicit_bytes();
+        let bytes = syn_bytes(self.config.timestamps) + self.controller.explicit_bytes();
         let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
         if self.explicit {
             self.write_explicit(&mut syn); // routers find out about the path before data come
@@ -355,7 +359,10 @@ impl Sender {
     fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
-        self.rtt.sample(now.since(packet.stamp));
+        // without timestamps nobody knows which request was answered (Karn)
+        if self.config.timestamps || !self.rtt.is_backed_off() {
+            self.rtt.sample(packet.stamp, now);
+        }
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
         if self.quick_start.is_some() {
@@ -371,9 +378,12 @@ impl Sender {
         let mut sample = None;
         if cumulative > 0 {
             newly = self.board.advance(packet.seq);
-            let rtt = now.since(packet.stamp);
-            self.rtt.sample(rtt);
-            sample = Some(rtt);
+            if self.config.timestamps {
+                self.rtt.sample(packet.stamp, now);
+                sample = Some(now.since(packet.stamp));
+            } else {
+                sample = self.time_one(now, packet.seq);
+            }
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
         let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
@@ -391,13 +401,15 @@ impl Sender {
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);
                 // older than the segment that triggered this: it arrived long ago, above a hole
-                let exact = last.filter(|&rtt| sample.is_some_and(|echoed| rtt <= echoed));
+                let exact = last.filter(|&rtt| sample.is_none_or(|first| rtt <= first));
+                let stamped = cumulative > 0 && self.config.timestamps;
                 sample = match self.config.rtt_samples {
+                    RttSamples::Echoed if self.times == SendingTimes::Unused => sample,
                     RttSamples::Echoed => exact,
                     RttSamples::Last => {
                         let end = packet.sack().iter().map(|(_, end)| end).max();
                         let selective = end.and_then(|end| ages.heard_of(now, end));
-                        let by_clock = (cumulative > 0).then(|| in_ticks(packet.stamp, now));
+                        let by_clock = stamped.then(|| in_ticks(packet.stamp, now));
                         selective.or(exact).or(by_clock).inspect(|&rtt| self.rtt.tell(rtt))
                     }
                 };
@@ -431,6 +443,21 @@ impl Sender {
             self.phase = Phase::Done;
             self.note(now, Happened::Done);
         }
+    }
+
+    /// Without timestamps one segment is timed at once, as in RFC 6298, section 3: its acknowledgement gives a
+    /// sample if it was sent once. The next segment to be sent is timed then.
+    #[cold]
+    fn time_one(&mut self, now: Time, up_to: u64) -> Option<Interval> {
+        if up_to <= self.timed {
+            return None;
+        }
+        let sent = self.ages.as_ref().and_then(|ages| ages.sent_once(self.timed));
+        self.timed = self.next;
+        sent.map(|at| {
+            self.rtt.sample(at, now);
+            now.since(at)
+        })
     }
 
     /// A full packet of IP.

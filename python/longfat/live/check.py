@@ -6,7 +6,7 @@ from longfat.errors import InputError
 from longfat.live import traffic as traffics
 from longfat.scenario import registry, stacks
 from longfat.scenario.model import Scenario
-from longfat.scenario.transport import Transport
+from longfat.scenario.transport import WITH_SACK, Transport
 from longfat.words import shown
 
 KERNELS_OWN = (
@@ -16,9 +16,14 @@ KERNELS_OWN = (
     "max_ssthresh",
     "delayed_ack",
     "delayed_ack_timeout",
+    "quick_acks",
     "byte_counting",
     "host_tick",
     "rto_min",
+    "rto_min_of",
+    "rto_tick",
+    "initial_rto",
+    "timestamps",
     "quick_start",
 )
 """Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
@@ -86,6 +91,12 @@ def _check_part(table: str, part: Transport) -> None:
             )
     if part.sack is False:
         raise InputError(f"{table}.sack = false: accepted with --backend live: true, as in the kernel")
+    if part.loss_detection not in (None, *WITH_SACK):
+        accepted = ", ".join(f'"{name}"' for name in sorted(WITH_SACK))
+        raise InputError(
+            f'{table}.loss_detection = "{part.loss_detection}": the kernel has SACK; accepted with '
+            f"--backend live: {accepted}, or leave it out"
+        )
 
 
 def _names() -> str:

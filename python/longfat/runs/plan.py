@@ -131,8 +131,14 @@ def _connection(connection: Connection) -> Plan:
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
         "quick_start_bps": part.quick_start,
-        # Left out where it is the default, so that runs stored before this key existed stay valid.
+        # Left out where they are the default, so that runs stored before these keys existed stay valid.
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
+        **({} if part.quick_acks == 16 else {"quick_acks": part.quick_acks}),
+        **({} if part.timestamps else {"timestamps": False}),
+        **({} if part.rto_min_of == "margin" else {"rto_min_of": part.rto_min_of}),
+        **({} if part.rto_tick == 0.0 else {"rto_tick_s": part.rto_tick}),
+        **({} if part.initial_rto == 1.0 else {"initial_rto_s": part.initial_rto}),
+        **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
     }
 
 

@@ -23,6 +23,7 @@ SAMPLES_S = (1e-6, 1e6)
 TICKS_S = (0.0, 10.0)
 ACK_TIMEOUTS_S = (1e-6, 10.0)
 RTO_FLOORS_S = (0.0, 60.0)
+INITIAL_RTOS_S = (1e-3, 60.0)
 GAPS_S = (1e-6, DURATIONS_S[1])
 DELAYS_S = (0.0, 100.0)
 MSS_BYTES = (64, 65_483)
@@ -32,6 +33,7 @@ PAGE_BYTES = (1, 1e12)
 LARGEST_FILE_BYTES = (1e6, 1e12)
 """The least is above the 133 kB at which SURGE's tail begins."""
 WINDOWS_SEGMENTS = (1.0, 1e9)
+MOST_QUICK_ACKS = 1_000_000_000
 LONGEST_NAME = 100
 MOST_FLOWS = 100_000
 MOST_SESSIONS = 100_000
@@ -89,6 +91,7 @@ Period = Annotated[float, quantity(TIME, SAMPLES_S, "100 ms")]
 Tick = Annotated[float, quantity(TIME, TICKS_S, "1 ms")]
 AckTimeout = Annotated[float, quantity(TIME, ACK_TIMEOUTS_S, "40 ms")]
 RtoFloor = Annotated[float, quantity(TIME, RTO_FLOORS_S, "200 ms")]
+InitialRto = Annotated[float, quantity(TIME, INITIAL_RTOS_S, "1 s")]
 Gap = Annotated[float, quantity(TIME, GAPS_S, "1 s")]
 Mss = Annotated[float, quantity(SIZE, MSS_BYTES, "1448 B")]
 Transfer = Annotated[float, quantity(SIZE, TRANSFER_BYTES, "10 MB")]
@@ -182,6 +185,7 @@ FlowCount = Annotated[int, _whole((1, MOST_FLOWS), "flows")]
 Flows = Annotated[int, _whole((1, MOST_SESSIONS), "flows")]
 Users = Annotated[int, _whole((1, MOST_SESSIONS), "users")]
 Sources = Annotated[int, _whole((1, MOST_SESSIONS), "sources")]
+QuickAcks = Annotated[int, _whole((0, MOST_QUICK_ACKS), "segments")]
 WebSessions = Annotated[int, _whole((0, MOST_SESSIONS), "sessions")]
 """Zero is allowed: a grid may have a point without sessions."""
 

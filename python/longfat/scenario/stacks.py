@@ -105,27 +105,165 @@ class Stack:
 RFC = Stack(
     "rfc",
     "Longfat's default",
-    "timeless",
-    "The hosts that a scenario has without a stack: the RFCs, with a few of Linux's timers.",
+    "any",
+    "What a scenario has without a stack: the RFCs, with the timers and the quick ACKs of Linux.",
 )
 
 LINUX = Stack(
     "linux",
     "Linux",
-    "since 2024",
-    "The running generation of Linux kernels.",
+    "since 2023",
+    "Linux with the defaults of its sysctls; `longfat compare` runs the simulator on it.",
     (
-        Setting("initial_window", 10, "RFC 6928"),
-        Setting("recovery", "prr", "RFC 6937"),
-        Setting("rtt_samples", "last", "Linux"),
-        Setting("variant", None, "Linux", {"cubic": "linux"}),
+        Setting("initial_window", 10, "RFC 6928; Linux 6, include/net/tcp.h, TCP_INIT_CWND"),
+        Setting(
+            "recovery",
+            "prr-9937",
+            "RFC 9937; Linux 6, net/ipv4/tcp_input.c, tcp_cwnd_reduction: the bound depends on new losses",
+        ),
+        Setting(
+            "rtt_samples",
+            "last",
+            "Linux 5.10, net/ipv4/tcp_input.c, tcp_ack_update_rtt: the RTT of the last segment acknowledged",
+        ),
+        Setting(
+            "variant",
+            None,
+            "Linux 5.10, net/ipv4/tcp_cubic.c: CUBIC with HyStart; for other algorithms, the scenario says "
+            "whether it means the kernel's module",
+            {"cubic": "linux"},
+        ),
+    ),
+    (
+        "Hosts send single segments: no segmentation offload (TSO, GRO), no pacing by fq, no small queues.",
+        "The receiver's window does not grow with the flow (tcp_moderate_rcvbuf); max_window has no limit.",
+        "The delayed ACK's timer does not adapt between 40 and 200 ms, and quick ACKs do not come back.",
+        "Nothing that depends on reordering: no adaptive threshold, no undo by DSACK; timeouts undo by "
+        "timestamps, not by F-RTO.",
     ),
 )
 
-STACKS = (RFC, LINUX)
+LINUX_2_6_6 = Stack(
+    "linux-2.6.6-altaimd",
+    "Linux 2.6.6 with altAIMD 0.6",
+    "2004 to 2006",
+    "The hosts of Li, Leith and Shorten's testbed (IEEE/ACM Transactions on Networking 15(5), 2007).",
+    (),
+    (
+        "What is by default as on these hosts, and so needs no key: rate halving, delayed ACKs and byte "
+        "counting (LLS 2007, Appendix I), SACK, 3 segments to begin with (tcp_init_cwnd at this segment "
+        "size), 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
+        "No source of 2.6.6 itself was to be had; 2.6.11 and 2.6.18 have the same code where both are cited.",
+        "The patch altAIMD 0.6 was not to be had: which limit L of RFC 3465 it has is not known; 2 is the "
+        "RFC's.",
+        "FACK was on (tcp_fack = 1): it finds a loss by the highest segment that arrived, not by three "
+        "duplicates; both are the same on a path that keeps the order.",
+        "txqueuelen 1000, max_backlog 300 and 4096 descriptors (LLS 2007, Table I) are queues in the "
+        "hosts; a host's queue has no limit here. The driver's interrupt rate in 5.2.39 is taken from a "
+        "later one.",
+        "Whether the testers flushed the cached ssthresh between runs is not known; each run begins "
+        "without any.",
+        "The processor's time, which limited SACK processing before the patch.",
+    ),
+)
+
+LINUX_2_6_16 = Stack(
+    "linux-2.6.16",
+    "Linux 2.6.16",
+    "2006",
+    "The kernel of YeAH's testbed (2.6.16.2) and of its time: BIC, CUBIC and the others as modules.",
+    (
+        Setting(
+            "byte_counting",
+            None,
+            "Linux 2.6.18, net/ipv4/tcp_highspeed.c and tcp_scalable.c: these two count ACKs whatever "
+            "tcp_abc is; tcp_bic.c and tcp_cubic.c make up for delayed ACKs, tcp_htcp.c counts segments",
+            {"hstcp": False, "stcp": False},
+        ),
+        Setting(
+            "initial_ssthresh",
+            None,
+            "Linux 2.6.18, net/ipv4/tcp_bic.c and tcp_cubic.c: initial_ssthresh",
+            {"bic": 100, "cubic": 100},
+        ),
+        Setting(
+            "slow_start",
+            None,
+            "Linux 2.6.18, net/ipv4/tcp_highspeed.c: limited slow-start above max_ssthresh = 100",
+            {"hstcp": "limited"},
+        ),
+    ),
+    (
+        "What is by default as on these hosts, and so needs no key: rate halving, SACK, 3 segments to "
+        "begin with, 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
+        "No source of 2.6.16 itself was to be had; 2.6.11 and 2.6.18 agree where both are cited.",
+        "The authors of YeAH made their stack RFC compliant, as they say, and used limited slow-start; what "
+        "they changed is not printed. This is the kernel without their changes.",
+        'A kernel may have been built for 100 or 1000 Hz: rto_tick = "10 ms" or "1 ms".',
+        "FACK was on, as in linux-2.6.6-altaimd.",
+        "The network cards' interrupt moderation is not printed.",
+    ),
+)
+
+NS_2 = Stack(
+    "ns-2",
+    "ns-2.35",
+    "2006 to 2011",
+    "The one-way agents of ns-2 with the defaults of tcl/lib/ns-default.tcl (2.30 to 2.35).",
+    (
+        Setting("mss", "1000 B", "ns-default.tcl: packetSize_ 1000"),
+        Setting("initial_window", 2, "ns-default.tcl: windowInit_ 2"),
+        Setting("byte_counting", False, "tcp/tcp.cc, opencwnd: each ACK counts 1"),
+        Setting("delayed_ack", False, "tcp/tcp-sink.cc: Agent/TCPSink acknowledges every packet"),
+        Setting("delayed_ack_timeout", "100 ms", "ns-default.tcl: Agent/TCPSink/DelAck interval_ 100ms"),
+        Setting("quick_acks", 0, "tcp/tcp-sink.cc: a DelAck sink acknowledges only the SYN at once"),
+        Setting(
+            "loss_detection",
+            None,
+            "the agents keep their own: Sack1, Newreno, Reno, Tahoe; the XCP agent is Agent/TCP/Reno/XCP, "
+            "Reno without SACK (ns-default.tcl)",
+            {"xcp": "reno", "xcp-r": "reno"},
+        ),
+    ),
+    (
+        "window_ is 20 packets unless a script sets it, and the initial ssthresh with it; a script for a "
+        "fat path has to set it, so here both have no limit.",
+        "maxburst_ and overhead_ are 0 by default: max_burst and send_jitter stay off unless they are "
+        "written.",
+        'Scripts set packetSize_; the packets of Lopez Pacheco\'s thesis have 1024 bytes: mss = "1024 B".',
+        "A SACK block takes no bytes in ns-2: its ACKs always have 40.",
+        "Vegas, HSTCP (windowOption_ 8) and the others have their own parameters in ns-2.",
+        "Before 2.32 the timeout had no bound of 60 s.",
+    ),
+)
+
+QUIC = Stack(
+    "quic",
+    "QUIC as in RFC 9002",
+    "since 2021",
+    "TCP that detects losses and recovers like QUIC's recommended constants; with `cubic`, RFC 9438's CUBIC.",
+    (
+        Setting("initial_window", 10, "RFC 9002, section 7.2"),
+        Setting("quick_acks", 0, "RFC 9000, section 13.2.2: an ACK after two packets, from the beginning"),
+        Setting("delayed_ack_timeout", "25 ms", "RFC 9000, section 18.2: max_ack_delay"),
+        Setting("rtt_samples", "last", "RFC 9002, section 5.1: the RTT of the largest packet acknowledged"),
+    ),
+    (
+        "The time threshold is RACK's, the RTT and a quarter of the least RTT; QUIC's is 9/8 of the RTT.",
+        "Headers have TCP's 52 bytes. UDP, a short header, a STREAM frame and the authentication tag have "
+        "about as many.",
+        "A timeout sets the window to 1, as in TCP; QUIC's probe timeouts do so only after persistent "
+        "congestion.",
+        "ACKs have three SACK blocks, not QUIC's many ranges; ACK delays are not reported.",
+        "Many implementations acknowledge less often than every second packet, and pace.",
+    ),
+)
+
+STACKS = (RFC, LINUX, LINUX_2_6_6, LINUX_2_6_16, NS_2, QUIC)
 """Every stack, in the order in which they are listed."""
 
 NAMES = tuple(stack.name for stack in STACKS)
+"""The names of all stacks."""
 PRESET_KEYS = tuple(dict.fromkeys(setting.key for stack in STACKS for setting in stack.settings))
 """The keys that any of the stacks sets."""
 

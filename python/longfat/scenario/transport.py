@@ -18,7 +18,9 @@ from pydantic import (
 from longfat.scenario import registry, stacks
 from longfat.scenario.fields import (
     AckTimeout,
+    InitialRto,
     Mss,
+    QuickAcks,
     QuickStartRate,
     RtoFloor,
     Segments,
@@ -30,6 +32,8 @@ from longfat.scenario.named import Algorithm, AlgorithmSpec, write_algorithm
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
+TIMESTAMP_BYTES = 12
+"""The timestamps option of RFC 7323, padded."""
 
 
 class Part(BaseModel):
@@ -61,18 +65,30 @@ class Transport(Part):
     """The receiver acknowledges every second segment."""
     delayed_ack_timeout: AckTimeout = 0.04  # Linux's least
     """The receiver acknowledges a single segment after this long."""
+    quick_acks: QuickAcks = 16  # Linux TCP_MAX_QUICKACKS
+    """The first this many ACKs of a connection are not delayed."""
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
     sack: Switch | None = None
-    """Selective acknowledgement; by default what the algorithm has in the registry."""
-    recovery: Literal["rate-halving", "prr"] = "rate-halving"
+    """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
+    loss_detection: Literal["sack", "newreno", "reno", "tahoe"] | None = None
+    """How the sender finds losses; by default as the algorithm has it in the registry."""
+    recovery: Literal["rate-halving", "prr", "prr-9937"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
+    timestamps: Switch = True
+    """Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip."""
     host_tick: Tick = 0.0
     """Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
-    """Least margin of the retransmission timeout above the smoothed RTT."""
+    """Least margin of the retransmission timeout above the smoothed RTT, or least timeout: `rto_min_of`."""
+    rto_min_of: Literal["margin", "timeout"] = "margin"
+    """What `rto_min` bounds: the margin above the smoothed RTT (Linux), or the whole timeout (RFC 6298)."""
+    rto_tick: Tick = 0.0
+    """The clock of the retransmission timer: RTTs and timeouts are whole ticks. With 0 it is exact."""
+    initial_rto: InitialRto = 1.0  # RFC 6298, section 2.1
+    """The retransmission timeout before the first RTT sample."""
     ecn: Switch = False
     """Negotiate ECN (RFC 3168): a queue with `ecn = true` marks packets instead of dropping them."""
     quick_start: QuickStartRate | None = None
@@ -110,6 +126,17 @@ class Transport(Part):
             )
         return self
 
+    @model_validator(mode="after")
+    def _sack_agrees_with_the_loss_detection(self) -> Self:
+        chosen = self.loss_detection
+        if self.sack is None or chosen is None or self.sack == (chosen in WITH_SACK):
+            return self
+        others = [f'"{name}"' for name in LOSS_DETECTIONS if (name in WITH_SACK) == self.sack]
+        raise ValueError(
+            f'sack = {str(self.sack).lower()} contradicts loss_detection = "{chosen}"; accepted: one of the '
+            f"two keys, or beside this sack {', '.join(others)}"
+        )
+
     @model_serializer(mode="wrap")
     def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
@@ -117,7 +144,7 @@ class Transport(Part):
     @property
     def header_bytes(self) -> int:
         """The bytes of headers before each segment's payload."""
-        return HEADER_BYTES + self.algorithm.explicit_bytes
+        return HEADER_BYTES + self.algorithm.explicit_bytes - (0 if self.timestamps else TIMESTAMP_BYTES)
 
     @property
     def packet_bytes(self) -> float:
@@ -167,5 +194,9 @@ def unlike(part: Transport, stack: stacks.Stack) -> list[str]:
     keys = [key for key in stacks.PRESET_KEYS if key in Transport.model_fields]
     return [key for key in keys if getattr(part, key) != getattr(hosts, key)]
 
+
+LOSS_DETECTIONS = ("sack", "newreno", "reno", "tahoe")
+WITH_SACK = frozenset({"sack"})
+"""The ways of `loss_detection` in which the receiver sends selective acknowledgements."""
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)

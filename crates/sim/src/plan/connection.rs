@@ -4,8 +4,8 @@ use super::distribution::DistributionPlan;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
 use longfat_transport::cc::{self, Algorithm, CongestionControl, LossDetection, Parameters, Value};
 use longfat_transport::udp;
-use longfat_transport::{Recovery, RttSamples};
-use longfat_units::{Distribution, Rate, Time};
+use longfat_transport::{Recovery, RtoConfig, RtoMinOf, RttSamples};
+use longfat_units::{Distribution, Interval, Rate, Time};
 use longfat_wire::RateCode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,7 +21,15 @@ pub enum SlowStart {
     Limited,
 }
 
+/// Of plans that are older than the key: Linux TCP_MAX_QUICKACKS.
+const fn quick_acks() -> u32 {
+    16
+}
+
 /// A connection's options as read from JSON.
+///
+/// Keys with a default are younger than stored plans: a plan leaves them out where they have it, because it is
+/// stored under the digest of its text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionPlan {
@@ -55,10 +63,16 @@ pub struct ConnectionPlan {
     pub delayed_ack: bool,
     /// A single segment is acknowledged after this long, seconds.
     pub delayed_ack_timeout_s: f64,
+    /// The first this many acknowledgements are not delayed.
+    #[serde(default = "quick_acks")]
+    pub quick_acks: u32,
     /// Appropriate byte counting (RFC 3465).
     pub byte_counting: bool,
     /// Overrides whether the algorithm's way of loss recovery uses SACK; null keeps it.
     pub sack: Option<bool>,
+    /// How losses are found, whatever the algorithm's own way and [`ConnectionPlan::sack`] are; null keeps them.
+    #[serde(default)]
+    pub loss_detection: Option<LossDetection>,
     /// How the window shrinks during SACK recovery.
     pub recovery: Recovery,
     /// Which round-trip times the algorithm gets. Plans leave the default, `echoed`, out: their stored keys
@@ -69,6 +83,19 @@ pub struct ConnectionPlan {
     pub host_tick_s: f64,
     /// Floor of the retransmission timeout's margin, seconds.
     pub rto_min_s: f64,
+    /// What the floor bounds. Plans leave out this and the next three where they are the default, as with
+    /// [`ConnectionPlan::rtt_samples`].
+    #[serde(default)]
+    pub rto_min_of: RtoMinOf,
+    /// The clock of the retransmission timer, seconds; 0 for an exact one.
+    #[serde(default)]
+    pub rto_tick_s: f64,
+    /// The retransmission timeout before the first sample, seconds; RFC 6298's if null.
+    #[serde(default)]
+    pub initial_rto_s: Option<f64>,
+    /// Packets carry timestamps (RFC 7323).
+    #[serde(default = "yes")]
+    pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// When it stops sending new data, seconds; never if null. Background traffic opens no connection from
@@ -77,6 +104,10 @@ pub struct ConnectionPlan {
     /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if
     /// null.
     pub quick_start_bps: Option<f64>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// What carries a connection.
@@ -123,11 +154,13 @@ impl CheckedConnection {
         &self.transport
     }
 
-    /// How a TCP sender finds and repairs losses: as this algorithm does, unless `sack` overrides that.
+    /// How a TCP sender finds and repairs losses: as this algorithm does, unless `loss_detection` or `sack`
+    /// overrides that.
     pub const fn loss_detection(&self, own: LossDetection) -> LossDetection {
-        match (self.plan.sack, own) {
-            (Some(true), _) => LossDetection::Sack,
-            (Some(false), LossDetection::Sack) => LossDetection::NewReno,
+        match (self.plan.loss_detection, self.plan.sack, own) {
+            (Some(chosen), ..) => chosen,
+            (None, Some(true), _) => LossDetection::Sack,
+            (None, Some(false), LossDetection::Sack) => LossDetection::NewReno,
             _ => own,
         }
     }
@@ -137,6 +170,17 @@ impl ConnectionPlan {
     /// When it stops; [`Time::NEVER`] without [`ConnectionPlan::stop_s`].
     pub fn stop(&self) -> Time {
         self.stop_s.map_or(Time::NEVER, Time::from_secs_f64)
+    }
+
+    /// The retransmission timeout.
+    pub fn rto(&self) -> RtoConfig {
+        let usual = RtoConfig::with_min(Interval::from_secs_f64(self.rto_min_s));
+        RtoConfig {
+            initial: self.initial_rto_s.map_or(usual.initial, Interval::from_secs_f64),
+            min_of: self.rto_min_of,
+            tick: Interval::from_secs_f64(self.rto_tick_s),
+            ..usual
+        }
     }
 
     /// IP bytes of the packets that carry `payload` bytes once.
@@ -175,6 +219,8 @@ impl ConnectionPlan {
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
         within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0)?;
+        within(&key("rto_tick_s"), self.rto_tick_s, 0.0, 10.0)?;
+        within(&key("initial_rto_s"), self.initial_rto_s.unwrap_or(1.0), 1e-3, 60.0)?;
         Ok(CheckedConnection { rtt, access_rate, transport, plan: self })
     }
 

@@ -3,9 +3,11 @@
 use core::ops::Deref;
 use longfat_units::Entry;
 use longfat_units::parameters::{ParameterError, Parameters, Value};
+use serde::Deserialize;
 
-/// How a sender finds losses, and what it sends again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a sender finds losses, and what it sends again. In JSON: `sack`, `newreno`, `reno` or `tahoe`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LossDetection {
     /// Selective acknowledgements and the RFC 6675 pipe.
     Sack,
@@ -26,7 +28,7 @@ pub struct Row<C> {
     pub linux_module: Option<&'static str>,
     /// The explicit protocol whose header its data packets carry: the name of the router that fills it in.
     pub protocol: Option<&'static str>,
-    /// Loss detection used unless the flow sets `sack`.
+    /// Loss detection used unless the flow sets its own.
     pub loss_detection: LossDetection,
     /// Makes an instance from checked parameters.
     pub build: fn(&Parameters) -> C,

@@ -206,9 +206,15 @@ mod tests {
 
     fn receiver(c: &impl CongestionControl, delayed: bool) -> Echoing {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
-        let receiver =
-            Receiver::new(ReceiverConfig { flow: FlowId(0), delayed_ack, sack: true, uncounted_hops: 1 });
-        Echoing::new(receiver, c.mirror(PACKET))
+        let config = ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack,
+            quick_acks: 16,
+            sack: true,
+            timestamps: true,
+            uncounted_hops: 1,
+        };
+        Echoing::new(Receiver::new(config), c.mirror(PACKET))
     }
 
     /// A data packet that leaves now, to which the routers give this feedback unless less is wished for.

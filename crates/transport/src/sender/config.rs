@@ -1,9 +1,9 @@
 //! How a sender behaves.
 
 use super::request::QuickStartRequest;
-use crate::RttSamples;
 use crate::cc::LossDetection;
 use crate::reduction::Recovery;
+use crate::{RtoConfig, RttSamples};
 use longfat_units::Interval;
 use longfat_wire::FlowId;
 
@@ -40,8 +40,10 @@ pub struct SenderConfig {
     pub tick_phase: Interval,
     /// Which round-trip times algorithms get.
     pub rtt_samples: RttSamples,
-    /// Floor of the retransmission timeout's margin.
-    pub rto_min: Interval,
+    /// The retransmission timeout.
+    pub rto: RtoConfig,
+    /// Packets carry timestamps (RFC 7323). Without them one segment per round trip is timed.
+    pub timestamps: bool,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
     /// Ask for a rate with the connection request (Quick-Start, RFC 4782).

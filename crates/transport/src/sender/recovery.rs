@@ -4,7 +4,7 @@
 use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
 use crate::cc::LossDetection;
-use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH};
+use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes};
 use crate::reduction::{Episode, Recovery};
 use longfat_units::Time;
 use longfat_wire::SimPacket;
@@ -45,16 +45,16 @@ impl Sender {
             // RFC 6582, section 4: duplicates of segments that a timeout sent again do not indicate loss
             _ => {
                 let suspect = (self.after_timeout && base <= self.recovery_point)
-                    || (self.finds_overdue && base < self.recovery_point);
+                    || (self.finds_overdue() && base < self.recovery_point);
                 (self.duplicates == DUP_THRESH && cumulative == 0 && !suspect) || overdue
             }
         };
         match self.phase {
-            Phase::Open | Phase::Reducing if found => self.begin_recovery(now),
+            Phase::Open | Phase::Reducing if found => self.begin_recovery(now, newly),
             // the echo continues until the announcement of the last reduction, above the recovery point, has
             // arrived
             Phase::Open if packet.ecn_flag && self.config.ecn && base > self.recovery_point => {
-                self.begin_reduction(now);
+                self.begin_reduction(now, newly);
             }
             Phase::Recovery if cumulative > 0 => self.partial_ack(now),
             _ => {}
@@ -66,7 +66,8 @@ impl Sender {
             let held = self.send_at != Time::NEVER && self.config.recovery == Recovery::RateHalving;
             let in_flight =
                 if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
-            self.episode.step(self.config.recovery, newly, in_flight, &mut self.window);
+            let safe = cumulative > 0 && !found;
+            self.episode.step(self.config.recovery, newly, in_flight, safe, &mut self.window);
         }
     }
 
@@ -75,7 +76,10 @@ impl Sender {
     /// congestion event.
     fn find_overdue(&mut self, now: Time, duplicate: bool) -> bool {
         let base = self.board.base();
-        let Some(ages) = self.ages.as_mut().filter(|_| self.finds_overdue) else { return false };
+        if !self.finds_overdue() {
+            return false;
+        }
+        let Some(ages) = self.ages.as_mut() else { return false };
         let overdue = ages.overdue(now, duplicate, self.rtt.fine_timeout());
         // a timeout has already sent everything again
         if !overdue || self.phase == Phase::Loss {
@@ -85,6 +89,10 @@ impl Sender {
         self.must_send = true;
         // Brakmo and Peterson 1995: no second reduction for what was sent before the last one
         self.phase == Phase::Reducing || base >= self.recovery_point
+    }
+
+    fn finds_overdue(&self) -> bool {
+        self.times == SendingTimes::RoundTripsAndLosses
     }
 
     pub(super) fn congestion(&mut self, now: Time, cause: Cause) {
@@ -102,8 +110,9 @@ impl Sender {
         self.announce_reduction = true;
     }
 
-    fn begin_recovery(&mut self, now: Time) {
+    fn begin_recovery(&mut self, now: Time, newly: u64) {
         self.note(now, Happened::Loss);
+        self.timed = self.next;
         self.rto_at = self.rtt.deadline(now);
         if self.risks_quick_start() {
             return self.revert_quick_start(now, Cause::Loss);
@@ -114,7 +123,7 @@ impl Sender {
         }
         if self.phase != Phase::Reducing {
             self.congestion(now, Cause::Loss);
-            self.episode = Episode::new(self.next - self.board.base());
+            self.begin_episode(newly);
         }
         self.phase = Phase::Recovery;
         self.patience = Time::NEVER;
@@ -127,13 +136,18 @@ impl Sender {
         }
     }
 
-    fn begin_reduction(&mut self, now: Time) {
+    fn begin_episode(&mut self, newly: u64) {
+        let outstanding = self.next - self.board.base();
+        self.episode = Episode::new(self.config.recovery, outstanding, self.board.sacked(), newly);
+    }
+
+    fn begin_reduction(&mut self, now: Time, newly: u64) {
         self.note(now, Happened::Mark);
         if self.risks_quick_start() {
             return self.revert_quick_start(now, Cause::Mark);
         }
         self.congestion(now, Cause::Mark);
-        self.episode = Episode::new(self.next - self.board.base());
+        self.begin_episode(newly);
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
         if self.config.loss_detection != LossDetection::Sack {
@@ -197,7 +211,7 @@ impl Sender {
             if self.risks_quick_start() {
                 self.limit_after_quick_start();
             }
-            self.before_timeout = Some((now, before));
+            self.before_timeout = self.config.timestamps.then_some((now, before));
         }
         self.rtt.back_off();
         self.restart();
@@ -207,6 +221,7 @@ impl Sender {
     /// Goes back to one segment. Every segment that is not known to have arrived counts as lost.
     pub(super) fn restart(&mut self) {
         self.phase = Phase::Loss;
+        self.timed = self.next;
         self.window.cwnd = 1.0;
         self.after_timeout = true;
         self.duplicates = 0;

@@ -27,7 +27,7 @@
 
 use super::end::{Books, CONTROL_BYTES, Out, Phase, ReceivingEnd, SendingEnd, accept};
 use super::row::{Config, Row};
-use crate::rtt::RttEstimator;
+use crate::rtt::{RtoConfig, RttEstimator};
 use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -190,7 +190,7 @@ impl Sender {
             books: Books::new(config),
             phase: Phase::Idle,
             control: Control::new(p, config),
-            rtt: RttEstimator::new(config.rto_min),
+            rtt: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             base: 0,
             states: VecDeque::new(),
             largest: 0,
@@ -207,7 +207,7 @@ impl Sender {
     }
 
     fn on_ack(&mut self, now: Time, packet: &SimPacket) {
-        self.rtt.sample(now.since(packet.stamp));
+        self.rtt.sample(packet.stamp, now);
         let seq = packet.seq;
         if let Some(state) = seq.checked_sub(self.base).and_then(|i| self.states.get_mut(i as usize))
             && *state != State::Acked
@@ -320,7 +320,7 @@ impl SendingEnd for Sender {
         match (packet.kind, self.phase) {
             (Kind::SynAck, Phase::Connecting) => {
                 self.phase = Phase::Open;
-                self.rtt.sample(now.since(packet.stamp));
+                self.rtt.sample(packet.stamp, now);
                 self.expire_at = Time::NEVER;
                 self.control.set_idle(self.rtt.srtt().as_secs_f64(), self.rtt.rto());
                 self.begin_period(now);

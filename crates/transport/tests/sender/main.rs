@@ -11,3 +11,4 @@ mod path;
 mod quick_start;
 mod recovery;
 mod timeouts;
+mod timestamps;

@@ -4,7 +4,7 @@
 use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Happened, Receiver, ReceiverConfig, Recovery, RttSamples, Sender, SenderConfig, SenderCounters,
+    Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples, Sender, SenderConfig, SenderCounters,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 pub const RTT_MS: u64 = 100;
 pub const MSS: u32 = 1000;
 pub const HEADER: u32 = 52;
+pub const QUICK_ACKS: u32 = 16;
 
 pub fn ms(x: u64) -> Interval {
     Interval::from_millis(x)
@@ -39,7 +40,8 @@ pub fn config() -> SenderConfig {
         recovery: Recovery::RateHalving,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,
-        rto_min: ms(200),
+        rto: RtoConfig::with_min(ms(200)),
+        timestamps: true,
         ecn: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
@@ -107,7 +109,9 @@ impl Path {
         let receiver = ReceiverConfig {
             flow: config.flow,
             delayed_ack: None,
+            quick_acks: QUICK_ACKS,
             sack: config.loss_detection == LossDetection::Sack,
+            timestamps: config.timestamps,
             uncounted_hops: 0,
         };
         let mut sender = Sender::new(config, controller);
@@ -133,7 +137,9 @@ impl Path {
         self.receiver = Receiver::new(ReceiverConfig {
             flow: FlowId(0),
             delayed_ack: Some(wait),
+            quick_acks: QUICK_ACKS,
             sack: true,
+            timestamps: true,
             uncounted_hops: 0,
         });
         self

@@ -1,7 +1,7 @@
 //! Quick-Start (RFC 4782) at both ends. The path represents routers: it decrements the QS TTL or does not,
 //! and lowers rates.
 
-use crate::path::{Path, RTT_MS, at_ms, config, ms, standard};
+use crate::path::{Path, QUICK_ACKS, RTT_MS, at_ms, config, ms, standard};
 use longfat_transport::cc::LossDetection;
 use longfat_transport::{
     Happened, QuickStartRequest, Receiver, ReceiverConfig, Recovery, Sender, SenderConfig,
@@ -37,7 +37,14 @@ fn open_through(
 ) -> (Sender, Vec<SimPacket>) {
     let mut sender = Sender::new(asking(), standard());
     sender.keep_log();
-    let receiver = ReceiverConfig { flow: FlowId(0), delayed_ack: None, sack: true, uncounted_hops };
+    let receiver = ReceiverConfig {
+        flow: FlowId(0),
+        delayed_ack: None,
+        quick_acks: QUICK_ACKS,
+        sack: true,
+        timestamps: true,
+        uncounted_hops,
+    };
     let mut sent = Vec::new();
     sender.start(Time::ZERO, &mut |p| sent.push(p));
     let mut syn = sent.pop().expect("a connection request");

@@ -72,8 +72,10 @@ fn rate_halving_sends_one_segment_for_two_that_arrived_until_the_window_has_reac
 #[test]
 fn proportional_reduction_sends_ssthresh_segments_in_the_round_trip_of_recovery() {
     // RFC 6937, section 3: in proportion to what was delivered, so that ssthresh are in flight at the end
-    for (ssthresh_of_cwnd, expected) in [(0.5, 20), (0.7, 28), (0.875, 35)] {
-        let prr = SenderConfig { recovery: Recovery::Prr, ..steady(40.0) };
+    let versions = [Recovery::Prr, Recovery::Prr9937];
+    let targets = [(0.5, 20), (0.7, 28), (0.875, 35)];
+    for (recovery, (ssthresh_of_cwnd, expected)) in versions.map(|r| targets.map(|t| (r, t))).concat() {
+        let prr = SenderConfig { recovery, ..steady(40.0) };
         let mut path = Path::new(prr, backing_off(ssthresh_of_cwnd)).losing_once(&[80]).start();
         path.run_to(at_ms(RTT_MS * 10));
         let log = path.log();
@@ -124,6 +126,33 @@ fn several_losses_of_one_flight_are_one_event_with_sack_repaired_in_one_round_tr
     assert_eq!(again.iter().map(|a| a.1).collect::<Vec<_>>(), [80, 90, 91, 100]);
     assert!(again[3].0.since(again[0].0) < ms(RTT_MS), "{again:?}");
     assert_eq!(path.cwnd(), 20.0);
+}
+
+#[test]
+fn the_proportional_reduction_of_rfc_9937_sends_what_its_figures_show() {
+    // RFC 9937, section 8: 20 in flight, ssthresh 10; the first of them is lost, or the first 15. Segments 0 to 39 leave
+    // in two flights before.
+    const BURST: [u64; 15] = [40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54];
+    let sent_on_each_ack = |lost: &'static [u64], acks: usize| -> String {
+        let config = SenderConfig { recovery: Recovery::Prr9937, ..steady(20.0) };
+        // one millisecond apart, so that each acknowledgement comes on its own
+        let mut path = Path::new(config, constant())
+            .delaying(|s| ms(if s.packet.kind == Kind::Data { s.packet.seq % 20 } else { 0 }))
+            .losing_once(lost)
+            .start();
+        path.run_to(at_ms(RTT_MS * 10));
+        let duplicates = path.acks.iter().filter(|(_, a)| a.kind == Kind::Ack && a.seq == 40);
+        let arrived = duplicates.skip(1).take(acks).map(|(at, _)| *at + ms(RTT_MS / 2));
+        let sent = |at| {
+            let sent: Vec<_> = path.sent.iter().filter(|s| s.at == at).collect();
+            assert!(sent.len() <= 1, "{sent:?}");
+            sent.first().map_or('-', |s| if s.earlier > 0 { 'R' } else { 'N' })
+        };
+        arrived.map(sent).collect()
+    };
+    // but for ACK#19, see the unit test of the windows: its segment leaves on ACK#20
+    assert_eq!(sent_on_each_ack(&[40], 21), "NNR-N-N-N-N-N-N-N--NN");
+    assert_eq!(sent_on_each_ack(&BURST, 5), "NNRRR");
 }
 
 #[test]

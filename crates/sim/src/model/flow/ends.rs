@@ -64,7 +64,8 @@ impl<'a> Carrier<'a> {
                     host_tick: clock.tick,
                     tick_phase: clock.phase,
                     rtt_samples: plan.rtt_samples,
-                    rto_min: Interval::from_secs_f64(plan.rto_min_s),
+                    rto: plan.rto(),
+                    timestamps: plan.timestamps,
                     ecn: plan.ecn,
                     quick_start,
                 };
@@ -102,7 +103,9 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
     let receiver = Receiver::new(ReceiverConfig {
         flow: sender.flow,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
+        quick_acks: plan.quick_acks,
         sack: sender.loss_detection == LossDetection::Sack,
+        timestamps: sender.timestamps,
         uncounted_hops: 1, // the router before the first link
     });
     if !controller.has_explicit() && sender.quick_start.is_none() {

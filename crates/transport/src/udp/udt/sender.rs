@@ -3,7 +3,7 @@
 use super::super::end::{Books, CONTROL_BYTES, Out, Pace, Phase, SendingEnd};
 use super::super::row::Config;
 use super::control::{Control, PAIR_EVERY, SYN_S};
-use crate::rtt::RttEstimator;
+use crate::rtt::{RtoConfig, RttEstimator};
 use crate::sender::Happened;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, Report, SimPacket, UdtReport};
@@ -44,7 +44,7 @@ impl Sender {
             books: Books::new(config),
             phase: Phase::Idle,
             control,
-            request: RttEstimator::new(config.rto_min),
+            request: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             rtt_s: 0.0,
             rtt_var_s: 0.0,
             acked: 0,
