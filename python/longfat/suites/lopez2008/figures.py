@@ -416,8 +416,8 @@ def one(runs: Runs, mode: Mode) -> Figure:
         "100 ms."
         + shown(runs)
         + " The thesis expects 70 % after one RTT and 91 % after two when 30 % of the ACKs are lost. But in "
-        f"a control interval, which is one RTT, XCP's router gives out at most alpha = {ALPHA:g} of the spare "
-        f"capacity, of which 70 % arrive: after n RTTs at most {0.7 * ALPHA:g} n of the link. "
+        f"a control interval, which is one RTT, XCP's router gives out at most alpha = {ALPHA:g} of the "
+        f"spare capacity, of which 70 % arrive: after n RTTs at most {0.7 * ALPHA:g} n of the link. "
         "The thesis's numbers are those of alpha = 1.",
         (rates("over time", curves, 3.0), _filling(runs)),
     )
