@@ -63,6 +63,7 @@ TRANSPORT: dict[str, Any] = {
     "delayed_ack_timeout": "100 ms",
     "quick_acks": 2,
     "byte_counting": False,
+    "slow_start_limit": "infinite",
     "sack": False,
     "loss_detection": "tahoe",
     "recovery": "prr",

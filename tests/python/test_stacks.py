@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import json
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import longfat
+from longfat import sweep
 from longfat.cli.app import app
 from longfat.compare.compare import hosts
 from longfat.errors import InputError
@@ -24,6 +27,19 @@ from test_keys import DUMBBELL, beside
 TCP = [row["name"] for row in registry.rows("algorithms") if row.get("transport", "tcp") == "tcp"]
 UDP = [row["name"] for row in registry.rows("algorithms") if row.get("transport", "tcp") != "tcp"]
 ACCEPTED = set(Transport.model_fields) | {"variant"}
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def docs_tables() -> Any:
+    """The module `docs/tables.py`."""
+    specification = importlib.util.spec_from_file_location("docs_tables", ROOT / "docs" / "tables.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 def flow(**keys: Any) -> dict[str, Any]:
@@ -134,6 +150,18 @@ def test_set_takes_a_stack() -> None:
     assert changed.flow[0] == Scenario.from_dict(flow(stack="linux")).flow[0]
 
 
+def test_stacks_are_an_axis_of_a_sweep() -> None:
+    base = flow(algorithm="cubic", initial_window=4)
+    asked = sweep.from_dict({"base": base, "axes": {"flow.0.stack": list(stacks.NAMES)}})
+    planned = [build(asked.scenario(point)) for point in asked.points()]
+    assert planned == [
+        build(Scenario.from_dict(flow(algorithm="cubic", initial_window=4, stack=name)))
+        for name in stacks.NAMES
+    ]
+    assert len({json.dumps(one) for one in planned}) == len(stacks.NAMES)
+    assert {one["flows"][0]["initial_window"] for one in planned} == {4.0}
+
+
 def test_another_stack_of_a_scenario_sets_all_of_its_keys() -> None:
     plain = Scenario.from_dict(flow(algorithm="sack"))
     linux = plain.with_values({"flow.0.stack": "linux"})
@@ -198,8 +226,24 @@ def test_a_comparison_says_which_hosts_the_simulator_had() -> None:
     assert hosts(changed) == {"flow.0": "linux, except initial_window"}
 
 
-def test_live_runs_take_the_keys_of_linux() -> None:
-    check(Scenario.from_dict(flow(algorithm="cubic", stack="linux")))
+def test_live_runs_take_what_the_kernel_decides_as_it_is_on_linux_and_refuse_other_values() -> None:
+    for algorithm in ("cubic", "reno", "sack"):
+        check(Scenario.from_dict(flow(algorithm=algorithm, stack="linux")))
+    with pytest.raises(InputError, match="slow_start_limit: the kernel decides this itself"):
+        check(Scenario.from_dict(flow(algorithm="cubic", stack="linux", slow_start_limit=1)))
+    with pytest.raises(InputError, match="the kernel decides this itself"):
+        check(Scenario.from_dict(flow(algorithm="cubic", stack="ns-2")))
+
+
+def test_the_pages_of_the_stacks_have_every_value() -> None:
+    made = docs_tables()
+    for stack in stacks.STACKS:
+        table = made.TABLES[f"stack-{stack.name}"]()
+        assert all(f"| `{setting.key}` |" in table and setting.source in table for setting in stack.settings)
+        assert all(line in table for line in stack.unknown)
+        page = (ROOT / "docs" / "stacks" / f"{stack.name}.md").read_text(encoding="utf-8")
+        assert f"<!-- generated: stack-{stack.name} -->" in page
+        assert f"[`{stack.name}`]({stack.name}.md)" in made.stacks()
 
 
 def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:

@@ -14,6 +14,7 @@ mod pipe;
 pub mod queue;
 pub mod router;
 mod sojourn;
+mod ticks;
 // The integration tests' drivers, for tests that stand beside a queue or a router; they name the crate.
 #[cfg(test)]
 extern crate self as longfat_net;
@@ -29,3 +30,4 @@ pub use meter::Meter;
 pub use occupancy::Occupancy;
 pub use pipe::Pipe;
 pub use sojourn::Sojourn;
+pub use ticks::{Credit, Ticks};

@@ -80,6 +80,11 @@ fn delay() -> impl Strategy<Value = f64> {
     prop_oneof![2 => Just(0.0), 1 => 1e-4..0.02_f64]
 }
 
+/// When a link serves its queue.
+fn tick() -> impl Strategy<Value = f64> {
+    prop_oneof![3 => Just(0.0), 1 => 1e-5..0.02_f64]
+}
+
 /// Options of a connection that change how it sends and is acknowledged.
 fn options() -> impl Strategy<Value = Value> {
     let rtt = prop_oneof![
@@ -168,6 +173,7 @@ prop_compose! {
         losses in [loss(), loss(), loss()],
         ack_losses in [loss(), loss(), loss()],
         delays in [delay(), delay(), delay()],
+        ticks in [tick(), tick(), tick()],
         seed in any::<u32>(),
     ) -> Value {
         let duration_s = (3000.0 * 8.0 * PACKET_BYTES / rate).clamp(1.0, 20.0);
@@ -180,6 +186,9 @@ prop_compose! {
             let changes = json!({"queue": queues[i], "loss": losses[i], "ack_loss": ack_losses[i],
                 "delay_s": delays[i]});
             *link = with(link.take(), changes);
+            if ticks[i] > 0.0 {
+                link["service_tick_s"] = json!(ticks[i]);
+            }
         }
         plan
     }

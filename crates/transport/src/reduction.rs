@@ -3,7 +3,7 @@
 use crate::cc::Window;
 use serde::Deserialize;
 
-/// How the window shrinks during SACK recovery. In JSON: `rate-halving`, `prr` or `prr-9937`.
+/// How the window shrinks during SACK recovery. In JSON: `rate-halving`, `prr`, `prr-9937` or `immediate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
@@ -17,6 +17,8 @@ pub enum Recovery {
     /// plus a segment for an acknowledgement that shows good progress (SafeACK).
     #[serde(rename = "prr-9937")]
     Prr9937,
+    /// At once (RFC 6675; ns-2's Sack1 agent).
+    Immediate,
 }
 
 /// The running reduction of one recovery episode.
@@ -70,6 +72,7 @@ impl Episode {
                 let forced = u64::from(self.sent == 0); // the first retransmission
                 w.cwnd = (in_flight + quota.max(forced)).max(1) as f64;
             }
+            Recovery::Immediate => {}
         }
     }
 
@@ -87,7 +90,7 @@ impl Episode {
     /// The window with which the sender continues.
     pub fn end(how: Recovery, w: &mut Window) {
         w.cwnd = match how {
-            Recovery::RateHalving => w.cwnd.min(w.ssthresh),
+            Recovery::RateHalving | Recovery::Immediate => w.cwnd.min(w.ssthresh),
             Recovery::Prr | Recovery::Prr9937 => w.ssthresh,
         };
     }

@@ -22,9 +22,6 @@ pub use request::QuickStartRequest;
 
 /// The greatest congestion window and receiver window, segments: more than any path holds.
 const MOST_CWND: f64 = 1e9;
-/// The most segments that one acknowledgement may count in slow-start: 2, and 1 after a timeout (RFC 3465,
-/// section 2.2, L).
-const SLOW_START_LIMIT: f64 = 2.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -395,7 +392,7 @@ impl Sender {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
-        let acked = self.growth(cumulative);
+        let acked = self.growth(cumulative, newly);
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
         if looks || self.phase != Phase::Open {
             if let Some(ages) = &mut self.ages {
@@ -465,21 +462,31 @@ impl Sender {
         f64::from(self.config.mss_bytes + self.config.header_bytes)
     }
 
-    /// The number of segments that an acknowledgement of `cumulative` segments counts.
+    /// The number of segments that an acknowledgement counts, which covers `cumulative` segments and is the
+    /// first to report `newly` of them.
     #[inline]
-    fn growth(&self, cumulative: u64) -> f64 {
+    fn growth(&self, cumulative: u64, newly: u64) -> f64 {
         if !self.config.byte_counting {
             return 1.0;
         }
         let most = match self.phase {
-            // such acknowledgements cover many segments that had arrived before
-            Phase::Loss => 1.0,
-            _ if self.window.in_slow_start() => SLOW_START_LIMIT,
+            Phase::Loss => return self.growth_after_timeout(cumulative, newly),
+            _ if self.window.in_slow_start() => self.config.slow_start_limit,
             // RFC 3465, section 2.1: each acknowledged window adds one segment, however few acknowledgements
             // carry it
             _ => self.window.cwnd,
         };
         (cumulative as f64).min(most)
+    }
+
+    /// The same until a timeout is repaired: acknowledgements then cover many segments that had arrived before.
+    #[cold]
+    fn growth_after_timeout(&self, cumulative: u64, newly: u64) -> f64 {
+        if self.config.slow_start_limit.is_finite() {
+            return cumulative.min(1) as f64; // RFC 3465, section 2.3
+        }
+        let most = if self.window.in_slow_start() { f64::INFINITY } else { self.window.cwnd };
+        (newly as f64).min(most)
     }
 
     /// Sends what the window and the pacing rate allow now.

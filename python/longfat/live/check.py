@@ -18,6 +18,7 @@ KERNELS_OWN = (
     "delayed_ack_timeout",
     "quick_acks",
     "byte_counting",
+    "slow_start_limit",
     "host_tick",
     "rto_min",
     "rto_min_of",

@@ -117,6 +117,11 @@ LINUX = Stack(
     (
         Setting("initial_window", 10, "RFC 6928; Linux 6, include/net/tcp.h, TCP_INIT_CWND"),
         Setting(
+            "slow_start_limit",
+            "infinite",
+            "Linux 5.10, net/ipv4/tcp_cong.c, tcp_slow_start: the window grows by all that an ACK covers",
+        ),
+        Setting(
             "recovery",
             "prr-9937",
             "RFC 9937; Linux 6, net/ipv4/tcp_input.c, tcp_cwnd_reduction: the bound depends on new losses",
@@ -148,7 +153,18 @@ LINUX_2_6_6 = Stack(
     "Linux 2.6.6 with altAIMD 0.6",
     "2004 to 2006",
     "The hosts of Li, Leith and Shorten's testbed (IEEE/ACM Transactions on Networking 15(5), 2007).",
-    (),
+    (
+        Setting(
+            "initial_rto",
+            "3 s",
+            "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT",
+        ),
+        Setting(
+            "rto_tick",
+            "1 ms",
+            "LLS 2007, V-D: HZ at its default of 1 ms; Linux 2.6.11, include/asm-i386/param.h: 1000",
+        ),
+    ),
     (
         "What is by default as on these hosts, and so needs no key: rate halving, delayed ACKs and byte "
         "counting (LLS 2007, Appendix I), SACK, 3 segments to begin with (tcp_init_cwnd at this segment "
@@ -174,6 +190,13 @@ LINUX_2_6_16 = Stack(
     "The kernel of YeAH's testbed (2.6.16.2) and of its time: BIC, CUBIC and the others as modules.",
     (
         Setting(
+            "slow_start_limit",
+            1,
+            "tcp_slow_start with tcp_abc = 1, its value in Linux 9772efb97078 (net/ipv4/tcp_input.c, "
+            "November 2005, which brought RFC 3465) and in 2.6.17-rc6 "
+            "(Documentation/networking/ip-sysctl.txt); 2.6.18 has 0",
+        ),
+        Setting(
             "byte_counting",
             None,
             "Linux 2.6.18, net/ipv4/tcp_highspeed.c and tcp_scalable.c: these two count ACKs whatever "
@@ -192,6 +215,8 @@ LINUX_2_6_16 = Stack(
             "Linux 2.6.18, net/ipv4/tcp_highspeed.c: limited slow-start above max_ssthresh = 100",
             {"hstcp": "limited"},
         ),
+        Setting("initial_rto", "3 s", "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT"),
+        Setting("rto_tick", "4 ms", "Linux 2.6.18, kernel/Kconfig.hz: 250 Hz unless configured otherwise"),
     ),
     (
         "What is by default as on these hosts, and so needs no key: rate halving, SACK, 3 segments to "
@@ -212,6 +237,13 @@ NS_2 = Stack(
     "The one-way agents of ns-2 with the defaults of tcl/lib/ns-default.tcl (2.30 to 2.35).",
     (
         Setting("mss", "1000 B", "ns-default.tcl: packetSize_ 1000"),
+        Setting(
+            "timestamps",
+            False,
+            "ns-default.tcl: timestamps_ false, tcpip_base_hdr_size_ 40 and useHeaders_ true: headers of "
+            "40 bytes; Agent/TCP/Reno/XCP has timestamps",
+            {"xcp": None, "xcp-r": None},
+        ),
         Setting("initial_window", 2, "ns-default.tcl: windowInit_ 2"),
         Setting("byte_counting", False, "tcp/tcp.cc, opencwnd: each ACK counts 1"),
         Setting("delayed_ack", False, "tcp/tcp-sink.cc: Agent/TCPSink acknowledges every packet"),
@@ -223,6 +255,18 @@ NS_2 = Stack(
             "the agents keep their own: Sack1, Newreno, Reno, Tahoe; the XCP agent is Agent/TCP/Reno/XCP, "
             "Reno without SACK (ns-default.tcl)",
             {"xcp": "reno", "xcp-r": "reno"},
+        ),
+        Setting(
+            "recovery",
+            "immediate",
+            "tcp/tcp-sack1.cc, dupack_action: slowdown halves cwnd at once, and pipe_ says what may be sent",
+        ),
+        Setting("initial_rto", "3 s", "ns-default.tcl: rtxcur_init_ 3.0"),
+        Setting("rto_tick", "10 ms", "ns-default.tcl: tcpTick_ 0.01"),
+        Setting(
+            "rto_min_of",
+            "timeout",
+            "tcp/tcp.cc, rtt_timeout: minrto_ 0.2 bounds the whole timeout before the backoff",
         ),
     ),
     (
@@ -244,8 +288,14 @@ QUIC = Stack(
     "TCP that detects losses and recovers like QUIC's recommended constants; with `cubic`, RFC 9438's CUBIC.",
     (
         Setting("initial_window", 10, "RFC 9002, section 7.2"),
+        Setting(
+            "slow_start_limit",
+            "infinite",
+            "RFC 9002, section 7.3.1: the window grows by the bytes that an ACK covers",
+        ),
         Setting("quick_acks", 0, "RFC 9000, section 13.2.2: an ACK after two packets, from the beginning"),
         Setting("delayed_ack_timeout", "25 ms", "RFC 9000, section 18.2: max_ack_delay"),
+        Setting("recovery", "immediate", "RFC 9002, section 7.3.2: the window is reduced immediately"),
         Setting("rtt_samples", "last", "RFC 9002, section 5.1: the RTT of the largest packet acknowledged"),
     ),
     (

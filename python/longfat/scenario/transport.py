@@ -69,11 +69,13 @@ class Transport(Part):
     """The first this many ACKs of a connection are not delayed."""
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
+    slow_start_limit: SegmentsOrInfinite = 2.0  # RFC 3465, section 2.2, L
+    """With byte counting, the most segments that one ACK counts in slow-start."""
     sack: Switch | None = None
     """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
     loss_detection: Literal["sack", "newreno", "reno", "tahoe"] | None = None
     """How the sender finds losses; by default as the algorithm has it in the registry."""
-    recovery: Literal["rate-halving", "prr", "prr-9937"] = "rate-halving"
+    recovery: Literal["rate-halving", "prr", "prr-9937", "immediate"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""

@@ -1,10 +1,10 @@
 //! A shared link: a queue, a transmitter, a stretch of propagation.
 
-use crate::plan::CheckedLink;
+use crate::plan::{CheckedLink, LinkParts};
 use longfat_net::queue::Limit;
 use longfat_net::{
-    Address, Capacity, ConstantFifo, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
-    Transmitter,
+    Address, Capacity, ConstantFifo, Credit, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
+    Ticks, Transmitter,
 };
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
@@ -39,7 +39,7 @@ pub struct LinkCounters {
 enum Service<P> {
     /// A drop-tail queue at a constant rate: departures are computed at arrival.
     Arithmetic(ConstantFifo),
-    /// Any queue: the link asks for the next packet when it is free.
+    /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
 }
 
@@ -48,10 +48,12 @@ struct Elements<P> {
     /// What one element forwards arrives at the next; the last one holds the queue.
     chain: Vec<Installed<P>>,
     wire: Transmitter,
+    /// The clock by which it serves the queue, if it does; otherwise packets leave one after the other.
+    clock: Option<Clock<P>>,
     busy_until: Time,
     /// Transmission time of everything served so far, until `busy_until`.
     served: Interval,
-    /// Bits of everything served before the last packet, and including it.
+    /// Bits of everything served before the wire was last free, and including what is on it.
     bits: (f64, f64),
     /// The queue holds packets but gave none when asked: the link does not ask again before an arrival or a
     /// timer.
@@ -59,6 +61,16 @@ struct Elements<P> {
     occupancy: Occupancy,
     /// How long packets waited, if that is measured.
     sojourn: Option<Sojourn>,
+}
+
+/// Service at ticks.
+struct Clock<P> {
+    ticks: Ticks,
+    credit: Credit,
+    /// A packet that has left the queue, for the last of whose bits there is no credit yet.
+    begun: Option<P>,
+    /// The tick at which there is something to do; [`Time::NEVER`] while the link is idle.
+    next: Time,
 }
 
 /// An element and the time of its timer.
@@ -151,15 +163,21 @@ pub struct Link<P = SimPacket> {
 impl<P: Packet + Default + Send + 'static> Link<P> {
     /// A link as planned. `fast` allows arithmetic departures where the queue and the rate have them.
     pub fn new(planned: CheckedLink<P>, fast: bool) -> Self {
-        let (plan, rate, capacity, element) = planned.into_parts();
+        let LinkParts { plan, rate, capacity, ticks, element } = planned.into_parts();
         let limit = plan.queue.limit();
-        let arithmetic = plan.queue.is_arithmetic() && plan.router.is_none() && capacity.is_constant();
-        let service = if fast && arithmetic {
+        let plain = plan.router.is_none() && capacity.is_constant() && ticks.is_none();
+        let service = if fast && plain && plan.queue.is_arithmetic() {
             Service::Arithmetic(ConstantFifo::new(rate, limit))
         } else {
             Service::Elements(Box::new(Elements {
                 chain: vec![Installed { element, timer_at: Time::NEVER }],
                 wire: Transmitter::new(capacity.clone()),
+                clock: ticks.map(|ticks| Clock {
+                    ticks,
+                    credit: Credit::new(capacity.clone()),
+                    begun: None,
+                    next: Time::NEVER,
+                }),
                 busy_until: Time::ZERO,
                 served: Interval::ZERO,
                 bits: (0.0, 0.0),
@@ -250,11 +268,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
 
     fn carry_out(&mut self, now: Time, mut actions: Actions<P>) {
         let Service::Elements(elements) = &mut self.service else { return };
-        if let Some((packet, departure)) = elements.serve(now, &mut actions) {
-            self.counters.packets_out += 1;
-            self.counters.bytes_out += u64::from(packet.bytes());
-            self.departed.push((packet, departure));
-        }
+        elements.serve(now, &mut actions, &mut self.counters, &mut self.departed);
         for (sum, n) in self.counters.drops.iter_mut().zip(actions.drops) {
             *sum += n;
         }
@@ -365,9 +379,17 @@ impl<P: Packet> Elements<P> {
     }
 
     fn wake(&self) -> Time {
-        let asks = self.waiting().0 > 0 && !self.withheld;
-        let free = if asks { self.busy_until } else { Time::NEVER };
+        let free = match &self.clock {
+            Some(clock) => clock.next,
+            None if self.asks() => self.busy_until,
+            None => Time::NEVER,
+        };
         self.chain.iter().fold(free, |at, installed| at.min(installed.timer_at))
+    }
+
+    /// Whether the queue has packets that it may give.
+    fn asks(&self) -> bool {
+        self.waiting().0 > 0 && !self.withheld
     }
 
     /// The packet arrives at element `first`, then at the next one if the first forwards it, and so on.
@@ -397,26 +419,79 @@ impl<P: Packet> Elements<P> {
         }
     }
 
-    /// Starts the next transmission if the link is free: returns the packet, and when its last bit is on the
-    /// wire.
-    fn serve(&mut self, now: Time, actions: &mut Actions<P>) -> Option<(P, Time)> {
-        let mut next = None;
-        if self.busy_until <= now
-            && let Some(last) = self.chain.last_mut()
+    /// Starts the transmissions that are due. Puts into `departed` what is on the wire, or when it will be.
+    fn serve(
+        &mut self,
+        now: Time,
+        actions: &mut Actions<P>,
+        counters: &mut LinkCounters,
+        departed: &mut Vec<(P, Time)>,
+    ) {
+        if let Some(mut clock) = self.clock.take() {
+            self.serve_at_ticks(now, &mut clock, actions, counters, departed);
+            self.clock = Some(clock);
+        } else if self.busy_until <= now
+            && let Some(packet) = self.next(now, actions, counters)
         {
-            last.call(actions, |element, out| next = element.next(now, out));
-            self.withheld = next.is_none();
-        }
-        if let Some(packet) = &next {
-            self.busy_until = self.wire.send(now, packet.bytes());
-            self.served = self.served + self.busy_until.since(now);
-            self.bits = (self.bits.1, self.bits.1 + 8.0 * f64::from(packet.bytes()));
-            if let (Some(sojourn), Some(span)) = (&mut self.sojourn, actions.waited) {
-                sojourn.record(span);
-            }
+            departed.push((packet, self.busy_until));
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);
-        next.map(|packet| (packet, self.busy_until))
+    }
+
+    /// At a tick, hands out what the rate has earned. A link that was idle hands out packets at once if it has
+    /// credit left; they are on the wire at the next tick.
+    fn serve_at_ticks(
+        &mut self,
+        now: Time,
+        clock: &mut Clock<P>,
+        actions: &mut Actions<P>,
+        counters: &mut LinkCounters,
+        departed: &mut Vec<(P, Time)>,
+    ) {
+        if clock.next == Time::NEVER {
+            clock.credit.resume(clock.ticks.at_or_before(now));
+        } else if clock.next <= now {
+            clock.credit.earn(now);
+        } else {
+            return; // at work, and between two ticks
+        }
+        let tick = clock.ticks.at_or_after(now);
+        if clock.credit.is_settled() {
+            departed.extend(clock.begun.take().map(|packet| (packet, tick)));
+        }
+        while clock.begun.is_none() && clock.credit.is_left() && self.asks() {
+            let Some(packet) = self.next(now, actions, counters) else { break };
+            clock.credit.pay(packet.bytes());
+            if clock.credit.is_settled() {
+                departed.push((packet, tick));
+            } else {
+                clock.begun = Some(packet);
+            }
+        }
+        let at_work = clock.begun.is_some() || self.asks();
+        clock.next = if at_work { clock.ticks.after(now) } else { Time::NEVER };
+    }
+
+    /// Takes the next packet from the queue and puts it on the wire: now, or behind those that a tick has
+    /// handed out before it.
+    fn next(&mut self, now: Time, actions: &mut Actions<P>, counters: &mut LinkCounters) -> Option<P> {
+        let mut next = None;
+        self.chain.last_mut()?.call(actions, |element, out| next = element.next(now, out));
+        self.withheld = next.is_none();
+        let packet = next?;
+        counters.packets_out += 1;
+        counters.bytes_out += u64::from(packet.bytes());
+        let start = self.busy_until.max(now);
+        if start == now {
+            self.bits.0 = self.bits.1;
+        }
+        self.bits.1 += 8.0 * f64::from(packet.bytes());
+        self.busy_until = self.wire.send(start, packet.bytes());
+        self.served = self.served + self.busy_until.since(start);
+        if let (Some(sojourn), Some(span)) = (&mut self.sojourn, actions.waited.take()) {
+            sojourn.record(span);
+        }
+        Some(packet)
     }
 }

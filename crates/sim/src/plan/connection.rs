@@ -26,6 +26,11 @@ const fn quick_acks() -> u32 {
     16
 }
 
+/// Of plans that are older than the key: RFC 3465, section 2.2, L.
+const fn slow_start_limit() -> Option<f64> {
+    Some(2.0)
+}
+
 /// A connection's options as read from JSON.
 ///
 /// Keys with a default are younger than stored plans: a plan leaves them out where they have it, because it is
@@ -68,6 +73,9 @@ pub struct ConnectionPlan {
     pub quick_acks: u32,
     /// Appropriate byte counting (RFC 3465).
     pub byte_counting: bool,
+    /// The most segments that one acknowledgement counts in slow-start; unlimited if null.
+    #[serde(default = "slow_start_limit")]
+    pub slow_start_limit: Option<f64>,
     /// Overrides whether the algorithm's way of loss recovery uses SACK; null keeps it.
     pub sack: Option<bool>,
     /// How losses are found, whatever the algorithm's own way and [`ConnectionPlan::sack`] are; null keeps them.
@@ -205,6 +213,7 @@ impl ConnectionPlan {
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;
         within(&key("initial_window"), self.initial_window, 1.0, 1e9)?;
         within(&key("initial_ssthresh"), self.initial_ssthresh.unwrap_or(2.0), 1.0, 1e12)?;
+        within(&key("slow_start_limit"), self.slow_start_limit.unwrap_or(1.0), 1.0, 1e9)?;
         within(&key("max_window"), self.max_window.unwrap_or(1.0), 1.0, 1e12)?;
         within(&key("max_ssthresh"), self.max_ssthresh, 1.0, 1e12)?;
         if let Some(bps) = self.quick_start_bps {

@@ -5,13 +5,17 @@ use super::error::{LONGEST_S, PlanError, bad, rate, within};
 use super::streams::Streams;
 use longfat_net::queue::{self, Boxed, Limit, Setup};
 use longfat_net::router;
-use longfat_net::{Address, Capacity, LossModel, Trace};
+use longfat_net::{Address, Capacity, LossModel, Ticks, Trace};
 use longfat_transport::cc::Value;
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Deref;
+
+/// Shortest and longest time between two ticks of a link, seconds; the shortest one keeps a run from ticking
+/// more often than packets come.
+const SERVICE_TICKS_S: (f64, f64) = (1e-6, 10.0);
 
 /// A link that flows share, as read from JSON.
 #[derive(Clone, Debug, Deserialize)]
@@ -31,6 +35,13 @@ pub struct LinkPlan {
     pub layer2: bool,
     /// Propagation delay, seconds; part of the round-trip time of flows that cross it.
     pub delay_s: f64,
+    /// Time between two ticks of the clock by which it serves its queue, seconds; 0 for none: it then sends
+    /// packets one after the other. Plans leave the key out for 0: they did before it existed.
+    #[serde(default)]
+    pub service_tick_s: f64,
+    /// The name of that clock; links of one clock and period tick together. Its own name if null.
+    #[serde(default)]
+    pub clock: Option<String>,
     /// The queue before it.
     pub queue: QueuePlan,
     /// The router around the queue; none if null.
@@ -90,7 +101,22 @@ pub struct CheckedLink<P = SimPacket> {
     plan: LinkPlan,
     rate: Rate,
     capacity: Capacity,
+    ticks: Option<Ticks>,
     element: Boxed<P>,
+}
+
+/// A link's plan, and what was parsed and built of it.
+pub(crate) struct LinkParts<P> {
+    /// The plan.
+    pub plan: LinkPlan,
+    /// The transmission rate; the greatest where it varies.
+    pub rate: Rate,
+    /// The rate over time.
+    pub capacity: Capacity,
+    /// When it serves its queue, if by a clock.
+    pub ticks: Option<Ticks>,
+    /// The queue, or the router that holds it.
+    pub element: Boxed<P>,
 }
 
 impl<P> Deref for CheckedLink<P> {
@@ -102,10 +128,10 @@ impl<P> Deref for CheckedLink<P> {
 }
 
 impl<P> CheckedLink<P> {
-    /// Returns the plan, the transmission rate (the greatest where it varies), the rate over time, and the
-    /// queue or the router that holds it.
-    pub(crate) fn into_parts(self) -> (LinkPlan, Rate, Capacity, Boxed<P>) {
-        (self.plan, self.rate, self.capacity, self.element)
+    /// Takes it apart.
+    pub(crate) fn into_parts(self) -> LinkParts<P> {
+        let CheckedLink { plan, rate, capacity, ticks, element } = self;
+        LinkParts { plan, rate, capacity, ticks, element }
     }
 }
 
@@ -193,6 +219,7 @@ impl LinkPlan {
             None => Capacity::Constant(rate),
             Some(varying) => varying.check(&format!("{at}.capacity"), self.rate_bps)?,
         };
+        let ticks = self.check_ticks(at, seed)?;
         let streams = Streams::of_link(seed, &self.name);
         let queue = self.queue.build(&format!("{at}.queue"), rate, &streams)?;
         let element = match &self.router {
@@ -215,7 +242,19 @@ impl LinkPlan {
         if self.layer2 && self.router.is_some() {
             return bad(format!("{at}.router"), "a layer-2 switch cannot hold a router");
         }
-        Ok(CheckedLink { plan: self, rate, capacity, element })
+        Ok(CheckedLink { plan: self, rate, capacity, ticks, element })
+    }
+
+    /// The ticks at which it serves its queue; `None` without a clock.
+    fn check_ticks(&self, at: &str, seed: u64) -> Result<Option<Ticks>, PlanError> {
+        if self.service_tick_s == 0.0 {
+            return Ok(None);
+        }
+        let (least, greatest) = SERVICE_TICKS_S;
+        within(&format!("{at}.service_tick_s"), self.service_tick_s, least, greatest)?;
+        let clock = self.clock.as_ref().unwrap_or(&self.name);
+        let stream = Streams::of_clock(seed, clock).stream("phase");
+        Ok(Some(Ticks::new(Interval::from_secs_f64(self.service_tick_s), stream)))
     }
 }
 

@@ -20,6 +20,7 @@ pub use checked::{
 pub use connection::{CheckedConnection, ConnectionPlan, SlowStart, Transport};
 pub use distribution::{DistributionPlan, Drawn};
 pub use error::PlanError;
+pub(crate) use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
 pub use nodes::MOST_NODES;
 pub use streams::Streams;

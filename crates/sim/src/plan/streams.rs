@@ -6,6 +6,7 @@
 //! | component | what |
 //! |---|---|
 //! | `link/NAME` | `queue`: all draws of the queue; `router`: all draws of the router around it |
+//! | `clock/NAME` | `phase`: the first tick of the clock by which one or more links serve their queues |
 //! | `flow/NAME` | `start`, and what every connection draws |
 //! | `background/NAME/SESSION` | what the source draws: `gaps`, `sizes`, `bodies`, `files`, `offs`, `start` |
 //! | `background/NAME/SESSION/NUMBER` | what every connection draws |
@@ -29,6 +30,11 @@ impl Streams {
     /// The streams of the link with this name.
     pub fn of_link(seed: u64, name: &str) -> Self {
         Streams { seed, component: format!("link/{name}") }
+    }
+
+    /// The streams of the clock with this name.
+    pub fn of_clock(seed: u64, name: &str) -> Self {
+        Streams { seed, component: format!("clock/{name}") }
     }
 
     /// The streams of the flow with this name.
@@ -67,7 +73,8 @@ mod tests {
         let (link, flow) = (Streams::of_link(1, "a"), Streams::of_flow(1, "a"));
         let session = Streams::of_session(1, "a", 0);
         let (first, second) = (session.of_connection(1), session.of_connection(2));
-        let mut streams = vec![link.stream("queue"), link.stream("router"), flow.stream("start")];
+        let clock = Streams::of_clock(1, "a").stream("phase");
+        let mut streams = vec![link.stream("queue"), link.stream("router"), flow.stream("start"), clock];
         for connection in [&flow, &first, &second] {
             streams.extend(["rtt", "tick", "udp", "quick-start"].map(|what| connection.stream(what)));
             streams.extend([Kind::Data, Kind::Ack].map(|kind| connection.loss(0, kind)));

@@ -13,7 +13,7 @@ pub struct Ack {
     /// When it arrived.
     pub now: Time,
     /// The number of segments that it counts for: with byte counting (RFC 3465) those newly acknowledged, in
-    /// slow-start at most 2; otherwise 1.
+    /// slow-start at most the flow's `slow_start_limit`, by default 2; otherwise 1.
     pub acked: f64,
     /// Segments that this acknowledgement is the first to report as received (cumulative and SACK).
     pub newly_delivered: u32,

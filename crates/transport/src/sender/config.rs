@@ -28,6 +28,10 @@ pub struct SenderConfig {
     pub max_ssthresh: f64,
     /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
     pub byte_counting: bool,
+    /// With byte counting: the most segments that one acknowledgement counts in slow-start (RFC 3465, L), at
+    /// least 1. If finite, it is 1 until a timeout is repaired; if infinite, acknowledgements count then what
+    /// they are the first to report (Linux tcp_slow_start).
+    pub slow_start_limit: f64,
     /// How losses are found.
     pub loss_detection: LossDetection,
     /// How the window shrinks during recovery with SACK.

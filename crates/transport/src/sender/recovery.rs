@@ -132,8 +132,8 @@ impl Sender {
         self.must_send = true;
         if self.config.loss_detection != LossDetection::Sack {
             self.board.lose(self.board.base());
-            self.window.cwnd = self.window.ssthresh;
         }
+        self.reduce_at_once();
     }
 
     fn begin_episode(&mut self, newly: u64) {
@@ -150,7 +150,12 @@ impl Sender {
         self.begin_episode(newly);
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
-        if self.config.loss_detection != LossDetection::Sack {
+        self.reduce_at_once();
+    }
+
+    /// Without SACK the window is reduced at once, with SACK if `recovery` says so.
+    fn reduce_at_once(&mut self) {
+        if self.config.loss_detection != LossDetection::Sack || self.config.recovery == Recovery::Immediate {
             self.window.cwnd = self.window.ssthresh;
         }
     }

@@ -68,6 +68,32 @@ fn byte_counting_makes_up_for_delayed_acknowledgements_in_slow_start() {
 }
 
 #[test]
+fn with_a_limit_of_one_segment_an_acknowledgement_of_two_counts_one_in_slow_start_alone() {
+    let one = SenderConfig { initial_window: 16.0, slow_start_limit: 1.0, ..config() };
+    let mut path = Path::new(one, standard()).delayed_acks(ms(40)).start();
+    path.run_to(at_ms(RTT_MS * 5));
+    assert_eq!(path.flights(4), [16, 32, 48, 72]);
+    let one = SenderConfig { slow_start_limit: 1.0, ..steady(20.0) };
+    let grown = cwnd_after(&mut Path::new(one, standard()).delayed_acks(ms(40)).start(), 20) - 20.0;
+    assert!((19.0..=20.0).contains(&grown), "{grown}");
+}
+
+#[test]
+fn without_a_limit_slow_start_doubles_however_few_acknowledgements_arrive() {
+    // only the acknowledgement of every eighth segment gets through
+    let flights = |slow_start_limit| {
+        let config = SenderConfig { initial_window: 16.0, slow_start_limit, ..config() };
+        let mut path =
+            Path::new(config, standard()).losing_acks(|_, p| p.kind == Kind::Ack && p.seq % 8 != 0).start();
+        path.run_to(at_ms(RTT_MS * 5));
+        path.flights(4)
+    };
+    assert_eq!(flights(f64::INFINITY), [16, 32, 64, 128]);
+    // two acknowledgements for sixteen segments, which count two each
+    assert_eq!(flights(2.0)[..2], [16, 16 + 4]);
+}
+
+#[test]
 fn slow_start_ends_at_the_initial_threshold() {
     let mut path = Path::new(SenderConfig { initial_ssthresh: 25.0, ..config() }, standard()).start();
     path.run_to(at_ms(RTT_MS * 6));
@@ -141,6 +167,31 @@ fn an_acknowledgement_after_a_timeout_that_covers_more_than_a_window_adds_at_mos
     path.run_to(path.now + ms(RTT_MS));
     assert!(path.sender.acked_bytes() >= 59_000, "{}", path.sender.acked_bytes());
     assert!(path.cwnd() <= 3.0, "{}", path.cwnd());
+}
+
+/// The window in each of three round trips after a timeout. Up to `until_ms` the first `lost` segments are
+/// lost; later, only the acknowledgements of every `kept`-th segment arrive.
+fn after_a_timeout(slow_start_limit: f64, lost: u64, until_ms: u64, kept: u64) -> Vec<f64> {
+    let config = SenderConfig { slow_start_limit, ..steady(40.0) };
+    let until = at_ms(until_ms);
+    let mut path = Path::new(config, standard())
+        .losing(move |s| s.packet.kind == Kind::Data && s.packet.seq < lost && s.at < until)
+        .losing_acks(move |now, p| p.kind == Kind::Ack && now > until && p.seq > 1 && p.seq % kept != 0)
+        .start();
+    path.run_until_counted(|c| c.timeouts > 0);
+    (0..3).map(|_| path.run_to(path.now + ms(RTT_MS)).cwnd()).collect()
+}
+
+#[test]
+fn after_a_timeout_an_acknowledgement_counts_one_segment_or_without_a_limit_all_that_it_reports() {
+    // everything was lost; acknowledgements of two segments each
+    assert_eq!(after_a_timeout(2.0, 40, 300, 2), [2.0, 3.0, 4.0]);
+    assert_eq!(after_a_timeout(f64::INFINITY, 40, 300, 2), [2.0, 3.0, 5.0]);
+    // four segments and their retransmissions were lost: the acknowledgement of the last one covers many
+    // others too, but these were reported before
+    let limited = after_a_timeout(2.0, 4, 499, 1);
+    assert_eq!(limited[..2], [2.0, 4.0]);
+    assert_eq!(after_a_timeout(f64::INFINITY, 4, 499, 1), limited);
 }
 
 #[test]

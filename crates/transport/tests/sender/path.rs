@@ -36,6 +36,7 @@ pub fn config() -> SenderConfig {
         max_window: f64::INFINITY,
         max_ssthresh: f64::INFINITY,
         byte_counting: true,
+        slow_start_limit: 2.0,
         loss_detection: LossDetection::Sack,
         recovery: Recovery::RateHalving,
         host_tick: Interval::ZERO,
@@ -245,6 +246,11 @@ impl Path {
     pub fn run_to(&mut self, end: Time) -> &mut Self {
         while self.step(end) {}
         self
+    }
+
+    /// Handles the next event, whenever it is.
+    pub fn run_one_event(&mut self) {
+        assert!(self.step(at_ms(1_000_000)), "nothing happens any more");
     }
 
     /// Runs until the transfer is complete, a thousand seconds at most.

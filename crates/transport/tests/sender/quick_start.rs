@@ -192,7 +192,7 @@ fn a_host_that_looks_once_in_10_ms_sends_what_was_due() {
 #[test]
 fn a_loss_in_the_window_reverts_to_the_initial_window_and_slow_start_below_half_of_what_arrived() {
     for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno] {
-        for recovery in [Recovery::RateHalving, Recovery::Prr] {
+        for recovery in [Recovery::RateHalving, Recovery::Prr, Recovery::Immediate] {
             let config =
                 SenderConfig { loss_detection: detection, recovery, initial_window: 4.0, ..asking() };
             let mut path = approved(config).losing_once(&[60, 80, 81]).start();

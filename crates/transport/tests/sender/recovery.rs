@@ -88,6 +88,29 @@ fn proportional_reduction_sends_ssthresh_segments_in_the_round_trip_of_recovery(
     }
 }
 
+#[test]
+fn an_immediate_reduction_is_silent_until_the_path_has_drained_to_ssthresh() {
+    // RFC 6675, section 5: cwnd = ssthresh in step 4.2, one retransmission in 4.3, more while pipe < cwnd
+    let immediate = SenderConfig { recovery: Recovery::Immediate, ..steady(40.0) };
+    let mut path = Path::new(immediate, constant()).losing_once(&[80]).start();
+    path.run_until_counted(|c| c.congestion_events == 1);
+    assert_eq!((path.cwnd(), path.again().len()), (20.0, 1));
+    // 42 are outstanding; three of them have arrived, 80 is under way again
+    let before = path.sent.len();
+    while path.sender.in_flight() > 20 {
+        assert_eq!(path.sent.len(), before, "at {} in flight", path.sender.in_flight());
+        path.run_one_event();
+    }
+    path.run_to(at_ms(RTT_MS * 10));
+    let log = path.log();
+    let (found, _) = when(&log, Happened::Loss);
+    let (ended, cwnd) = when(&log, Happened::Recovered);
+    assert_eq!(cwnd, 20.0);
+    // as many as are in flight in the end
+    assert_eq!(path.data_between(found, ended).count(), 20);
+    assert_eq!(path.flights(8)[6..], [20, 20]);
+}
+
 /// The window stays, and a loss leaves this share of it.
 fn backing_off(share: f64) -> longfat_transport::cc::Controller {
     use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window};
@@ -299,8 +322,11 @@ fn finite_transfers_complete_whatever_is_lost_first() {
 #[test]
 fn every_pattern_of_losses_in_a_flight_is_repaired() {
     for detection in ALL {
-        for pattern in 0u32..256 {
-            let finite = SenderConfig { bytes: Some(40_000), ..with(detection, 8.0) };
+        for pattern in 0u32..512 {
+            // with both ways to reduce the window that differ most
+            let recovery = [Recovery::RateHalving, Recovery::Immediate][pattern as usize / 256];
+            let finite = SenderConfig { bytes: Some(40_000), recovery, ..with(detection, 8.0) };
+            let pattern = pattern % 256;
             let mut path = Path::new(finite, standard()).losing(move |s| {
                 s.packet.kind == Kind::Data
                     && s.packet.seq < 8

@@ -59,6 +59,7 @@ impl<'a> Carrier<'a> {
                         SlowStart::Standard => f64::INFINITY,
                     },
                     byte_counting: plan.byte_counting,
+                    slow_start_limit: plan.slow_start_limit.unwrap_or(f64::INFINITY),
                     loss_detection,
                     recovery: plan.recovery,
                     host_tick: clock.tick,
