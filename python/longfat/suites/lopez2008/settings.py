@@ -20,14 +20,12 @@ PACKET_BITS = 8.0 * 1076.0
 MBPS = 1e6
 
 STACK: dict[str, Any] = {"stack": "ns-2", "mss": MSS}
-"""Options of all flows: ns-2's one-way agents, whose sink acknowledges each packet."""
+"""Options of all flows: ns-2's one-way agents, whose sink acknowledges each packet. XCP's is Reno's."""
 TUNED: dict[str, Any] = {"initial_ssthresh": 21_000.0, "max_window": 24_000.0}
 """Options of TCP in chapter 3. TCP fills 1 Gbit/s at 100 ms "during the startup" and has its first losses "at
 second 10 approximately" whatever the RTT. Path and buffer hold 24 000 segments at 100 ms. With 21 000 the
 buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, and to 370 (13 s) at 200 ms.
 """
-XCP_AGENT: dict[str, Any] = STACK | {"loss_detection": "reno", "timestamps": True}
-"""ns-2's Agent/TCP/Reno/XCP: a Reno sender, with timestamps (xcp/xcp-end-sys.cc, tcl/lib/ns-default.tcl)."""
 
 FLOWS: dict[str, dict[str, Any]] = {
     "newreno": STACK | {"algorithm": "newreno"},
@@ -35,9 +33,9 @@ FLOWS: dict[str, dict[str, Any]] = {
     # tcl/test/test-suite-tcpHighspeed.tcl runs windowOption_ 8 in Agent/TCP/Sack1
     "hstcp": STACK | {"algorithm": "hstcp"},
     "cubic": STACK | {"algorithm": "cubic"},
-    "xcp": XCP_AGENT | {"algorithm": "xcp"},
-    "xcp-r": XCP_AGENT | {"algorithm": {"name": "xcp-r", "variant": "mirror"}},
-    "xcp-r-first": XCP_AGENT | {"algorithm": {"name": "xcp-r", "variant": "first"}},
+    "xcp": STACK | {"algorithm": "xcp"},
+    "xcp-r": STACK | {"algorithm": {"name": "xcp-r", "variant": "mirror"}},
+    "xcp-r-first": STACK | {"algorithm": {"name": "xcp-r", "variant": "first"}},
     "jetmax": STACK | {"algorithm": "jetmax", "loss_detection": "newreno"},
     "jetmax-r": STACK | {"algorithm": "jetmax-r", "loss_detection": "newreno"},
     "vcp": STACK | {"algorithm": "vcp", "loss_detection": "newreno"},
