@@ -10,9 +10,13 @@ from longfat import suites
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
 from longfat.suites.kit.claims import judge
+from longfat.suites.lopez2008 import changes
 from longfat.suites.lopez2008.reduction import Row, reduce_run
 from longfat.suites.lopez2008.settings import (
     ACKS_LEFT_MBPS,
+    HARD_S,
+    HARDER_S,
+    OVERSHOOTS_S,
     STAIRS_MBPS,
     THREE_LEFT_MBPS,
     available_mbps,
@@ -99,6 +103,63 @@ def test_the_staircase_falls_where_the_thesis_sees_xcp_overshoot_and_rises_fast_
     assert sorted(at for at, fall in falls.items() if fall > 150) == [50.0, 70.0, 100.0, 170.0, 180.0]
     assert (max(STAIRS_MBPS), min(STAIRS_MBPS)) == (1000, 300)
     assert all(falls[at] < 0 for at in (120.0, 130.0, 140.0, 150.0, 160.0))
+
+
+@pytest.mark.parametrize("levels", [changes.DEEP_FALLS, changes.LATE_RISE])
+def test_another_staircase_fits_the_same_sentences_and_leaves_as_much_where_the_rules_count(levels):
+    falls = {10.0 * n: a - b for n, (a, b) in enumerate(pairwise(levels), 1)}
+    assert sorted(at for at, fall in falls.items() if fall > 150) == list(OVERSHOOTS_S)
+    assert (max(levels), min(levels)) == (1000, 300)
+    assert levels != STAIRS_MBPS
+    for begin, end in (HARD_S, HARDER_S):
+        span = slice(int(begin / 10), int(end / 10))
+        assert sum(levels[span]) == sum(STAIRS_MBPS[span])
+
+
+@pytest.mark.parametrize("other", [changes.FULL_BETWEEN, changes.SLOW_RETURN])
+def test_other_staircases_of_chapter_5_fall_most_where_the_text_says(other):
+    for mbps, at in ((1000, [5, 55]), (200, [5, 30])):
+        falls = {later: a - b for (_, a), (later, b) in pairwise(other[mbps])}
+        assert [when for when, fall in falls.items() if fall == max(falls.values())] == at
+        assert max(falls.values()) == {1000: 250, 200: 150}[mbps]
+
+
+def test_every_reading_changes_a_run_of_each_claim_that_it_bears_on():
+    for claim in SUITE.claims:
+        runs = [run for name in claim.experiments for run in SUITE.experiment(name).runs("quick")]
+        for assumption in SUITE.bearing(claim.id):
+            for reading in assumption.readings[1:]:
+                changed = [run for run in runs if reading.change.apply(run.document) != run.document]
+                assert changed, (claim.id, assumption.id, reading.name)
+
+
+def test_the_table_of_assumptions_is_complete():
+    SUITE.check_assumptions()
+
+
+def test_every_path_of_chapter_4_is_50_ms_long():
+    for name in ("bottleneck", "peering", "merge", "merge-above", "fork", "errors", "shared", "layer2"):
+        for run in SUITE.experiment(name).runs("quick"):
+            for flow in run.document["flow"]:
+                assert changes.path(run.document, flow)[1] == pytest.approx(100.0, rel=1e-3), (name, flow)
+
+
+def test_the_readings_of_a_path_find_its_narrowest_link():
+    (run,) = [
+        run for run in SUITE.experiment("errors").runs("quick") if run.coordinates["protocol"] == "newreno"
+    ]
+    found = changes.path_as_ssthresh(run.document)["flow"]
+    # (3.1): 300 and 100 Mbit/s at 100 ms in segments of 1024 bytes
+    assert [flow["initial_ssthresh"] for flow in found] == [3662, 1221]
+
+
+def test_classes_give_xcp_routers_the_queues_of_ns_2_and_leave_others():
+    (run,) = [
+        run for run in SUITE.experiment("steps-100").runs("quick") if run.coordinates["protocol"] == "xcp"
+    ]
+    bottleneck = changes.classes("link")(dict(run.document))["bottleneck"]
+    assert bottleneck["router"] == {"kind": "dqw", "turn": "packets", "controls": "link"}
+    assert bottleneck["queue"]["kind"] == "red"
 
 
 def test_the_quick_form_has_the_settings_of_the_thesis_and_takes_minutes():

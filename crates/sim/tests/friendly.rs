@@ -51,6 +51,28 @@ fn beside_two_tcp_flows_an_xcp_flow_keeps_a_share_that_a_plain_router_does_not_l
 }
 
 #[test]
+fn a_law_that_believes_in_the_whole_link_holds_back_what_others_send_by_a_standing_queue() {
+    // phi = alpha d (C - y) - beta Q = 0 with y = C - U and d = rtt + Q / y: of C = 12.5e6 bytes/s others send
+    // U = 1.25e6, which the law does not see. Q = alpha U d / beta is 110 000 bytes with rtt = 40 ms
+    let standing_bytes = |controls: &str, weight: f64| {
+        let router = json!({"kind": "dqw", "controls": controls, "weight": weight});
+        let mut plan = plan(router, (2, &[]), 0.04, 0.0, 30.0);
+        plan["links"][0]["rate_bps"] = json!(100e6);
+        let cbr = json!({"parameters": {"rate": 10.0}, "rtt_s": 0.04, "access_rate_bps": 2e9});
+        plan["flows"].as_array_mut().expect("a list").push(with(flow("cbr", "cbr"), cbr));
+        plan["window_s"][0] = json!(15.0);
+        let outcome = run(&plan);
+        let rates: Vec<f64> = outcome.summary.flows.iter().map(|f| f.throughput_bps).collect();
+        assert!((rates[2] / 10e6 - 1.0).abs() < 0.02, "{rates:?}");
+        1500.0 * outcome.summary.links[0].queue_mean_packets
+    };
+    let queue = standing_bytes("link", 0.5);
+    assert!((queue / 110e3 - 1.0).abs() < 0.1, "{queue:.0} bytes");
+    let queue = standing_bytes("weight", 0.9);
+    assert!(queue < 0.2 * 110e3, "what others send is not the law's: {queue:.0} bytes");
+}
+
+#[test]
 fn where_the_fair_window_is_small_its_least_drop_probability_is_not_enough() {
     // at 50 Mbit/s and 20 ms a third of the link is 28 segments, which standard TCP has at a loss rate of
     // about 1.5 / 28^2 = 0.002; p starts again at 0.001 whenever the link was not full, as after each drop

@@ -81,12 +81,13 @@ const LOSSES: [&str; 2] = [
 ];
 
 /// Routers without an algorithm of the same name, and the algorithms of the flows that cross them.
-const ROUTERS: [([&str; 2], &str); 7] = [
+const ROUTERS: [([&str; 2], &str); 8] = [
     (["xcp-r", "xcp-r"], r#"{"kind": "xcp"}"#),
     (["jetmax-r", "jetmax-r"], r#"{"kind": "jetmax"}"#),
     (["xcp", "sack"], r#"{"kind": "friendly"}"#),
     (["vcp", "sack"], r#"{"kind": "friendly", "protocol": "vcp"}"#),
     (["xcp", "sack"], r#"{"kind": "dqw"}"#),
+    (["xcp", "sack"], r#"{"kind": "dqw", "turn": "packets", "controls": "link"}"#),
     (["jetmax", "sack"], r#"{"kind": "xcp-i", "protocol": "jetmax"}"#),
     (["sack", "sack"], r#"{"kind": "quickstart"}"#),
 ];

@@ -6,12 +6,15 @@
 //! explicit packets wait in a drop-tail queue, all others in the link's own
 //! next  :  the queue whose virtual time is behind; it moves by bytes / weight of the packet
 //!          a queue that was empty begins at the time of the last one served (start-time fair queueing)
-//! law   :  controls `weight` of the capacity, whether others want the rest or not
+//! law   :  sees the explicit packets and their queue alone; controls `weight` of the capacity, or all of it,
+//!          whether others want the rest or not
 //! ```
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | `weight` | 0.5 | of the capacity | The ns Manual, 21.2.2 | shares are of bytes, there of packets |
+//! | `weight` | 0.5 | of the capacity | The ns Manual, 21.2.2; ns-2.35 `XCPWrapQ::setVirtualQueues` | none |
+//! | `turn` | bytes | | chosen here | ns-2.35 `XCPWrapQ::queueToDeque` takes turns in packets |
+//! | `controls` | weight | | ns-2.35 `Queue/XCP` with `tcp_xcp_on_` 1 | its default, 0, is `link` |
 
 use super::behind::Behind;
 use super::law::{DynLaw, Law, Stretch};
@@ -34,6 +37,12 @@ pub const ROW: Router = Router {
         parameters: &[
             Parameter::choice("protocol", PROTOCOLS, "explicit protocol of the first queue"),
             Parameter::number("weight", 0.5, (0.01, 0.99), "of the capacity", "what explicit flows share"),
+            Parameter::choice("turn", &["bytes", "packets"], "what the two queues' turns count"),
+            Parameter::choice(
+                "controls",
+                &["weight", "link"],
+                "the capacity that the law distributes: its weight, or all",
+            ),
         ],
         style: None,
     },
@@ -43,7 +52,7 @@ pub const ROW: Router = Router {
 struct Turn<P> {
     queue: Behind<P>,
     weight: f64,
-    /// Bytes served, over the weight.
+    /// Bytes or packets served, over the weight.
     served: f64,
 }
 
@@ -57,6 +66,9 @@ impl<P: Packet> Turn<P> {
 pub struct Dqw<P> {
     capacity: Capacity,
     law: DynLaw<P>,
+    /// The law's part of the capacity.
+    share: f64,
+    by_packets: bool,
     explicit: Turn<P>,
     others: Turn<P>,
     /// Virtual time: that of the queue served last, before the service.
@@ -71,6 +83,8 @@ impl<P: Packet + Send + 'static> Dqw<P> {
         Ok(Dqw {
             capacity: setup.capacity,
             law: laws(p.word("protocol"))?(),
+            share: if p.word("controls") == "link" { 1.0 } else { weight },
+            by_packets: p.word("turn") == "packets",
             explicit: turn(Box::new(DropTail::new(setup.limit)), weight),
             others: turn(setup.queue, 1.0 - weight),
             clock: 0.0,
@@ -88,17 +102,17 @@ impl<P: Packet> Dqw<P> {
         let turn = if explicit { &mut self.explicit } else { &mut self.others };
         let mut packet = turn.queue.next(now, out)?;
         self.clock = turn.served;
-        turn.served += f64::from(packet.bytes()) / turn.weight;
+        turn.served += if self.by_packets { 1.0 } else { f64::from(packet.bytes()) } / turn.weight;
         if explicit {
-            self.law.leave(now, &mut packet, &part(&self.capacity, &self.explicit));
+            self.law.leave(now, &mut packet, &part(&self.capacity, self.share, &self.explicit));
         }
         Some(packet)
     }
 }
 
-/// The explicit flows' part of the link.
-fn part<'a, P: Packet>(capacity: &'a Capacity, turn: &Turn<P>) -> Stretch<'a> {
-    Stretch { capacity, share: turn.weight, queue_bytes: turn.queue.bytes() }
+/// What the law believes to be its link.
+fn part<'a, P: Packet>(capacity: &'a Capacity, share: f64, turn: &Turn<P>) -> Stretch<'a> {
+    Stretch { capacity, share, queue_bytes: turn.queue.bytes() }
 }
 
 impl<P: Packet> Element<P> for Dqw<P> {
@@ -110,7 +124,7 @@ impl<P: Packet> Element<P> for Dqw<P> {
             turn.served = turn.served.max(self.clock);
         }
         if explicit {
-            self.law.arrive(now, &mut packet, &part(&self.capacity, &self.explicit));
+            self.law.arrive(now, &mut packet, &part(&self.capacity, self.share, &self.explicit));
             self.explicit.queue.arrive(now, packet, out);
         } else {
             self.others.queue.arrive(now, packet, out);
@@ -122,7 +136,7 @@ impl<P: Packet> Element<P> for Dqw<P> {
         self.explicit.queue.timer(now, out);
         self.others.queue.timer(now, out);
         if now >= self.law.wake() {
-            self.law.timer(now, &part(&self.capacity, &self.explicit));
+            self.law.timer(now, &part(&self.capacity, self.share, &self.explicit));
         }
         self.plan(out);
     }

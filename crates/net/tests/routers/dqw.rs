@@ -11,11 +11,19 @@ use longfat_wire::{Explicit, Packet, SimPacket};
 const RATE_BPS: f64 = 10e6;
 
 fn world(weight: f64, packets: u64) -> World<SimPacket> {
-    let given = [("weight".to_owned(), Value::Number(weight))];
-    let router = find("dqw").unwrap().instance(setup(RATE_BPS, packets), &given).unwrap();
+    world_of(packets, &[("weight".to_owned(), Value::Number(weight))])
+}
+
+/// A router with these parameters, and this limit of each queue.
+fn world_of(packets: u64, given: &[(String, Value)]) -> World<SimPacket> {
+    let router = find("dqw").unwrap().instance(setup(RATE_BPS, packets), given).unwrap();
     let mut world = World::new();
     world.add_link(RATE_BPS, vec![router as Box<dyn Element<SimPacket>>]);
     world
+}
+
+fn word(word: &str) -> Value {
+    Value::Word(word.to_owned())
 }
 
 /// The explicit flows' share of the bytes sent in this time.
@@ -38,6 +46,22 @@ fn two_full_queues_share_by_weight_to_the_byte_whatever_their_packets_size() {
         world.assert_conserves();
         let share = explicit_share(&world, (0.0, 1.5));
         assert!((share - weight).abs() < 0.002, "{weight}: {share}");
+    }
+}
+
+#[test]
+fn turns_of_packets_give_the_longer_packets_the_greater_share() {
+    for (weight, explicit_bytes, other_bytes) in [(0.5, 1500, 300), (0.5, 300, 1500), (0.25, 800, 1100)] {
+        let given = [("turn".to_owned(), word("packets")), ("weight".to_owned(), Value::Number(weight))];
+        let mut world = world_of(10_000, &given);
+        (0..8000).for_each(|_| world.send(Time::ZERO, 0, carrying(0, explicit_bytes, 1e5, 0.1)));
+        (0..8000).for_each(|seq| world.send(Time::ZERO, 0, data(1, seq, other_bytes)));
+        world.run(Time::from_secs_f64(1.0), &mut ignore);
+        world.assert_conserves();
+        let explicit = weight * f64::from(explicit_bytes);
+        let expected = explicit / (explicit + (1.0 - weight) * f64::from(other_bytes));
+        let share = explicit_share(&world, (0.0, 1.0));
+        assert!((share - expected).abs() < 0.003, "{weight}: {share}, expected {expected}");
     }
 }
 
@@ -88,9 +112,13 @@ fn each_queue_has_room_of_its_own() {
 #[test]
 fn the_law_gives_out_its_part_of_the_link_whether_or_not_others_use_the_rest() {
     // 10 packets of 1000 bytes in the first interval of 50 ms are 200 000 bytes/s of the half's 625 000: with a
-    // round-trip time of 100 ms, phi / d = .4 x 425 000 = 170 000 bytes/s, times rtt 17 000 bytes in all
-    for others in [0, 40] {
-        let mut router = find("dqw").unwrap().instance(setup(RATE_BPS, 100), &[]).unwrap();
+    // round-trip time of 100 ms, phi / d = .4 x 425 000 = 170 000 bytes/s, times rtt 17 000 bytes in all; of the
+    // whole link's 1 250 000 bytes/s, .4 x 1 050 000 = 420 000, times rtt 42 000
+    for (controls, others, bytes) in
+        [("weight", 0, 17_000.0), ("weight", 40, 17_000.0), ("link", 0, 42_000.0), ("link", 40, 42_000.0)]
+    {
+        let given = [("controls".to_owned(), word(controls))];
+        let mut router = find("dqw").unwrap().instance(setup(RATE_BPS, 100), &given).unwrap();
         let mut tally = Tally::default();
         let mut cross = |now: Time, packet: SimPacket| {
             tally.run_to(router.as_mut(), now);
@@ -104,6 +132,6 @@ fn the_law_gives_out_its_part_of_the_link_whether_or_not_others_use_the_rest() {
         (0..others).for_each(|seq| assert_eq!(cross(Time::ZERO, data(1, seq, 1000)), 0.0));
         let later = Time::ZERO + Interval::from_millis(51);
         let given: f64 = (0..10).map(|_| cross(later, carrying(0, 1000, 20_000.0, 0.1))).sum();
-        assert!((given - 17_000.0).abs() < 1e-6 * 17_000.0, "{others}: {given}");
+        assert!((given - bytes).abs() < 1e-6 * bytes, "{controls}, {others}: {given}");
     }
 }

@@ -8,6 +8,7 @@ not try.
 from __future__ import annotations
 
 from longfat.suites.kit.suite import Suite
+from longfat.suites.lopez2008.assumptions import ASSUMPTIONS
 from longfat.suites.lopez2008.claims import CLAIMS
 from longfat.suites.lopez2008.experiments import EXPERIMENTS
 from longfat.suites.lopez2008.reduction import reduce_run
@@ -20,4 +21,5 @@ SUITE = Suite(
     experiments=EXPERIMENTS,
     claims=CLAIMS,
     reduce=reduce_run,
+    assumptions=ASSUMPTIONS,
 )

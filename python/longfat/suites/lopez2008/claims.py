@@ -9,7 +9,7 @@ from __future__ import annotations
 from longfat.suites.kit.claims import CHOSEN_HERE, Claim, Paper, Setting
 from longfat.suites.kit.suite import Data
 from longfat.suites.kit.text import part, percent, short
-from longfat.suites.lopez2008 import bounds, rules
+from longfat.suites.lopez2008 import ack_rules, bounds, rules
 from longfat.suites.lopez2008 import friendly_rules as friendly
 from longfat.suites.lopez2008.networks import (
     BEGIN_S,
@@ -263,7 +263,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "of the number; the least and the greatest mean rate of a flow are within the range, widened by "
         f"{percent(bounds.WIDER)} % on both sides (chosen here).",
         ("acks",),
-        rules.no_ack_loss,
+        ack_rules.no_ack_loss,
         settings=ACKS_SETTINGS,
         values=_printed(("xcp", 0.0), bounds.RATES_MBPS["xcp", 0.0]),
     ),
@@ -279,7 +279,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         f"{short(bounds.FAIR)} or above after {_range(bounds.EVEN_AGAIN_S)} s. Mean rates spread more "
         "than without loss of ACKs (chosen here).",
         ("acks",),
-        rules.ack_loss,
+        ack_rules.ack_loss,
         settings=ACKS_SETTINGS,
         values=_printed(("xcp", 0.1), (81.0, 98.0)),
     ),
@@ -295,7 +295,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         f"{SILENCE_FROM_S:g} s on. The least and the greatest mean rate are within the range, widened by "
         f"{percent(bounds.WIDER)} % on both sides (chosen here).",
         ("acks",),
-        rules.mirrored,
+        ack_rules.mirrored,
         settings=ACKS_SETTINGS,
         values=_printed(("xcp-r", 0.1), bounds.RATES_MBPS["xcp-r", 0.1]),
     ),
@@ -306,7 +306,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         f"XCP has at least {'one timeout' if bounds.TIMEOUTS == 1.0 else f'{bounds.TIMEOUTS:g} timeouts'}, "
         "mean over repeats; XCP-r has none in any repeat.",
         ("three",),
-        rules.three,
+        ack_rules.three,
         settings=(
             ACKS_SETTINGS[0],
             Setting(
@@ -326,7 +326,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         f"{_near(bounds.FILLED[0], None)} of that without loss; after ten RTTs the share is at least "
         f"{short(bounds.FULL)} (chosen here).",
         ("one",),
-        rules.one,
+        ack_rules.one,
         settings=(
             Setting(
                 "bottleneck", "1 Gbit/s, 100 ms, 12500 packets", "5.1.1 has 1 Gbit/s; the rest " + CHOSEN_HERE
@@ -342,7 +342,7 @@ CLAIMS: tuple[Claim[Data], ...] = (
         f"with the mirror; with the first formula it is off by at least {percent(bounds.FIRST_OFF)} %, or "
         "packets are dropped (chosen here).",
         ("formula",),
-        rules.formula,
+        ack_rules.formula,
         settings=(
             Setting("flows", "two, 40 and 160 ms, 100 Mbit/s, 1000 packets, no loss of ACKs", CHOSEN_HERE),
         ),

@@ -221,7 +221,7 @@ def peering(mode: Mode) -> list[Run]:
 
 def merge(mode: Mode) -> list[Run]:
     """Fig. 4.10."""
-    return _clouds(mode, {}, networks.merge(networks.ORACLE), 4, ("i", "j"), 400)
+    return _clouds(mode, {}, networks.merge(networks.ORACLE), 5, ("i", "j"), 400)
 
 
 def merge_above(mode: Mode) -> list[Run]:
@@ -248,8 +248,8 @@ def errors(mode: Mode) -> list[Run]:
     """Figs. 4.15 to 4.17: TCP, and XCP-i with estimates that are wrong by 5 to 20 %."""
     rooms = networks.CLOUD_BUFFERS
     return _clouds(
-        mode, {"protocol": "newreno"}, networks.merge(None, rooms), 4, ("i", "j"), 400, protocol="newreno"
-    ) + _clouds(mode, {"protocol": "xcp"}, networks.merge(networks.WRONG, rooms), 4, ("i", "j"), 400)
+        mode, {"protocol": "newreno"}, networks.merge(None, rooms), 5, ("i", "j"), 400, protocol="newreno"
+    ) + _clouds(mode, {"protocol": "xcp"}, networks.merge(networks.WRONG, rooms), 5, ("i", "j"), 400)
 
 
 def layer_two(mode: Mode) -> list[Run]:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from longfat.figure.data import Curve, Figure, Panel, Table, points
+from longfat.runs import metrics
 from longfat.runs.theory import sawtooth_under_bps, sine_capacity_bps
 from longfat.suites.kit.curves import repeats, thinned
 from longfat.suites.kit.suite import Runs
-from longfat.suites.lopez2008.reduction import Row
+from longfat.suites.lopez2008.reduction import Row, filled
 from longfat.suites.lopez2008.settings import (
     ACKS_FALLS_S,
     ACKS_S,
@@ -34,6 +35,8 @@ from longfat.words import Mode
 
 RATE_AXIS = "rate, Mbit/s"
 TIME_AXIS = "time, s"
+ALPHA = 0.4
+"""XCP's share of the spare capacity that is given out in a control interval (6.1)."""
 GREY, RED = 6, 1
 """Strokes of lines that are not measured."""
 MOST_BINS = 500
@@ -401,7 +404,7 @@ def three(runs: Runs, mode: Mode) -> Figure:
 
 
 def one(runs: Runs, mode: Mode) -> Figure:
-    """5.1.1: one flow fills a constant capacity."""
+    """5.1.1: one flow fills a constant capacity, and how fast it can."""
     curves = [
         history(f"{loss:.0%} of the ACKs lost", first(runs, ack_loss=loss), "xcp", number, 0.02)
         for number, loss in enumerate(runs.distinct("ack_loss"))
@@ -412,9 +415,37 @@ def one(runs: Runs, mode: Mode) -> Figure:
         "How fast one XCP flow fills 1 Gbit/s",
         "100 ms."
         + shown(runs)
-        + " The thesis expects 70 % after one RTT and 91 % after two, all of it without loss.",
-        (rates("", curves, 3.0),),
-        columns=1,
+        + " The thesis expects 70 % after one RTT and 91 % after two when 30 % of the ACKs are lost. But in "
+        f"a control interval, which is one RTT, XCP's router gives out at most alpha = {ALPHA:g} of the "
+        f"spare capacity, of which 70 % arrive: after n RTTs at most {0.7 * ALPHA:g} n of the link. "
+        "The thesis's numbers are those of alpha = 1.",
+        (rates("over time", curves, 3.0), _filling(runs)),
+    )
+
+
+def _filling(runs: Runs) -> Panel:
+    """Returns the share of the link that is filled after each RTT, with the bounds that alpha sets."""
+    count = 10
+    after = [float(number) for number in range(1, count + 1)]
+    curves = []
+    for number, loss in enumerate(runs.distinct("ack_loss")):
+        found = [filled(Row(row))[:count] for row in runs.where(ack_loss=loss)]
+        means, errors = zip(
+            *(metrics.mean_stderr(shares) for shares in zip(*found, strict=True)), strict=True
+        )
+        curves.append(
+            Curve(f"{loss:.0%} of the ACKs lost", tuple(after), means, errors, None, "points", number)
+        )
+        most = [min(1.0, ALPHA * (1.0 - loss) * rtts) for rtts in after]
+        curves.append(dashed(f"at most, {loss:.0%} lost", after, most, GREY + number))
+    curves.append(dashed("thesis, 30% lost", after, [1.0 - 0.3**rtts for rtts in after], RED))
+    return Panel(
+        "after each RTT",
+        "round-trip times since the first data",
+        "share of the link",
+        tuple(curves),
+        x_range=(0.0, count + 0.5),
+        y_range=(0.0, 1.1),
     )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from longfat.suites.kit.checks import above, at_least, at_most, below, within_factor
-from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.claims import Check, Finding, Measured
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.lopez2008 import bounds
-from longfat.suites.lopez2008.reduction import Row, mean, rows
+from longfat.suites.lopez2008.reduction import Row, figure, mean, rows
 from longfat.suites.lopez2008.settings import (
     FRIENDLY_MBPS,
     FRIENDLY_RTTS_MS,
@@ -45,6 +45,12 @@ def starved(data: Data) -> Finding:
             "at_20_ms": [near, near_left, near_cwnd],
         },
         f"At 20 ms: {near:.1f} Mbit/s, then {near_left:.2f} with a window of {near_cwnd:.1f}.",
+        figure(
+            "XCP's rate from 15 to 16 s, Mbit/s",
+            map(picks[0], rows(data["starved"], rtt_ms=100)),
+            30.0,
+            log=True,
+        ),
     )
 
 
@@ -72,6 +78,10 @@ def one_and_two(data: Data) -> Finding:
         {"near": near, "far": far, "near_by_text": by_text[0], "far_by_text": by_text[1]},
         f"Updated once a control interval: XCP {_range(by_text[0]['xcp'])} and "
         f"{_range(by_text[1]['xcp'])} Mbit/s.",
+        figure(
+            "20 ms: XCP's rate from 30 s on, Mbit/s",
+            map(_rate((30.0, float(FRIENDLY_S))), rows(data["one-two"], rtt_ms=20, update="packet")),
+        ),
     )
 
 
@@ -86,7 +96,12 @@ def ten_tcp(data: Data) -> Finding:
         ("100 ms, 20 to 30 s", far, (20.0, 30.0), 400.0, 600.0),
     )
     checks, texts, values = _as_printed(printed, "xcp", "newreno")
-    return Finding(tuple(checks), "XCP / TCP: " + "; ".join(texts) + " Mbit/s", values)
+    return Finding(
+        tuple(checks),
+        "XCP / TCP: " + "; ".join(texts) + " Mbit/s",
+        values,
+        figure=figure("20 ms, 60 to 70 s: XCP, Mbit/s", map(_rate((60.0, 70.0)), near), printed[0][3]),
+    )
 
 
 def ten_xcp(data: Data) -> Finding:
@@ -106,7 +121,16 @@ def ten_xcp(data: Data) -> Finding:
         above("20 ms, 30 to 50 s: TCP above its share, Mbit/s", two, FRIENDLY_MBPS * 2.0 / 12.0),
         below("100 ms, 60 to 70 s: TCP below its share, Mbit/s", tcp, share),
     ]
-    return Finding(tuple(checks), "TCP / XCP: " + "; ".join(texts) + " Mbit/s", values)
+    return Finding(
+        tuple(checks),
+        "TCP / XCP: " + "; ".join(texts) + " Mbit/s",
+        values,
+        figure=figure(
+            "20 ms, 60 to 70 s: TCP, Mbit/s",
+            (row.rate_mbps((60.0, 70.0), "newreno") for row in near),
+            printed[0][3],
+        ),
+    )
 
 
 def half(data: Data) -> Finding:
@@ -130,6 +154,7 @@ def half(data: Data) -> Finding:
         "mean distance of TCP's 10 s averages from those with all inspected: "
         + ", ".join(f"{value:.0f} Mbit/s at {rtt} ms" for rtt, value in apart.items()),
         {"apart_mbps": {str(rtt): value for rtt, value in apart.items()}},
+        figure=Measured("20 ms: TCP's mean distance over 10 s, Mbit/s", apart[20]),
     )
 
 

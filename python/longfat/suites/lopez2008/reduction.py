@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from longfat.runs import metrics
 from longfat.store.kept import kept_as
+from longfat.suites.kit.claims import Measured
 from longfat.suites.kit.suite import Runs
-from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, SCOUT
+from longfat.suites.lopez2008.settings import CROSS, DATAGRAMS, ONE_MBPS, ONE_RTT_MS, SCOUT
 
 UNMEASURED = (DATAGRAMS, SCOUT, CROSS)
 Array = NDArray[np.float64]
@@ -140,3 +141,21 @@ def rows(runs: Runs, **coordinates: Any) -> list[Row]:
 def mean(values: Iterable[float]) -> float:
     """Returns the mean over repeats."""
     return float(np.mean(list(values)))
+
+
+def filled(row: Row) -> list[float]:
+    """Returns the share of `ONE_MBPS` that arrives in each of 15 RTTs from one after the first data on."""
+    rtt_s = 1e-3 * ONE_RTT_MS
+    first = float(row.edges_s()[np.flatnonzero(row.summed_mbps() > 0.0)[0]])
+    return [
+        row.rate_mbps((first + number * rtt_s, first + (number + 1) * rtt_s)) / ONE_MBPS
+        for number in range(1, 16)
+    ]
+
+
+def figure(
+    label: str, values: Iterable[float], published: float | None = None, *, log: bool = False
+) -> Measured:
+    """Returns the one number of a claim: the mean over repeats of these values, with its standard error."""
+    value, stderr = metrics.mean_stderr(list(values))
+    return Measured(label, value, stderr, published, log)

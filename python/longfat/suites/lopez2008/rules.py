@@ -1,49 +1,36 @@
-"""The rules of the claims of chapters 2 to 5. `claims` has their texts."""
+"""The rules of the claims of chapters 2 to 4. `claims` has their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from longfat.numbers import finite
 from longfat.runs import metrics
-from longfat.suites.kit.checks import above, at_least, at_most, below, between, within_factor
-from longfat.suites.kit.claims import Check, Finding
+from longfat.suites.kit.checks import at_least, at_most, below, between, within_factor
+from longfat.suites.kit.claims import Finding
 from longfat.suites.kit.suite import Data, Find, Runs
 from longfat.suites.kit.text import listed, seconds
 from longfat.suites.lopez2008 import bounds, networks
-from longfat.suites.lopez2008.reduction import Row, mean, rows
+from longfat.suites.lopez2008.reduction import Row, figure, mean, rows
 from longfat.suites.lopez2008.settings import (
-    ACKS_FALLS_S,
-    ACKS_S,
-    AFTER_FALL_S,
     BOTTLENECK_S,
-    FORMULA_FROM_S,
-    FORMULA_RTTS_MS,
-    FORMULA_S,
     HARD_S,
     HARDER_S,
     INEFFICIENT_S,
     NEVER_FROM_S,
-    ONE_MBPS,
-    ONE_RTT_MS,
     OVERSHOOTS_S,
-    SECOND_FALL_S,
     SETTLE_S,
     SHORT_SPAN_S,
-    SILENCE_FROM_S,
     SINE_S,
     STAGED_EVERY_S,
     STAGED_FOR_S,
     STAGED_MBPS,
-    TABLE_5_1,
-    TAKEN_OVER_S,
-    THREE_CASES,
-    THREE_S,
     TITLES,
     VCP_JOIN_S,
+    VCP_S,
     Variation,
     available_mbps,
 )
@@ -61,6 +48,8 @@ def joined_vcp(data: Data) -> Finding:
         ),
         f"first flow at {first:.1f} Mbit/s; fair {seconds(time, '.0f')} after the second started",
         {"first_mbps": first, "fair_after_s": finite(time)},
+        # never within the run counts as its end
+        figure=figure("time to fairness, s", (min(each, VCP_S - VCP_JOIN_S) for each in times), 100.0),
     )
 
 
@@ -68,13 +57,14 @@ def staged(protocol: str) -> Find:
     """LOP-2d and LOP-2e."""
 
     def find(data: Data) -> Finding:
-        fair, full, lost = [], [], 0.0
+        fair, full, lost, least = [], [], 0.0, []
         for row in rows(data[protocol]):
             lost = max(lost, row.dropped())
             for begin, end, active in _stages():
                 rates = row.rates_mbps((begin + SETTLE_S, end))
                 fair.append(metrics.jain([rates[index] for index in active]))
                 full.append(sum(rates) / STAGED_MBPS)
+            least.append(min(fair[-len(_stages()) :]))
         return Finding(
             (
                 at_least("least Jain's index of a stage", min(fair), bounds.FAIR),
@@ -84,6 +74,7 @@ def staged(protocol: str) -> Find:
             f"Jain's index {min(fair):.3f} and more, {min(full):.3f} and more of the link, {lost:.0f} "
             f"dropped",
             {"jain": min(fair), "used": min(full), "dropped": lost},
+            figure=figure("least Jain's index of a stage", least),
         )
 
     return find
@@ -94,16 +85,21 @@ def sine_near(data: Data) -> Finding:
     found = {
         name: _wasted(data["sine-100"], name, "sine", INEFFICIENT_S) for name in ("newreno", "hstcp", "xcp")
     }
-    lost = _dropped(data["sine-100"].where(protocol="xcp"))
+    lost = dropped(data["sine-100"].where(protocol="xcp"))
     return Finding(
         (
-            between("NewReno's inefficiency", found["newreno"], *_near(bounds.NEWRENO_NEAR)),
+            between("NewReno's inefficiency", found["newreno"], *around(bounds.NEWRENO_NEAR)),
             below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
             below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
             at_most("packets of XCP dropped", lost, 0.0),
         ),
         f"inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
+        figure=figure(
+            "NewReno's inefficiency",
+            _wastes(data["sine-100"], "newreno", "sine", INEFFICIENT_S),
+            bounds.NEWRENO_NEAR,
+        ),
     )
 
 
@@ -116,7 +112,7 @@ def sine_far(data: Data) -> Finding:
         for row in rows(runs, protocol="newreno")
         for at in np.arange(NEVER_FROM_S, SINE_S, SHORT_SPAN_S)
     )
-    lost = _dropped(runs.where(protocol="xcp"))
+    lost = dropped(runs.where(protocol="xcp"))
     return Finding(
         (
             below(
@@ -124,12 +120,15 @@ def sine_far(data: Data) -> Finding:
                 most,
                 bounds.NEVER_MBPS,
             ),
-            between("HSTCP's inefficiency", found["hstcp"], *_near(bounds.HSTCP_FAR)),
+            between("HSTCP's inefficiency", found["hstcp"], *around(bounds.HSTCP_FAR)),
             below("XCP's inefficiency", found["xcp"], bounds.EFFICIENT),
             at_most("packets of XCP dropped", lost, 0.0),
         ),
         f"NewReno up to {most:.0f} Mbit/s; inefficiency: {listed(found, TITLES, 3)}; XCP's drops: {lost:.0f}",
         {"newreno_most_mbps": most, "inefficiency": found, "xcp_dropped": lost},
+        figure=figure(
+            "HSTCP's inefficiency", _wastes(runs, "hstcp", "sine", INEFFICIENT_S), bounds.HSTCP_FAR
+        ),
     )
 
 
@@ -137,7 +136,7 @@ def steps_near(data: Data) -> Finding:
     """LOP-3c."""
     runs = data["steps-100"]
     found = {name: _wasted(runs, name, "steps", HARD_S) for name in ("hstcp", "xcp")}
-    lost = _dropped(runs.where(protocol="xcp"))
+    lost = dropped(runs.where(protocol="xcp"))
     return Finding(
         (
             below("HSTCP's inefficiency", found["hstcp"], bounds.EFFICIENT),
@@ -146,6 +145,7 @@ def steps_near(data: Data) -> Finding:
         f"inefficiency from {HARD_S[0]:g} to {HARD_S[1]:g} s: {listed(found, TITLES, 3)}; XCP's drops: "
         f"{lost:.0f}",
         {"inefficiency": found, "xcp_dropped": lost},
+        figure=figure("HSTCP's inefficiency", _wastes(runs, "hstcp", "steps", HARD_S)),
     )
 
 
@@ -161,7 +161,7 @@ def steps_far(data: Data) -> Finding:
     added = {name: found[name] - before[name] for name in found}
     return Finding(
         (
-            between("HSTCP's inefficiency", found["hstcp"], *_near(bounds.HSTCP_STEPS_FAR)),
+            between("HSTCP's inefficiency", found["hstcp"], *around(bounds.HSTCP_STEPS_FAR)),
             *(
                 at_least(
                     f"queue of XCP within {SHORT_SPAN_S:g} s of {at:g} s, packets",
@@ -180,6 +180,9 @@ def steps_far(data: Data) -> Finding:
             "inefficiency_100": before,
             "queues": {f"{at:g}": peak for at, peak in peaks.items()},
         },
+        figure=figure(
+            "HSTCP's inefficiency", _wastes(far, "hstcp", "steps", HARDER_S), bounds.HSTCP_STEPS_FAR
+        ),
     )
 
 
@@ -206,6 +209,12 @@ def unaware_bottleneck(data: Data) -> Finding:
         ),
         f"{sent['a']:.1f} / {sent['b']:.1f} / {sent['c']:.1f} MB; the third loses {loss:.3f} of its packets",
         {"megabytes": sent, "loss_ratio": loss},
+        figure=figure(
+            "XCP with a drop-tail bottleneck, MB",
+            (sum(row.each("megabytes")) for row in rows(runs, case="c")),
+            bounds.MEGABYTES["c"],
+            log=True,
+        ),
     )
 
 
@@ -232,6 +241,9 @@ def peering(data: Data) -> Finding:
         f"{rate['clouds']:.2f} Mbit/s through the clouds, {rate['all XCP']:.2f} without; {lost:.0f} dropped, "
         f"{timeouts:.0f} timeouts",
         {"mbps": rate, "dropped": lost, "timeouts": timeouts},
+        figure=figure(
+            "rate over that without clouds", (row.rate_mbps(span) / rate["all XCP"] for row in through), 1.0
+        ),
     )
 
 
@@ -246,6 +258,7 @@ def merge(data: Data) -> Finding:
         ),
         f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s; {lost:.0f} dropped",
         {"mbps": rate, "dropped": lost},
+        figure=figure("i, Mbit/s", _settled_each(data["merge"], "i"), 280.0),
     )
 
 
@@ -260,6 +273,17 @@ def merge_above(data: Data) -> Finding:
         ),
         ", ".join(f"{name} {value:.1f}" for name, value in rate.items()) + " Mbit/s",
         {"mbps": rate},
+        figure=figure(
+            "k over i",
+            (
+                k / i
+                for k, i in zip(
+                    _settled_each(data["merge-above"], "k"),
+                    _settled_each(data["merge-above"], "i"),
+                    strict=True,
+                )
+            ),
+        ),
     )
 
 
@@ -270,6 +294,7 @@ def fork(data: Data) -> Finding:
         tuple(between(f"{name}, Mbit/s", value, *bounds.FORK_MBPS) for name, value in rate.items()),
         f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s",
         {"mbps": rate},
+        figure=figure("i, Mbit/s", _settled_each(data["fork"], "i"), 250.0),
     )
 
 
@@ -311,146 +336,16 @@ def errors(data: Data) -> Finding:
             "least_mbps": least,
             "off_mbps": [early, late],
         },
-    )
-
-
-def no_ack_loss(data: Data) -> Finding:
-    """LOP-5a."""
-    lost, means = _table(data, "xcp", 0.0)
-    return Finding(
-        (*_losses(lost, TABLE_5_1["xcp", 0.0]), *_spread(means, *bounds.RATES_MBPS["xcp", 0.0])),
-        _table_text(lost, means),
-        {"lost": lost, "mbps": means},
-    )
-
-
-def ack_loss(data: Data) -> Finding:
-    """LOP-5b."""
-    lost, means = _table(data, "xcp", 0.1)
-    _, without = _table(data, "xcp", 0.0)
-    found = rows(data["acks"], protocol="xcp", ack_loss=0.1)
-    after = (SECOND_FALL_S, SECOND_FALL_S + TAKEN_OVER_S)
-    most = mean(max(_peak(row, index, after) for index in row.among("xcp")) for row in found)
-    idle = mean(max(row.idle_s(after, index) for index in row.among("xcp")) for row in found)
-    settled = mean(_stable_after(row, SECOND_FALL_S) for row in found)
-    fall = f"{SECOND_FALL_S:g} s"
-    spread = (means[1] - means[0]) / (without[1] - without[0])
-    return Finding(
-        (
-            *_losses(lost, TABLE_5_1["xcp", 0.1]),
-            at_least(
-                f"greatest rate of a flow after {fall}, over a second, Mbit/s", most, bounds.TAKES_OVER_MBPS
-            ),
-            at_least(f"longest silence of a flow after {fall}, s", idle, bounds.SILENT_S),
-            between(f"time until shares are even again after {fall}, s", settled, *bounds.EVEN_AGAIN_S),
-            above("spread of the mean rates over that without loss", spread, 1.0),
+        figure=figure(
+            "TCP's sender i, MB",
+            (row.each("megabytes", "i")[0] for row in rows(runs, protocol="newreno")),
+            published["newreno", "i"],
+            log=True,
         ),
-        f"{_table_text(lost, means)}; after {fall} one flow up to {most:.0f} Mbit/s, another idle for "
-        f"{idle:.1f} s, even again after {settled:.1f} s",
-        {"lost": lost, "mbps": means, "most_mbps": most, "idle_s": idle, "even_after_s": settled},
     )
 
 
-def mirrored(data: Data) -> Finding:
-    """LOP-5c."""
-    lost, means = _table(data, "xcp-r", 0.1)
-    unmirrored, _ = _table(data, "xcp", 0.1)
-    found = rows(data["acks"], protocol="xcp-r", ack_loss=0.1)
-    span = (SILENCE_FROM_S, float(ACKS_S))
-    idle = mean(max(row.idle_s(span, index) for index in row.among("xcp-r")) for row in found)
-    return Finding(
-        (
-            *_losses(lost, TABLE_5_1["xcp-r", 0.1]),
-            *(
-                below(f"lost at {at:g} s, XCP's", lost[number], unmirrored[number])
-                for number, at in enumerate(ACKS_FALLS_S)
-            ),
-            below("longest silence of a flow, s", idle, bounds.NOT_SILENT_S),
-            *_spread(means, *bounds.RATES_MBPS["xcp-r", 0.1]),
-        ),
-        f"{_table_text(lost, means)}; longest silence {idle:.1f} s",
-        {"lost": lost, "mbps": means, "idle_s": idle},
-    )
-
-
-def three(data: Data) -> Finding:
-    """LOP-5d."""
-    runs = data["three"]
-    counts = {
-        (name, loss): mean(sum(row.each("timeouts")) for row in rows(runs, protocol=name, ack_loss=loss))
-        for name, loss in THREE_CASES
-    }
-    idle = {
-        name: mean(
-            max(row.idle_s((SILENCE_FROM_S, float(THREE_S)), index) for index in row.among())
-            for row in rows(runs, protocol=name, ack_loss=0.3)
-        )
-        for name in ("xcp", "xcp-r")
-    }
-    return Finding(
-        (
-            at_least("XCP's timeouts, mean over repeats", counts["xcp", 0.3], bounds.TIMEOUTS),
-            at_most("XCP-r's timeouts", counts["xcp-r", 0.3], 0.0),
-        ),
-        f"timeouts: XCP {counts['xcp', 0.3]:.1f} (without loss of ACKs {counts['xcp', 0.0]:.1f}), XCP-r "
-        f"{counts['xcp-r', 0.3]:.1f}; longest silence {idle['xcp']:.1f} and {idle['xcp-r']:.1f} s",
-        {"timeouts": {f"{name}, {loss:g}": value for (name, loss), value in counts.items()}, "idle_s": idle},
-    )
-
-
-def one(data: Data) -> Finding:
-    """LOP-5e."""
-    filled = {loss: _filled(rows(data["one"], ack_loss=loss)) for loss in (0.0, 0.3)}
-    lossy, clean = filled[0.3], filled[0.0]
-    return Finding(
-        (
-            between("filled after one RTT", lossy[0], *_near(bounds.FILLED[0])),
-            between("filled after two RTTs", lossy[1], *_near(bounds.FILLED[1])),
-            between(
-                "filled after one RTT, over that without loss", lossy[0] / clean[0], *_near(bounds.FILLED[0])
-            ),
-            at_least("filled after ten RTTs", lossy[9], bounds.FULL),
-        ),
-        "filled after 1, 2, 3, 5, 10 RTTs: "
-        + ", ".join(f"{lossy[number - 1]:.2f}" for number in (1, 2, 3, 5, 10))
-        + "; without loss "
-        + ", ".join(f"{clean[number - 1]:.2f}" for number in (1, 2, 3, 5, 10)),
-        {"filled": lossy, "filled_without_loss": clean},
-    )
-
-
-def formula(data: Data) -> Finding:
-    """LOP-5f."""
-    runs = data["formula"]
-    span = (FORMULA_FROM_S, float(FORMULA_S))
-    rate = {
-        name: [
-            mean(row.rate_mbps(span, f"{name}-{rtt}") for row in rows(runs, protocol=name))
-            for rtt in FORMULA_RTTS_MS
-        ]
-        for name in ("xcp", "xcp-r", "xcp-r-first")
-    }
-    apart = {
-        name: max(abs(mbps / xcp - 1.0) for mbps, xcp in zip(rate[name], rate["xcp"], strict=True))
-        for name in ("xcp-r", "xcp-r-first")
-    }
-    lost = _dropped(runs.where(protocol="xcp-r-first"))
-    wrong = max(apart["xcp-r-first"], 1.0 if lost else 0.0)
-    return Finding(
-        (
-            at_most("the mirror's greatest distance from XCP's rates", apart["xcp-r"], bounds.MIRROR_WITHIN),
-            at_least("the first formula's distance (1 if packets are dropped)", wrong, bounds.FIRST_OFF),
-        ),
-        "; ".join(
-            f"{TITLES[name]} " + " / ".join(f"{mbps:.1f}" for mbps in values) + " Mbit/s"
-            for name, values in rate.items()
-        )
-        + f"; the first formula's drops: {lost:.0f}",
-        {"mbps": rate, "first_dropped": lost},
-    )
-
-
-def _near(published: float) -> tuple[float, float]:
+def around(published: float) -> tuple[float, float]:
     """Returns the bounds around a number of the thesis."""
     return published - bounds.NEAR, published + bounds.NEAR
 
@@ -476,65 +371,26 @@ def _fair_after(row: Row, joined_s: float) -> float:
 
 def _wasted(runs: Runs, protocol: str, variation: Variation, span: tuple[float, float]) -> float:
     """Returns the inefficiency (3.5): 1 less the arrived over the available bits, mean over repeats."""
+    return mean(_wastes(runs, protocol, variation, span))
+
+
+def _wastes(runs: Runs, protocol: str, variation: Variation, span: tuple[float, float]) -> list[float]:
+    """Returns the same of each repeat."""
     there = available_mbps(variation, span)
-    return mean(metrics.inefficiency(there, row.rate_mbps(span)) for row in rows(runs, protocol=protocol))
+    return [metrics.inefficiency(there, row.rate_mbps(span)) for row in rows(runs, protocol=protocol)]
 
 
-def _dropped(runs: Runs) -> float:
+def dropped(runs: Runs) -> float:
+    """Returns the packets that all links dropped in the worst repeat."""
     return max(Row(row).dropped() for row in runs)
 
 
 def _settled(runs: Runs, names: Sequence[str]) -> dict[str, float]:
     """Returns mean rates in the second half."""
+    return {name: mean(_settled_each(runs, name)) for name in names}
+
+
+def _settled_each(runs: Runs, name: str) -> list[float]:
+    """Returns a flow's mean rate in the second half of each repeat."""
     span = (0.5 * (networks.BEGIN_S + networks.MERGE_S), networks.MERGE_S)
-    return {name: mean(row.rate_mbps(span, name) for row in rows(runs)) for name in names}
-
-
-def _table(data: Data, protocol: str, loss: float) -> tuple[list[float], list[float]]:
-    """Returns the packets lost at both falls, and the least and greatest mean rate of a flow."""
-    found = rows(data["acks"], protocol=protocol, ack_loss=loss)
-    lost = [mean(row.lost((at, at + AFTER_FALL_S)) for row in found) for at in ACKS_FALLS_S]
-    means = [mean(pick(row.each("means_mbps")) for row in found) for pick in (min, max)]
-    return lost, means
-
-
-def _losses(lost: Sequence[float], printed: Sequence[float]) -> Iterable[Check]:
-    for at, value, number in zip(ACKS_FALLS_S, lost, printed, strict=True):
-        yield within_factor(f"packets lost at {at:g} s", value, number, bounds.LOST_FACTOR)
-
-
-def _spread(means: Sequence[float], least: float, most: float) -> Iterable[Check]:
-    ends = ((1.0 - bounds.WIDER) * least, (1.0 + bounds.WIDER) * most)
-    yield between("least mean rate of a flow, Mbit/s", means[0], *ends)
-    yield between("greatest mean rate of a flow, Mbit/s", means[1], *ends)
-
-
-def _table_text(lost: Sequence[float], means: Sequence[float]) -> str:
-    return f"lost {lost[0]:.0f} and {lost[1]:.0f}; mean rates {means[0]:.1f} to {means[1]:.1f} Mbit/s"
-
-
-def _peak(row: Row, index: int, span: tuple[float, float]) -> float:
-    """Returns a flow's greatest rate over a second."""
-    return max(row.rates_mbps((at, at + 1.0))[index] for at in np.arange(span[0], span[1] - 1.0, 0.5))
-
-
-def _stable_after(row: Row, fall_s: float) -> float:
-    """Returns the time after a fall until Jain's index over a second stays fair (for 30 s)."""
-    moments = np.arange(fall_s, fall_s + 30.0, 1.0)
-    uneven = [at for at in moments if not metrics.jain(row.rates_mbps((at, at + 1.0))) >= bounds.FAIR]
-    return float(uneven[-1] + 1.0 - fall_s) if uneven else 0.0
-
-
-def _filled(found: Sequence[Row]) -> list[float]:
-    """Returns the share of the capacity that arrives in each RTT, beginning one RTT after the first data."""
-    rtt_s = 1e-3 * ONE_RTT_MS
-    shares = []
-    for row in found:
-        first = float(row.edges_s()[np.flatnonzero(row.summed_mbps() > 0.0)[0]])
-        shares.append(
-            [
-                row.rate_mbps((first + number * rtt_s, first + (number + 1) * rtt_s)) / ONE_MBPS
-                for number in range(1, 16)
-            ]
-        )
-    return [float(value) for value in np.mean(shares, axis=0)]
+    return [row.rate_mbps(span, name) for row in rows(runs)]

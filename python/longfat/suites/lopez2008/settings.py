@@ -19,28 +19,26 @@ PACKET_BITS = 8.0 * 1076.0
 """A segment of 1024 bytes with TCP's headers."""
 MBPS = 1e6
 
-STACK: dict[str, Any] = {"mss": MSS, "delayed_ack": False}
-"""Options of all flows; ns-2's TCPSink acknowledges each packet."""
+STACK: dict[str, Any] = {"stack": "ns-2", "mss": MSS}
+"""Options of all flows: ns-2's one-way agents, whose sink acknowledges each packet. XCP's is Reno's."""
 TUNED: dict[str, Any] = {"initial_ssthresh": 21_000.0, "max_window": 24_000.0}
 """Options of TCP in chapter 3. TCP fills 1 Gbit/s at 100 ms "during the startup" and has its first losses "at
 second 10 approximately" whatever the RTT. Path and buffer hold 24 000 segments at 100 ms. With 21 000 the
 buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, and to 370 (13 s) at 200 ms.
 """
-SELECTIVE: dict[str, Any] = STACK | {"recovery": "prr"}
-"""Options of TCP with SACK; ns-2's recovery ends at ssthresh, as in proportional rate reduction."""
 
 FLOWS: dict[str, dict[str, Any]] = {
     "newreno": STACK | {"algorithm": "newreno"},
-    "sack": SELECTIVE | {"algorithm": "sack"},
-    "hstcp": SELECTIVE | {"algorithm": "hstcp"},
-    "cubic": SELECTIVE | {"algorithm": "cubic"},
-    # ns-2's XCP agent is a Reno sender: it has no SACK
-    "xcp": STACK | {"algorithm": "xcp", "sack": False},
-    "xcp-r": STACK | {"algorithm": {"name": "xcp-r", "variant": "mirror"}, "sack": False},
-    "xcp-r-first": STACK | {"algorithm": {"name": "xcp-r", "variant": "first"}, "sack": False},
-    "jetmax": STACK | {"algorithm": "jetmax", "sack": False},
-    "jetmax-r": STACK | {"algorithm": "jetmax-r", "sack": False},
-    "vcp": STACK | {"algorithm": "vcp", "sack": False},
+    "sack": STACK | {"algorithm": "sack"},
+    # tcl/test/test-suite-tcpHighspeed.tcl runs windowOption_ 8 in Agent/TCP/Sack1
+    "hstcp": STACK | {"algorithm": "hstcp"},
+    "cubic": STACK | {"algorithm": "cubic"},
+    "xcp": STACK | {"algorithm": "xcp"},
+    "xcp-r": STACK | {"algorithm": {"name": "xcp-r", "variant": "mirror"}},
+    "xcp-r-first": STACK | {"algorithm": {"name": "xcp-r", "variant": "first"}},
+    "jetmax": STACK | {"algorithm": "jetmax", "loss_detection": "newreno"},
+    "jetmax-r": STACK | {"algorithm": "jetmax-r", "loss_detection": "newreno"},
+    "vcp": STACK | {"algorithm": "vcp", "loss_detection": "newreno"},
 }
 """The table of a flow of each protocol."""
 TITLES = {
@@ -148,11 +146,12 @@ Variation = Literal["sine", "steps", "acks", "three"]
 COMMON_SETTINGS = (
     Setting("simulator", "ns-2.30 with Katabi's XCP", "3.1.3.2, 4.6"),
     Setting(
-        "segments", "1024 bytes of payload", "3.1.3.1; headers of 52 bytes, XCP's 20 more " + CHOSEN_HERE
+        "segments", "1024 bytes of payload", "3.1.3.1; headers of 40 bytes, 12 for timestamps, XCP's 20 more"
     ),
-    Setting("acknowledgements", "of each segment", CHOSEN_HERE + ": ns-2's TCPSink"),
-    Setting("TCP, XCP", "NewReno's recovery, no SACK", "3; ns-2's XCP agent is a Reno sender"),
-    Setting("HSTCP", "SACK and proportional reduction", CHOSEN_HERE + ": ns-2's SACK ends at ssthresh too"),
+    Setting("hosts", 'stack = "ns-2"; the sink acknowledges each segment', "ns-2's one-way agents"),
+    Setting("TCP", "NewReno", "3.1.3.2; in chapters 4 and 6 " + CHOSEN_HERE),
+    Setting("XCP", "Reno's recovery, no SACK", "ns-2's Agent/TCP/Reno/XCP"),
+    Setting("HSTCP", "SACK, recovery ends at ssthresh", CHOSEN_HERE + ": ns-2's Sack1 with windowOption_ 8"),
     Setting(
         "repeats", f"5, over seeds: each start within {SMALL_START_S:g} s", CHOSEN_HERE + "; the thesis: one"
     ),
