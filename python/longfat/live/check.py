@@ -18,6 +18,8 @@ KERNELS_OWN = (
     "delayed_ack_timeout",
     "byte_counting",
     "host_tick",
+    "interrupt_moderation",
+    "send_jitter",
     "rto_min",
     "quick_start",
 )

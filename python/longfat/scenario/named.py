@@ -104,6 +104,7 @@ Router = Annotated[RouterSpec, _form("routers", RouterSpec, "xcp")]
 TCP_OPTIONS = frozenset(
     {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
     | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "rtt_samples", "ecn", "quick_start"}
+    | {"send_jitter"}
 )
 """Keys of a flow that mean nothing to transports over UDP."""
 

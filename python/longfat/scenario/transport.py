@@ -69,6 +69,10 @@ class Transport(Part):
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
     host_tick: Tick = 0.0
     """Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once."""
+    interrupt_moderation: Tick = 0.0
+    """Both hosts take packets at interrupts at least this far apart. With 0 they take each one at once."""
+    send_jitter: Tick = 0.0
+    """What the sender's host may send waits for a random time up to this, in order. With 0 it does not."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
     """Least margin of the retransmission timeout above the smoothed RTT."""
     ecn: Switch = False
