@@ -134,6 +134,7 @@ def _connection(connection: Connection) -> Plan:
         # Left out where it is the default, so that runs stored before this key existed stay valid.
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
         **({} if part.quick_acks == 16 else {"quick_acks": part.quick_acks}),
+        **({} if math.isinf(part.max_burst) else {"max_burst": part.max_burst}),
         **({"cwnd_moderation": True} if part.cwnd_moderation else {}),
         **({} if part.slow_start_limit == 2.0 else {"slow_start_limit": _finite(part.slow_start_limit)}),
     }
