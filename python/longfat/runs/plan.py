@@ -23,6 +23,7 @@ from longfat.scenario.model import Scenario
 from longfat.scenario.named import Element
 from longfat.scenario.network import REVERSE
 from longfat.scenario.resolved import Connection, Limit, ResolvedBackground, ResolvedFlow, ResolvedLink
+from longfat.scenario.transport import Transport
 
 Plan = dict[str, Any]
 
@@ -107,6 +108,29 @@ def _finite(segments: float) -> float | None:
     return None if math.isinf(segments) else segments
 
 
+NEWER_KEYS = {
+    "interrupt_moderation": "interrupt_moderation_s",
+    "send_jitter": "send_jitter_s",
+    "rtt_samples": "rtt_samples",
+    "quick_acks": "quick_acks",
+    "timestamps": "timestamps",
+    "rto_min_of": "rto_min_of",
+    "rto_tick": "rto_tick_s",
+    "initial_rto": "initial_rto_s",
+    "loss_detection": "loss_detection",
+    "max_burst": "max_burst",
+    "cwnd_moderation": "cwnd_moderation",
+    "slow_start_limit": "slow_start_limit",
+}
+"""Transport keys that are younger than stored runs, with their names in the plan."""
+
+
+def _newer(part: Transport) -> Plan:
+    """Leaves keys out where they have their default, so that runs stored before they existed stay valid."""
+    given = {name: getattr(part, key) for key, name in NEWER_KEYS.items() if part.differs(key)}
+    return {name: _finite(value) if isinstance(value, float) else value for name, value in given.items()}
+
+
 def _connection(connection: Connection) -> Plan:
     part = connection.transport
     algorithm = connection.algorithm
@@ -133,18 +157,7 @@ def _connection(connection: Connection) -> Plan:
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
         "quick_start_bps": part.quick_start,
-        # Left out where they are the default, so that runs stored before these keys existed stay valid.
-        **({"interrupt_moderation_s": part.interrupt_moderation} if part.interrupt_moderation > 0.0 else {}),
-        **({"send_jitter_s": part.send_jitter} if part.send_jitter > 0.0 else {}),
-        **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
-        **({} if part.quick_acks == 16 else {"quick_acks": part.quick_acks}),
-        **({} if part.timestamps else {"timestamps": False}),
-        **({} if part.rto_min_of == "margin" else {"rto_min_of": part.rto_min_of}),
-        **({} if part.rto_tick == 0.0 else {"rto_tick_s": part.rto_tick}),
-        **({} if part.initial_rto == 1.0 else {"initial_rto_s": part.initial_rto}),
-        **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
-        **({"cwnd_moderation": True} if part.cwnd_moderation else {}),
-        **({} if part.slow_start_limit == 2.0 else {"slow_start_limit": _finite(part.slow_start_limit)}),
+        **_newer(part),
     }
 
 

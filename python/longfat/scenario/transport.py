@@ -57,6 +57,8 @@ class Transport(Part):
     """The window at the beginning."""
     max_window: SegmentsOrInfinite = math.inf
     """The receiver's window."""
+    max_burst: SegmentsOrInfinite = math.inf
+    """The most segments that one ACK releases; the rest waits for the next ACK."""
     slow_start: Literal["standard", "limited"] = "standard"
     """Standard slow-start, or the limited one of RFC 3742."""
     max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
@@ -148,6 +150,10 @@ class Transport(Part):
     @model_serializer(mode="wrap")
     def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
+
+    def differs(self, key: str) -> bool:
+        """Whether a key has another value than its default."""
+        return bool(getattr(self, key) != type(self).model_fields[key].default)
 
     @property
     def header_bytes(self) -> int:
