@@ -57,6 +57,7 @@ TRANSPORT: dict[str, Any] = {
     "initial_ssthresh": 50,
     "initial_window": 10,
     "max_window": 20,
+    "max_burst": 3,
     "slow_start": "limited",
     "max_ssthresh": 50,
     "delayed_ack": False,

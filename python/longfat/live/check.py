@@ -12,6 +12,7 @@ from longfat.words import shown
 KERNELS_OWN = (
     "initial_ssthresh",
     "max_window",
+    "max_burst",
     "slow_start",
     "max_ssthresh",
     "delayed_ack",

@@ -139,6 +139,7 @@ def _connection(connection: Connection) -> Plan:
         **({} if part.rto_tick == 0.0 else {"rto_tick_s": part.rto_tick}),
         **({} if part.initial_rto == 1.0 else {"initial_rto_s": part.initial_rto}),
         **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
+        **({} if math.isinf(part.max_burst) else {"max_burst": part.max_burst}),
         **({"cwnd_moderation": True} if part.cwnd_moderation else {}),
         **({} if part.slow_start_limit == 2.0 else {"slow_start_limit": _finite(part.slow_start_limit)}),
     }

@@ -57,6 +57,8 @@ class Transport(Part):
     """The window at the beginning."""
     max_window: SegmentsOrInfinite = math.inf
     """The receiver's window."""
+    max_burst: SegmentsOrInfinite = math.inf
+    """The most segments that one ACK releases; the rest waits for the next ACK."""
     slow_start: Literal["standard", "limited"] = "standard"
     """Standard slow-start, or the limited one of RFC 3742."""
     max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start

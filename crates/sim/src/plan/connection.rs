@@ -21,12 +21,12 @@ pub enum SlowStart {
     Limited,
 }
 
-/// Of plans that are older than the key: Linux TCP_MAX_QUICKACKS.
+/// The value in plans that are older than the key: Linux TCP_MAX_QUICKACKS.
 const fn quick_acks() -> u32 {
     16
 }
 
-/// Of plans that are older than the key: RFC 3465, section 2.2, L.
+/// The value in plans that are older than the key: RFC 3465, section 2.2, L.
 const fn slow_start_limit() -> Option<f64> {
     Some(2.0)
 }
@@ -60,6 +60,8 @@ pub struct ConnectionPlan {
     pub initial_window: f64,
     /// Largest cwnd, segments; unlimited if null.
     pub max_window: Option<f64>,
+    /// Most segments that one acknowledgement or timeout releases; unlimited if null.
+    pub max_burst: Option<f64>,
     /// Standard or limited slow-start.
     pub slow_start: SlowStart,
     /// Threshold of limited slow-start, segments.
@@ -216,6 +218,7 @@ impl ConnectionPlan {
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;
         within(&key("initial_window"), self.initial_window, 1.0, 1e9)?;
         within(&key("initial_ssthresh"), self.initial_ssthresh.unwrap_or(2.0), 1.0, 1e12)?;
+        within(&key("max_burst"), self.max_burst.unwrap_or(1.0), 1.0, 1e9)?;
         within(&key("slow_start_limit"), self.slow_start_limit.unwrap_or(1.0), 1.0, 1e9)?;
         within(&key("max_window"), self.max_window.unwrap_or(1.0), 1.0, 1e12)?;
         within(&key("max_ssthresh"), self.max_ssthresh, 1.0, 1e12)?;

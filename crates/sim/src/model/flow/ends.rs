@@ -54,6 +54,7 @@ impl<'a> Carrier<'a> {
                     initial_window: plan.initial_window,
                     initial_ssthresh: plan.initial_ssthresh.unwrap_or(f64::INFINITY),
                     max_window: plan.max_window.unwrap_or(f64::INFINITY),
+                    max_burst: plan.max_burst.unwrap_or(f64::INFINITY),
                     max_ssthresh: match plan.slow_start {
                         SlowStart::Limited => plan.max_ssthresh,
                         SlowStart::Standard => f64::INFINITY,
