@@ -122,11 +122,15 @@ fn any_flow() -> impl Strategy<Value = Value> {
         Just(("onoff", json!({"rate": 0.9, "on": 0.2, "off": 0.3, "periods": "exponential"}))),
     ];
     let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
-    (algorithm, 0.0..0.1, tick, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
-        |((algorithm, parameters), rtt_s, tick, access, back, delayed, start_s)| {
+    let host = (tick.clone(), tick.clone(), tick);
+    (algorithm, 0.0..0.1, host, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
+        |((algorithm, parameters), rtt_s, (tick, moderation, jitter), access, back, delayed, start_s)| {
             let (forward, reverse) = if back { (1, 0) } else { (0, 1) };
+            let mut flow = flow("", algorithm);
+            flow["interrupt_moderation_s"] = json!(0.7 * moderation);
+            flow["send_jitter_s"] = json!(0.3 * jitter);
             with(
-                flow("", algorithm),
+                flow,
                 json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
                     "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
             )
@@ -146,6 +150,7 @@ proptest! {
         queues in [any_queue(), any_queue()],
         ecn in any::<bool>(),
         users in 0u64..12,
+        tick_s in prop_oneof![2 => Just(0.0), 1 => 1e-5..0.02],
         rest_s in prop_oneof![Just(1e-6), Just(0.01), Just(1.0)],
     ) {
         let named = flows.into_iter().enumerate();
@@ -155,9 +160,12 @@ proptest! {
         plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
         for (i, queue) in queues.into_iter().enumerate() {
             plan["links"][i]["queue"] = queue;
+            plan["links"][i]["service_tick_s"] = json!(tick_s);
         }
         let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
+        pages["flow"]["interrupt_moderation_s"] = json!(0.1 * tick_s);
+        pages["flow"]["send_jitter_s"] = json!(0.1 * tick_s);
         // users that rest for less than a batch open their next connection in the batch in which the last one
         // ends
         let mut files = surge("surge", users);

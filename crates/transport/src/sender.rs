@@ -148,7 +148,6 @@ impl Sender {
             receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(&config.rto),
             max_burst: config.max_burst as u64,
-            rtt: RttEstimator::new(config.rto_min),
             config,
             controller,
             window,

@@ -22,6 +22,8 @@ KERNELS_OWN = (
     "slow_start_limit",
     "cwnd_moderation",
     "host_tick",
+    "interrupt_moderation",
+    "send_jitter",
     "rto_min",
     "rto_min_of",
     "rto_tick",

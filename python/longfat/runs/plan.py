@@ -58,6 +58,8 @@ def _link(link: ResolvedLink) -> Plan:
         "loss": _loss(link.loss),
         "ack_loss": _loss(link.ack_loss),
     }
+    if link.service_tick_s > 0.0:  # left out without a tick, as in plans stored before this key existed
+        rest |= {"service_tick_s": link.service_tick_s, "clock": link.clock}
     if link.nodes is None:
         number = {"rate_bps": float(link.rate), "capacity": rest.pop("capacity"), "delay_s": link.delay_s}
         return {"name": link.name, **number, **rest}
@@ -132,6 +134,8 @@ def _connection(connection: Connection) -> Plan:
         "ecn": part.ecn,
         "quick_start_bps": part.quick_start,
         # Left out where they are the default, so that runs stored before these keys existed stay valid.
+        **({"interrupt_moderation_s": part.interrupt_moderation} if part.interrupt_moderation > 0.0 else {}),
+        **({"send_jitter_s": part.send_jitter} if part.send_jitter > 0.0 else {}),
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
         **({} if part.quick_acks == 16 else {"quick_acks": part.quick_acks}),
         **({} if part.timestamps else {"timestamps": False}),

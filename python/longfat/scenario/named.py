@@ -107,6 +107,7 @@ TCP_OPTIONS = frozenset(
     | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "rtt_samples", "ecn", "quick_start"}
     | {"timestamps", "initial_rto", "rto_tick", "rto_min_of"}
     | {"loss_detection"}
+    | {"send_jitter"}
 )
 """Keys of a flow that mean nothing to transports over UDP."""
 

@@ -87,6 +87,10 @@ class Transport(Part):
     """Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip."""
     host_tick: Tick = 0.0
     """Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once."""
+    interrupt_moderation: Tick = 0.0
+    """Both hosts take packets at interrupts at least this far apart. With 0 they take each one at once."""
+    send_jitter: Tick = 0.0
+    """What the sender's host may send waits for a random time up to this, in order. With 0 it does not."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
     """Least margin of the retransmission timeout above the smoothed RTT, or least timeout: `rto_min_of`."""
     rto_min_of: Literal["margin", "timeout"] = "margin"

@@ -94,6 +94,14 @@ pub struct ConnectionPlan {
     pub rtt_samples: RttSamples,
     /// Granularity of the host's timer, seconds; 0 for none.
     pub host_tick_s: f64,
+    /// Least time between two interrupts of a host's network card, seconds; 0 for no limit. Plans leave the
+    /// key out for 0.
+    #[serde(default)]
+    pub interrupt_moderation_s: f64,
+    /// Longest random delay of what the sender's host sends, seconds; 0 for none. Plans leave the key out for
+    /// 0.
+    #[serde(default)]
+    pub send_jitter_s: f64,
     /// Floor of the retransmission timeout's margin, seconds.
     pub rto_min_s: f64,
     /// What the floor bounds. Plans leave out this and the next three where they are the default, as with
@@ -233,6 +241,8 @@ impl ConnectionPlan {
         }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
+        within(&key("interrupt_moderation_s"), self.interrupt_moderation_s, 0.0, 10.0)?;
+        within(&key("send_jitter_s"), self.send_jitter_s, 0.0, 10.0)?;
         within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0)?;
         within(&key("rto_tick_s"), self.rto_tick_s, 0.0, 10.0)?;
         within(&key("initial_rto_s"), self.initial_rto_s.unwrap_or(1.0), 1e-3, 60.0)?;
