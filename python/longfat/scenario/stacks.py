@@ -175,6 +175,12 @@ LINUX_2_6_6 = Stack(
             True,
             "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
         ),
+        Setting(
+            "interrupt_moderation",
+            "125 us",
+            "LLS 2007, Table I: Intel 82540EM, e1000 5.2.39; Linux 2.6.12-rc2, "
+            "drivers/net/e1000/e1000_param.c: 8000 interrupts a second",
+        ),
     ),
     (
         "What is by default as on these hosts, and so needs no key: delayed ACKs and byte "

@@ -21,12 +21,12 @@ pub enum SlowStart {
     Limited,
 }
 
-/// Of plans that are older than the key: Linux TCP_MAX_QUICKACKS.
+/// The value in plans that are older than the key: Linux TCP_MAX_QUICKACKS.
 const fn quick_acks() -> u32 {
     16
 }
 
-/// Of plans that are older than the key: RFC 3465, section 2.2, L.
+/// The value in plans that are older than the key: RFC 3465, section 2.2, L.
 const fn slow_start_limit() -> Option<f64> {
     Some(2.0)
 }
