@@ -10,7 +10,7 @@ from longfat.suites.ha2006.assumptions import ASSUMPTIONS
 from longfat.suites.ha2006.claims import CLAIMS
 from longfat.suites.ha2006.experiments import EXPERIMENTS
 from longfat.suites.ha2006.reduction import reduce_run
-from longfat.suites.ha2006.settings import PAPER
+from longfat.suites.ha2006.settings import MEASURED, PAPER
 from longfat.suites.kit.suite import Suite
 
 SUITE = Suite(
@@ -21,4 +21,5 @@ SUITE = Suite(
     claims=CLAIMS,
     reduce=reduce_run,
     assumptions=ASSUMPTIONS,
+    counts=lambda run: run.coordinates["algorithm"] in MEASURED,
 )

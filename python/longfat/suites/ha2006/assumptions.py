@@ -140,6 +140,20 @@ ASSUMPTIONS = (
         ),
     ),
     Assumption(
+        id="initial-ssthresh",
+        question="The slides do not say whether BIC and CUBIC kept the initial ssthresh of their modules.",
+        readings=(
+            Reading("stack", "100 segments, as in Linux 2.6.16.", "the stack's page", Change()),
+            Reading(
+                "infinite",
+                "Slow-start ends with the first loss.",
+                "plausible because the other protocols start so; the suite's base until 2026",
+                Change(flows={"initial_ssthresh": "infinite"}),
+            ),
+        ),
+        claims=("1", "2", "3", "5", "6", "7"),
+    ),
+    Assumption(
         id="rate-halving",
         question="The slides do not say how far the kernels let the window fall in recovery.",
         readings=(

@@ -244,7 +244,7 @@ class Study:
         for name in names:
             places = variant.places[name] = []
             for run, base_key in zip(self.grids[name], self.keys[name], strict=True):
-                if repeats is not None and int(run.coordinates.get("repeat", 0)) >= repeats:
+                if repeats is not None and not self._wanted(run, repeats):
                     continue
                 document = dict(run.document)
                 for _, reading in parts:
@@ -255,6 +255,10 @@ class Study:
                     key = self._key(document, run.packets, source)
                 places.append((run.coordinates, key, key != base_key))
         return variant
+
+    def _wanted(self, run: Run, repeats: int) -> bool:
+        """Whether a reading needs a run: one of the first repeats, and one that the claims are about."""
+        return int(run.coordinates.get("repeat", 0)) < repeats and self.suite.counts(run)
 
     def _pair(self, first: Variant, second: Variant, claims: Sequence[Claim[Data]]) -> Variant:
         """Plans two readings at once; two that no scenario can have together are a result, not an error."""

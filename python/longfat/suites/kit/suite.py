@@ -53,7 +53,8 @@ class Suite:
     """The experiments and the claims of one paper. ``reduce`` turns a Result into a row in the worker.
 
     ``assumptions`` is what the paper leaves open, with the readings of each. ``closed`` says why nothing is
-    open in a claim on which fewer than two readings bear, by the claim's id.
+    open in a claim on which fewer than two readings bear, by the claim's id. ``counts`` says whether the
+    claims are about a run; readings leave out those that only figures show.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Suite:
     reduce: Callable[[Any], dict[str, Any]]
     assumptions: tuple[Assumption, ...] = ()
     closed: Mapping[str, str] = field(default_factory=dict)
+    counts: Callable[[Run], bool] = lambda run: True
 
     def experiment(self, name: str) -> Experiment:
         """Returns the experiment of that name."""

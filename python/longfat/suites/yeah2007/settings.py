@@ -156,7 +156,7 @@ def scenario(
     }
     if loss:
         bottleneck["loss"] = loss
-    transport = STACK if ssthresh is None else {**STACK, "initial_ssthresh": ssthresh}
+    transport = {**STACK, "initial_ssthresh": "infinite" if ssthresh is None else ssthresh}
     document: dict[str, Any] = {
         "title": title,
         "duration": f"{duration_s:g} s",
