@@ -134,6 +134,7 @@ def _connection(connection: Connection) -> Plan:
         # Left out where it is the default, so that runs stored before this key existed stay valid.
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
         **({} if part.quick_acks == 16 else {"quick_acks": part.quick_acks}),
+        **({"ssthresh_cache": True} if part.ssthresh_cache else {}),
         **({} if math.isinf(part.max_burst) else {"max_burst": part.max_burst}),
         **({"cwnd_moderation": True} if part.cwnd_moderation else {}),
         **({} if part.slow_start_limit == 2.0 else {"slow_start_limit": _finite(part.slow_start_limit)}),
@@ -142,9 +143,11 @@ def _connection(connection: Connection) -> Plan:
 
 def _flows(flows: Iterable[ResolvedFlow]) -> Iterator[Plan]:
     """Yields the entry of each flow; the connection of a [[flow]] is written once for all its flows."""
-    for _, found in groupby(flows, attrgetter("key")):
+    for hosts, (_, found) in enumerate(groupby(flows, attrgetter("key"))):
         alike = list(found)
         connection = _connection(alike[0].connection)
+        if alike[0].connection.transport.ssthresh_cache:
+            connection["hosts"] = hosts
         for flow in alike:
             yield {
                 "name": flow.name,
