@@ -120,6 +120,7 @@ NEWER_KEYS = {
     "loss_detection": "loss_detection",
     "max_burst": "max_burst",
     "cwnd_moderation": "cwnd_moderation",
+    "ssthresh_cache": "ssthresh_cache",
     "slow_start_limit": "slow_start_limit",
 }
 """Transport keys that are younger than stored runs, with their names in the plan."""
@@ -163,9 +164,11 @@ def _connection(connection: Connection) -> Plan:
 
 def _flows(flows: Iterable[ResolvedFlow]) -> Iterator[Plan]:
     """Yields the entry of each flow; the connection of a [[flow]] is written once for all its flows."""
-    for _, found in groupby(flows, attrgetter("key")):
+    for hosts, (_, found) in enumerate(groupby(flows, attrgetter("key"))):
         alike = list(found)
         connection = _connection(alike[0].connection)
+        if alike[0].connection.transport.ssthresh_cache:
+            connection["hosts"] = hosts
         for flow in alike:
             yield {
                 "name": flow.name,
