@@ -55,6 +55,7 @@ TRANSPORT: dict[str, Any] = {
     "algorithm": "htcp",
     "mss": "1000 B",
     "initial_ssthresh": 50,
+    "ssthresh_cache": True,
     "initial_window": 10,
     "max_window": 20,
     "max_burst": 3,

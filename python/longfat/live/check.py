@@ -11,6 +11,7 @@ from longfat.words import shown
 
 KERNELS_OWN = (
     "initial_ssthresh",
+    "ssthresh_cache",
     "max_window",
     "max_burst",
     "slow_start",

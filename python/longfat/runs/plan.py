@@ -143,6 +143,7 @@ def _connection(connection: Connection) -> Plan:
         **({} if part.rto_tick == 0.0 else {"rto_tick_s": part.rto_tick}),
         **({} if part.initial_rto == 1.0 else {"initial_rto_s": part.initial_rto}),
         **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
+        **({"ssthresh_cache": True} if part.ssthresh_cache else {}),
         **({} if math.isinf(part.max_burst) else {"max_burst": part.max_burst}),
         **({"cwnd_moderation": True} if part.cwnd_moderation else {}),
         **({} if part.slow_start_limit == 2.0 else {"slow_start_limit": _finite(part.slow_start_limit)}),
@@ -151,9 +152,11 @@ def _connection(connection: Connection) -> Plan:
 
 def _flows(flows: Iterable[ResolvedFlow]) -> Iterator[Plan]:
     """Yields the entry of each flow; the connection of a [[flow]] is written once for all its flows."""
-    for _, found in groupby(flows, attrgetter("key")):
+    for hosts, (_, found) in enumerate(groupby(flows, attrgetter("key"))):
         alike = list(found)
         connection = _connection(alike[0].connection)
+        if alike[0].connection.transport.ssthresh_cache:
+            connection["hosts"] = hosts
         for flow in alike:
             yield {
                 "name": flow.name,

@@ -53,6 +53,8 @@ class Transport(Part):
     """Payload of a full segment; with the headers this makes a packet of 1500 bytes of IP."""
     initial_ssthresh: SegmentsOrInfinite = math.inf
     """The slow-start threshold at the beginning."""
+    ssthresh_cache: Switch = False
+    """Begin with the slow-start threshold that earlier connections between the same two hosts left."""
     initial_window: Segments = 3.0  # RFC 3390 for this segment size
     """The window at the beginning."""
     max_window: SegmentsOrInfinite = math.inf

@@ -64,6 +64,9 @@ pub struct FlowPlan {
     pub start_s: DistributionPlan,
     /// Payload to send, bytes; endless if null.
     pub bytes: Option<u64>,
+    /// Flows with the same number lie between the same two hosts, which matters with
+    /// [`ConnectionPlan::ssthresh_cache`]; hosts of its own if null.
+    pub hosts: Option<u64>,
     /// The options of its connection.
     #[serde(flatten)]
     pub connection: ConnectionPlan,
@@ -174,6 +177,8 @@ pub struct CheckedFlow {
     pub start: Distribution,
     /// Payload to send, bytes; endless if `None`.
     pub bytes: Option<u64>,
+    /// The number of its hosts, if other flows have the same ones.
+    pub hosts: Option<u64>,
     /// The options of its connection.
     pub connection: CheckedConnection,
 }
@@ -256,7 +261,7 @@ impl FlowPlan {
             return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
         }
         let connection = self.connection.check(at, links)?;
-        Ok(CheckedFlow { name: self.name, start, bytes: self.bytes, connection })
+        Ok(CheckedFlow { name: self.name, start, bytes: self.bytes, hosts: self.hosts, connection })
     }
 }
 

@@ -56,6 +56,10 @@ pub struct ConnectionPlan {
     pub header_bytes: u32,
     /// Initial slow-start threshold, segments; unlimited if null.
     pub initial_ssthresh: Option<f64>,
+    /// Begin with the slow-start threshold that earlier connections between the same two hosts have left, if
+    /// there is one.
+    #[serde(default)]
+    pub ssthresh_cache: bool,
     /// Initial cwnd, segments.
     pub initial_window: f64,
     /// Largest cwnd, segments; unlimited if null.
