@@ -51,7 +51,7 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
 
 
 def _link(link: ResolvedLink) -> Plan:
-    rest = {
+    rest: Plan = {
         "capacity": link.rate.plan if isinstance(link.rate, VaryingRate) else None,
         "queue": _element(link.queue) | _limit(link.limit),
         "router": link.router and _element(link.router),

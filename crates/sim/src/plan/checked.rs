@@ -17,9 +17,9 @@ const MOST_FLOWS: usize = 1_000_000;
 /// A run, as read from JSON: numbers only, in SI units.
 ///
 /// The scenario's defaults are filled in already. A key may be missing from a plan in two cases only. Where
-/// null is accepted, a missing key means null. And `layer2` of a link and some keys of a [`ConnectionPlan`]
-/// are missing from plans that are older than these keys, and have their defaults there; plans are stored
-/// under digests of their text, so new ones leave such keys of a connection out as well.
+/// null is accepted, a missing key means null. And keys that are newer than stored plans have a default
+/// there, such as `rtt_samples` of a connection; plans are stored under digests of their text, so new ones
+/// leave these keys out as well where they have their defaults. (Only `layer2` of a link is always there.)
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
