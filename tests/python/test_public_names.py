@@ -15,7 +15,7 @@ import pytest
         ("longfat", "run run_many Result Scenario InputError ScenarioError AlgorithmError LongfatError"),
         ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
-        ("longfat.suites", "get names run_suite"),
+        ("longfat.suites", "get names run_suite run_assumptions"),
         ("longfat.plan", "build"),
         ("longfat.plots", "draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
     ],

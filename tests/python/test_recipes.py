@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import textwrap
@@ -9,9 +10,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
 
 import worlds
 from longfat import suites
+from longfat.cli.app import app
 from longfat.errors import InputError
 from longfat.suites.kit.claims import judge
 
@@ -49,6 +52,45 @@ def test_the_example_suite_runs_and_comes_to_the_verdicts_of_its_paper(example, 
         "EX-2": "reproduced",
     }
     assert "Scalable TCP does not" in outcome.report_path.read_text(encoding="utf-8")
+
+
+def test_the_example_suite_runs_under_its_readings_from_the_command_line(example, tmp_path):
+    command = [
+        "suite",
+        str(example),
+        "--assumptions",
+        "--json",
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    ran = CliRunner().invoke(app, command)
+    assert ran.exit_code == 0, ran.stderr
+    answer = json.loads(ran.stdout)
+    headline = answer["headline"]
+    assert headline["base"] + headline["reading"] + headline["none"] == headline["claims"] == 2
+    found = {entry["id"]: entry for entry in answer["assumptions"]["claims"]}
+    assert [len(found[name]["readings"]) for name in ("EX-1", "EX-2")] == [1, 2]
+    assert found["EX-2"]["figure"] == {"label": "ratio", "published": None, "log": True}
+    assert all(reading["runs_changed"] for entry in found.values() for reading in entry["readings"])
+    assert "2 claims: " in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--assumption", "acks"], "--assumption: accepted: only together with --assumptions"),
+        (["--readings-repeats", "2"], "--readings-repeats: accepted: only together with --assumptions"),
+        (["--assumptions", "--assumption", "ack"], 'no such assumption, did you mean "acks"'),
+        (["--assumptions", "--readings-repeats", "0"], "--readings-repeats"),
+    ],
+)
+def test_options_of_readings_that_make_no_sense_are_refused(example, tmp_path, options, said):
+    ran = CliRunner().invoke(app, ["suite", str(example), *options, "--out", str(tmp_path / "out")])
+    assert ran.exit_code == 2 or isinstance(ran.exception, InputError)
+    assert said in ran.stderr + str(ran.exception)
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_example_suite_satisfies_what_every_suite_has_to(example):

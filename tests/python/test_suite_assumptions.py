@@ -681,6 +681,15 @@ def test_a_zero_on_a_logarithmic_axis_stands_below_all_other_values(tmp_path):
     assert axis.get_xlim()[0] > 0.0
 
 
+def test_a_span_that_reaches_below_zero_is_shaded_to_the_end_of_a_logarithmic_axis():
+    figure = tornado_of([0.02], base=0.01, log=True)
+    wide = replace(figure.panels[0], marked=(-0.005, 0.025))
+    layout = plotly.draw(replace(figure, panels=(wide,)))["layout"]
+    (shade,) = layout["shapes"]
+    assert shade["x1"] == 0.025
+    assert math.log10(shade["x0"]) == pytest.approx(layout["xaxis"]["range"][0])
+
+
 @pytest.mark.parametrize("log", [False, True])
 def test_a_tornado_without_a_single_value_still_draws(tmp_path, log):
     figure = tornado_of([None, None], base=0.0, log=log)

@@ -15,6 +15,7 @@ from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.store.kept import reduction_key
 from longfat.suites.kit.claims import judge
+from longfat.suites.kit.effects import figure_of
 from longfat.suites.kit.suite import Data
 
 
@@ -46,6 +47,8 @@ EXPERIMENTS = [
     for suite in SUITES
     for experiment in suite.experiments
 ]
+OPEN = [suite for suite in SUITES if suite.assumptions or suite.closed]
+"""The suites with a table of assumptions."""
 WORLDS = {"lopez2008": ("quick",)}
 """The modes in which a suite's claims are judged; the histories of a full world of the thesis are large."""
 SOME_CLAIMS = {("theory", "SWITCH_FACTOR")}
@@ -126,6 +129,31 @@ def test_every_run_is_a_valid_scenario_at_its_own_place(suite, experiment, mode)
     for run in runs:
         if mode == "quick" or run.coordinates["repeat"] == first:
             Scenario.from_dict(run.document, source=experiment.name)
+
+
+@pytest.mark.parametrize("suite", OPEN, ids=lambda suite: suite.name)
+def test_a_table_of_assumptions_is_complete_and_each_reading_gives_valid_scenarios(suite):
+    suite.check_assumptions()
+    for assumption in suite.assumptions:
+        claims = [claim for claim in suite.claims if assumption in suite.bearing(claim.id)]
+        names = {name for claim in claims for name in claim.experiments}
+        for reading in assumption.readings[1:]:
+            changed = 0
+            for name in names:
+                for run in suite.experiment(name).runs("quick"):
+                    document = reading.change.apply(run.document)
+                    changed += document != run.document
+                    source = f"{assumption.id}: {reading.name}, {name}"
+                    if run.coordinates["repeat"] == 0:
+                        Scenario.from_dict(document, source=source)
+            assert changed, f"{assumption.id}: {reading.name} changes no run of the claims that it bears on"
+
+
+@pytest.mark.parametrize(("suite", "claim"), CLAIMS)
+def test_the_figure_of_a_claim_is_a_number_where_everything_is_as_published(suite, claim):
+    figure = figure_of(claim.find(worlds.published(suite.name, "quick")))
+    assert figure.label
+    assert claim.reports or not math.isnan(figure.value)
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)

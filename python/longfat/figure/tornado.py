@@ -42,6 +42,10 @@ class _Axis:
         """Returns where a value is drawn; 0 stands at the least value of a logarithmic axis."""
         return max(value, self.least) if self.log else value
 
+    def span(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """Returns the part of a span that the axis shows."""
+        return max(ends[0], self.low), min(ends[1], self.high)
+
 
 def inches(panel: Tornado) -> float:
     """Returns the height of a panel on paper."""
@@ -53,7 +57,7 @@ def draw_panel(panel: Tornado, axis: Axes) -> None:
     """Draws a panel with matplotlib."""
     scale = _axis(panel)
     if panel.marked:
-        ends = [scale.place(end) for end in panel.marked]
+        ends = scale.span(panel.marked)
         axis.axvspan(*ends, color=style.MARKED_COLOUR, alpha=style.MARKED_OPACITY, linewidth=0, zorder=0)
     named: set[str] = set()
     for row, bar in enumerate(panel.bars):
@@ -159,7 +163,7 @@ def _layout(panel: Tornado, scale: _Axis) -> dict[str, Any]:
     names = ["<br>".join(_lines(bar.label)) for bar in panel.bars]
     shapes = []
     if panel.marked:
-        low, high = (scale.place(end) for end in panel.marked)
+        low, high = scale.span(panel.marked)
         shapes.append(
             {
                 "type": "rect",
@@ -211,7 +215,8 @@ def _axis(panel: Tornado) -> _Axis:
     known = [value for value in (*drawn, *(panel.marked or ())) if math.isfinite(value)]
     positive = [value for value in drawn if 0.0 < value < math.inf]
     if panel.x_log and positive:
-        low, high = min(positive), max(positive)
+        # the upper end of the span is shown; the lower one may be negative
+        low, high = min(positive), max(*positive, *(panel.marked or (0.0,)))
         if any(value <= 0.0 for value in drawn):
             low /= BELOW
         room = max((high / low) ** MARGIN, 1.05)
