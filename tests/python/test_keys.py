@@ -55,8 +55,10 @@ TRANSPORT: dict[str, Any] = {
     "algorithm": "htcp",
     "mss": "1000 B",
     "initial_ssthresh": 50,
+    "ssthresh_cache": True,
     "initial_window": 10,
     "max_window": 20,
+    "max_burst": 3,
     "slow_start": "limited",
     "max_ssthresh": 50,
     "delayed_ack": False,
@@ -70,6 +72,8 @@ TRANSPORT: dict[str, Any] = {
     "cwnd_moderation": True,
     "rtt_samples": "last",
     "host_tick": "1 ms",
+    "interrupt_moderation": "125 us",
+    "send_jitter": "0.1 ms",
     "rto_min": "1 s",
     "rto_min_of": "timeout",
     "rto_tick": "10 ms",
@@ -93,6 +97,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
             "router": "xcp",
             "loss": 0.01,
             "ack_loss": 0.01,
+            "service_tick": "1 ms",
             "access_rate": "2 Gbit/s",
             "reverse_rate": "5 Mbit/s",
             "reverse_buffer": "20 packets",
@@ -112,6 +117,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
             "router": "xcp",
             "loss": 0.01,
             "ack_loss": 0.01,
+            "service_tick": "1 ms",
             "layer": 2,
             "duplex": False,
         },
@@ -205,7 +211,7 @@ def test_every_key_reaches_the_plan_and_the_core_reads_it(base: dict[str, Any], 
 
 def test_every_transport_key_says_what_udp_and_the_kernel_do_with_it() -> None:
     keys = set(Transport.model_fields)
-    over_udp = {"algorithm", "mss", "host_tick", "rto_min"}
+    over_udp = {"algorithm", "mss", "host_tick", "interrupt_moderation", "rto_min"}
     assert keys - TCP_OPTIONS == over_udp, "scenario/named.py: TCP_OPTIONS"
     set_in_the_kernel = {"algorithm", "mss", "initial_window", "sack", "recovery", "rtt_samples", "ecn"}
     set_in_the_kernel |= {"loss_detection"}

@@ -53,6 +53,11 @@ to = "b"
         ({"flow": [{"algorithm": "hstcp-lp", "rtt": "40 ms"}]}, "no form in the Linux kernel"),
         ({"flow": [{"algorithm": {"name": "hstcp", "low_window": 40}, "rtt": "40 ms"}]}, "low_window = 40"),
         ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "host_tick": "1 ms"}]}, "flow.0.host_tick"),
+        (
+            {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "interrupt_moderation": "125 us"}]},
+            "flow.0.interrupt_moderation",
+        ),
+        ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "send_jitter": "1 ms"}]}, "flow.0.send_jitter"),
         ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "sack": False}]}, "flow.0.sack = false"),
         (
             {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno"}]},

@@ -354,11 +354,13 @@ impl<'a> Router<'a> {
         while let Some(packet) = self.link.dropped.pop() {
             self.lose(packet);
         }
-        while let Some((packet, departure)) = self.link.departed.pop() {
+        let mut departed = core::mem::take(&mut self.link.departed);
+        for (packet, departure) in departed.drain(..) {
             let Some(path) = &self.paths[packet.flow().0 as usize] else { continue };
             let at = departure + path.delay(packet.kind());
             self.put(at, Stop::Host, packet);
         }
+        self.link.departed = departed;
     }
 
     fn lose(&mut self, packet: RealPacket) {

@@ -90,6 +90,60 @@ fn batches_that_grow_when_near_connections_have_left_give_the_same_bytes() {
 }
 
 #[test]
+fn connections_hand_their_threshold_on_alike_by_both_drivers() {
+    let mut users = surge("users", 20);
+    let mut brief = short("brief");
+    let mut pages = web("pages", 20);
+    let named = |i: u32| {
+        let flow = with(
+            flow(&i.to_string(), "sack"),
+            json!({"bytes": 400_000, "start_s": 0.7 * f64::from((7 * i) % 12)}),
+        );
+        let mut flow = with(flow, json!({"rtt_s": 0.02}));
+        flow["hosts"] = json!(i % 2);
+        flow
+    };
+    let run = |cached: bool, mut parts: Vec<Value>, mut flows: Vec<Value>| {
+        parts.iter_mut().for_each(|part| part["flow"]["ssthresh_cache"] = json!(cached));
+        flows.iter_mut().for_each(|flow| flow["ssthresh_cache"] = json!(cached));
+        let mut plan = dumbbell(20e6, 30, 12.0, flows);
+        plan["background"] = json!(parts);
+        run_by_both(&plan)
+    };
+    for part in [&mut users, &mut brief, &mut pages] {
+        part["flow"]["rtt_s"] = json!(0.02);
+    }
+    let flows: Vec<Value> = (0..12).map(named).collect();
+    let (plain, cached) = (
+        run(false, vec![users.clone(), brief.clone(), pages.clone()], flows.clone()),
+        run(true, vec![users, brief, pages], flows),
+    );
+    let first = |outcome: &longfat_sim::Outcome, name: &str| column(&outcome.flows, name, "ssthresh")[119];
+    assert!(first(&plain, "1") != first(&cached, "1") || first(&plain, "3") != first(&cached, "3"));
+    let lost = |outcome: &longfat_sim::Outcome| outcome.summary.links[0].packets_dropped;
+    assert!(lost(&cached) < lost(&plain), "{} of {}", lost(&cached), lost(&plain));
+}
+
+#[test]
+fn a_flow_begins_with_the_threshold_that_the_flow_before_it_left_between_the_same_hosts() {
+    // the first one ends in congestion avoidance; the second follows, the third lies between other hosts
+    let sized = |name: &str, start_s: f64, hosts: u64| {
+        let mut sized =
+            with(flow(name, "sack"), json!({"bytes": 3_000_000, "start_s": start_s, "rtt_s": 0.02}));
+        (sized["hosts"], sized["ssthresh_cache"]) = (json!(hosts), json!(true));
+        sized
+    };
+    let flows = vec![sized("second", 10.0, 1), sized("first", 0.0, 1), sized("third", 10.0, 2)];
+    let outcome = run_by_both(&dumbbell(20e6, 30, 12.0, flows));
+    let at =
+        |name: &str, column_of: &str, s: f64| column(&outcome.flows, name, column_of)[(10.0 * s) as usize];
+    let (cwnd, ssthresh) = (at("first", "cwnd", 9.9), at("first", "ssthresh", 9.9));
+    assert!(cwnd > ssthresh, "{cwnd} {ssthresh}");
+    assert_eq!(at("second", "ssthresh", 10.1), ssthresh.max(0.5 * cwnd));
+    assert_eq!(at("third", "ssthresh", 10.1), f64::INFINITY);
+}
+
+#[test]
 fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
     for row in disciplines() {
         let flows = (0..6).map(|i| {
@@ -122,11 +176,15 @@ fn any_flow() -> impl Strategy<Value = Value> {
         Just(("onoff", json!({"rate": 0.9, "on": 0.2, "off": 0.3, "periods": "exponential"}))),
     ];
     let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
-    (algorithm, 0.0..0.1, tick, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
-        |((algorithm, parameters), rtt_s, tick, access, back, delayed, start_s)| {
+    let host = (tick.clone(), tick.clone(), tick);
+    (algorithm, 0.0..0.1, host, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
+        |((algorithm, parameters), rtt_s, (tick, moderation, jitter), access, back, delayed, start_s)| {
             let (forward, reverse) = if back { (1, 0) } else { (0, 1) };
+            let mut flow = flow("", algorithm);
+            flow["interrupt_moderation_s"] = json!(0.7 * moderation);
+            flow["send_jitter_s"] = json!(0.3 * jitter);
             with(
-                flow("", algorithm),
+                flow,
                 json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
                     "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
             )
@@ -146,6 +204,7 @@ proptest! {
         queues in [any_queue(), any_queue()],
         ecn in any::<bool>(),
         users in 0u64..12,
+        tick_s in prop_oneof![2 => Just(0.0), 1 => 1e-5..0.02],
         rest_s in prop_oneof![Just(1e-6), Just(0.01), Just(1.0)],
     ) {
         let named = flows.into_iter().enumerate();
@@ -155,9 +214,12 @@ proptest! {
         plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
         for (i, queue) in queues.into_iter().enumerate() {
             plan["links"][i]["queue"] = queue;
+            plan["links"][i]["service_tick_s"] = json!(tick_s);
         }
         let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
+        pages["flow"]["interrupt_moderation_s"] = json!(0.1 * tick_s);
+        pages["flow"]["send_jitter_s"] = json!(0.1 * tick_s);
         // users that rest for less than a batch open their next connection in the batch in which the last one
         // ends
         let mut files = surge("surge", users);

@@ -1,8 +1,9 @@
-//! Hosts that look at acknowledgements only at the ticks of their clocks.
+//! Hosts that look at acknowledgements only at the ticks of their clocks, take packets at interrupts that are some
+//! time apart, or delay what they send.
 
 mod common;
 
-use common::{dumbbell, flow, run, with};
+use common::{dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
@@ -63,4 +64,51 @@ fn two_hosts_with_ticks_share_a_drop_tail_queue_evenly_in_the_long_run() {
         .collect();
     ratios.sort_by(f64::total_cmp);
     assert!(ratios[1] > 0.9, "{ratios:?}");
+}
+
+/// As `half_rate`, with one more key.
+fn half_rate_with(key: &str, value: f64) -> Outcome {
+    let mut flow = with(flow("1", "sack"), json!({"rtt_s": 0.04, "max_window": 167.0}));
+    flow[key] = json!(value);
+    let mut plan = dumbbell(100e6, 10_000, 20.0, vec![flow]);
+    plan["window_s"] = json!([5.0, 20.0]);
+    run_by_both(&plan)
+}
+
+#[test]
+fn moderated_interrupts_make_bursts_and_cost_up_to_one_period_at_each_host() {
+    // at half of 100 Mbit/s 42 packets come in 10 ms; the receiver answers them at once, and so does the sender
+    let (plain, moderated) = (half_rate(0.0), half_rate_with("interrupt_moderation_s", 0.01));
+    let [few, many] = [&plain, &moderated].map(|outcome| outcome.summary.links[0].queue_max_packets);
+    assert!(few <= 3 && many >= 25, "{few} {many}");
+    let more = moderated.summary.flows[0].srtt_mean_s - plain.summary.flows[0].srtt_mean_s;
+    assert!((0.003..0.02).contains(&more), "{more}");
+    let none = half_rate_with("interrupt_moderation_s", 0.0);
+    common::assert_same(&none, &plain);
+}
+
+#[test]
+fn a_full_link_stays_full_when_interrupts_are_moderated() {
+    let outcome = |moderation_s: f64| {
+        let mut one = with(flow("1", "sack"), json!({"rtt_s": 0.02}));
+        one["interrupt_moderation_s"] = json!(moderation_s);
+        run_by_both(&with(dumbbell(250e6, 420, 20.0, vec![one]), json!({"window_s": [5.0, 20.0]})))
+    };
+    let [plain, e1000] = [0.0, 125e-6].map(|s| outcome(s).summary.links[0].utilization);
+    assert!(plain > 0.99 && (e1000 / plain - 1.0).abs() < 0.01, "{plain} {e1000}");
+}
+
+#[test]
+fn jitter_costs_half_of_itself_and_differs_from_seed_to_seed() {
+    // the window lets packets leave one by one, so that hardly two of them share a delay
+    let outcome = |seed: u64, jitter_s: f64| {
+        let mut one = with(flow("1", "sack"), json!({"rtt_s": 0.1, "max_window": 2.0, "delayed_ack": false}));
+        one["send_jitter_s"] = json!(jitter_s);
+        let plan = with(dumbbell(100e6, 100, 100.0, vec![one]), json!({"seed": seed}));
+        run_by_both(&plan).summary.flows.remove(0)
+    };
+    let more = outcome(1, 0.01).srtt_mean_s - outcome(1, 0.0).srtt_mean_s;
+    assert!((0.004..0.0065).contains(&more), "{more}");
+    assert_ne!(outcome(1, 0.01).srtt_mean_s, outcome(2, 0.01).srtt_mean_s);
+    assert_eq!(outcome(1, 0.0).srtt_mean_s, outcome(2, 0.0).srtt_mean_s);
 }

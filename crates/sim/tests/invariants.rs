@@ -5,7 +5,7 @@
 mod common;
 
 use common::{
-    assert_same, bulk, column, dumbbell, flow, link, onoff, refusal_of, run, short, surge, web, with,
+    and, assert_same, bulk, column, dumbbell, flow, link, onoff, refusal_of, run, short, surge, web, with,
 };
 use longfat_net::queue::disciplines;
 use longfat_sim::Outcome;
@@ -96,6 +96,8 @@ fn options() -> impl Strategy<Value = Value> {
         prop_oneof![Just(1e7), Just(1e8), Just(1e9), Just(1e10)],
         prop_oneof![Just(0.0), Just(0.2), Just(1.0)],
         any::<bool>(),
+        prop_oneof![3 => Just(0.0), 1 => 1e-5..0.01_f64],
+        prop_oneof![3 => Just(0.0), 1 => 1e-5..0.01_f64],
     );
     let acknowledging = (any::<bool>(), 0.001..0.2_f64, any::<bool>());
     let window = (
@@ -109,7 +111,7 @@ fn options() -> impl Strategy<Value = Value> {
         prop_oneof![Just("rate-halving"), Just("prr"), Just("prr-9937")],
     );
     (rtt, host, acknowledging, window, recovery).prop_map(|(rtt, host, acknowledging, window, recovery)| {
-        json!({"rtt_s": rtt, "host_tick_s": host.0, "access_rate_bps": host.1, "rto_min_s": host.2, "ecn": host.3,
+        json!({"interrupt_moderation_s": host.4, "send_jitter_s": host.5, "rtt_s": rtt, "host_tick_s": host.0, "access_rate_bps": host.1, "rto_min_s": host.2, "ecn": host.3,
             "delayed_ack": acknowledging.0, "delayed_ack_timeout_s": acknowledging.1,
             "byte_counting": acknowledging.2, "initial_window": window.0, "initial_ssthresh": window.1,
             "max_window": window.2, "slow_start": window.3, "sack": recovery.0, "recovery": recovery.1})
@@ -137,7 +139,7 @@ fn flows(links: usize, duration_s: f64) -> impl Strategy<Value = Vec<Value>> {
         prop::option::weighted(0.3, 1..400_000_u64),
     );
     let one = (algorithm(), options(), way(links), time).prop_map(move |(algorithm, options, way, time)| {
-        let one = with(with(flow("", &algorithm.0), options), way);
+        let one = with(and(flow("", &algorithm.0), options), way);
         let changes = json!({"parameters": algorithm.1, "start_s": time.0, "stop_s": time.1.map(|x| x * duration_s),
             "bytes": time.2});
         with(one, changes)
@@ -152,7 +154,7 @@ fn background(links: usize) -> impl Strategy<Value = Vec<Value>> {
     let one = (1..5_u64, 0.05..2.0_f64, 1000.0..50_000.0_f64, algorithm(), options(), way(links)).prop_map(
         |(sessions, gap_s, page_bytes, algorithm, options, way)| {
             let source = web("web", sessions);
-            let connection = with(with(source["flow"].clone(), options), way);
+            let connection = with(and(source["flow"].clone(), options), way);
             let connection = with(connection, json!({"algorithm": algorithm.0, "parameters": algorithm.1}));
             with(source, json!({"gap_s": gap_s, "page_bytes": page_bytes, "flow": connection}))
         },
@@ -372,7 +374,7 @@ proptest! {
     ) {
         // the start is so slow and the tail so long that nothing is under way at the end
         let bytes = bytes * 1448;
-        let one = with(with(flow("1", &algorithm), options), json!({"parameters": parameters, "bytes": bytes}));
+        let one = with(and(flow("1", &algorithm), options), json!({"parameters": parameters, "bytes": bytes}));
         let plan = with(network, json!({"flows": [one], "duration_s": 2000.0, "window_s": [0.0, 2000.0],
             "sample": {"flows_s": 1000.0, "links_s": 1000.0}}));
         let outcome = run(&plan);
@@ -398,7 +400,7 @@ proptest! {
     ) {
         // the floor of the timeout is the usual one: without it, a host's tick can outlast the timer
         let options = with(options, json!({"rto_min_s": 1.0}));
-        let one = with(with(flow("1", &algorithm), options), json!({"parameters": parameters, "bytes": bytes}));
+        let one = with(and(flow("1", &algorithm), options), json!({"parameters": parameters, "bytes": bytes}));
         let outcome = run(&dumbbell(rate, 100_000, 600.0, vec![one]));
         let summary = &outcome.summary.flows[0];
         prop_assert!(summary.completed_s.is_some(), "{summary:?}");

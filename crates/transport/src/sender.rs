@@ -85,6 +85,8 @@ pub struct Sender {
     quick_start: Option<QuickStart>,
     /// The receiver's window, whole segments.
     receiver_window: u64,
+    /// The most segments that leave at once, whole segments.
+    max_burst: u64,
     window: Window,
     phase: Phase,
     /// The next new segment.
@@ -145,6 +147,7 @@ impl Sender {
             quick_start: None,
             receiver_window: config.max_window as u64,
             rtt: RttEstimator::new(&config.rto),
+            max_burst: config.max_burst as u64,
             config,
             controller,
             window,
@@ -513,6 +516,7 @@ impl Sender {
         if pace.is_none() && self.board.lost() == 0 {
             // the common case: no retransmission, no pacing
             let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
+            let room = room.min(self.max_burst);
             for _ in 0..room {
                 self.send::<EXPLICIT>(now, None, out);
             }
@@ -520,6 +524,7 @@ impl Sender {
             self.limited = self.next < edge;
             return;
         }
+        let mut burst = 0;
         loop {
             let lost = self.board.next_lost();
             if lost.is_none() && self.next >= edge {
@@ -527,7 +532,7 @@ impl Sender {
                 return;
             }
             let forced = self.must_send && lost.is_some();
-            if !forced && in_flight >= allowed {
+            if (!forced && in_flight >= allowed) || burst == self.max_burst {
                 self.limited = true;
                 return;
             }
@@ -542,6 +547,7 @@ impl Sender {
             }
             self.must_send = false;
             in_flight += 1;
+            burst += 1;
             self.send::<EXPLICIT>(now, lost, out);
         }
     }

@@ -11,7 +11,9 @@ from longfat.words import shown
 
 KERNELS_OWN = (
     "initial_ssthresh",
+    "ssthresh_cache",
     "max_window",
+    "max_burst",
     "slow_start",
     "max_ssthresh",
     "delayed_ack",
@@ -21,6 +23,8 @@ KERNELS_OWN = (
     "slow_start_limit",
     "cwnd_moderation",
     "host_tick",
+    "interrupt_moderation",
+    "send_jitter",
     "rto_min",
     "rto_min_of",
     "rto_tick",

@@ -51,13 +51,15 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
 
 
 def _link(link: ResolvedLink) -> Plan:
-    rest = {
+    rest: Plan = {
         "capacity": link.rate.plan if isinstance(link.rate, VaryingRate) else None,
         "queue": _element(link.queue) | _limit(link.limit),
         "router": link.router and _element(link.router),
         "loss": _loss(link.loss),
         "ack_loss": _loss(link.ack_loss),
     }
+    if link.service_tick_s > 0.0:  # left out without a tick, as in plans stored before this key existed
+        rest |= {"service_tick_s": link.service_tick_s, "clock": link.clock}
     if link.nodes is None:
         number = {"rate_bps": float(link.rate), "capacity": rest.pop("capacity"), "delay_s": link.delay_s}
         return {"name": link.name, **number, **rest}
@@ -132,6 +134,8 @@ def _connection(connection: Connection) -> Plan:
         "ecn": part.ecn,
         "quick_start_bps": part.quick_start,
         # Left out where they are the default, so that runs stored before these keys existed stay valid.
+        **({"interrupt_moderation_s": part.interrupt_moderation} if part.interrupt_moderation > 0.0 else {}),
+        **({"send_jitter_s": part.send_jitter} if part.send_jitter > 0.0 else {}),
         **({} if part.rtt_samples == "echoed" else {"rtt_samples": part.rtt_samples}),
         **({} if part.quick_acks == 16 else {"quick_acks": part.quick_acks}),
         **({} if part.timestamps else {"timestamps": False}),
@@ -139,6 +143,8 @@ def _connection(connection: Connection) -> Plan:
         **({} if part.rto_tick == 0.0 else {"rto_tick_s": part.rto_tick}),
         **({} if part.initial_rto == 1.0 else {"initial_rto_s": part.initial_rto}),
         **({} if part.loss_detection is None else {"loss_detection": part.loss_detection}),
+        **({"ssthresh_cache": True} if part.ssthresh_cache else {}),
+        **({} if math.isinf(part.max_burst) else {"max_burst": part.max_burst}),
         **({"cwnd_moderation": True} if part.cwnd_moderation else {}),
         **({} if part.slow_start_limit == 2.0 else {"slow_start_limit": _finite(part.slow_start_limit)}),
     }
@@ -146,9 +152,11 @@ def _connection(connection: Connection) -> Plan:
 
 def _flows(flows: Iterable[ResolvedFlow]) -> Iterator[Plan]:
     """Yields the entry of each flow; the connection of a [[flow]] is written once for all its flows."""
-    for _, found in groupby(flows, attrgetter("key")):
+    for hosts, (_, found) in enumerate(groupby(flows, attrgetter("key"))):
         alike = list(found)
         connection = _connection(alike[0].connection)
+        if alike[0].connection.transport.ssthresh_cache:
+            connection["hosts"] = hosts
         for flow in alike:
             yield {
                 "name": flow.name,

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from longfat import _core
 from longfat.scenario.buffers import Buffer, BufferSize
-from longfat.scenario.fields import AccessRate, BottleneckRate, Rate, Rtt
+from longfat.scenario.fields import AccessRate, BottleneckRate, Rate, Rtt, ServiceTick
 from longfat.scenario.losses import Loss, RandomLoss
 from longfat.scenario.named import Queue, QueueSpec, Router
 from longfat.scenario.transport import Part
@@ -40,6 +40,8 @@ class Bottleneck(Part):
     """Loss of data packets that enter the bottleneck."""
     ack_loss: Loss = RandomLoss(0.0)
     """Loss of ACKs that enter the reverse path."""
+    service_tick: ServiceTick = 0.0
+    """The router's clock: at each tick each way hands out what its rate has earned. With 0 it has none."""
     access_rate: AccessRate | None = None
     """Rate of the hosts' own links; by default 1 Gbit/s, or 10 times a faster bottleneck's."""
     reverse_rate: Rate | None = None

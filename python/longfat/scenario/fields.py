@@ -21,6 +21,8 @@ TIMES_S = (0.0, DURATIONS_S[1])
 RTTS_S = (1e-6, 1e3)
 SAMPLES_S = (1e-6, 1e6)
 TICKS_S = (0.0, 10.0)
+SERVICE_TICKS_S = (1e-6, TICKS_S[1])
+"""The range of a link's tick; 0 is accepted too, and is none."""
 ACK_TIMEOUTS_S = (1e-6, 10.0)
 RTO_FLOORS_S = (0.0, 60.0)
 INITIAL_RTOS_S = (1e-3, 60.0)
@@ -83,12 +85,26 @@ def quantity(dimension: Dimension, limits: tuple[float, float], example: str) ->
     )
 
 
+def _service_tick() -> Form:
+    form = quantity(TIME, TICKS_S, "1 ms")
+
+    def read(value: Any, at: At) -> float:
+        number = float(form.read(value, at))
+        if 0.0 < number < SERVICE_TICKS_S[0]:
+            least, greatest = (TIME.write(limit) for limit in SERVICE_TICKS_S)
+            raise ValueError(f"accepted: 0 s for none, or from {least} to {greatest}")
+        return number
+
+    return Form(form.accepts, read, form.write, form.schema)
+
+
 Duration = Annotated[float, quantity(TIME, DURATIONS_S, "60 s")]
 Time = Annotated[float, quantity(TIME, TIMES_S, "5 s")]
 Rtt = Annotated[float, quantity(TIME, RTTS_S, "42 ms")]
 Delay = Annotated[float, quantity(TIME, DELAYS_S, "10 ms")]
 Period = Annotated[float, quantity(TIME, SAMPLES_S, "100 ms")]
 Tick = Annotated[float, quantity(TIME, TICKS_S, "1 ms")]
+ServiceTick = Annotated[float, _service_tick()]
 AckTimeout = Annotated[float, quantity(TIME, ACK_TIMEOUTS_S, "40 ms")]
 RtoFloor = Annotated[float, quantity(TIME, RTO_FLOORS_S, "200 ms")]
 InitialRto = Annotated[float, quantity(TIME, INITIAL_RTOS_S, "1 s")]

@@ -156,11 +156,13 @@ class Scenario(Part):
         return bool(self.background) or any(
             (
                 any(is_random(link.loss) or is_random(link.ack_loss) or link.queue.random for link in links),
+                any(link.service_tick > 0.0 for link in links),
                 not self.link and self.bottleneck.reverse_queue.random,
                 any(
                     is_drawn(flow.rtt)
                     or is_drawn(flow.start)
                     or flow.host_tick > 0.0
+                    or flow.send_jitter > 0.0
                     or flow.algorithm.random
                     for flow in self.flow
                 ),

@@ -21,9 +21,28 @@ def warnings(network: Network, flows: Sequence[Flow], duration_s: float) -> list
         number = network.packets(buffer, rate)
         if number < 1:
             found.append(f'{key} = "{write_buffer(buffer)}" is {float(number):.3g} packets; 1 packet is used')
+    found += _slow_ticks(network)
     for i, flow in enumerate(flows):
         if least(flow.start) >= duration_s:
             found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
+    return found
+
+
+def _slow_ticks(network: Network) -> list[str]:
+    """Links whose buffer a tick's worth of packets overfills, so that they lose some of every burst."""
+    ticks_s = {f"link.{i}": link.service_tick for i, link in enumerate(network.links)}
+    if network.bottleneck is not None:
+        ticks_s["bottleneck"] = network.bottleneck.service_tick
+    found = []
+    for key, buffer, rate_bps in network.buffers():
+        table = key.rpartition(".")[0]
+        tick_s = ticks_s[table]
+        drained_s = float(network.packets(buffer, rate_bps)) * network.packet_bytes * 8 / rate_bps
+        if tick_s > drained_s:
+            found.append(
+                f'{table}.service_tick = "{TIME.write(tick_s)}" is longer than {key} takes '
+                f"to drain, {TIME.write(float(f'{drained_s:.3g}'))}: a tick can hand out more than fits"
+            )
     return found
 
 

@@ -41,6 +41,8 @@ class ResolvedLink:
         nodes: the numbers of the nodes where it begins and ends; None in a dumbbell.
         rate: bit/s; a `VaryingRate` where it varies.
         layer: 3, or 2 for a queue in a switch.
+        service_tick_s: the time between two ticks of its clock; 0 for none.
+        clock: the name of that clock; links of one clock tick together.
     """
 
     key: str
@@ -54,6 +56,8 @@ class ResolvedLink:
     router: RouterSpec | None
     loss: LossModel
     ack_loss: LossModel
+    service_tick_s: float
+    clock: str
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,8 @@ def _dumbbell(network: Network, bottleneck: Bottleneck) -> tuple[ResolvedLink, R
         router=bottleneck.router and bottleneck.router.filled(),
         loss=bottleneck.loss,
         ack_loss=NO_LOSS,
+        service_tick_s=bottleneck.service_tick,
+        clock=LINKS[BOTTLENECK],
     )
     back = ResolvedLink(
         key=key,
@@ -159,6 +165,8 @@ def _dumbbell(network: Network, bottleneck: Bottleneck) -> tuple[ResolvedLink, R
         router=None,
         loss=NO_LOSS,
         ack_loss=bottleneck.ack_loss,
+        service_tick_s=bottleneck.service_tick,
+        clock=LINKS[BOTTLENECK],
     )
     return there, back
 
@@ -178,6 +186,8 @@ def _way(network: Network, way: Way, nodes: tuple[int, int]) -> ResolvedLink:
         router=None if way.back or link.router is None else link.router.filled(),
         loss=NO_LOSS if way.back else link.loss,
         ack_loss=ack_loss,
+        service_tick_s=link.service_tick,
+        clock=link.names()[0],
     )
 
 

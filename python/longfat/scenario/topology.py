@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from longfat import _core
 from longfat.scenario.buffers import Buffer, BufferSize
-from longfat.scenario.fields import BottleneckRate, Delay, Name, Switch
+from longfat.scenario.fields import BottleneckRate, Delay, Name, ServiceTick, Switch
 from longfat.scenario.losses import Loss, RandomLoss
 from longfat.scenario.named import Queue, QueueSpec, Router
 from longfat.scenario.transport import Part, Transport
@@ -65,6 +65,8 @@ class Link(Part):
     """Loss of data packets that enter the link."""
     ack_loss: Loss = RandomLoss(0.0)
     """Loss of ACKs that enter the way back; a link with one way loses those that enter itself."""
+    service_tick: ServiceTick = 0.0
+    """The link's clock: at each tick each way hands out what its rate has earned. With 0 it has none."""
     layer: Literal[2, 3] = 3
     """2 puts its queue into a switch, which does not count down IP's time-to-live and has no router."""
     duplex: Switch = True

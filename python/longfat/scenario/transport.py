@@ -53,10 +53,14 @@ class Transport(Part):
     """Payload of a full segment; with the headers this makes a packet of 1500 bytes of IP."""
     initial_ssthresh: SegmentsOrInfinite = math.inf
     """The slow-start threshold at the beginning."""
+    ssthresh_cache: Switch = False
+    """Begin with the slow-start threshold that earlier connections between the same two hosts left."""
     initial_window: Segments = 3.0  # RFC 3390 for this segment size
     """The window at the beginning."""
     max_window: SegmentsOrInfinite = math.inf
     """The receiver's window."""
+    max_burst: SegmentsOrInfinite = math.inf
+    """The most segments that one ACK releases; the rest waits for the next ACK."""
     slow_start: Literal["standard", "limited"] = "standard"
     """Standard slow-start, or the limited one of RFC 3742."""
     max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
@@ -85,6 +89,10 @@ class Transport(Part):
     """Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip."""
     host_tick: Tick = 0.0
     """Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once."""
+    interrupt_moderation: Tick = 0.0
+    """Both hosts take packets at interrupts at least this far apart. With 0 they take each one at once."""
+    send_jitter: Tick = 0.0
+    """What the sender's host may send waits for a random time up to this, in order. With 0 it does not."""
     rto_min: RtoFloor = 0.2  # Linux; RFC 6298 has 1 s
     """Least margin of the retransmission timeout above the smoothed RTT, or least timeout: `rto_min_of`."""
     rto_min_of: Literal["margin", "timeout"] = "margin"

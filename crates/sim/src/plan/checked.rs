@@ -17,9 +17,9 @@ const MOST_FLOWS: usize = 1_000_000;
 /// A run, as read from JSON: numbers only, in SI units.
 ///
 /// The scenario's defaults are filled in already. A key may be missing from a plan in two cases only. Where
-/// null is accepted, a missing key means null. And `layer2` of a link and some keys of a [`ConnectionPlan`]
-/// are missing from plans that are older than these keys, and have their defaults there; plans are stored
-/// under digests of their text, so new ones leave such keys of a connection out as well.
+/// null is accepted, a missing key means null. And keys that are newer than stored plans have a default
+/// there, such as `rtt_samples` of a connection; plans are stored under digests of their text, so new ones
+/// leave these keys out as well where they have their defaults. (Only `layer2` of a link is always there.)
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -64,6 +64,9 @@ pub struct FlowPlan {
     pub start_s: DistributionPlan,
     /// Payload to send, bytes; endless if null.
     pub bytes: Option<u64>,
+    /// Flows with the same number lie between the same two hosts, which matters with
+    /// [`ConnectionPlan::ssthresh_cache`]; hosts of its own if null.
+    pub hosts: Option<u64>,
     /// The options of its connection.
     #[serde(flatten)]
     pub connection: ConnectionPlan,
@@ -174,6 +177,8 @@ pub struct CheckedFlow {
     pub start: Distribution,
     /// Payload to send, bytes; endless if `None`.
     pub bytes: Option<u64>,
+    /// The number of its hosts, if other flows have the same ones.
+    pub hosts: Option<u64>,
     /// The options of its connection.
     pub connection: CheckedConnection,
 }
@@ -256,7 +261,7 @@ impl FlowPlan {
             return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
         }
         let connection = self.connection.check(at, links)?;
-        Ok(CheckedFlow { name: self.name, start, bytes: self.bytes, connection })
+        Ok(CheckedFlow { name: self.name, start, bytes: self.bytes, hosts: self.hosts, connection })
     }
 }
 

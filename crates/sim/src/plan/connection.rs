@@ -21,12 +21,12 @@ pub enum SlowStart {
     Limited,
 }
 
-/// Of plans that are older than the key: Linux TCP_MAX_QUICKACKS.
+/// The value in plans that are older than the key: Linux TCP_MAX_QUICKACKS.
 const fn quick_acks() -> u32 {
     16
 }
 
-/// Of plans that are older than the key: RFC 3465, section 2.2, L.
+/// The value in plans that are older than the key: RFC 3465, section 2.2, L.
 const fn slow_start_limit() -> Option<f64> {
     Some(2.0)
 }
@@ -56,10 +56,16 @@ pub struct ConnectionPlan {
     pub header_bytes: u32,
     /// Initial slow-start threshold, segments; unlimited if null.
     pub initial_ssthresh: Option<f64>,
+    /// Begin with the slow-start threshold that earlier connections between the same two hosts have left, if
+    /// there is one.
+    #[serde(default)]
+    pub ssthresh_cache: bool,
     /// Initial cwnd, segments.
     pub initial_window: f64,
     /// Largest cwnd, segments; unlimited if null.
     pub max_window: Option<f64>,
+    /// Most segments that one acknowledgement or timeout releases; unlimited if null.
+    pub max_burst: Option<f64>,
     /// Standard or limited slow-start.
     pub slow_start: SlowStart,
     /// Threshold of limited slow-start, segments.
@@ -92,6 +98,14 @@ pub struct ConnectionPlan {
     pub rtt_samples: RttSamples,
     /// Granularity of the host's timer, seconds; 0 for none.
     pub host_tick_s: f64,
+    /// Least time between two interrupts of a host's network card, seconds; 0 for no limit. Plans leave the
+    /// key out for 0.
+    #[serde(default)]
+    pub interrupt_moderation_s: f64,
+    /// Longest random delay of what the sender's host sends, seconds; 0 for none. Plans leave the key out for
+    /// 0.
+    #[serde(default)]
+    pub send_jitter_s: f64,
     /// Floor of the retransmission timeout's margin, seconds.
     pub rto_min_s: f64,
     /// What the floor bounds. Plans leave out this and the next three where they are the default, as with
@@ -216,6 +230,7 @@ impl ConnectionPlan {
         within(&key("mss_bytes"), f64::from(self.mss_bytes), 1.0, f64::from(room))?;
         within(&key("initial_window"), self.initial_window, 1.0, 1e9)?;
         within(&key("initial_ssthresh"), self.initial_ssthresh.unwrap_or(2.0), 1.0, 1e12)?;
+        within(&key("max_burst"), self.max_burst.unwrap_or(1.0), 1.0, 1e9)?;
         within(&key("slow_start_limit"), self.slow_start_limit.unwrap_or(1.0), 1.0, 1e9)?;
         within(&key("max_window"), self.max_window.unwrap_or(1.0), 1.0, 1e12)?;
         within(&key("max_ssthresh"), self.max_ssthresh, 1.0, 1e12)?;
@@ -230,6 +245,8 @@ impl ConnectionPlan {
         }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
+        within(&key("interrupt_moderation_s"), self.interrupt_moderation_s, 0.0, 10.0)?;
+        within(&key("send_jitter_s"), self.send_jitter_s, 0.0, 10.0)?;
         within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0)?;
         within(&key("rto_tick_s"), self.rto_tick_s, 0.0, 10.0)?;
         within(&key("initial_rto_s"), self.initial_rto_s.unwrap_or(1.0), 1e-3, 60.0)?;

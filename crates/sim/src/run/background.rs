@@ -25,6 +25,9 @@ impl Simulation {
             times: self.times,
         };
         let mut flow = Flow::new(planned, &opening, &mut || None)?;
+        if let Some(ssthresh) = planned.ssthresh_cache.then(|| self.routes[session].ssthresh(now)).flatten() {
+            flow.sending.sender.inherit_ssthresh(ssthresh);
+        }
         flow.transfer = Some(Transfer { group, session, bytes, complete: false });
         if bytes.is_none() {
             flow.sending.stop_at = planned.stop();
@@ -57,6 +60,9 @@ impl Simulation {
         let Some(transfer) = &mut flow.transfer else { return };
         transfer.complete = true;
         let (group, session) = (transfer.group, transfer.session);
+        if self.plan.background()[group].connection.ssthresh_cache {
+            self.routes[session].end(now, index, flow.sending.sender.window());
+        }
         if let Some(bytes) = transfer.bytes {
             let sample = TransferSample {
                 group: group as f64,

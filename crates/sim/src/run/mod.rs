@@ -2,6 +2,7 @@
 
 mod background;
 mod forwarding;
+mod inheritance;
 pub mod lookahead;
 pub mod messages;
 mod sampling;

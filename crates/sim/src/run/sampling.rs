@@ -12,10 +12,10 @@ use longfat_transport::Happened;
 use longfat_units::Time;
 
 impl Simulation {
-    /// When the next sample is due, or the measured span begins or ends.
+    /// When the next sample is due, the measured span begins or ends, or a flow starts that may inherit.
     pub(crate) fn next_probe(&self) -> Time {
         let sampled = &self.sampled;
-        sampled.next_flows.min(sampled.next_links).min(sampled.next_bound)
+        sampled.next_flows.min(sampled.next_links).min(sampled.next_bound).min(self.inheritance.next)
     }
 
     /// Takes what is due at `now`, before anything else happens then.
@@ -29,6 +29,9 @@ impl Simulation {
         }
         while self.sampled.next_bound <= now {
             self.measure(now);
+        }
+        if self.inheritance.next <= now {
+            self.inherit(now);
         }
     }
 

@@ -1,8 +1,9 @@
 //! The state of a run.
 
+use super::inheritance::Inheritance;
 use super::lookahead::Lookahead;
 use super::messages::{Messages, PROCESSING};
-use crate::model::flow::{Flow, Opening, SampleTimes};
+use crate::model::flow::{Flow, Opening, RouteMetrics, SampleTimes};
 use crate::model::link::{Link, LinkCounters};
 use crate::model::workload::{Session, sessions};
 use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
@@ -47,6 +48,10 @@ pub struct Simulation {
     /// Messages, where elements can send any.
     pub(crate) messages: Option<Box<Messages>>,
     pub(crate) sessions: Vec<Session>,
+    /// What the connections of each session have learnt.
+    pub(crate) routes: Vec<RouteMetrics>,
+    /// What flows inherit from earlier ones.
+    pub(crate) inheritance: Inheritance,
     /// Sessions that know again when they open their next connection; the driver takes them away.
     pub(crate) woken: Vec<usize>,
     /// The flows of the plan, then background connections.
@@ -81,8 +86,11 @@ impl Simulation {
         let (from_s, to_s) = plan.window_s();
         let measured = (Time::from_secs_f64(from_s), Time::from_secs_f64(to_s));
         let end = Time::from_secs_f64(plan.duration_s());
+        let sessions = sessions(plan.seed(), plan.background());
         let mut run = Simulation {
-            sessions: sessions(plan.seed(), plan.background()),
+            routes: sessions.iter().map(|_| RouteMetrics::default()).collect(),
+            sessions,
+            inheritance: Inheritance::new(&[], &[]),
             woken: Vec::new(),
             flows: Vec::with_capacity(plan.flows().len()),
             vacant: Vec::new(),
@@ -104,6 +112,7 @@ impl Simulation {
             plan,
         };
         run.add_named_flows(custom)?;
+        run.inheritance = Inheritance::new(run.plan.flows(), &run.flows);
         run.compute_lookahead();
         Ok(run)
     }

@@ -14,6 +14,14 @@ use std::time::Duration;
 /// Far longer than any run in these tests.
 const LONGEST_RUN: Duration = Duration::from_secs(60);
 
+/// Changes these keys and adds those that are not there.
+pub fn and(mut value: Value, changes: Value) -> Value {
+    if let (Some(keys), Value::Object(changes)) = (value.as_object_mut(), changes) {
+        keys.extend(changes);
+    }
+    value
+}
+
 /// An endless flow across the bottleneck: 1500-byte packets, 42 ms, hosts on 1 Gbit/s.
 pub fn flow(name: &str, algorithm: &str) -> Value {
     json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": 0.042,

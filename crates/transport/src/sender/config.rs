@@ -24,6 +24,9 @@ pub struct SenderConfig {
     pub initial_ssthresh: f64,
     /// The receiver's window, segments; infinite unless set.
     pub max_window: f64,
+    /// The most segments that one acknowledgement or timeout releases, at least 1 (ns-2, maxburst_); the rest
+    /// waits for the next one. Infinite unless set.
+    pub max_burst: f64,
     /// `max_ssthresh` of limited slow-start (RFC 3742), segments; infinite for the standard one.
     pub max_ssthresh: f64,
     /// Count segments acknowledged (RFC 3465) rather than acknowledgements.

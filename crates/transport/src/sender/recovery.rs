@@ -13,6 +13,12 @@ use longfat_wire::SimPacket;
 const SHORT_BURST: f64 = 3.0;
 
 impl Sender {
+    /// The slow-start threshold at the beginning, segments, if earlier connections have left one. Call it
+    /// before [`Sender::start`].
+    pub fn inherit_ssthresh(&mut self, ssthresh: f64) {
+        self.window.ssthresh = ssthresh.max(LEAST_SSTHRESH);
+    }
+
     /// Without SACK: duplicates stand for segments that have left the path. Returns how many have left now.
     pub(super) fn count_duplicates(&mut self, same: bool, cumulative: u64) -> u64 {
         if cumulative > 0 {

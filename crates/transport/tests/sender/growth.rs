@@ -1,7 +1,7 @@
 //! Opening the connection, slow-start and congestion avoidance.
 
-use crate::path::{Path, RTT_MS, at_ms, config, ms, standard, steady};
-use longfat_transport::SenderConfig;
+use crate::path::{Path, RTT_MS, at_ms, config, constant, ms, standard, steady};
+use longfat_transport::{Recovery, SenderConfig};
 use longfat_wire::Kind;
 
 /// The window after this many round trips of data.
@@ -192,6 +192,46 @@ fn after_a_timeout_an_acknowledgement_counts_one_segment_or_without_a_limit_all_
     let limited = after_a_timeout(2.0, 4, 499, 1);
     assert_eq!(limited[..2], [2.0, 4.0]);
     assert_eq!(after_a_timeout(f64::INFINITY, 4, 499, 1), limited);
+}
+
+#[test]
+fn an_acknowledgement_releases_at_most_a_burst_and_the_next_ones_release_the_rest() {
+    // nothing but the initial window is to leave: the handshake's answer releases four of twenty segments,
+    // each of their acknowledgements four more, until the window is full
+    let mut path = Path::new(SenderConfig { max_burst: 4.0, ..steady(20.0) }, constant()).start();
+    path.run_to(at_ms(RTT_MS * 4));
+    assert_eq!(path.flights(3), [4, 16, 20]);
+    // a burst of two is all that slow-start needs
+    let narrow = SenderConfig { initial_window: 2.0, max_burst: 2.0, ..config() };
+    let mut path = Path::new(narrow, standard()).start();
+    path.run_to(at_ms(RTT_MS * 8));
+    assert_eq!(path.flights(6), [2, 4, 8, 16, 32, 64]);
+}
+
+#[test]
+fn a_burst_counts_retransmissions_too() {
+    // half of a flight is lost: the first partial acknowledgement would release many of them at once
+    for max_burst in [2.0, f64::INFINITY] {
+        let config = SenderConfig { max_burst, recovery: Recovery::Prr, ..steady(40.0) };
+        let mut path = Path::new(config, standard())
+            .losing(|s| s.packet.kind == Kind::Data && s.earlier == 0 && (80..100).contains(&s.packet.seq))
+            .losing_acks(|now, p| {
+                p.kind == Kind::Ack
+                    && now == at_ms(350)
+                    && p.seq == 80
+                    && p.sack().iter().any(|(_, end)| end < 118)
+            })
+            .start();
+        let mut most = 0;
+        path.run_to(at_ms(350));
+        while path.now < at_ms(3000) {
+            let before = path.sent.len();
+            path.run_one_event();
+            most = most.max(path.sent.len() - before);
+        }
+        assert_eq!(path.counters().retransmits, 20, "{max_burst}");
+        assert_eq!(most <= 2, max_burst == 2.0, "{most} of {max_burst}");
+    }
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub fn config() -> SenderConfig {
         initial_window: 10.0,
         initial_ssthresh: f64::INFINITY,
         max_window: f64::INFINITY,
+        max_burst: f64::INFINITY,
         max_ssthresh: f64::INFINITY,
         byte_counting: true,
         slow_start_limit: 2.0,

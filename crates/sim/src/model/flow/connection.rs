@@ -1,7 +1,7 @@
 //! A connection: where its packets go, and how they get from one end to the other.
 
 use super::ends::Carrier;
-use super::host::{Access, HostClock};
+use super::host::{Access, HostClock, Jitter};
 use super::losses::PathLosses;
 use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
@@ -101,12 +101,28 @@ impl Flow {
             delays.fold(Interval::ZERO, |sum, delay| sum + delay)
         };
         let own = |all: Interval, path: &[usize]| all.saturating_sub(shared(path)).max(Interval::from_ns(1));
-        let clock = HostClock::new(Interval::from_secs_f64(plan.host_tick_s), streams.stream("tick"));
-        let access = Access::new(plan.access_rate());
+        let moderation = Interval::from_secs_f64(plan.interrupt_moderation_s);
+        let tick = Interval::from_secs_f64(plan.host_tick_s);
+        let clock = HostClock::new(tick, moderation, streams.stream("tick"));
+        let jitter = (plan.send_jitter_s > 0.0)
+            .then(|| Jitter::new(Interval::from_secs_f64(plan.send_jitter_s), streams.stream("jitter")));
+        let access = Access::new(plan.access_rate(), None);
         let (sender, receiver) = carrier.ends(plan, id, bytes, streams, &clock);
         Ok(Flow {
-            sending: SendingEnd::new(sender, clock, access.clone(), start, times),
-            receiving: ReceivingEnd::new(receiver, access, start, times),
+            sending: SendingEnd::new(
+                sender,
+                clock,
+                Access::new(plan.access_rate(), jitter.map(Box::new)),
+                start,
+                times,
+            ),
+            receiving: ReceivingEnd::new(
+                receiver,
+                HostClock::without_ticks(moderation),
+                access,
+                start,
+                times,
+            ),
             route: Route {
                 forward: plan.forward.clone(),
                 reverse: plan.reverse.clone(),

@@ -54,6 +54,7 @@ impl<'a> Carrier<'a> {
                     initial_window: plan.initial_window,
                     initial_ssthresh: plan.initial_ssthresh.unwrap_or(f64::INFINITY),
                     max_window: plan.max_window.unwrap_or(f64::INFINITY),
+                    max_burst: plan.max_burst.unwrap_or(f64::INFINITY),
                     max_ssthresh: match plan.slow_start {
                         SlowStart::Limited => plan.max_ssthresh,
                         SlowStart::Standard => f64::INFINITY,
@@ -111,7 +112,13 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         uncounted_hops: 1, // the router before the first link
     });
     if !controller.has_explicit() && sender.quick_start.is_none() {
-        return (AnySender::Tcp(Sender::new(sender, controller)), AnyReceiver::Tcp(receiver));
+        let receiver = if plan.interrupt_moderation_s == 0.0 {
+            AnyReceiver::Tcp(receiver)
+        } else {
+            // without headers it does the same, apart from the hot loop of hosts that look at once
+            AnyReceiver::Other(Box::new(OtherReceiver::Explicit(Echoing::new(receiver, None))))
+        };
+        return (AnySender::Tcp(Sender::new(sender, controller)), receiver);
     }
     let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
     (

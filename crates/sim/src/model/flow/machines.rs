@@ -79,6 +79,17 @@ impl AnySender {
         each!([&mut] AnySender, OtherSender, self, s => s.start(now, out));
     }
 
+    /// Begins with the slow-start threshold that earlier connections have left; before it starts.
+    pub fn inherit_ssthresh(&mut self, ssthresh: f64) {
+        match self {
+            AnySender::Tcp(s) => s.inherit_ssthresh(ssthresh),
+            AnySender::Other(other) => match &mut **other {
+                OtherSender::Explicit(s) => s.inherit_ssthresh(ssthresh),
+                OtherSender::Udp(_) => {}
+            },
+        }
+    }
+
     /// Sends nothing new from now on.
     pub fn stop(&mut self, now: Time) {
         match self {

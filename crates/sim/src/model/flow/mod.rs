@@ -6,10 +6,12 @@ mod ends;
 mod host;
 mod losses;
 mod machines;
+mod metrics;
 mod receiving;
 mod sending;
 mod snapshots;
 
 pub use connection::{Flow, Opening, Route, Transfer};
 pub use losses::PathLosses;
+pub use metrics::RouteMetrics;
 pub use snapshots::{SampleTimes, next_on_grid};

@@ -1,6 +1,6 @@
 //! The receiving end of a connection.
 
-use super::host::Access;
+use super::host::{Access, HostClock};
 use super::machines::AnyReceiver;
 use super::snapshots::{SampleTimes, Snapshots};
 use longfat_net::Pipe;
@@ -36,6 +36,7 @@ pub struct ReceivingEnd {
     pub incoming: Pipe<SimPacket>,
     /// From the receiver to the first link back.
     pub outgoing: Pipe<SimPacket>,
+    clock: HostClock,
     access: Access,
     snapshots: Snapshots<ReceiverSnapshot>,
     /// Packets it sent minus packets it took.
@@ -44,11 +45,18 @@ pub struct ReceivingEnd {
 
 impl ReceivingEnd {
     /// A receiver behind its own link, of a connection that starts at `start_at`.
-    pub fn new(receiver: AnyReceiver, access: Access, start_at: Time, times: SampleTimes) -> Self {
+    pub fn new(
+        receiver: AnyReceiver,
+        clock: HostClock,
+        access: Access,
+        start_at: Time,
+        times: SampleTimes,
+    ) -> Self {
         ReceivingEnd {
             receiver,
             incoming: Pipe::default(),
             outgoing: Pipe::default(),
+            clock,
             access,
             snapshots: Snapshots::new(times, start_at),
             balance: 0,
@@ -58,13 +66,13 @@ impl ReceivingEnd {
     /// When its next event is.
     #[inline]
     pub fn wake(&self) -> Time {
-        self.incoming.head().min(self.receiver.wake())
+        self.clock.looks(self.incoming.head()).min(self.receiver.wake())
     }
 
     /// Handles its next event: a packet or its timer.
     #[inline]
     pub fn event(&mut self, now: Time) {
-        if self.incoming.head() <= now {
+        if self.clock.looks(self.incoming.head()) <= now {
             if let Some(packet) = self.incoming.pop() {
                 self.receive(now, &packet);
             }
@@ -90,11 +98,12 @@ impl ReceivingEnd {
         }
     }
 
-    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the transport is
-    /// another than TCP without explicit headers; apart from the usual case, to keep that one fast.
+    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the receiver is
+    /// another than the usual one of TCP, at a host that looks at once; apart from that case, to keep it fast.
     #[cold]
     #[inline(never)]
     fn serve_and_take(&mut self, at: Time, packet: &SimPacket) {
+        let at = self.clock.looks(at);
         while self.receiver.wake() < at {
             let timer = self.receiver.wake();
             self.advance(timer);
