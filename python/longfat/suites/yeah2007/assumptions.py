@@ -142,12 +142,11 @@ ASSUMPTIONS = (
         id="saved-ssthresh",
         question="The paper does not say whether the web server kept ssthresh in its route cache.",
         readings=(
-            Reading("stack", "As the stack linux-2.6.16 has it.", "page of the stack", Change()),
             Reading(
                 "kept",
                 "A connection to a client begins with the ssthresh that earlier ones left.",
                 "tcp(7): tcp_no_metrics_save is off by default, so Linux saves metrics",
-                Change(backgrounds={"ssthresh_cache": True}),
+                Change(),
             ),
             Reading(
                 "not-kept",
