@@ -63,7 +63,7 @@ class Transport(Part):
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
     sack: Switch | None = None
     """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
-    loss_detection: Literal["sack", "newreno", "reno", "tahoe"] | None = None
+    loss_detection: Literal["rack", "sack", "newreno", "reno", "tahoe"] | None = None
     """How the sender finds losses; by default as the algorithm has it in the registry."""
     recovery: Literal["rate-halving", "prr", "prr-9937"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
@@ -130,8 +130,8 @@ class Transport(Part):
         return self.mss + self.header_bytes
 
 
-LOSS_DETECTIONS = ("sack", "newreno", "reno", "tahoe")
-WITH_SACK = frozenset({"sack"})
+LOSS_DETECTIONS = ("rack", "sack", "newreno", "reno", "tahoe")
+WITH_SACK = frozenset({"rack", "sack"})
 """The ways of `loss_detection` in which the receiver sends selective acknowledgements."""
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)

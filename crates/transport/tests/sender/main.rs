@@ -9,5 +9,6 @@ mod host;
 mod marks;
 mod path;
 mod quick_start;
+mod rack;
 mod recovery;
 mod timeouts;

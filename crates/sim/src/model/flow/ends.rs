@@ -102,7 +102,7 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
     let receiver = Receiver::new(ReceiverConfig {
         flow: sender.flow,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
-        sack: sender.loss_detection == LossDetection::Sack,
+        sack: sender.loss_detection.has_sack(),
         uncounted_hops: 1, // the router before the first link
     });
     if !controller.has_explicit() && sender.quick_start.is_none() {
