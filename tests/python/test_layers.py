@@ -48,7 +48,17 @@ CRATE_LAYERS = {
     "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("",)),
     "transport": (
         ("packet_sizes",),
-        ("ages", "receiver", "rtt", "scoreboard", "cc::row", "sender::request", "udp::row", "udp::periods"),
+        (
+            "ages",
+            "rack",
+            "receiver",
+            "rtt",
+            "scoreboard",
+            "cc::row",
+            "sender::request",
+            "udp::row",
+            "udp::periods",
+        ),
         ("echoing",),
         ("cc::congestion_control",),
         ("cc::round", "reduction"),

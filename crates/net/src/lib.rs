@@ -14,6 +14,7 @@ mod pipe;
 pub mod queue;
 pub mod router;
 mod sojourn;
+mod ticking_fifo;
 mod ticks;
 // The integration tests' drivers, for tests that stand beside a queue or a router; they name the crate.
 #[cfg(test)]
@@ -30,4 +31,5 @@ pub use meter::Meter;
 pub use occupancy::Occupancy;
 pub use pipe::Pipe;
 pub use sojourn::Sojourn;
+pub use ticking_fifo::TickingFifo;
 pub use ticks::{Credit, Ticks};

@@ -24,6 +24,11 @@ impl Ticks {
         Ticks { period, phase: Interval::from_ns(stream.below(period.as_ns())) }
     }
 
+    /// Time between two ticks.
+    pub const fn period(&self) -> Interval {
+        self.period
+    }
+
     /// The first tick that is not before `now`.
     pub fn at_or_after(&self, now: Time) -> Time {
         now.round_up(self.period, self.phase)

@@ -177,12 +177,26 @@ fn any_flow() -> impl Strategy<Value = Value> {
     ];
     let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
     let host = (tick.clone(), tick.clone(), tick);
-    (algorithm, 0.0..0.1, host, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0).prop_map(
-        |((algorithm, parameters), rtt_s, (tick, moderation, jitter), access, back, delayed, start_s)| {
+    let losses = (
+        proptest::sample::select(vec![None, None, Some("rack"), Some("reno")]),
+        proptest::sample::select(vec!["rate-halving", "prr-9937"]),
+    );
+    (algorithm, 0.0..0.1, host, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0, losses).prop_map(
+        |(
+            (algorithm, parameters),
+            rtt_s,
+            (tick, moderation, jitter),
+            access,
+            back,
+            delayed,
+            start_s,
+            (found, recovery),
+        )| {
             let (forward, reverse) = if back { (1, 0) } else { (0, 1) };
             let mut flow = flow("", algorithm);
             flow["interrupt_moderation_s"] = json!(0.7 * moderation);
             flow["send_jitter_s"] = json!(0.3 * jitter);
+            (flow["loss_detection"], flow["recovery"]) = (json!(found), json!(recovery));
             with(
                 flow,
                 json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
@@ -228,6 +242,7 @@ proptest! {
         files["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
         let mut arrivals = with(short("short"), json!({"gap_s": rest_s + 0.05}));
         arrivals["flow"]["rtt_s"] = json!({"empirical": [[0.001, 1.0], [0.03, 2.5], [0.2, 1.0]]});
+        arrivals["flow"]["loss_detection"] = json!("rack");
         arrivals["flow"]["stop_s"] = json!(4.0);
         let mut lasting = with(bulk("bulk", users / 4), json!({"start_s": {"uniform": [0.0, 5.0]}}));
         lasting["flow"]["stop_s"] = json!(3.0);

@@ -12,7 +12,6 @@ const YOUNGER_THAN_STORED_PLANS: [&str; 2] = ["layer2", "rtt_samples"];
 fn complete() -> Value {
     let mut one = flow("a", "sack");
     (one["rtt_samples"], one["quick_start_bps"]) = (json!("echoed"), json!(null));
-    one["loss_detection"] = json!(null);
     let mut plan = dumbbell(1e7, 50, 1.0, vec![one]);
     for (i, link) in plan["links"].as_array_mut().into_iter().flatten().enumerate() {
         (link["capacity"], link["router"], link["layer2"]) = (json!(null), json!(null), json!(false));

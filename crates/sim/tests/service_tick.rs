@@ -27,10 +27,15 @@ fn ticking(rate_bps: f64, packets: u64, tick_s: f64, seed: u64) -> Value {
     plan
 }
 
-/// The first link of a plan.
-fn first(plan: &Value) -> Link {
+/// A link of a plan; with `fast`, its departures are arithmetic where they can be.
+fn nth(plan: &Value, index: usize, fast: bool) -> Link {
     let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check::<SimPacket>).expect("a sound plan");
-    Link::new(plan.into_parts().0.remove(0), true)
+    Link::new(plan.into_parts().0.remove(index), fast)
+}
+
+/// The first link of a plan, driven by events.
+fn first(plan: &Value) -> Link {
+    nth(plan, 0, false)
 }
 
 /// Packets of 1500 bytes arrive at these times. Returns when each left, and how many were dropped by then.
@@ -80,7 +85,7 @@ fn a_packet_that_takes_several_ticks_leaves_at_the_one_that_pays_its_last_bit() 
 fn packets_wait_in_the_queue_until_the_tick_at_which_they_leave() {
     // one packet a millisecond; 15 come at once to an idle link: 11 fit where one begins transmission at once
     let burst = || vec![us(12_345); 15];
-    let mut plain = first(&dumbbell(12e6, 10, 1.0, vec![]));
+    let mut plain = nth(&dumbbell(12e6, 10, 1.0, vec![]), 0, true);
     for at in burst() {
         plain.offer(at, 1500);
     }
@@ -119,12 +124,8 @@ fn the_long_run_rate_is_the_link_s_to_a_millionth() {
 
 #[test]
 fn ticks_begin_elsewhere_in_each_repeat_and_links_of_one_clock_tick_together() {
-    let at = |plan: &Value, index: usize| {
-        let plan =
-            Plan::from_json(&plan.to_string()).and_then(Plan::check::<SimPacket>).expect("a sound plan");
-        let mut link = Link::new(plan.into_parts().0.remove(index), true);
-        departures(&mut link, [us(3000)], us(100_000))[0]
-    };
+    let at =
+        |plan: &Value, index: usize| departures(&mut nth(plan, index, false), [us(3000)], us(100_000))[0];
     let repeats: Vec<_> = (0..20).map(|seed| at(&ticking(1e9, 10, 1e-3, seed), 0)).collect();
     assert!(repeats.windows(2).all(|pair| pair[0] != pair[1]));
     let apart = ticking(1e9, 10, 1e-3, 1);
@@ -232,6 +233,44 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn arithmetic_and_events_give_the_same_departures_drops_and_lengths(
+        rate_bps in prop_oneof![1e5..1e9f64, Just(12e6)],
+        tick_us in prop_oneof![1u64..20_000, Just(1000)],
+        limit in 1u64..100,
+        packets in proptest::collection::vec(
+            (prop_oneof![3 => 0u64..20, 2 => 0u64..20_000, 1 => Just(1000)], prop_oneof![Just(1500u16), 40..1500u16]),
+            1..300,
+        ),
+        seed in 0u64..100,
+    ) {
+        let plan = ticking(rate_bps, limit, 1e-6 * tick_us as f64, seed);
+        let (mut fast, mut slow) = (nth(&plan, 0, true), nth(&plan, 0, false));
+        let mut now = us(1);
+        let mut left = vec![];
+        for &(gap_us, bytes) in &packets {
+            now += Interval::from_ns(1000 * gap_us);
+            while slow.wake() <= now {
+                let at = slow.wake();
+                slow.on_timer(at);
+            }
+            slow.arrive(now, SimPacket { bytes, ..SimPacket::default() });
+            left.extend(fast.offer(now, u32::from(bytes)));
+        }
+        while slow.wake() < Time::NEVER {
+            let at = slow.wake();
+            slow.on_timer(at);
+        }
+        let end = now + Interval::from_millis(1_000_000);
+        prop_assert_eq!(slow.departed.iter().map(|&(_, at)| at).collect::<Vec<_>>(), left);
+        prop_assert_eq!(slow.counters.packets_dropped, fast.counters.packets_dropped);
+        let lengths = |link: &mut Link| link.settle(end).0.statistics(Time::ZERO, end);
+        prop_assert_eq!(lengths(&mut slow), lengths(&mut fast));
+    }
+}
+
 #[test]
 fn without_a_tick_nothing_changes() {
     let plan = dumbbell(10e6, 30, 5.0, vec![flow("1", "sack")]);
@@ -240,6 +279,6 @@ fn without_a_tick_nothing_changes() {
         written["links"][i]["service_tick_s"] = json!(0.0);
     }
     common::assert_same(&run(&plan), &run(&written));
-    assert!(first(&written).is_arithmetic());
+    assert!(nth(&written, 0, true).is_arithmetic());
     assert!(link("x", 1e6, 1).get("service_tick_s").is_none());
 }

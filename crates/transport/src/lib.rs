@@ -17,7 +17,7 @@
 //! cc::congestion_control            what an algorithm is
 //! echoing                           the receiver of a connection with explicit headers
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
-//!   sender::request, udp::periods
+//!   rack, sender::request, udp::periods
 //! cc::row, udp::row                 what a row of a registry is
 //! packet_sizes                      packets without payload
 //! ```
@@ -26,6 +26,7 @@ mod ages;
 pub mod cc;
 mod echoing;
 mod packet_sizes;
+mod rack;
 mod receiver;
 mod reduction;
 mod rtt;

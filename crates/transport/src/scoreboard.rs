@@ -164,6 +164,33 @@ impl Scoreboard {
         self.first_lost = self.first_lost.min(seq);
     }
 
+    /// The segments of [start, end) are lost, except those selectively acknowledged. For senders that find
+    /// lost retransmissions themselves.
+    pub fn lose_range(&mut self, start: u64, end: u64) {
+        self.cover(end);
+        self.change(start, end, |s| if s == State::Sacked { s } else { State::Lost });
+        self.first_lost = self.first_lost.min(start);
+    }
+
+    /// The parts of [start, end) that are not known to have arrived.
+    pub fn unknown(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let mut from = start.max(self.base);
+        let mut at = self.index(from);
+        core::iter::from_fn(move || {
+            while from < end {
+                // everything from `high` on is outstanding
+                let run = self.runs.get(at).copied();
+                let to = run.map_or(end, |run| run.end.min(end));
+                let part = (core::mem::replace(&mut from, to), to);
+                at += 1;
+                if run.is_none_or(|run| run.state != State::Sacked) {
+                    return Some(part);
+                }
+            }
+            None
+        })
+    }
+
     /// After a timeout: every segment below `next` that is not known to have arrived is lost.
     pub fn lose_all(&mut self, next: u64) {
         if next > self.base {
@@ -201,6 +228,16 @@ impl Scoreboard {
         self.change(seq, seq + 1, |_| State::Retransmitted);
         self.again.push_back((seq, next));
         self.first_lost = seq + 1;
+    }
+
+    /// A segment has been sent again by a sender that finds lost retransmissions itself. If it was lost, it is not
+    /// any more.
+    pub fn resent(&mut self, seq: u64) {
+        let before = self.lost;
+        self.change(seq, seq + 1, |s| if s == State::Lost { State::Retransmitted } else { s });
+        if self.lost < before {
+            self.first_lost = seq + 1;
+        }
     }
 
     /// Index of the run that holds `seq`, or the number of runs.

@@ -4,6 +4,7 @@
 mod config;
 mod explicit;
 mod quick_start;
+mod rack;
 mod recovery;
 mod request;
 
@@ -17,6 +18,7 @@ use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::SenderConfig;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, SimPacket};
+use rack::RackTlp;
 use request::QuickStart;
 pub use request::QuickStartRequest;
 
@@ -99,6 +101,10 @@ pub struct Sender {
     times: SendingTimes,
     /// Without timestamps: the segment that gives the next round-trip time, unless it is sent twice.
     timed: u64,
+    /// Kept for RACK-TLP.
+    rack: Option<Box<RackTlp>>,
+    /// `ages` or `rack` is kept.
+    keeps_times: bool,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
     duplicates: u64,
@@ -117,6 +123,8 @@ pub struct Sender {
     /// Before the last timeout: the time of the first retransmission and the window, for the Eifel check.
     before_timeout: Option<(Time, Window)>,
     rto_at: Time,
+    /// When a timer of RACK-TLP expires.
+    early_at: Time,
     send_at: Time,
     timer_at: Time,
     pace_at: Time,
@@ -139,8 +147,9 @@ impl Sender {
             max_ssthresh: config.max_ssthresh,
         };
         let times = controller.sending_times();
-        let keeps_times =
+        let keeps_ages =
             times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last || !config.timestamps;
+        let by_time = config.loss_detection == LossDetection::Rack;
         Sender {
             wants_samples: controller.wants_samples(),
             explicit: controller.has_explicit(),
@@ -155,9 +164,11 @@ impl Sender {
             next: 0,
             end,
             board: Scoreboard::default(),
-            ages: keeps_times.then(Box::default),
+            ages: keeps_ages.then(Box::default),
             times,
             timed: 0,
+            rack: by_time.then(Box::default),
+            keeps_times: keeps_ages || by_time,
             duplicates: 0,
             recovery_point: 0,
             patience: Time::NEVER,
@@ -168,6 +179,7 @@ impl Sender {
             announce_reduction: false,
             before_timeout: None,
             rto_at: Time::NEVER,
+            early_at: Time::NEVER,
             send_at: Time::NEVER,
             timer_at: Time::NEVER,
             pace_at: Time::ZERO,
@@ -203,7 +215,7 @@ impl Sender {
     pub fn stop(&mut self) {
         self.end = self.next;
         if self.board.base() == self.end {
-            self.rto_at = Time::NEVER;
+            (self.rto_at, self.early_at) = (Time::NEVER, Time::NEVER);
             self.phase = Phase::Done;
         }
     }
@@ -223,7 +235,7 @@ impl Sender {
     /// When the sender next wants [`Sender::on_timer`].
     #[inline]
     pub fn wake(&self) -> Time {
-        self.rto_at.min(self.send_at).min(self.timer_at)
+        self.rto_at.min(self.send_at).min(self.timer_at).min(self.early_at)
     }
 
     /// The window.
@@ -324,6 +336,9 @@ impl Sender {
     /// A time that [`Sender::wake`] asked for has come.
     pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
         self.account(now);
+        if now >= self.early_at {
+            self.on_early_timer(now, out);
+        }
         if now >= self.rto_at {
             if self.phase == Phase::SynSent {
                 self.rtt.back_off();
@@ -387,8 +402,9 @@ impl Sender {
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
         let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
-        if self.config.loss_detection == LossDetection::Sack {
+        if self.config.loss_detection.has_sack() {
             for (start, end) in packet.sack().iter() {
+                self.hear_of(now, packet.stamp, start, end.min(self.next));
                 newly += self.board.sack(start, end.min(self.next));
             }
         } else if !steady || self.duplicates > 0 || cumulative == 0 {
@@ -396,7 +412,7 @@ impl Sender {
         }
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
         let acked = self.growth(cumulative, newly);
-        let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.ages.is_some();
+        let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
             if let Some(ages) = &mut self.ages {
@@ -573,18 +589,21 @@ impl Sender {
             self.write_explicit(&mut packet);
         }
         if lost.is_some() {
-            self.board.retransmitted(seq, self.next);
+            match self.rack {
+                Some(_) => self.board.resent(seq),
+                None => self.board.retransmitted(seq, self.next),
+            }
             self.counters.retransmits += 1;
         } else {
             self.next += 1;
-        }
-        if let Some(ages) = &mut self.ages {
-            ages.sent(seq, now);
         }
         self.counters.packets_sent += 1;
         self.episode.sent();
         if self.rto_at == Time::NEVER {
             self.rto_at = self.rtt.deadline(now);
+        }
+        if self.keeps_times {
+            self.record(now, seq, lost.is_some());
         }
         out(packet);
     }

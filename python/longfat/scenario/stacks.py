@@ -122,6 +122,13 @@ LINUX = Stack(
             "Linux 5.10, net/ipv4/tcp_cong.c, tcp_slow_start: the window grows by all that an ACK covers",
         ),
         Setting(
+            "loss_detection",
+            "rack",
+            "RFC 8985; Linux 5.10, net/ipv4/tcp_ipv4.c: tcp_recovery is RACK, tcp_early_retrans 3 sends "
+            "probes; Tahoe is how its losses are found, and no kernel of the time has it",
+            {"tahoe": None},
+        ),
+        Setting(
             "recovery",
             "prr-9937",
             "RFC 9937; Linux 6, net/ipv4/tcp_input.c, tcp_cwnd_reduction: the bound depends on new losses",
@@ -188,12 +195,8 @@ LINUX_2_6_6 = Stack(
         ),
     ),
     (
-        "What is by default as on these hosts, and so needs no key: delayed ACKs and byte "
-        "counting (LLS 2007, Appendix I), SACK, 3 segments to begin with (tcp_init_cwnd at this segment "
-        "size), 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
-        "No source of 2.6.6 itself was to be had; 2.6.11 and 2.6.18 have the same code where both are cited.",
-        "The patch altAIMD 0.6 was not to be had: which limit L of RFC 3465 it has is not known; 2 is the "
-        "RFC's.",
+        "The source of 2.6.6 itself was not available; 2.6.11 and 2.6.18 agree where both are cited.",
+        "The patch altAIMD 0.6 was not available. Its limit L of RFC 3465 is not known; the RFC allows 2.",
         "FACK was on (tcp_fack = 1): it finds a loss by the highest segment that arrived, not by three "
         "duplicates; both are the same on a path that keeps the order.",
         "txqueuelen 1000, max_backlog 300 and 4096 descriptors (LLS 2007, Table I) are queues in the "
@@ -258,9 +261,7 @@ LINUX_2_6_16 = Stack(
         ),
     ),
     (
-        "What is by default as on these hosts, and so needs no key: SACK, 3 segments to begin "
-        "with, 16 quick ACKs, 40 ms for a single segment, a margin of 200 ms in the RTO.",
-        "No source of 2.6.16 itself was to be had; 2.6.11 and 2.6.18 agree where both are cited.",
+        "The source of 2.6.16 itself was not available; 2.6.11 and 2.6.18 agree where both are cited.",
         "The authors of YeAH made their stack RFC compliant, as they say, and used limited slow-start; what "
         "they changed is not printed. This is the kernel without their changes.",
         'A kernel may have been built for 100 or 1000 Hz: rto_tick = "10 ms" or "1 ms".',
@@ -334,6 +335,12 @@ QUIC = Stack(
         ),
         Setting("quick_acks", 0, "RFC 9000, section 13.2.2: an ACK after two packets, from the beginning"),
         Setting("delayed_ack_timeout", "25 ms", "RFC 9000, section 18.2: max_ack_delay"),
+        Setting(
+            "loss_detection",
+            "rack",
+            "RFC 9002, section 6.1: 3 packets, or a time threshold in the spirit of RACK",
+            {"tahoe": None},
+        ),
         Setting("recovery", "immediate", "RFC 9002, section 7.3.2: the window is reduced immediately"),
         Setting("rtt_samples", "last", "RFC 9002, section 5.1: the RTT of the largest packet acknowledged"),
     ),

@@ -77,7 +77,7 @@ class Transport(Part):
     """With byte counting, the most segments that one ACK counts in slow-start."""
     sack: Switch | None = None
     """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
-    loss_detection: Literal["sack", "newreno", "reno", "tahoe"] | None = None
+    loss_detection: Literal["rack", "sack", "newreno", "reno", "tahoe"] | None = None
     """How the sender finds losses; by default as the algorithm has it in the registry."""
     recovery: Literal["rate-halving", "rate-halving-to-half", "prr", "prr-9937", "immediate"] = "rate-halving"
     """How the window shrinks in SACK recovery."""
@@ -211,8 +211,8 @@ def unlike(part: Transport, stack: stacks.Stack) -> list[str]:
     return [key for key in keys if getattr(part, key) != getattr(hosts, key)]
 
 
-LOSS_DETECTIONS = ("sack", "newreno", "reno", "tahoe")
-WITH_SACK = frozenset({"sack"})
+LOSS_DETECTIONS = ("rack", "sack", "newreno", "reno", "tahoe")
+WITH_SACK = frozenset({"rack", "sack"})
 """The ways of `loss_detection` in which the receiver sends selective acknowledgements."""
 
 TRANSPORT_OPTIONS = tuple(Transport.model_fields)

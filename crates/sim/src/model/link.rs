@@ -4,7 +4,7 @@ use crate::plan::{CheckedLink, LinkParts};
 use longfat_net::queue::Limit;
 use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
-    Ticks, Transmitter,
+    TickingFifo, Ticks, Transmitter,
 };
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
@@ -39,6 +39,8 @@ pub struct LinkCounters {
 enum Service<P> {
     /// A drop-tail queue at a constant rate: departures are computed at arrival.
     Arithmetic(ConstantFifo),
+    /// The same with service at the ticks of a clock.
+    Ticking(Box<TickingFifo>),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
 }
@@ -165,11 +167,11 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     pub fn new(planned: CheckedLink<P>, fast: bool) -> Self {
         let LinkParts { plan, rate, capacity, ticks, element } = planned.into_parts();
         let limit = plan.queue.limit();
-        let plain = plan.router.is_none() && capacity.is_constant() && ticks.is_none();
-        let service = if fast && plain && plan.queue.is_arithmetic() {
-            Service::Arithmetic(ConstantFifo::new(rate, limit))
-        } else {
-            Service::Elements(Box::new(Elements {
+        let plain = fast && plan.router.is_none() && capacity.is_constant() && plan.queue.is_arithmetic();
+        let service = match ticks {
+            None if plain => Service::Arithmetic(ConstantFifo::new(rate, limit)),
+            Some(ticks) if plain => Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))),
+            _ => Service::Elements(Box::new(Elements {
                 chain: vec![Installed { element, timer_at: Time::NEVER }],
                 wire: Transmitter::new(capacity.clone()),
                 clock: ticks.map(|ticks| Clock {
@@ -184,7 +186,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
                 withheld: false,
                 occupancy: Occupancy::default(),
                 sojourn: (!plan.queue.is_arithmetic()).then(Sojourn::default),
-            }))
+            })),
         };
         Link {
             name: plan.name,
@@ -217,15 +219,16 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     /// [`Link::arrive`].
     #[inline]
     pub const fn is_arithmetic(&self) -> bool {
-        matches!(self.service, Service::Arithmetic(_))
+        matches!(self.service, Service::Arithmetic(_) | Service::Ticking(_))
     }
 
-    /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic.
+    /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic and need
+    /// no tick.
     #[inline(always)]
     pub const fn arithmetic(&mut self) -> Option<(&mut ConstantFifo, &mut LinkCounters, Interval)> {
         match &mut self.service {
             Service::Arithmetic(fifo) => Some((fifo, &mut self.counters, self.delay)),
-            Service::Elements(_) => None,
+            Service::Ticking(_) | Service::Elements(_) => None,
         }
     }
 
@@ -233,9 +236,12 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     /// `None` if the queue drops it.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        let Service::Arithmetic(fifo) = &mut self.service else { return None };
         self.counters.packets_in += 1;
-        let departure = fifo.offer(now, bytes);
+        let departure = match &mut self.service {
+            Service::Arithmetic(fifo) => fifo.offer(now, bytes),
+            Service::Ticking(fifo) => fifo.offer(now, bytes),
+            Service::Elements(_) => None,
+        };
         self.counters.packets_dropped += u64::from(departure.is_none());
         departure
     }
@@ -284,7 +290,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     #[inline]
     pub fn wake(&self) -> Time {
         match &self.service {
-            Service::Arithmetic(_) => Time::NEVER,
+            Service::Arithmetic(_) | Service::Ticking(_) => Time::NEVER,
             Service::Elements(elements) => elements.wake(),
         }
     }
@@ -294,6 +300,12 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
         match &mut self.service {
             Service::Arithmetic(fifo) => {
+                fifo.settle_before(now);
+                (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
+                self.counters.busy = fifo.busy(now);
+                (*fifo.occupancy(), self.counters)
+            }
+            Service::Ticking(fifo) => {
                 fifo.settle_before(now);
                 (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
                 self.counters.busy = fifo.busy(now);
@@ -327,6 +339,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     pub fn restart(&mut self, now: Time) {
         match &mut self.service {
             Service::Arithmetic(fifo) => fifo.restart(now),
+            Service::Ticking(fifo) => fifo.restart(now),
             Service::Elements(elements) => {
                 elements.occupancy.restart(now);
                 if let Some(sojourn) = &mut elements.sojourn {
@@ -339,7 +352,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     /// How many active flows its queue estimates, if it does.
     pub fn flows_estimated(&self) -> Option<f64> {
         match &self.service {
-            Service::Arithmetic(_) => None,
+            Service::Arithmetic(_) | Service::Ticking(_) => None,
             Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
         }
     }
@@ -347,7 +360,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     /// How long packets have waited since the last restart, if that is measured.
     pub fn sojourn(&self) -> Option<&Sojourn> {
         match &self.service {
-            Service::Arithmetic(_) => None,
+            Service::Arithmetic(_) | Service::Ticking(_) => None,
             Service::Elements(elements) => elements.sojourn.as_ref(),
         }
     }

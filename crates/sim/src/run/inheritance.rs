@@ -20,7 +20,7 @@ pub struct Inheritance {
 }
 
 impl Inheritance {
-    /// Of these flows.
+    /// What these flows hand on to each other.
     pub fn new(plans: &[CheckedFlow], flows: &[Flow]) -> Self {
         let heirs = plans.iter().zip(flows).enumerate().filter(|(_, (plan, _))| heir(plan).is_some());
         let mut waiting: Vec<_> = heirs.map(|(index, (_, flow))| (flow.began, index)).collect();

@@ -28,8 +28,8 @@ pub fn flow(name: &str, algorithm: &str) -> Value {
         "start_s": 0.0, "stop_s": null, "bytes": null, "access_rate_bps": 1e9, "mss_bytes": 1448,
         "header_bytes": 52, "initial_ssthresh": null, "initial_window": 3.0, "max_window": null,
         "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
-        "byte_counting": true, "sack": null, "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2,
-        "ecn": false})
+        "byte_counting": true, "sack": null, "loss_detection": null, "recovery": "rate-halving",
+        "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
 }
 
 /// A drop-tail link without propagation delay or losses.

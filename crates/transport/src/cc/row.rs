@@ -5,18 +5,28 @@ use longfat_units::Entry;
 use longfat_units::parameters::{ParameterError, Parameters, Value};
 use serde::Deserialize;
 
-/// How a sender finds losses, and what it sends again. In JSON: `sack`, `newreno`, `reno` or `tahoe`.
+/// How a sender finds losses, and what it sends again. In JSON: `sack`, `rack`, `newreno`, `reno`
+/// or `tahoe`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LossDetection {
     /// Selective acknowledgements and the RFC 6675 pipe.
     Sack,
+    /// Selective acknowledgements and sending times, with probes of tails (RACK-TLP, RFC 8985).
+    Rack,
     /// NewReno without SACK (RFC 6582).
     NewReno,
     /// Reno without SACK: fast recovery ends at the first new acknowledgement.
     Reno,
     /// Fast retransmit, then slow-start from one segment.
     Tahoe,
+}
+
+impl LossDetection {
+    /// Whether the receiver sends selective acknowledgements.
+    pub const fn has_sack(self) -> bool {
+        matches!(self, LossDetection::Sack | LossDetection::Rack)
+    }
 }
 
 /// One row. `C` is what it makes: an algorithm's own type in that algorithm's file, any algorithm in the list.

@@ -14,7 +14,6 @@
 
 use super::request::{QuickStart, QuickStartRequest};
 use super::{Happened, Phase, Sender};
-use crate::cc::LossDetection;
 use crate::cc::{Cause, LEAST_SSTHRESH};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Extra, Function, Packet, QuickStart as Header, RateCode, SimPacket};
@@ -122,7 +121,7 @@ impl Sender {
     pub(super) fn revert_quick_start(&mut self, now: Time, cause: Cause) {
         self.congestion(now, cause);
         self.limit_after_quick_start();
-        if cause == Cause::Loss && self.config.loss_detection != LossDetection::Sack {
+        if cause == Cause::Loss && !self.config.loss_detection.has_sack() {
             self.restart();
         } else {
             self.phase = Phase::Loss;

@@ -51,6 +51,10 @@ impl Sender {
         let found = match self.config.loss_detection {
             // a hole above the recovery point is a new event, even if it was found and repaired before
             LossDetection::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()) || overdue,
+            LossDetection::Rack => {
+                let late = self.look_back(now, packet, cumulative);
+                late || (ended && self.board.has_holes()) || overdue
+            }
             // RFC 6582, section 4: duplicates of segments that a timeout sent again do not indicate loss
             _ => {
                 let suspect = (self.after_timeout && base <= self.recovery_point)
@@ -68,16 +72,20 @@ impl Sender {
             Phase::Recovery if cumulative > 0 => self.partial_ack(now),
             _ => {}
         }
-        if matches!(self.phase, Phase::Recovery | Phase::Reducing)
-            && self.config.loss_detection == LossDetection::Sack
-        {
-            // segments that pacing holds back count as sent: a queue below TCP would hold them
-            let held = self.send_at != Time::NEVER && self.config.recovery.halves_the_rate();
-            let in_flight =
-                if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
-            let safe = cumulative > 0 && !found;
-            self.episode.step(self.config.recovery, newly, in_flight, safe, &mut self.window);
+        if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.loss_detection.has_sack() {
+            self.shrink(newly, cumulative > 0 && !found);
         }
+        if self.rack.is_some() {
+            self.arm(now, cumulative);
+        }
+    }
+
+    /// Moves the window after an acknowledgement in SACK recovery that delivered `newly` segments.
+    pub(super) fn shrink(&mut self, newly: u64, safe: bool) {
+        // segments that pacing holds back count as sent: a queue below TCP would hold them
+        let held = self.send_at != Time::NEVER && self.config.recovery.halves_the_rate();
+        let in_flight = if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
+        self.episode.step(self.config.recovery, newly, in_flight, safe, &mut self.window);
     }
 
     /// If the algorithm asks for it, the first unacknowledged segment is lost once it is older than the
@@ -119,7 +127,7 @@ impl Sender {
         self.announce_reduction = true;
     }
 
-    fn begin_recovery(&mut self, now: Time, newly: u64) {
+    pub(super) fn begin_recovery(&mut self, now: Time, newly: u64) {
         self.note(now, Happened::Loss);
         self.timed = self.next;
         self.rto_at = self.rtt.deadline(now);
@@ -139,7 +147,8 @@ impl Sender {
         self.after_timeout = false;
         self.recovery_point = self.next;
         self.must_send = true;
-        if self.config.loss_detection != LossDetection::Sack {
+        self.forget_probe();
+        if !self.config.loss_detection.has_sack() {
             self.board.lose(self.board.base());
         }
         self.reduce_at_once();
@@ -164,7 +173,7 @@ impl Sender {
 
     /// Without SACK the window is reduced at once, with SACK if `recovery` says so.
     fn reduce_at_once(&mut self) {
-        if self.config.loss_detection != LossDetection::Sack || self.config.recovery == Recovery::Immediate {
+        if !self.config.loss_detection.has_sack() || self.config.recovery == Recovery::Immediate {
             self.window.cwnd = self.window.ssthresh;
         }
     }
@@ -172,7 +181,7 @@ impl Sender {
     /// A partial acknowledgement: new data, but not everything that was outstanding when recovery began.
     fn partial_ack(&mut self, now: Time) {
         match self.config.loss_detection {
-            LossDetection::Sack => {}
+            LossDetection::Sack | LossDetection::Rack => {}
             LossDetection::Reno => {
                 self.finish_recovery(now);
                 self.must_send = self.board.lost() > 0; // found overdue
@@ -192,7 +201,7 @@ impl Sender {
 
     fn finish_recovery(&mut self, now: Time) {
         match (self.phase, self.config.loss_detection) {
-            (Phase::Recovery | Phase::Reducing, LossDetection::Sack) => {
+            (Phase::Recovery | Phase::Reducing, how) if how.has_sack() => {
                 Episode::end(self.config.recovery, &mut self.window);
             }
             // RFC 6582, step 3, full acknowledgements, option 1
@@ -228,7 +237,10 @@ impl Sender {
             self.before_timeout = self.config.timestamps.then_some((now, before));
         }
         self.rtt.back_off();
-        self.restart();
+        match self.rack {
+            Some(_) => self.restart_by_time(now),
+            None => self.restart(),
+        }
         self.rto_at = self.rtt.deadline(now);
     }
 
@@ -264,6 +276,7 @@ impl Sender {
         let Some((first_again, before)) = self.before_timeout.take() else { return };
         if packet.stamp < first_again {
             self.board.forget_losses();
+            self.forget_late();
             self.phase = Phase::Open;
             self.window = before;
             self.counters.undone += 1;

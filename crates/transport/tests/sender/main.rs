@@ -9,6 +9,7 @@ mod host;
 mod marks;
 mod path;
 mod quick_start;
+mod rack;
 mod recovery;
 mod timeouts;
 mod timestamps;

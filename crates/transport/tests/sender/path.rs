@@ -105,6 +105,7 @@ pub struct Path {
     order: u64,
     /// When the last packet on its way to the receiver arrives: none overtakes another.
     last_arrival: Time,
+    overtaking: bool,
 }
 
 impl Path {
@@ -113,7 +114,7 @@ impl Path {
             flow: config.flow,
             delayed_ack: None,
             quick_acks: QUICK_ACKS,
-            sack: config.loss_detection == LossDetection::Sack,
+            sack: config.loss_detection.has_sack(),
             timestamps: config.timestamps,
             uncounted_hops: 0,
         };
@@ -132,6 +133,7 @@ impl Path {
             under_way: BTreeMap::new(),
             order: 0,
             last_arrival: Time::ZERO,
+            overtaking: false,
         }
     }
 
@@ -179,6 +181,12 @@ impl Path {
         self
     }
 
+    /// Delayed packets are overtaken by those sent after them.
+    pub fn reordering(mut self) -> Self {
+        self.overtaking = true;
+        self
+    }
+
     pub fn start(mut self) -> Self {
         let mut out = Vec::new();
         self.sender.start(self.now, &mut |p| out.push(p));
@@ -197,7 +205,7 @@ impl Path {
                     packet.ecn = Ecn::Marked;
                 }
                 let arrival = self.now + ms(RTT_MS / 2) + (self.delays)(&sent);
-                self.last_arrival = self.last_arrival.max(arrival);
+                self.last_arrival = if self.overtaking { arrival } else { self.last_arrival.max(arrival) };
                 self.enqueue(self.last_arrival, packet);
             }
             self.sent.push(sent);

@@ -6,8 +6,13 @@ use longfat_transport::{Happened, Recovery, SenderConfig};
 use longfat_units::Time;
 use longfat_wire::Kind;
 
-const ALL: [LossDetection; 4] =
-    [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno, LossDetection::Tahoe];
+const ALL: [LossDetection; 5] = [
+    LossDetection::Sack,
+    LossDetection::Rack,
+    LossDetection::NewReno,
+    LossDetection::Reno,
+    LossDetection::Tahoe,
+];
 
 fn with(detection: LossDetection, window: f64) -> SenderConfig {
     SenderConfig { loss_detection: detection, ..steady(window) }
@@ -40,7 +45,7 @@ fn one_loss_is_one_event_and_one_retransmission_whatever_the_recovery() {
 #[test]
 fn three_duplicates_are_needed() {
     // RFC 5681, section 3.2: with two segments after the lost one there are two duplicates and no retransmission
-    for detection in ALL {
+    for detection in ALL.into_iter().filter(|&detection| detection != LossDetection::Rack) {
         for (after, found) in [(2, false), (3, true)] {
             let bytes = Some(1000 * (1 + after));
             let finite = SenderConfig { bytes, ..with(detection, 20.0) };

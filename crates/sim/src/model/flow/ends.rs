@@ -107,7 +107,7 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         flow: sender.flow,
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
         quick_acks: plan.quick_acks,
-        sack: sender.loss_detection == LossDetection::Sack,
+        sack: sender.loss_detection.has_sack(),
         timestamps: sender.timestamps,
         uncounted_hops: 1, // the router before the first link
     });

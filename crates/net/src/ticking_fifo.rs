@@ -1,0 +1,170 @@
+//! A drop-tail FIFO in front of a link of constant rate that serves it at the ticks of a clock, without events.
+//!
+//! When a packet is accepted, arithmetic gives the tick at which it leaves the queue and the one that pays its
+//! last bit: nothing that arrives later changes either. [`queue::DropTail`](crate::queue::DropTail) behind a
+//! link that asks for packets at its ticks gives the same results by events.
+
+use crate::queue::Limit;
+use crate::{Capacity, Credit, Occupancy, Ticks};
+use longfat_units::{Interval, Rate, Time};
+use std::collections::VecDeque;
+
+/// The fast form of drop-tail at a constant rate with ticks.
+#[derive(Clone, Debug)]
+pub struct TickingFifo {
+    rate: Rate,
+    limit: Limit,
+    ticks: Ticks,
+    /// What is left once everything accepted is paid for.
+    credit: Credit,
+    /// The tick up to which the link has earned that credit.
+    tick: Time,
+    /// When everything accepted is on the wire: from then on the link is idle.
+    idle_from: Time,
+    /// The waiting packets in their order: those of one size that leave at one tick are one entry.
+    waiting: VecDeque<Leaving>,
+    /// What has left the queue is on the wire, one packet behind the other, until then.
+    busy_until: Time,
+    /// Transmission of everything that has left the queue, until `busy_until`.
+    served: Interval,
+    occupancy: Occupancy,
+    packets_out: u64,
+    bytes_out: u64,
+}
+
+/// Packets of one size that leave the queue at one tick.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    at: Time,
+    packets: u32,
+    bytes: u32,
+}
+
+impl TickingFifo {
+    /// An empty queue before an idle link without credit.
+    pub fn new(rate: Rate, limit: Limit, ticks: Ticks) -> Self {
+        TickingFifo {
+            rate,
+            limit,
+            ticks,
+            credit: Credit::new(Capacity::Constant(rate)),
+            tick: Time::ZERO,
+            idle_from: Time::ZERO,
+            waiting: VecDeque::new(),
+            busy_until: Time::ZERO,
+            served: Interval::ZERO,
+            occupancy: Occupancy::default(),
+            packets_out: 0,
+            bytes_out: 0,
+        }
+    }
+
+    /// Brings queue and counters to their state just before anything happens at `now`.
+    pub fn settle_before(&mut self, now: Time) {
+        self.settle(now - Interval::from_ns(1));
+    }
+
+    /// Lets everything leave the queue whose tick has come by `now`.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        while let Some(&Leaving { at, packets, bytes }) = self.waiting.front()
+            && at <= now
+        {
+            self.waiting.pop_front();
+            for _ in 0..packets {
+                self.occupancy.leave(at, bytes);
+                self.depart(at, bytes);
+            }
+        }
+    }
+
+    /// A packet that has left the queue at `at` goes on the wire behind those before it.
+    fn depart(&mut self, at: Time, bytes: u32) {
+        let transmission = self.rate.transmission(bytes);
+        self.busy_until = self.busy_until.max(at).later_by(transmission);
+        self.served = self.served + transmission;
+        self.packets_out += 1;
+        self.bytes_out += u64::from(bytes);
+    }
+
+    /// Earns up to the next tick.
+    fn earn(&mut self, tick: Time) {
+        self.tick = tick;
+        self.credit.earn(tick);
+    }
+
+    /// A packet of `bytes` arrives. Returns the tick at which its last bit is on the wire, or `None` if there
+    /// is no room for it.
+    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        self.settle(now);
+        if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
+            return None;
+        }
+        let mut next = self.tick + self.ticks.period();
+        let mut leaves = self.tick;
+        if self.idle_from <= now {
+            // an idle link has earned nothing, and hands out packets at once with what it has left
+            self.tick = self.ticks.at_or_before(now);
+            self.credit.resume(self.tick);
+            next = self.ticks.after(now);
+            leaves = now;
+            if self.credit.is_left() {
+                self.credit.pay(bytes);
+                self.depart(now, bytes);
+                if self.credit.is_settled() {
+                    self.idle_from = now;
+                    return Some(self.ticks.at_or_after(now));
+                }
+                return Some(self.pay_off(next));
+            }
+        }
+        if !self.credit.is_left() {
+            self.earn(next);
+            leaves = next;
+            next = next + self.ticks.period();
+        }
+        self.wait(now, leaves, bytes);
+        self.credit.pay(bytes);
+        Some(self.pay_off(next))
+    }
+
+    /// A packet waits for the tick at which it leaves.
+    fn wait(&mut self, now: Time, leaves: Time, bytes: u32) {
+        self.occupancy.join(now, bytes);
+        match self.waiting.back_mut() {
+            Some(last) if last.at == leaves && last.bytes == bytes => last.packets += 1,
+            _ => self.waiting.push_back(Leaving { at: leaves, packets: 1, bytes }),
+        }
+    }
+
+    /// Earns tick by tick, from `next` on, until everything is paid for. Returns the tick at which it is.
+    fn pay_off(&mut self, mut next: Time) -> Time {
+        while !self.credit.is_settled() {
+            self.earn(next);
+            next = next + self.ticks.period();
+        }
+        self.idle_from = self.tick;
+        self.tick
+    }
+
+    /// The queue's length, exact after [`TickingFifo::settle_before`].
+    pub const fn occupancy(&self) -> &Occupancy {
+        &self.occupancy
+    }
+
+    /// Starts the statistics of a measurement interval.
+    pub fn restart(&mut self, now: Time) {
+        self.settle_before(now);
+        self.occupancy.restart(now);
+    }
+
+    /// How long the link has transmitted by `now`; exact after [`TickingFifo::settle_before`].
+    pub const fn busy(&self, now: Time) -> Interval {
+        self.served.saturating_sub(self.busy_until.since(now))
+    }
+
+    /// Packets and bytes that have left the queue.
+    pub const fn sent(&self) -> (u64, u64) {
+        (self.packets_out, self.bytes_out)
+    }
+}

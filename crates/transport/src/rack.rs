@@ -1,0 +1,472 @@
+//! When each segment was last sent, in the order of sending, and the losses that follow from it (RACK, RFC 8985,
+//! section 6).
+//!
+//! The segments under way form a list in the order of their last transmission. A segment that is delivered or found
+//! lost leaves the list. So an acknowledgement costs a constant time for each segment that it delivers or that it
+//! finds lost, whatever the window.
+//!
+//! | quantity | value | source |
+//! |---|---|---|
+//! | reordering window | min RTT / 4, at most SRTT | RFC 8985, section 6.2, step 4; without DSACK its multiplier stays 1 |
+
+use longfat_units::{Interval, Time};
+use std::collections::VecDeque;
+
+const NONE: u64 = u64::MAX;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// In the list.
+    UnderWay,
+    /// Found lost, and not sent again since.
+    Lost,
+    Delivered,
+}
+
+/// The last transmission of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    at: Time,
+    /// The number of this transmission. It orders transmissions at the same time, where RFC 8985 compares sequence
+    /// numbers: a host may retransmit after new data of the same instant.
+    number: u64,
+    /// Neighbours in the list.
+    before: u64,
+    after: u64,
+    state: State,
+    /// It was sent before this.
+    again: bool,
+}
+
+/// The order of sending, and the most recently sent segment that was delivered.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    /// The first segment not acknowledged cumulatively.
+    base: u64,
+    segments: VecDeque<Sending>,
+    /// The ends of the list.
+    first: u64,
+    last: u64,
+    transmissions: u64,
+    /// The number of the most recent transmission that was delivered (RACK.segment); 0 for none.
+    latest: u64,
+    /// The round-trip time that the last acknowledgement measured (RACK.rtt).
+    rtt: Interval,
+    /// The last segment under way that was sent before `latest`.
+    waiting: u64,
+    /// One past the highest segment that has arrived (RACK.fack).
+    forward: u64,
+    reordered: bool,
+    news: News,
+    lost: Vec<(u64, u64)>,
+}
+
+/// What the acknowledgement at hand delivers.
+#[derive(Clone, Copy, Debug)]
+struct News {
+    /// The most recent transmission: its number and time, and the last segment under way that was sent before it.
+    number: u64,
+    at: Time,
+    waiting: u64,
+    /// The lowest segment delivered that was sent only once.
+    lowest: u64,
+    /// One past the highest segment.
+    end: u64,
+}
+
+const NO_NEWS: News = News { number: 0, at: Time::ZERO, waiting: NONE, lowest: NONE, end: 0 };
+
+impl Default for Rack {
+    fn default() -> Self {
+        Rack {
+            base: 0,
+            segments: VecDeque::new(),
+            first: NONE,
+            last: NONE,
+            transmissions: 0,
+            latest: 0,
+            rtt: Interval::ZERO,
+            waiting: NONE,
+            forward: 0,
+            reordered: false,
+            news: NO_NEWS,
+            lost: Vec::new(),
+        }
+    }
+}
+
+impl Rack {
+    /// Segment `seq` left, for the first time or again (section 6.1).
+    pub fn sent(&mut self, seq: u64, now: Time) {
+        self.transmissions += 1;
+        let number = self.transmissions;
+        if let Some(state) = self.segments.get(self.index(seq)).map(|s| s.state) {
+            if state == State::UnderWay {
+                self.unlink(seq);
+            }
+            let sending = self.of(seq);
+            (sending.at, sending.number) = (now, number);
+            (sending.state, sending.again) = (State::UnderWay, true);
+        } else {
+            let state = State::UnderWay;
+            self.segments.push_back(Sending {
+                at: now,
+                number,
+                before: NONE,
+                after: NONE,
+                state,
+                again: false,
+            });
+        }
+        self.link(seq);
+    }
+
+    /// The receiver has [start, end), by an acknowledgement that echoes `stamp` (section 6.2, step 2). Segments
+    /// that were known to have arrived change nothing.
+    pub fn delivered(&mut self, start: u64, end: u64, now: Time, stamp: Time, min_rtt: Interval) {
+        let known = self.base + self.segments.len() as u64;
+        for seq in start.max(self.base)..end.min(known) {
+            let Sending { at, number, before, state, again, .. } = *self.of(seq);
+            match state {
+                State::Delivered => continue,
+                State::UnderWay => self.unlink(seq),
+                State::Lost => {}
+            }
+            self.of(seq).state = State::Delivered;
+            self.news.end = self.news.end.max(seq + 1);
+            if !again {
+                self.news.lowest = self.news.lowest.min(seq);
+            }
+            // a segment sent twice may have arrived by its first transmission
+            let doubtful = again && (stamp < at || now.since(at) < min_rtt);
+            if !doubtful && number > self.news.number {
+                let waiting = if state == State::Lost { self.last_before(number) } else { before };
+                self.news = News { number, at, waiting, ..self.news };
+            }
+        }
+    }
+
+    /// Everything below `base` is acknowledged, which ends the news of this acknowledgement (section 6.2, steps 2
+    /// and 3).
+    pub fn acknowledged(&mut self, base: u64, now: Time, stamp: Time, min_rtt: Interval) {
+        if base > self.base {
+            self.delivered(self.base, base, now, stamp, min_rtt);
+            let count = ((base - self.base) as usize).min(self.segments.len());
+            self.segments.drain(..count);
+            self.base = base;
+        }
+        let news = core::mem::replace(&mut self.news, NO_NEWS);
+        self.reordered |= news.lowest < NONE && news.lowest + 1 < self.forward;
+        self.forward = self.forward.max(news.end);
+        if news.number > 0 {
+            self.rtt = now.since(news.at);
+        }
+        if news.number > self.latest {
+            (self.latest, self.waiting) = (news.number, news.waiting);
+        }
+    }
+
+    /// Whether some segment has arrived after one that was sent later.
+    pub const fn has_seen_reordering(&self) -> bool {
+        self.reordered
+    }
+
+    /// Finds the segments lost that were sent before one that was delivered, and a round trip and the reordering
+    /// window ago (section 6.2, step 5). Returns them as ranges.
+    pub fn find_lost(&mut self, now: Time, reordering_window: Interval) -> &[(u64, u64)] {
+        self.lost.clear();
+        while self.first != NONE
+            && self.of(self.first).number < self.latest
+            && self.is_late(now, reordering_window)
+        {
+            self.lose(self.first);
+        }
+        &self.lost
+    }
+
+    /// The retransmission timer expired: the first segment is lost, and so are those sent a round trip and the
+    /// reordering window ago (section 6.3). Returns them as ranges.
+    pub fn find_lost_on_timeout(&mut self, now: Time, reordering_window: Interval) -> &[(u64, u64)] {
+        self.lost.clear();
+        if self.segments.front().is_some_and(|s| s.state == State::UnderWay) {
+            self.lose(self.base);
+        }
+        while self.first != NONE && self.is_late(now, reordering_window) {
+            self.lose(self.first);
+        }
+        &self.lost
+    }
+
+    /// When the last of the segments sent before one that was delivered counts as lost; never if there is none.
+    pub fn deadline(&self, reordering_window: Interval) -> Time {
+        let waiting = self.segments.get(self.index(self.waiting));
+        waiting.map_or(Time::NEVER, |s| s.at + self.rtt + reordering_window)
+    }
+
+    /// Nothing was lost after all: every segment that has not arrived is under way.
+    pub fn forget_losses(&mut self) {
+        let range = self.base..self.base + self.segments.len() as u64;
+        let mut missing: Vec<u64> = range.filter(|&seq| self.of(seq).state != State::Delivered).collect();
+        missing.sort_unstable_by_key(|&seq| self.of(seq).number);
+        (self.first, self.last) = (NONE, NONE);
+        for seq in missing {
+            self.of(seq).state = State::UnderWay;
+            self.link(seq);
+        }
+        self.waiting = self.last_before(self.latest);
+    }
+
+    fn is_late(&mut self, now: Time, reordering_window: Interval) -> bool {
+        let (at, rtt) = (self.of(self.first).at, self.rtt);
+        at + rtt + reordering_window <= now
+    }
+
+    fn lose(&mut self, seq: u64) {
+        self.unlink(seq);
+        self.of(seq).state = State::Lost;
+        match self.lost.last_mut() {
+            Some((_, end)) if *end == seq => *end += 1,
+            _ => self.lost.push((seq, seq + 1)),
+        }
+    }
+
+    /// The last segment under way whose transmission has a lower number.
+    fn last_before(&mut self, number: u64) -> u64 {
+        let mut seq = self.last;
+        while seq != NONE && self.of(seq).number >= number {
+            seq = self.of(seq).before;
+        }
+        seq
+    }
+
+    fn index(&self, seq: u64) -> usize {
+        (seq - self.base) as usize
+    }
+
+    fn of(&mut self, seq: u64) -> &mut Sending {
+        let index = self.index(seq);
+        &mut self.segments[index]
+    }
+
+    /// Puts a segment at the end of the list.
+    fn link(&mut self, seq: u64) {
+        let before = core::mem::replace(&mut self.last, seq);
+        (self.of(seq).before, self.of(seq).after) = (before, NONE);
+        if before == NONE {
+            self.first = seq;
+        } else {
+            self.of(before).after = seq;
+        }
+    }
+
+    fn unlink(&mut self, seq: u64) {
+        let Sending { before, after, .. } = *self.of(seq);
+        if before == NONE {
+            self.first = after;
+        } else {
+            self.of(before).after = after;
+        }
+        if after == NONE {
+            self.last = before;
+        } else {
+            self.of(after).before = before;
+        }
+        for waiting in [&mut self.waiting, &mut self.news.waiting] {
+            if *waiting == seq {
+                *waiting = before;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MIN_RTT: Interval = Interval::from_millis(100);
+    const WINDOW: Interval = Interval::from_millis(25);
+
+    fn at_ms(x: u64) -> Time {
+        Time::ZERO + Interval::from_millis(x)
+    }
+
+    /// Segments 0 to 9, sent 10 ms apart.
+    fn ten() -> Rack {
+        let mut rack = Rack::default();
+        (0..10).for_each(|seq| rack.sent(seq, at_ms(10 * seq)));
+        rack
+    }
+
+    /// A selective acknowledgement that a segment of its own causes; it was sent at `stamp` milliseconds.
+    fn heard(rack: &mut Rack, seq: u64, now: u64, stamp: u64) {
+        rack.delivered(seq, seq + 1, at_ms(now), at_ms(stamp), MIN_RTT);
+        rack.acknowledged(rack.base, at_ms(now), at_ms(stamp), MIN_RTT);
+    }
+
+    #[test]
+    fn segments_sent_long_enough_before_a_delivered_one_are_lost_and_the_others_have_a_deadline() {
+        let mut rack = ten();
+        heard(&mut rack, 4, 140, 40);
+        // 0 and 1 left 40 and 30 ms before 4, which is at least 25; 2 and 3 have until 25 ms later
+        assert_eq!(rack.find_lost(at_ms(140), WINDOW), [(0, 2)]);
+        assert_eq!(rack.deadline(WINDOW), at_ms(30 + 100 + 25));
+        assert_eq!(rack.find_lost(at_ms(155), WINDOW), [(2, 4)]);
+        assert_eq!((rack.deadline(WINDOW), rack.has_seen_reordering()), (Time::NEVER, false));
+        assert!(rack.find_lost(at_ms(1000), Interval::ZERO).is_empty(), "5 was sent later");
+    }
+
+    #[test]
+    fn a_retransmission_is_lost_when_a_later_one_has_arrived() {
+        let mut rack = ten();
+        heard(&mut rack, 9, 190, 90);
+        assert_eq!(rack.find_lost(at_ms(190), Interval::ZERO), [(0, 9)]);
+        (0..3).for_each(|seq| rack.sent(seq, at_ms(190)));
+        heard(&mut rack, 1, 290, 190);
+        assert_eq!(rack.find_lost(at_ms(290), Interval::ZERO), [(0, 1)]);
+        assert_eq!(rack.deadline(Interval::ZERO), Time::NEVER, "2 left after 1");
+    }
+
+    #[test]
+    fn a_retransmission_that_the_acknowledgement_cannot_come_from_says_nothing() {
+        for (now, stamp) in [(290, 100), (289, 190)] {
+            let mut rack = ten();
+            heard(&mut rack, 9, 190, 90);
+            rack.find_lost(at_ms(190), Interval::ZERO);
+            (0..3).for_each(|seq| rack.sent(seq, at_ms(190)));
+            // by an earlier echo, or sooner than the least round trip
+            heard(&mut rack, 2, now, stamp);
+            assert!(rack.find_lost(at_ms(290), Interval::ZERO).is_empty());
+        }
+    }
+
+    #[test]
+    fn an_original_that_arrives_after_a_later_segment_shows_reordering_and_a_retransmission_does_not() {
+        let mut rack = ten();
+        heard(&mut rack, 2, 120, 20);
+        rack.sent(0, at_ms(150));
+        heard(&mut rack, 0, 260, 150);
+        assert!(!rack.has_seen_reordering());
+        heard(&mut rack, 1, 260, 10);
+        assert!(rack.has_seen_reordering());
+        // several segments of one acknowledgement are in order
+        let mut rack = ten();
+        rack.delivered(5, 7, at_ms(160), at_ms(60), MIN_RTT);
+        rack.delivered(2, 4, at_ms(160), at_ms(60), MIN_RTT);
+        rack.acknowledged(1, at_ms(160), at_ms(60), MIN_RTT);
+        assert!(!rack.has_seen_reordering());
+    }
+
+    #[test]
+    fn a_timeout_loses_the_first_segment_and_those_sent_a_round_trip_ago() {
+        let mut rack = ten();
+        rack.acknowledged(1, at_ms(100), Time::ZERO, MIN_RTT);
+        rack.sent(1, at_ms(95));
+        assert_eq!(rack.find_lost_on_timeout(at_ms(145), Interval::ZERO), [(1, 5)]);
+        rack.forget_losses();
+        assert_eq!(rack.find_lost_on_timeout(at_ms(195), Interval::ZERO), [(1, 10)]);
+    }
+
+    /// The pseudo-code of RFC 8985, section 6.2, over all segments.
+    #[derive(Default)]
+    struct Plain {
+        /// Number and time of the last transmission, sent again, lost, delivered.
+        segments: Vec<(u64, Time, bool, bool, bool)>,
+        transmissions: u64,
+        latest: u64,
+        rtt: Interval,
+        forward: u64,
+        reordered: bool,
+    }
+
+    impl Plain {
+        fn sent(&mut self, seq: u64, now: Time) {
+            self.transmissions += 1;
+            let again = (seq as usize) < self.segments.len();
+            let sending = (self.transmissions, now, again, false, false);
+            if again {
+                self.segments[seq as usize] = sending;
+            } else {
+                self.segments.push(sending);
+            }
+        }
+
+        fn delivered(&mut self, mut newly: Vec<usize>, now: Time, stamp: Time) {
+            let before = self.forward;
+            newly.retain(|&seq| !self.segments[seq].4);
+            newly.sort_unstable_by_key(|&seq| self.segments[seq].0);
+            for seq in newly {
+                let (number, at, again, ..) = self.segments[seq];
+                self.segments[seq].4 = true;
+                self.forward = self.forward.max(seq as u64 + 1);
+                self.reordered |= (seq as u64) + 1 < before && !again;
+                if again && (stamp < at || now.since(at) < MIN_RTT) {
+                    continue;
+                }
+                self.rtt = now.since(at);
+                self.latest = self.latest.max(number);
+            }
+        }
+
+        fn find_lost(&mut self, now: Time, window: Interval) -> (Vec<u64>, Time) {
+            let (mut lost, mut deadline) = (Vec::new(), Time::NEVER);
+            for (segment, seq) in self.segments.iter_mut().zip(0..) {
+                if segment.4 || segment.3 || segment.0 >= self.latest {
+                    continue;
+                }
+                let due = segment.1 + self.rtt + window;
+                if due <= now {
+                    segment.3 = true;
+                    lost.push(seq);
+                } else {
+                    deadline = if deadline == Time::NEVER { due } else { deadline.max(due) };
+                }
+            }
+            (lost, deadline)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_list_finds_what_a_look_at_every_segment_finds(
+            steps in proptest::collection::vec((0u8..8, 0u64..30, 1u64..8, 0u64..60), 1..150)
+        ) {
+            let (mut rack, mut plain) = (Rack::default(), Plain::default());
+            let mut now = Time::ZERO;
+            for (what, at, length, passed) in steps {
+                now += Interval::from_millis(passed);
+                let known = plain.segments.len() as u64;
+                let (start, end) = (rack.base + at, (rack.base + at + length).min(known));
+                match what {
+                    0 | 1 => (known..known + length).for_each(|seq| {
+                        rack.sent(seq, now);
+                        plain.sent(seq, now);
+                    }),
+                    2 | 3 => (start..end).for_each(|seq| {
+                        if !plain.segments[seq as usize].4 {
+                            rack.sent(seq, now);
+                            plain.sent(seq, now);
+                        }
+                    }),
+                    4 => {
+                        let base = (rack.base + length).min(known);
+                        plain.delivered((0..base as usize).collect(), now, now - Interval::from_millis(passed));
+                        rack.acknowledged(base, now, now - Interval::from_millis(passed), MIN_RTT);
+                    }
+                    _ => {
+                        plain.delivered((start as usize..end.max(start) as usize).collect(), now, now);
+                        rack.delivered(start, end, now, now, MIN_RTT);
+                        rack.acknowledged(rack.base, now, now, MIN_RTT);
+                    }
+                }
+                let window = if passed % 2 == 0 { WINDOW } else { Interval::ZERO };
+                let (lost, deadline) = plain.find_lost(now, window);
+                let mut found: Vec<u64> = rack.find_lost(now, window).iter().flat_map(|&(a, b)| a..b).collect();
+                found.sort_unstable();
+                prop_assert_eq!(found, lost);
+                prop_assert_eq!(rack.deadline(window), deadline);
+                prop_assert_eq!(rack.has_seen_reordering(), plain.reordered);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! RACK-TLP (RFC 8985) at the sender: when it looks for losses, its timers, and the probes of a tail.
+//!
+//! | constant | value | source |
+//! |---|---|---|
+//! | probe timeout | 2 SRTT, at most until the retransmission timeout; 1 s without SRTT | RFC 8985, section 7.2 |
+//! | budget for a delayed acknowledgement of a single segment | `rto_min` | RFC 8985 leaves it to the implementation; Linux has TCP_RTO_MIN (tcp_schedule_loss_probe, 5.15) |
+
+use super::{Happened, Phase, Sender};
+use crate::DUP_THRESH;
+use crate::cc::{Cause, CongestionControl};
+use crate::rack::Rack;
+use longfat_units::{Interval, Time};
+use longfat_wire::SimPacket;
+
+const PROBE_TIMEOUT_WITHOUT_SRTT: Interval = Interval::from_millis(1000);
+
+/// What a sender with RACK-TLP keeps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RackTlp {
+    order: Rack,
+    probe: Probe,
+    timer: Timer,
+}
+
+/// The timer that stands in for the retransmission timer (section 8).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Timer {
+    #[default]
+    None,
+    /// Waits for segments that may only be reordered.
+    Reordering,
+    /// Waits to send a probe.
+    Probe,
+}
+
+/// The state of tail loss probes (section 7).
+#[derive(Clone, Copy, Debug, Default)]
+struct Probe {
+    /// One past the last segment sent when a probe was, until it is acknowledged (TLP.end_seq).
+    end: Option<u64>,
+    /// It was a retransmission.
+    again: bool,
+    /// There is a round-trip time sample that is younger than the last probe.
+    sampled: bool,
+}
+
+impl Sender {
+    /// A segment leaves: keeps its time, and restarts the probe timeout after new data.
+    pub(super) fn record(&mut self, now: Time, seq: u64, again: bool) {
+        if let Some(ages) = &mut self.ages {
+            ages.sent(seq, now);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.order.sent(seq, now);
+            if !again && self.may_probe() {
+                self.schedule_probe(now);
+            }
+        }
+    }
+
+    /// A block of an acknowledgement, before the scoreboard knows it.
+    pub(super) fn hear_of(&mut self, now: Time, stamp: Time, start: u64, end: u64) {
+        if let Some(rack) = &mut self.rack {
+            for (from, to) in self.board.unknown(start, end) {
+                rack.order.delivered(from, to, now, stamp, self.rtt.base());
+            }
+        }
+    }
+
+    /// Looks for losses on an acknowledgement (section 6.2). Returns whether it found some.
+    pub(super) fn look_back(&mut self, now: Time, packet: &SimPacket, cumulative: u64) -> bool {
+        self.take_probe_ack(now, packet, cumulative);
+        let (base, min_rtt) = (self.board.base(), self.rtt.base());
+        if let Some(rack) = &mut self.rack {
+            rack.order.acknowledged(base, now, packet.stamp, min_rtt);
+            rack.probe.sampled |= cumulative > 0;
+        }
+        self.find_late(now)
+    }
+
+    fn find_late(&mut self, now: Time) -> bool {
+        let (window, before) = (self.reordering_window(), self.board.lost());
+        if let Some(rack) = &mut self.rack {
+            for &(start, end) in rack.order.find_lost(now, window) {
+                self.board.lose_range(start, end);
+            }
+        }
+        self.board.lost() > before
+    }
+
+    /// The time that segments get to arrive out of order (section 6.2, step 4).
+    fn reordering_window(&self) -> Interval {
+        let seen = self.rack.as_ref().is_some_and(|rack| rack.order.has_seen_reordering());
+        let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
+        if !seen && (repairing || self.board.sacked() >= DUP_THRESH) {
+            return Interval::ZERO;
+        }
+        Interval::from_ns(self.rtt.base().as_ns() / 4).min(self.rtt.srtt())
+    }
+
+    /// Goes back after a timeout: only segments that have been under way for long count as lost (section 6.3).
+    /// The window is one more than is in flight (Linux, tcp_enter_loss); usually that is one.
+    pub(super) fn restart_by_time(&mut self, now: Time) {
+        self.phase = Phase::Loss;
+        let window = self.reordering_window();
+        if let Some(rack) = &mut self.rack {
+            for &(start, end) in rack.order.find_lost_on_timeout(now, window) {
+                self.board.lose_range(start, end);
+            }
+        }
+        self.window.cwnd = self.in_flight() as f64 + 1.0;
+        self.after_timeout = true;
+        self.recovery_point = self.next;
+        self.must_send = true;
+        self.forget_probe();
+        self.set_timer(Timer::None, Time::NEVER);
+    }
+
+    /// A timeout was spurious: no segment is lost.
+    pub(super) fn forget_late(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.order.forget_losses();
+        }
+    }
+
+    /// Recovery begins, which needs no probe (section 7.1).
+    pub(super) fn forget_probe(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.probe.end = None;
+        }
+    }
+
+    fn set_timer(&mut self, timer: Timer, at: Time) {
+        if let Some(rack) = &mut self.rack {
+            rack.timer = timer;
+            self.early_at = at;
+        }
+    }
+
+    /// Starts the timer that an acknowledgement calls for. It precedes the retransmission timer.
+    pub(super) fn arm(&mut self, now: Time, cumulative: u64) {
+        let window = self.reordering_window();
+        let Some(rack) = &self.rack else { return };
+        let due = rack.order.deadline(window);
+        if due < self.rto_at {
+            self.set_timer(Timer::Reordering, due);
+        } else if cumulative > 0 && self.may_probe() {
+            self.schedule_probe(now);
+        } else if rack.timer != Timer::Probe || !self.may_probe() {
+            self.set_timer(Timer::None, Time::NEVER);
+        }
+    }
+
+    /// Whether silence calls for a probe: other means find losses once segments were selectively acknowledged.
+    fn may_probe(&self) -> bool {
+        let waits = self.board.base() < self.next && self.board.sacked() == 0;
+        waits && matches!(self.phase, Phase::Open | Phase::Reducing)
+    }
+
+    /// Restarts the probe timeout (section 7.2).
+    fn schedule_probe(&mut self, now: Time) {
+        let srtt = self.rtt.srtt();
+        let wait = if srtt == Interval::ZERO {
+            PROBE_TIMEOUT_WITHOUT_SRTT
+        } else if self.next - self.board.base() == 1 {
+            srtt + srtt + self.config.rto.min
+        } else {
+            srtt + srtt
+        };
+        self.set_timer(Timer::Probe, (now + wait).min(self.rto_at));
+    }
+
+    /// The timer that precedes the retransmission timer has expired.
+    #[cold]
+    pub(super) fn on_early_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        let timer = self.rack.as_ref().map_or(Timer::None, |rack| rack.timer);
+        self.set_timer(Timer::None, Time::NEVER);
+        match timer {
+            Timer::None => {}
+            Timer::Reordering => {
+                if self.find_late(now) && matches!(self.phase, Phase::Open | Phase::Reducing) {
+                    // as Linux does (tcp_rack_reo_timeout): this counts as one delivery, so that one segment leaves
+                    self.begin_recovery(now, 1);
+                    if self.phase == Phase::Recovery {
+                        self.shrink(1, false);
+                    }
+                }
+                self.arm(now, 0);
+            }
+            Timer::Probe => self.send_probe(now, out),
+        }
+    }
+
+    /// Sends a new segment, or the last one again, whatever the window (section 7.3). One probe may be under way.
+    fn send_probe(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+        if self.rack.as_ref().is_some_and(|rack| rack.probe.end.is_none() && rack.probe.sampled) {
+            let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
+            let again = self.next >= edge;
+            self.send::<true>(now, again.then(|| self.next - 1), out);
+            if let Some(rack) = &mut self.rack {
+                rack.probe = Probe { end: Some(self.next), again, sampled: false };
+            }
+            self.set_timer(Timer::None, Time::NEVER);
+        }
+        self.rto_at = self.rtt.deadline(now);
+    }
+
+    /// What an acknowledgement says of the probe (section 7.4.2). This receiver sends no DSACK, so a duplicate
+    /// without a block says that a repeated segment had arrived before.
+    fn take_probe_ack(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
+        let Some(rack) = &mut self.rack else { return };
+        let Some(end) = rack.probe.end.filter(|&end| packet.seq >= end) else { return };
+        let repaired = rack.probe.again && packet.seq > end;
+        if !rack.probe.again || repaired || (cumulative == 0 && packet.sack().iter().next().is_none()) {
+            rack.probe.end = None;
+        }
+        if repaired && self.phase == Phase::Open {
+            // the probe has repaired the loss of the last segment
+            self.note(now, Happened::Loss);
+            self.congestion(now, Cause::Loss);
+            self.window.cwnd = self.window.ssthresh;
+            self.recovery_point = self.next;
+            self.note(now, Happened::Recovered);
+            self.controller.on_recovered(now, &mut self.window);
+            self.check("on_recovered", now);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! RACK-TLP (RFC 8985): losses found by time, and probes of a tail. The round trip takes 100 ms, so SRTT and the least
+//! RTT are 100 ms, a quarter of it is 25 ms, two of it are 200 ms, and the retransmission timeout is 300 ms.
+
+use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
+use longfat_transport::cc::LossDetection;
+use longfat_transport::{Recovery, SenderConfig};
+use longfat_units::{Interval, Time};
+use longfat_wire::Kind;
+
+fn by_time(config: SenderConfig) -> SenderConfig {
+    SenderConfig { loss_detection: LossDetection::Rack, ..config }
+}
+
+/// So many segments, all but those lost sent once.
+fn transfer(segments: u64, window: f64) -> SenderConfig {
+    by_time(SenderConfig { bytes: Some(1000 * segments), ..steady(window) })
+}
+
+/// The timeouts, the congestion events and what was sent again.
+fn repairs(path: &Path) -> (u64, u64, Vec<(Time, u64)>) {
+    (path.counters().timeouts, path.counters().congestion_events, path.again())
+}
+
+#[test]
+fn a_probe_repairs_a_lost_tail_without_a_timeout() {
+    // 0 to 9 leave at 100 ms, 10 to 24 at 200, and the last acknowledgement comes at 300. Two segments are under way
+    // from then on, so the probe is due after 2 SRTT. Its acknowledgement comes at 600 and finds 23 lost.
+    let mut path = Path::new(by_time(SenderConfig { bytes: Some(25_000), ..config() }), standard())
+        .losing_once(&[23, 24])
+        .start();
+    path.run_to_end();
+    assert_eq!(repairs(&path), (0, 1, vec![(at_ms(500), 24), (at_ms(600), 23)]));
+}
+
+#[test]
+fn the_probe_of_a_single_segment_waits_for_a_delayed_acknowledgement_but_not_beyond_the_timeout() {
+    // section 7.2: 2 x 100 + 200 ms would be 700 ms, the timeout expires 300 ms after the last acknowledgement
+    let mut path = Path::new(by_time(SenderConfig { bytes: Some(25_000), ..config() }), standard())
+        .losing_once(&[24])
+        .start();
+    path.run_to_end();
+    assert_eq!(repairs(&path), (0, 0, vec![(at_ms(600), 24)]));
+    assert_eq!(path.receiver.duplicates, 0);
+}
+
+#[test]
+fn the_probe_of_a_lost_flight_is_new_data_beyond_the_window_and_finds_all_of_it_lost() {
+    // the flight of 300 ms is lost. The probe is due at 300 + 200 ms; its acknowledgement comes at 600, when the
+    // timeout would have expired, and says that a segment sent 200 ms after the flight has arrived
+    let lost = |s: &Sent| s.packet.kind == Kind::Data && (20..30).contains(&s.packet.seq) && s.earlier == 0;
+    let mut path = Path::new(by_time(steady(10.0)), constant()).losing(lost).start();
+    path.run_to(at_ms(599));
+    let probes: Vec<_> = path.data_between(at_ms(301), at_ms(599)).map(|s| (s.at, s.packet.seq)).collect();
+    assert_eq!(probes, [(at_ms(500), 30)]);
+    path.run_to(at_ms(RTT_MS * 30));
+    assert_eq!((path.counters().timeouts, path.counters().congestion_events), (0, 1));
+    assert_eq!((path.counters().retransmits, path.receiver.duplicates), (10, 0));
+}
+
+#[test]
+fn one_tail_gets_one_probe_and_then_the_timeout() {
+    // section 7.3: the path is dead from 250 ms on; the probe leaves at 500, the timeout expires 300 ms later
+    let mut path = Path::new(transfer(30, 10.0), constant()).losing(|s| s.at >= at_ms(250)).start();
+    path.run_to(at_ms(850));
+    assert_eq!(repairs(&path), (1, 1, vec![(at_ms(500), 29), (at_ms(800), 20)]));
+}
+
+#[test]
+fn a_loss_that_the_probe_repairs_alone_is_a_congestion_event_once_later_data_arrive() {
+    // section 7.4.2: one segment at a time; 5 leaves at 600 ms and is lost
+    let single = SenderConfig { max_window: 1.0, ..transfer(12, 10.0) };
+    let mut path = Path::new(single, constant()).losing_once(&[5]).start();
+    path.run_to(at_ms(1001));
+    // the probe left at 900 ms, when the timeout would have expired; 6 left at 1000
+    assert_eq!(repairs(&path), (0, 0, vec![(at_ms(900), 5)]));
+    path.run_to(at_ms(1101));
+    assert_eq!((path.counters().congestion_events, path.cwnd(), path.ssthresh()), (1, 5.0, 5.0));
+    path.run_to_end();
+    assert_eq!(path.counters().congestion_events, 1);
+}
+
+#[test]
+fn a_probe_that_was_not_needed_is_no_congestion_event() {
+    // The acknowledgement of 5 is lost, so the receiver gets it twice. The duplicate says so without DSACK (case 2).
+    let single = SenderConfig { max_window: 1.0, ..transfer(12, 10.0) };
+    let slow = |s: &Sent| {
+        let delayed = s.packet.kind == Kind::Data && s.packet.seq == 5 && s.earlier == 0;
+        if delayed { ms(250) } else { Interval::ZERO }
+    };
+    // it arrives at 600 + 250 + 50 ms and its acknowledgement is back at 950, after the probe of 900 ms
+    let mut path = Path::new(single, constant()).delaying(slow).start();
+    path.run_to_end();
+    assert_eq!(repairs(&path), (0, 0, vec![(at_ms(900), 5)]));
+    assert_eq!(path.receiver.duplicates, 1);
+}
+
+#[test]
+fn a_lost_retransmission_is_found_when_a_later_one_arrives() {
+    // section 9.1, example 2: the retransmission of 20 is lost, that of 22 arrives. Counting to three needs a timeout.
+    let again = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 20 && s.earlier < 2;
+    let other = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 22 && s.earlier < 1;
+    let run = |detection| {
+        let config = SenderConfig { loss_detection: detection, ..transfer(30, 10.0) };
+        let mut path = Path::new(config, constant()).losing(move |s| again(s) || other(s)).start();
+        path.run_to_end();
+        path
+    };
+    let expected = vec![(at_ms(400), 20), (at_ms(400), 22), (at_ms(500), 20)];
+    assert_eq!(repairs(&run(LossDetection::Rack)), (0, 1, expected));
+    assert_eq!(run(LossDetection::Sack).counters().timeouts, 1);
+}
+
+#[test]
+fn fewer_than_three_duplicates_wait_for_a_quarter_of_the_least_round_trip() {
+    for (after, expected) in [(1, 225), (2, 225), (3, 200)] {
+        let mut path = Path::new(transfer(1 + after, 20.0), constant()).losing_once(&[0]).start();
+        path.run_to_end();
+        assert_eq!(repairs(&path), (0, 1, vec![(at_ms(expected), 0)]), "{after} after the hole");
+    }
+}
+
+#[test]
+fn a_segment_that_is_late_by_less_than_the_reordering_window_is_not_sent_again() {
+    for (late, retransmits) in [(24, 0), (26, 1)] {
+        let slow = move |s: &Sent| {
+            let delayed = s.packet.kind == Kind::Data && s.packet.seq == 6;
+            if delayed { ms(late) } else { Interval::ZERO }
+        };
+        let mut path = Path::new(transfer(30, 3.0), constant()).reordering().delaying(slow).start();
+        path.run_to_end();
+        assert_eq!(path.counters().retransmits, retransmits, "{late} ms");
+        assert_eq!(path.counters().congestion_events, retransmits, "{late} ms");
+    }
+}
+
+#[test]
+fn once_reordering_was_seen_three_duplicates_are_no_loss() {
+    // 1 arrives after 2, and shows that the path reorders; 40 arrives after twenty others
+    let run = |reordered: bool| {
+        let slow = move |s: &Sent| {
+            let delayed = s.packet.seq == 40 || (reordered && s.packet.seq == 1);
+            if s.packet.kind == Kind::Data && delayed { ms(20) } else { Interval::ZERO }
+        };
+        let growing = by_time(SenderConfig { initial_window: 3.0, bytes: Some(100_000), ..config() });
+        let mut path = Path::new(growing, standard()).reordering().delaying(slow).start();
+        path.run_to_end();
+        path.counters().retransmits
+    };
+    assert_eq!((run(true), run(false)), (0, 1));
+}
+
+#[test]
+fn every_pattern_of_losses_is_repaired_with_either_proportional_reduction() {
+    for recovery in [Recovery::RateHalving, Recovery::Prr, Recovery::Prr9937] {
+        for pattern in 0u32..1024 {
+            let config = SenderConfig { recovery, ..transfer(30, 10.0) };
+            let mut path = Path::new(config, standard()).losing(move |s| {
+                s.packet.kind == Kind::Data
+                    && (10..20).contains(&s.packet.seq)
+                    && s.earlier == 0
+                    && pattern >> (s.packet.seq - 10) & 1 == 1
+            });
+            path = path.start();
+            path.run_to_end();
+            let c = path.counters();
+            assert_eq!(c.retransmits, u64::from(pattern.count_ones()), "{recovery:?} {pattern:010b}");
+            assert_eq!((c.timeouts, path.receiver.duplicates), (0, 0), "{recovery:?} {pattern:010b}");
+        }
+    }
+}
