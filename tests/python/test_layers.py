@@ -38,6 +38,7 @@ SUITE_PARTS = (
     ("requirements",),
     ("figures", "rules"),
     ("experiments", "claims"),
+    ("changes",),
     ("assumptions",),
 )
 """The parts of a suite from the bottom up; `friendly_rules` is a module of the part `rules`."""
