@@ -1,5 +1,5 @@
 //! When each segment was last sent, in the order of sending, and the losses that follow from it (RACK, RFC 8985,
-//! section 6).
+//! section 6), and what a sender keeps for RACK-TLP.
 //!
 //! The segments under way form a list in the order of their last transmission. A segment that is delivered or found
 //! lost leaves the list. So an acknowledgement costs a constant time for each segment that it delivers or that it
@@ -277,6 +277,36 @@ impl Rack {
             }
         }
     }
+}
+
+/// What a sender with RACK-TLP keeps.
+#[derive(Clone, Debug, Default)]
+pub struct RackTlp {
+    pub order: Rack,
+    pub probe: Probe,
+    pub timer: Timer,
+}
+
+/// The timer that stands in for the retransmission timer (section 8).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Timer {
+    #[default]
+    None,
+    /// Waits for segments that may only be reordered.
+    Reordering,
+    /// Waits to send a probe.
+    Probe,
+}
+
+/// The state of tail loss probes (section 7).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Probe {
+    /// One past the last segment sent when a probe was, until it is acknowledged (TLP.end_seq).
+    pub end: Option<u64>,
+    /// It was a retransmission.
+    pub again: bool,
+    /// There is a round-trip time sample that is younger than the last probe.
+    pub sampled: bool,
 }
 
 #[cfg(test)]

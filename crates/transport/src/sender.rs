@@ -12,13 +12,13 @@ use crate::ages::Ages;
 use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::packet_sizes::syn_bytes;
+use crate::rack::RackTlp;
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
 use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::SenderConfig;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, SimPacket};
-use rack::RackTlp;
 use request::QuickStart;
 pub use request::QuickStartRequest;
 
