@@ -1,7 +1,6 @@
 //! Flows of the plan that inherit what earlier flows between the same two hosts have learnt. The run stops
 //! where such a flow starts, as it does for samples: both drivers have then handled the same events.
 
-use super::state::Simulation;
 use crate::model::flow::{Flow, RouteMetrics};
 use crate::plan::CheckedFlow;
 use longfat_units::Time;
@@ -28,18 +27,10 @@ impl Inheritance {
         let next = waiting.last().map_or(Time::NEVER, |&(at, _)| at);
         Inheritance { next, waiting, open: Vec::new(), routes: BTreeMap::new() }
     }
-}
 
-/// The number of the hosts whose connections hand on to this flow what they have learnt.
-fn heir(plan: &CheckedFlow) -> Option<u64> {
-    plan.hosts.filter(|_| plan.connection.ssthresh_cache)
-}
-
-impl Simulation {
     /// Flows start now: they inherit from flows that are complete.
-    pub(crate) fn inherit(&mut self, now: Time) {
-        let Inheritance { next, waiting, open, routes } = &mut self.inheritance;
-        let (plans, flows) = (self.plan.flows(), &mut self.flows);
+    pub fn pass_on(&mut self, plans: &[CheckedFlow], flows: &mut [Flow], now: Time) {
+        let Inheritance { next, waiting, open, routes } = self;
         open.retain(|&index| {
             let Some(at) = flows[index].sending.completed(now) else { return true };
             if let Some(hosts) = heir(&plans[index]) {
@@ -56,4 +47,9 @@ impl Simulation {
         }
         *next = waiting.last().map_or(Time::NEVER, |&(at, _)| at);
     }
+}
+
+/// The number of the hosts whose connections hand on to this flow what they have learnt.
+fn heir(plan: &CheckedFlow) -> Option<u64> {
+    plan.hosts.filter(|_| plan.connection.ssthresh_cache)
 }

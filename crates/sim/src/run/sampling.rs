@@ -31,7 +31,7 @@ impl Simulation {
             self.measure(now);
         }
         if self.inheritance.next <= now {
-            self.inherit(now);
+            self.inheritance.pass_on(self.plan.flows(), &mut self.flows, now);
         }
     }
 
