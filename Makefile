@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-live validate-paths bpf wheel wheel-test
+.PHONY: help setup demo test lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -19,6 +19,7 @@ help:
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   a wheel with everything in it, and the source distribution, in dist/; wheel-test tries it"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
+	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too (needs ns2)"
 	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 12 random paths, 15 minutes, table there too"
 	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
@@ -104,6 +105,9 @@ wheel-test: wheel
 
 validate-uml: setup
 	$(BIN)/python validation/uml/compare.py --write
+
+validate-ns2: setup
+	$(BIN)/python benches/peers/agents.py --write
 
 # Finished live runs are kept in out/live and not repeated.
 validate-live: setup bpf

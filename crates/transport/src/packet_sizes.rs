@@ -7,7 +7,7 @@
 //! | without timestamps | 40, and 52 | the same options without them; those of a request are padded to 12 |
 
 /// An acknowledgement without SACK blocks, bytes.
-pub const fn ack_bytes(timestamps: bool) -> u32 {
+pub const fn ack_bytes(timestamps: bool) -> u16 {
     if timestamps { 52 } else { 40 }
 }
 

@@ -36,7 +36,7 @@ pub struct ReceiverConfig {
 pub struct Receiver {
     config: ReceiverConfig,
     /// An acknowledgement without SACK blocks, IP bytes.
-    ack_bytes: u32,
+    ack_bytes: u16,
     /// The next segment expected in order.
     next: u64,
     /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
@@ -198,7 +198,8 @@ impl Receiver {
     fn acknowledge(&mut self, arrived: Time, stamp: Time) -> SimPacket {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
-        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, self.ack_bytes, self.echo);
+        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, 0, self.echo);
+        ack.bytes = self.ack_bytes;
         ack.one_way_delay_ns = arrived.since(stamp).as_ns().min(u64::from(u32::MAX)) as u32;
         ack.ecn_flag = self.echo_mark;
         if self.config.sack && !self.early.is_empty() {

@@ -13,6 +13,8 @@ use longfat_units::{Interval, Time};
 use serde::Deserialize;
 
 const GREATEST_RTO: Interval = Interval::from_millis(60_000);
+/// More would only matter below a millisecond, without a floor.
+const MOST_DOUBLINGS: u32 = 16;
 
 const TICK: Interval = Interval::from_millis(1);
 
@@ -86,7 +88,6 @@ struct Ticking {
 }
 
 impl Ticking {
-    #[cold]
     fn sample(&mut self, from: Time, to: Time) {
         let rtt = ticks_between(self.tick, from, to);
         if self.srtt == 0 {
@@ -120,8 +121,12 @@ pub struct RttEstimator {
     margin: Interval,
     /// The least timeout.
     least: Interval,
+    /// Whether there is a sample, and the clock is exact.
+    is_usual: bool,
     /// What a coarse clock makes of the samples; none if the clock is exact.
     ticking: Option<Box<Ticking>>,
+    /// The timeout, backoff included: it is read more often than it changes.
+    rto: Interval,
     backoff: u32,
 }
 
@@ -141,29 +146,58 @@ impl RttEstimator {
             initial: config.initial,
             margin,
             least,
+            is_usual: false,
             ticking: ticks.then(|| Box::new(Ticking { tick: config.tick, srtt: 0, rttvar: 0 })),
+            rto: config.initial.min(GREATEST_RTO),
             backoff: 0,
         }
     }
 
-    /// What was sent at `from` came back at `to`; ends any backoff.
+    /// What was sent at `from` came back at `to`; ends any backoff. Returns the round-trip time.
     #[inline]
-    pub fn sample(&mut self, from: Time, to: Time) {
+    pub fn sample(&mut self, from: Time, to: Time) -> Interval {
         let rtt = to.since(from);
-        if self.srtt == Interval::ZERO {
-            self.srtt = rtt;
-            self.rttvar = Interval::from_ns(rtt.as_ns() / 2);
+        if self.is_usual {
+            self.smooth(rtt);
+            self.rto = self.exact_timeout();
         } else {
-            let (s, r) = (self.srtt.as_ns(), rtt.as_ns());
-            self.rttvar =
-                Interval::from_ns(self.rttvar.as_ns() - self.rttvar.as_ns() / 4 + s.abs_diff(r) / 4);
-            self.srtt = Interval::from_ns(s - s / 8 + r / 8);
-        }
-        if let Some(ticking) = &mut self.ticking {
-            ticking.sample(from, to);
+            self.unusual_sample(from, to, rtt);
         }
         self.base = self.base.min(rtt);
         self.backoff = 0;
+        rtt
+    }
+
+    #[inline]
+    fn smooth(&mut self, rtt: Interval) {
+        let (s, r) = (self.srtt.as_ns(), rtt.as_ns());
+        self.rttvar = Interval::from_ns(self.rttvar.as_ns() - self.rttvar.as_ns() / 4 + s.abs_diff(r) / 4);
+        self.srtt = Interval::from_ns(s - s / 8 + r / 8);
+    }
+
+    #[inline]
+    fn exact_timeout(&self) -> Interval {
+        let measured = self.srtt + Interval::from_ns(4 * self.rttvar.as_ns()).max(self.margin);
+        measured.max(self.least).min(GREATEST_RTO)
+    }
+
+    /// The first sample, or one for a coarse clock too.
+    #[cold]
+    fn unusual_sample(&mut self, from: Time, to: Time, rtt: Interval) {
+        if self.srtt == Interval::ZERO {
+            self.srtt = rtt;
+            self.rttvar = Interval::from_ns(rtt.as_ns() / 2);
+            self.is_usual = self.ticking.is_none() && rtt > Interval::ZERO;
+        } else {
+            self.smooth(rtt);
+        }
+        self.rto = match &mut self.ticking {
+            None => self.exact_timeout(),
+            Some(ticking) => {
+                ticking.sample(from, to);
+                ticking.timeout(self.margin).max(self.least).min(GREATEST_RTO)
+            }
+        };
     }
 
     /// Algorithms get `rtt`, which is not smoothed. From now on [`RttEstimator::base`] is the least of these.
@@ -194,25 +228,16 @@ impl RttEstimator {
 
     /// The retransmission timeout, backoff included.
     #[inline]
-    pub fn rto(&self) -> Interval {
-        let unscaled = if self.srtt == Interval::ZERO {
-            self.initial
-        } else {
-            let measured = match &self.ticking {
-                None => self.srtt + Interval::from_ns(4 * self.rttvar.as_ns()).max(self.margin),
-                Some(ticking) => ticking.timeout(self.margin),
-            };
-            measured.max(self.least)
-        };
-        if self.backoff == 0 {
-            return unscaled.min(GREATEST_RTO);
-        }
-        Interval::from_ns(unscaled.as_ns().saturating_mul(1 << self.backoff.min(16))).min(GREATEST_RTO)
+    pub const fn rto(&self) -> Interval {
+        self.rto
     }
 
     /// The timer expired: the next timeout is twice as long (RFC 6298, 5.5).
     pub fn back_off(&mut self) {
         self.backoff += 1;
+        if self.backoff <= MOST_DOUBLINGS {
+            self.rto = Interval::from_ns(2 * self.rto.as_ns()).min(GREATEST_RTO);
+        }
     }
 
     /// Whether the timer has expired since the last sample.

@@ -394,8 +394,7 @@ impl Sender {
         if cumulative > 0 {
             newly = self.board.advance(packet.seq);
             if self.config.timestamps {
-                self.rtt.sample(packet.stamp, now);
-                sample = Some(now.since(packet.stamp));
+                sample = Some(self.rtt.sample(packet.stamp, now));
             } else {
                 sample = self.time_one(now, packet.seq);
             }
@@ -476,10 +475,7 @@ impl Sender {
         }
         let sent = self.ages.as_ref().and_then(|ages| ages.sent_once(self.timed));
         self.timed = self.next;
-        sent.map(|at| {
-            self.rtt.sample(at, now);
-            now.since(at)
-        })
+        sent.map(|at| self.rtt.sample(at, now))
     }
 
     /// A full packet of IP.
