@@ -48,7 +48,7 @@ impl Sender {
         self.find_late(now)
     }
 
-    fn find_late(&mut self, now: Time) -> bool {
+    pub(super) fn find_late(&mut self, now: Time) -> bool {
         let (window, before) = (self.reordering_window(), self.board.lost());
         if let Some(rack) = &mut self.rack {
             for &(start, end) in rack.order.find_lost(now, window) {
@@ -109,6 +109,7 @@ impl Sender {
 
     /// Starts the timer that an acknowledgement calls for. It precedes the retransmission timer.
     pub(super) fn arm(&mut self, now: Time, cumulative: u64) {
+        self.find_late(now); // the window is shorter than it was if a recovery has begun
         let window = self.reordering_window();
         let Some(rack) = &self.rack else { return };
         let due = rack.order.deadline(window);

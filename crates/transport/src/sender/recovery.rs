@@ -148,6 +148,7 @@ impl Sender {
         self.recovery_point = self.next;
         self.must_send = true;
         self.forget_probe();
+        self.find_late(now); // recovery needs no reordering window
         if !self.config.loss_detection.has_sack() {
             self.board.lose(self.board.base());
         }

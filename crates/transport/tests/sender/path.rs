@@ -248,6 +248,7 @@ impl Path {
         } else {
             self.sender.on_timer(self.now, &mut |p| out.push(p));
         }
+        assert!(self.sender.wake() >= self.now, "it wants to wake in the past");
         self.put_on_path(out);
         true
     }

@@ -1,8 +1,8 @@
 //! RACK-TLP (RFC 8985): losses found by time, and probes of a tail. The round trip takes 100 ms, so SRTT and the least
 //! RTT are 100 ms, a quarter of it is 25 ms, two of it are 200 ms, and the retransmission timeout is 300 ms.
 
-use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::LossDetection;
+use crate::path::{Constant, Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
+use longfat_transport::cc::{Controller, LossDetection};
 use longfat_transport::{Recovery, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
@@ -166,5 +166,43 @@ fn every_pattern_of_losses_is_repaired_with_either_proportional_reduction() {
             assert_eq!(c.retransmits, u64::from(pattern.count_ones()), "{recovery:?} {pattern:010b}");
             assert_eq!((c.timeouts, path.receiver.duplicates), (0, 0), "{recovery:?} {pattern:010b}");
         }
+    }
+}
+
+#[test]
+fn recovery_finds_at_once_what_waited_for_the_reordering_window() {
+    // 0 to 3 leave 10 ms apart and 0 and 1 are lost, so there are duplicates at 220 and 230 ms. Then 0 is late, as it
+    // has been since 100 + 100 + 25 ms. Recovery needs no reordering window, so 1 is not waited for until 235 ms.
+    // (Rate halving would hold it back.)
+    let paced = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(100.0) }));
+    let config = SenderConfig { recovery: Recovery::Prr, ..transfer(4, 20.0) };
+    let mut path = Path::new(config, paced).losing_once(&[0, 1]).start();
+    path.run_to_end();
+    assert_eq!(repairs(&path), (0, 1, vec![(at_ms(230), 0), (at_ms(230), 1)]));
+}
+
+#[test]
+fn any_random_losses_of_data_and_acknowledgements_are_repaired() {
+    // a third of all packets is lost, retransmissions and probes too
+    for seed in 0u64..200 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut lost = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33 & 1023 < 340
+        };
+        let mut ack_state = seed | 1;
+        let mut ack_lost = move || {
+            ack_state =
+                ack_state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ack_state >> 33 & 1023 < 100
+        };
+        let recovery = [Recovery::RateHalving, Recovery::Prr, Recovery::Prr9937][(seed % 3) as usize];
+        let mut path = Path::new(SenderConfig { recovery, ..transfer(99, 3.0) }, standard())
+            .losing(move |_| lost())
+            .losing_acks(move |_, _| ack_lost())
+            .delaying(|s| Interval::from_ns(664_967 * (s.packet.seq % 10))) // they leave at times of their own
+            .start();
+        path.run_to_end();
+        assert_eq!(path.receiver.delivered(), 99, "{seed}");
     }
 }
