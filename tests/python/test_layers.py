@@ -45,7 +45,17 @@ SUITE_PARTS = (
 CRATE_LAYERS = {
     "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("",)),
     "transport": (
-        ("ages", "receiver", "rtt", "scoreboard", "cc::row", "sender::request", "udp::row", "udp::periods"),
+        (
+            "ages",
+            "rack",
+            "receiver",
+            "rtt",
+            "scoreboard",
+            "cc::row",
+            "sender::request",
+            "udp::row",
+            "udp::periods",
+        ),
         ("echoing",),
         ("cc::congestion_control",),
         ("cc::round", "reduction"),

@@ -11,13 +11,13 @@ mod request;
 use crate::ages::Ages;
 use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
+use crate::rack::RackTlp;
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
 use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::SenderConfig;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, SimPacket};
-use rack::RackTlp;
 use request::QuickStart;
 pub use request::QuickStartRequest;
 

@@ -8,41 +8,11 @@
 use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
 use crate::cc::{Cause, CongestionControl};
-use crate::rack::Rack;
+use crate::rack::{Probe, Timer};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
 const PROBE_TIMEOUT_WITHOUT_SRTT: Interval = Interval::from_millis(1000);
-
-/// What a sender with RACK-TLP keeps.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RackTlp {
-    order: Rack,
-    probe: Probe,
-    timer: Timer,
-}
-
-/// The timer that stands in for the retransmission timer (section 8).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Timer {
-    #[default]
-    None,
-    /// Waits for segments that may only be reordered.
-    Reordering,
-    /// Waits to send a probe.
-    Probe,
-}
-
-/// The state of tail loss probes (section 7).
-#[derive(Clone, Copy, Debug, Default)]
-struct Probe {
-    /// One past the last segment sent when a probe was, until it is acknowledged (TLP.end_seq).
-    end: Option<u64>,
-    /// It was a retransmission.
-    again: bool,
-    /// There is a round-trip time sample that is younger than the last probe.
-    sampled: bool,
-}
 
 impl Sender {
     /// A segment leaves: keeps its time, and restarts the probe timeout after new data.
