@@ -61,40 +61,6 @@ pub struct Rack {
     lost: Vec<(u64, u64)>,
 }
 
-/// What a sender with RACK-TLP keeps.
-#[derive(Clone, Debug, Default)]
-pub struct RackTlp {
-    /// The order of sending.
-    pub order: Rack,
-    /// The state of tail loss probes.
-    pub probe: Probe,
-    /// The timer that runs.
-    pub timer: Timer,
-}
-
-/// The timer that stands in for the retransmission timer (section 8).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Timer {
-    /// None does.
-    #[default]
-    None,
-    /// Waits for segments that may only be reordered.
-    Reordering,
-    /// Waits to send a probe.
-    Probe,
-}
-
-/// The state of tail loss probes (section 7).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Probe {
-    /// One past the last segment sent when a probe was, until it is acknowledged (TLP.end_seq).
-    pub end: Option<u64>,
-    /// It was a retransmission.
-    pub again: bool,
-    /// There is a round-trip time sample that is younger than the last probe.
-    pub sampled: bool,
-}
-
 /// What the acknowledgement at hand delivers.
 #[derive(Clone, Copy, Debug)]
 struct News {
