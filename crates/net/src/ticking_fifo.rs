@@ -121,7 +121,7 @@ impl TickingFifo {
         if !self.credit.is_left() {
             self.earn(next);
             leaves = next;
-            next = next + self.ticks.period();
+            next += self.ticks.period();
         }
         self.wait(now, leaves, bytes);
         self.credit.pay(bytes);
@@ -141,7 +141,7 @@ impl TickingFifo {
     fn pay_off(&mut self, mut next: Time) -> Time {
         while !self.credit.is_settled() {
             self.earn(next);
-            next = next + self.ticks.period();
+            next += self.ticks.period();
         }
         self.idle_from = self.tick;
         self.tick
