@@ -41,7 +41,7 @@ def test_flows_run_with_table_ii_and_the_common_stack():
     assert flow["parameters"]["low_window"] == 31
     assert flow["parameters"]["table"] == "nearest"
     assert flow["sack"] in (None, True)
-    assert flow["recovery"] == "rate-halving"
+    assert flow["recovery"] == "rate-halving-to-half"
     assert flow["delayed_ack"]
     assert flow["byte_counting"]
     assert flow["access_rate_bps"] == 1e9

@@ -198,6 +198,26 @@ ASSUMPTIONS = (
         ("F3a", "F4", "F7", "F9", "F10", "F12b", "F14a"),
     ),
     Assumption(
+        "rate-halving",
+        "Appendix I gives the base kernel rate halving, but not whether altAIMD changed its floor.",
+        (
+            Reading(
+                "to-half",
+                "In recovery the window falls until half of ssthresh, and slow-start raises it again.",
+                f"{LINUX}, tcp_input.c: tcp_cwnd_down() has this floor for every algorithm",
+                Change(),
+            ),
+            Reading(
+                "to-ssthresh",
+                "In recovery the window falls to the algorithm's ssthresh.",
+                "plausible because altAIMD serves algorithms with mild backoffs, and Linux 2.6.18 lets a "
+                "module choose this floor; the suite had this reading before",
+                Change(flows={"recovery": "rate-halving"}, backgrounds={"recovery": "rate-halving"}),
+            ),
+        ),
+        ("F3a", "F3b", "F4", "F7", "F9", "F10", "F14a"),
+    ),
+    Assumption(
         "second-start",
         "III-C does not say when the second flow of a fairness test starts.",
         (

@@ -25,8 +25,8 @@ ASSUMPTIONS = (
     Assumption(
         id="stack",
         question=(
-            'IV runs a "modified version of the 2.6.16.2 kernel", made "fully RFC compliant": which of its '
-            "deviations were removed?"
+            'IV runs a "modified version of the 2.6.16.2 kernel", made "fully RFC compliant", and does not say '
+            "which of its deviations were removed."
         ),
         readings=(
             Reading(
