@@ -25,7 +25,7 @@ ASSUMPTIONS = (
     Assumption(
         id="stack",
         question=(
-            'IV runs a "modified version of the 2.6.16.2 kernel", made "fully RFC compliant", and does not say '
+            'IV runs a "modified version of the 2.6.16.2 kernel", made "fully RFC compliant", without saying '
             "which of its deviations were removed."
         ),
         readings=(
