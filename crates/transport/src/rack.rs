@@ -121,8 +121,8 @@ impl Rack {
         self.link(seq);
     }
 
-    /// The receiver has [start, end), by an acknowledgement that echoes `stamp` (section 6.2, step 2). Segments
-    /// that were known to have arrived change nothing.
+    /// The receiver has [start, end), by an acknowledgement that echoes `stamp` (section 6.2, step 2); `now` if
+    /// it echoes nothing. Segments that were known to have arrived change nothing.
     pub fn delivered(&mut self, start: u64, end: u64, now: Time, stamp: Time, min_rtt: Interval) {
         let known = self.base + self.segments.len() as u64;
         for seq in start.max(self.base)..end.min(known) {
@@ -305,7 +305,7 @@ pub struct Probe {
     pub end: Option<u64>,
     /// It was a retransmission.
     pub again: bool,
-    /// There is a round-trip time sample that is younger than the last probe.
+    /// There is a round-trip time sample since the last probe, or since the start if there was none.
     pub sampled: bool,
 }
 

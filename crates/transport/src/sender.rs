@@ -341,6 +341,7 @@ impl Sender {
         // without timestamps nobody knows which request was answered (Karn)
         if self.config.timestamps || !self.rtt.is_backed_off() {
             self.rtt.sample(packet.stamp, now);
+            self.allow_probe();
         }
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
@@ -367,7 +368,7 @@ impl Sender {
         let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
         if self.config.loss_detection.has_sack() {
             for (start, end) in packet.sack().iter() {
-                self.hear_of(now, packet.stamp, start, end.min(self.next));
+                self.hear_of(now, packet, start, end.min(self.next));
                 newly += self.board.sack(start, end.min(self.next));
             }
         } else if !steady || self.duplicates > 0 || cumulative == 0 {

@@ -29,7 +29,8 @@ impl Sender {
     }
 
     /// A block of an acknowledgement, before the scoreboard knows it.
-    pub(super) fn hear_of(&mut self, now: Time, stamp: Time, start: u64, end: u64) {
+    pub(super) fn hear_of(&mut self, now: Time, packet: &SimPacket, start: u64, end: u64) {
+        let stamp = self.echo(now, packet);
         if let Some(rack) = &mut self.rack {
             for (from, to) in self.board.unknown(start, end) {
                 rack.order.delivered(from, to, now, stamp, self.rtt.base());
@@ -37,12 +38,24 @@ impl Sender {
         }
     }
 
+    /// What an acknowledgement echoes. Without timestamps nothing says that it answers an earlier transmission.
+    fn echo(&self, now: Time, packet: &SimPacket) -> Time {
+        if self.config.timestamps { packet.stamp } else { now }
+    }
+
+    /// The answer to the request has given a round-trip time sample, so a probe may follow (section 7.3).
+    pub(super) fn allow_probe(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.probe.sampled = true;
+        }
+    }
+
     /// Looks for losses on an acknowledgement (section 6.2). Returns whether it found some.
     pub(super) fn look_back(&mut self, now: Time, packet: &SimPacket, cumulative: u64) -> bool {
         self.take_probe_ack(now, packet, cumulative);
-        let (base, min_rtt) = (self.board.base(), self.rtt.base());
+        let (base, min_rtt, stamp) = (self.board.base(), self.rtt.base(), self.echo(now, packet));
         if let Some(rack) = &mut self.rack {
-            rack.order.acknowledged(base, now, packet.stamp, min_rtt);
+            rack.order.acknowledged(base, now, stamp, min_rtt);
             rack.probe.sampled |= cumulative > 0;
         }
         self.find_late(now)

@@ -66,6 +66,38 @@ fn one_tail_gets_one_probe_and_then_the_timeout() {
 }
 
 #[test]
+fn a_lost_first_flight_gets_a_probe_after_the_round_trip_of_the_request() {
+    // section 7.3: there is a sample since the start of the connection. 0 and 1 leave at 100 ms; the probe's
+    // acknowledgement finds 0 lost when the timeout would have expired.
+    let mut path = Path::new(transfer(2, 20.0), constant()).losing_once(&[0, 1]).start();
+    path.run_to_end();
+    assert_eq!(repairs(&path), (0, 1, vec![(at_ms(300), 1), (at_ms(400), 0)]));
+}
+
+#[test]
+fn without_timestamps_an_acknowledgement_a_round_trip_after_a_retransmission_counts_as_its_own() {
+    // Section 6.2, step 2. 0 and 1 are lost or late, and sent again at 200 ms, which is lost too. The original of 1
+    // arrives at 300 and is acknowledged at 350: with timestamps it says nothing of the second 0.
+    let run = |timestamps| {
+        let lost = |s: &Sent| {
+            let data = s.packet.kind == Kind::Data;
+            data && ((s.packet.seq == 0 && s.earlier < 2) || (s.packet.seq == 1 && s.earlier == 1))
+        };
+        let slow = |s: &Sent| {
+            let delayed = s.packet.kind == Kind::Data && s.packet.seq == 1;
+            if delayed { ms(150) } else { Interval::ZERO }
+        };
+        let config = SenderConfig { timestamps, ..transfer(6, 20.0) };
+        let mut path = Path::new(config, constant()).losing(lost).reordering().delaying(slow).start();
+        path.run_to_end();
+        (path.counters().timeouts, path.again())
+    };
+    let sent_again = |third| vec![(at_ms(200), 0), (at_ms(200), 1), (at_ms(third), 0)];
+    assert_eq!(run(false), (0, sent_again(350)));
+    assert_eq!(run(true), (1, sent_again(500)));
+}
+
+#[test]
 fn a_loss_that_the_probe_repairs_alone_is_a_congestion_event_once_later_data_arrive() {
     // section 7.4.2: one segment at a time; 5 leaves at 600 ms and is lost
     let single = SenderConfig { max_window: 1.0, ..transfer(12, 10.0) };

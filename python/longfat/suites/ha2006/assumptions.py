@@ -133,7 +133,8 @@ ASSUMPTIONS = (
             ),
             Reading(
                 "segments",
-                "ACKs count segments, at most two in slow-start.",
+                "The host of the suite's first version: ACKs count segments, at most two in slow-start, and "
+                "nothing else is as in Linux 2.6.16.",
                 "the suite's base until 2026 (RFC 3465)",
                 Change(flows={"stack": "rfc"}, backgrounds={"stack": "rfc"}),
             ),

@@ -56,7 +56,7 @@ class Change:
             if table in changed:
                 changed[table] = [self._part(part, keys) for part in changed[table]]
         if "bottleneck" in changed:
-            changed["bottleneck"] = _updated(changed["bottleneck"], self.bottleneck)
+            changed["bottleneck"] = updated(changed["bottleneck"], self.bottleneck)
         return self.rewrite(changed) if self.rewrite else changed
 
     def _part(self, part: Document, keys: Mapping[str, Any]) -> Document:
@@ -66,7 +66,7 @@ class Change:
             if row is not None and row is registry.find("algorithms", name):
                 part = {**part, "algorithm": _with_parameters(part.get("algorithm", row["name"]), parameters)}
         over_tcp = row is None or row.get("transport", "tcp") == "tcp"
-        return _updated(part, keys) if over_tcp else part
+        return updated(part, keys) if over_tcp else part
 
 
 @dataclass(frozen=True)
@@ -197,10 +197,10 @@ def _row(part: Mapping[str, Any]) -> registry.Row | None:
 def _with_parameters(algorithm: Any, parameters: Mapping[str, Any]) -> Any:
     """Returns an algorithm, written as a name or a table, with some parameters changed."""
     table = dict(algorithm) if isinstance(algorithm, Mapping) else {"name": algorithm}
-    return _updated(table, parameters)
+    return updated(table, parameters)
 
 
-def _updated(table: Mapping[str, Any], keys: Mapping[str, Any]) -> Document:
-    """Returns a table with keys replaced, and without those whose new value is None."""
+def updated(table: Mapping[str, Any], keys: Mapping[str, Any]) -> Document:
+    """Returns a copy of a table with keys replaced, and without those whose new value is None."""
     merged = {**table, **copy.deepcopy(dict(keys))}
     return {key: value for key, value in merged.items() if value is not None or key not in keys}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from longfat.suites.kit.assumptions import Assumption, Change, Reading
+from longfat.suites.kit.assumptions import Assumption, Change, Reading, updated
 from longfat.suites.kit.claims import CHOSEN_HERE
 from longfat.suites.li2007.settings import (
     DURATION_S,
@@ -39,11 +39,10 @@ def _where(algorithm: str, keys: Mapping[str, Any]) -> Callable[[Document], Docu
     """Returns a rewriting that sets keys of the flows of one algorithm; None removes a key."""
 
     def rewrite(document: Document) -> Document:
-        for flow in document["flow"]:
-            if flow["algorithm"]["name"] == algorithm:
-                flow |= keys
-                for key in [key for key, value in keys.items() if value is None]:
-                    del flow[key]
+        document["flow"] = [
+            updated(flow, keys) if flow["algorithm"]["name"] == algorithm else flow
+            for flow in document["flow"]
+        ]
         return document
 
     return rewrite

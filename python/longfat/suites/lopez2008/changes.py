@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from longfat.suites.kit.assumptions import Change
+from longfat.suites.kit.assumptions import Change, updated
 from longfat.suites.lopez2008.settings import DATAGRAMS, MBPS, Steps, datagrams, stairs
 
 Document = dict[str, Any]
@@ -61,7 +61,7 @@ def flows_of(*algorithms: str, **keys: Any) -> Rewrite:
 
     def rewrite(document: Document) -> Document:
         document["flow"] = [
-            _updated(flow, keys) if _algorithm(flow) in algorithms else flow for flow in document["flow"]
+            updated(flow, keys) if _algorithm(flow) in algorithms else flow for flow in document["flow"]
         ]
         return document
 
@@ -235,8 +235,3 @@ def _way(links: Sequence[Document], begin: str, end: str) -> list[Document]:
 def _number(quantity: Any) -> float:
     """Returns the number of a quantity such as "30 Mbit/s"."""
     return float(str(quantity).split()[0])
-
-
-def _updated(flow: Mapping[str, Any], keys: Mapping[str, Any]) -> Document:
-    merged = {**flow, **keys}
-    return {key: value for key, value in merged.items() if value is not None or key not in keys}
