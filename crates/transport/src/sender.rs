@@ -509,7 +509,9 @@ impl Sender {
                 return;
             }
             let forced = self.must_send && lost.is_some();
-            if (!forced && in_flight >= allowed) || burst == self.max_burst {
+            // pacing keeps its segments apart by itself
+            let full = pace.is_none() && burst == self.max_burst;
+            if (!forced && in_flight >= allowed) || full {
                 self.limited = true;
                 return;
             }

@@ -52,6 +52,16 @@ fn a_pacing_rate_spaces_the_segments_evenly() {
 }
 
 #[test]
+fn the_greatest_burst_does_not_slow_a_paced_sender() {
+    let sent = |max_burst| {
+        let mut path = Path::new(SenderConfig { max_burst, ..steady(20.0) }, paced(100.0)).start();
+        path.run_to(at_ms(2000));
+        path.counters().packets_sent
+    };
+    assert_eq!(sent(1.0), sent(f64::INFINITY));
+}
+
+#[test]
 fn the_window_still_bounds_a_paced_sender() {
     let mut path = Path::new(steady(5.0), paced(100.0)).start();
     path.run_to(at_ms(2000));

@@ -17,6 +17,7 @@ from longfat.suites.ha2006.settings import (
     SHORT_LOAD,
 )
 from longfat.suites.kit.assumptions import Assumption, Change, Reading
+from longfat.suites.kit.claims import CHOSEN_HERE
 
 LEAST_RTT = "20 ms"
 
@@ -32,12 +33,15 @@ def _background(short_load: str, long_flows: int) -> Change:
     return Change(rewrite=rewrite)
 
 
+OLDER = CHOSEN_HERE + ": no reading has a better source, and the suite had this one before"
+"""The source of a base that nothing documents."""
+
 ASSUMPTIONS = (
     Assumption(
         id="rate",
         question="The slides show no rate of the bottleneck.",
         readings=(
-            Reading("400", f"{RATE_MBPS} Mbit/s.", "the suite's base until 2026", Change()),
+            Reading("400", f"{RATE_MBPS} Mbit/s.", OLDER, Change()),
             Reading(
                 "100",
                 "100 Mbit/s, with a buffer of 0.5 MB.",
@@ -50,7 +54,7 @@ ASSUMPTIONS = (
         id="buffer",
         question='The slides "configure the queue size" of dummynet and do not print it.',
         readings=(
-            Reading("2-mb", "2 MB, half the BDP at 82 ms.", "the suite's base until 2026", Change()),
+            Reading("2-mb", "2 MB, half the BDP at 82 ms.", OLDER, Change()),
             Reading(
                 "half-mb",
                 "0.5 MB, an eighth of the BDP at 82 ms.",
@@ -72,7 +76,7 @@ ASSUMPTIONS = (
             Reading(
                 "medium",
                 f"Short flows load {SHORT_LOAD}, and there are {LONG_FLOWS} long flows each way.",
-                "the suite's base until 2026",
+                OLDER,
                 Change(),
             ),
             Reading(
@@ -111,7 +115,7 @@ ASSUMPTIONS = (
         id="background-windows",
         question="The slides do not say which window iperf's long flows had.",
         readings=(
-            Reading("64-kb", "64 kB, as hosts had by default.", "the suite's base until 2026", Change()),
+            Reading("64-kb", "64 kB, as hosts had by default.", OLDER, Change()),
             Reading(
                 "unlimited",
                 "Nothing but the network limits them.",
@@ -133,10 +137,12 @@ ASSUMPTIONS = (
             ),
             Reading(
                 "segments",
-                "The host of the suite's first version: ACKs count segments, at most two in slow-start, and "
-                "nothing else is as in Linux 2.6.16.",
-                "the suite's base until 2026 (RFC 3465)",
-                Change(flows={"stack": "rfc"}, backgrounds={"stack": "rfc"}),
+                "ACKs count segments, at most two in slow-start.",
+                "RFC 3465, 2.2; tcp(7): tcp_abc = 2",
+                Change(
+                    flows={"byte_counting": True, "slow_start_limit": 2},
+                    backgrounds={"byte_counting": True, "slow_start_limit": 2},
+                ),
             ),
         ),
     ),
@@ -148,7 +154,7 @@ ASSUMPTIONS = (
             Reading(
                 "infinite",
                 "Slow-start ends with the first loss.",
-                "plausible because the other protocols start so; the suite's base until 2026",
+                "plausible because the other protocols start so; the suite had it before",
                 Change(flows={"initial_ssthresh": "infinite"}),
             ),
         ),
@@ -162,7 +168,7 @@ ASSUMPTIONS = (
             Reading(
                 "to-ssthresh",
                 "The window stops at the algorithm's ssthresh.",
-                "the suite's base until 2026; each protocol's paper has its ssthresh as the new window",
+                "the suite had it before; each protocol's paper has its ssthresh as the new window",
                 Change(flows={"recovery": "rate-halving"}, backgrounds={"recovery": "rate-halving"}),
             ),
         ),
@@ -175,7 +181,7 @@ ASSUMPTIONS = (
             Reading(
                 "ideal",
                 "The router sends packets one by one.",
-                "the suite's base until 2026",
+                "plausible because the slides speak of a queue size only; the suite had this one before",
                 Change(bottleneck={"service_tick": None}),
             ),
         ),
@@ -184,7 +190,7 @@ ASSUMPTIONS = (
         id="fast-alpha",
         question="The slides do not give FAST's alpha.",
         readings=(
-            Reading("200", "200 packets.", "the suite's base until 2026", Change()),
+            Reading("200", "200 packets.", OLDER, Change()),
             Reading(
                 "100",
                 "100 packets.",

@@ -106,9 +106,11 @@ def merge_ledger(
 
 
 def merged_readings(out: Path, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns these claims of `assumptions.json` and the others that a directory has already, by id."""
+    """Returns these claims of `assumptions.json` and the others of their mode that a directory has, by id."""
     path = out / ASSUMPTIONS_FILE
-    merged = {entry["id"]: entry for entry in read_assumptions(out)["claims"]} if path.exists() else {}
+    modes = {entry["mode"] for entry in entries}
+    stored = read_assumptions(out)["claims"] if path.exists() else []
+    merged = {entry["id"]: entry for entry in stored if entry.get("mode") in modes}
     merged |= {entry["id"]: entry for entry in entries}
     return [merged[key] for key in sorted(merged, key=natural_order)]
 
