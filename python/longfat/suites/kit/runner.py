@@ -237,7 +237,8 @@ def cost(performance: Mapping[str, float]) -> str:
     found = performance["found"]
     were = f", {found} of them stored before" if found else ""
     packets, wall_s = performance["packets"], performance["wall_s"]
-    return f"{counted(int(performance['runs']), 'run')}{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s"
+    runs = counted(int(performance["runs"]), "run")
+    return f"{runs}{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s"
 
 
 def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
