@@ -396,11 +396,20 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path, options, said
     assert not (tmp_path / "new").exists()
 
 
-def test_a_reading_that_makes_a_wrong_scenario_is_named_before_anything_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change(bottleneck={"rate": "8"}), r"bottleneck\.rate"),
+        (Change(rewrite=lambda document: None), "`rewrite` returns NoneType; accepted: the document"),
+    ],
+)
+def test_a_reading_that_makes_a_wrong_scenario_is_named_before_anything_runs(
+    tmp_path, monkeypatch, change, said
+):
     monkeypatch.setattr(runner, "run_many", lambda *args, **options: pytest.fail("ran"))
-    wrong = replace(EIGHT, change=Change(bottleneck={"rate": "8"}))
+    wrong = replace(EIGHT, change=change)
     suite = replace(SUITE, assumptions=(replace(RATE, readings=(BASE, wrong)), SPARE, TITLE))
-    with pytest.raises(InputError, match=r"suite tiny, rate: eight, A: bottleneck\.rate"):
+    with pytest.raises(InputError, match=f"suite tiny, rate: eight, A: {said}"):
         suites.run_assumptions(suite, out=tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
