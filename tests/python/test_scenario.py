@@ -170,7 +170,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"flow__0__loss_detection": "fack"},
-            'flow.0.loss_detection = "fack": accepted: "rack", "sack", ',
+            'flow.0.loss_detection = "fack": did you mean "sack"? accepted: "rack", "sack", ',
         ),
         (
             {"flow__0__initial_window": 0.5},

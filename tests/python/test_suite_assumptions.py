@@ -4,11 +4,13 @@ The suite has two flows on a link of 5 Mbit/s. One reading has 8 Mbit/s, another
 so the sum of the flows' rates is known beforehand for each of them, and for both at once.
 """
 
+import io
 import json
 import math
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from longfat import suites
 from longfat.errors import InputError
@@ -185,6 +187,9 @@ def test_a_reading_that_changes_no_run_says_so_and_moves_nothing(entries):
     title = entries["TINY-D"]["readings"][-1]
     assert (title["runs"], title["runs_changed"], title["moved"]) == (1, 0, False)
     assert title["note"] == "It changes none of the claim's runs."
+    shown = io.StringIO()
+    Console(file=shown, width=200).print(turns.turns_table([entries["TINY-D"]]))
+    assert "1 changes none of its runs" in shown.getvalue()
 
 
 def test_the_error_of_a_difference_counts_the_repeats_of_both(entries):
@@ -391,11 +396,20 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path, options, said
     assert not (tmp_path / "new").exists()
 
 
-def test_a_reading_that_makes_a_wrong_scenario_is_named_before_anything_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change(bottleneck={"rate": "8"}), r"bottleneck\.rate"),
+        (Change(rewrite=lambda document: None), "`rewrite` returns NoneType; accepted: the document"),
+    ],
+)
+def test_a_reading_that_makes_a_wrong_scenario_is_named_before_anything_runs(
+    tmp_path, monkeypatch, change, said
+):
     monkeypatch.setattr(runner, "run_many", lambda *args, **options: pytest.fail("ran"))
-    wrong = replace(EIGHT, change=Change(bottleneck={"rate": "8"}))
+    wrong = replace(EIGHT, change=change)
     suite = replace(SUITE, assumptions=(replace(RATE, readings=(BASE, wrong)), SPARE, TITLE))
-    with pytest.raises(InputError, match=r"suite tiny, rate: eight, A: bottleneck\.rate"):
+    with pytest.raises(InputError, match=f"suite tiny, rate: eight, A: {said}"):
         suites.run_assumptions(suite, out=tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

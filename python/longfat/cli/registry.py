@@ -52,7 +52,7 @@ def routers(as_json: bool) -> None:
 @click.command()
 @as_json
 def stacks(as_json: bool) -> None:
-    """List the stacks of hosts, their keys, and the source of each value."""
+    """List the stacks of hosts, with the source of each value."""
     from longfat.scenario.stacks import STACKS
 
     if as_json:

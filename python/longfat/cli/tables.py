@@ -94,7 +94,7 @@ def print_stacks(console: Console, stacks: Sequence[Stack]) -> None:
     """Prints stacks with their keys, the source of each value, and what is unknown."""
     for stack in stacks:
         console.print(f"{stack.name} ({stack.title})", style="bold", markup=False, highlight=False)
-        console.print(f"  {stack.era}: {stack.summary}", style="dim", markup=False, highlight=False)
+        console.print(Padding(Text(f"{stack.era}: {stack.summary}", "dim"), (0, 0, 0, 2)))
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
         for setting in stack.settings:
             table.add_row("   ", setting.key, Text(setting.values_text()), Text(setting.source))

@@ -93,7 +93,7 @@ def _check_part(table: str, part: Transport) -> None:
         if field is not None and getattr(part, key) not in (field.default, getattr(kernel, key)):
             raise InputError(
                 f"{table}.{key}: the kernel decides this itself; "
-                f'accepted with --backend live: leave it out, or stack = "{stacks.LINUX.name}"'
+                f'accepted with --backend live: leave out this key, and any stack but "{stacks.LINUX.name}"'
             )
     if part.sack is False:
         raise InputError(f"{table}.sack = false: accepted with --backend live: true, as in the kernel")

@@ -51,8 +51,17 @@ def _line(detail: ErrorDetails, model: type[BaseModel]) -> str:
 def _literal(owner: type[BaseModel] | None, key: int | str, detail: ErrorDetails) -> str:
     """What is accepted by a key that takes one of a few words."""
     field = _fields(owner).get(str(key)) if owner else None
-    words = [word for word in get_args(field.annotation) if isinstance(word, str)] if field else []
+    words = _words(field.annotation) if field else []
     return choice(detail["input"], words, detail["ctx"]["expected"].replace("'", '"'))
+
+
+def _words(annotation: Any) -> list[str]:
+    """The words of a `Literal`, one that may also be None too."""
+    return [
+        word
+        for argument in get_args(annotation)
+        for word in ([argument] if isinstance(argument, str) else _words(argument))
+    ]
 
 
 def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:

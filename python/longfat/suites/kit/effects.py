@@ -22,6 +22,7 @@ from longfat.numbers import finite
 from longfat.store.ledger import Verdict
 from longfat.suites.kit.checks import held
 from longfat.suites.kit.claims import Check, Claim, Data, Finding, Measured, Missing, ruling
+from longfat.suites.kit.text import counted
 
 MOST_ERRORS = 2.0
 """A reading moves a figure that has a standard error by more than so many of them."""
@@ -215,4 +216,4 @@ def headline_text(numbers: Mapping[str, int]) -> str:
         f"{numbers['none']} under none",
     )
     more = f" (beside them {', '.join(beside)})" if beside else ""
-    return f"{numbers['claims']} claims: {', '.join(three)}{more}"
+    return f"{counted(numbers['claims'], 'claim')}: {', '.join(three)}{more}"

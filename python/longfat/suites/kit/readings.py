@@ -247,8 +247,13 @@ class Study:
                 if repeats is not None and not self._wanted(run, repeats):
                     continue
                 document = dict(run.document)
-                for _, reading in parts:
+                for item, reading in parts:
                     document = reading.change.apply(document)
+                    if not isinstance(document, dict):
+                        raise InputError(
+                            f"suite {self.suite.name}, {item.id}: {reading.name}, {name}: `rewrite` returns "
+                            f"{type(document).__name__}; accepted: the document, a dict"
+                        )
                 key = base_key
                 if document != run.document:
                     source = f"suite {self.suite.name}, {label}, {name}"

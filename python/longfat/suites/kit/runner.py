@@ -25,6 +25,7 @@ from longfat.store.store import Store
 from longfat.suites.kit import folder, page
 from longfat.suites.kit.claims import Claim, judge, unmeasured
 from longfat.suites.kit.suite import Data, Experiment, Run, Runs, Suite
+from longfat.suites.kit.text import counted
 from longfat.words import Mode
 
 VERDICT_STYLES = {
@@ -236,7 +237,8 @@ def cost(performance: Mapping[str, float]) -> str:
     found = performance["found"]
     were = f", {found} of them stored before" if found else ""
     packets, wall_s = performance["packets"], performance["wall_s"]
-    return f"{performance['runs']} runs{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s"
+    runs = counted(int(performance["runs"]), "run")
+    return f"{runs}{were}, {packets / 1e9:.2f} G packets in {wall_s:.0f} s"
 
 
 def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:

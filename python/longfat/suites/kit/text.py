@@ -22,6 +22,11 @@ def multiple(factor: float) -> str:
     return "twice" if factor == 2.0 else f"{factor:g} times"
 
 
+def counted(number: int, noun: str) -> str:
+    """Writes a number of things: "1 run", "2 runs"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def part(share: float) -> str:
     """Writes a share as a word if there is one: half, .4."""
     return "half" if share == 0.5 else short(share)

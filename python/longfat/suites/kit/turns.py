@@ -159,16 +159,19 @@ def _effects(entry: Entry) -> list[str]:
     if entry["closed"]:
         return [f"nothing is open: {entry['closed']}"]
     lines = []
-    every = _ordered(_every(entry))
-    for item in every:
+    others = []
+    for item in _ordered(_every(entry)):
         if item["turned"] or item["moved"]:
             verdict = item["verdict"] if item["turned"] else "moved"
             lines.append(f"{name(item)}: {verdict}, {_value(item)[0]:.3g}")
-    others = len(every) - len(lines)
-    missing = sum(item["verdict"] == "not measured" for item in every)
-    if others - missing:
-        count = others - missing
+        else:
+            others.append(item)
+    missing = sum(item["verdict"] == "not measured" for item in others)
+    idle = sum(item["runs_changed"] == 0 and item["verdict"] != "not measured" for item in others)
+    if count := len(others) - missing - idle:
         lines.append(f"{count} {'other' if lines else 'reading'}{'s do' if count > 1 else ' does'} neither")
+    if idle:
+        lines.append(f"{idle} {'changes' if idle == 1 else 'change'} none of its runs")
     if missing:
         lines.append(f"{missing} not measured")
     return lines
