@@ -3,6 +3,7 @@
 
 mod config;
 mod explicit;
+mod failure;
 mod happenings;
 mod quick_start;
 mod rack;
@@ -11,7 +12,7 @@ mod request;
 
 use crate::ages::Ages;
 use crate::cc::LossDetection;
-use crate::cc::{Ack, CongestionControl, Controller, LEAST_SSTHRESH, SendingTimes, Window};
+use crate::cc::{Ack, CongestionControl, Controller, SendingTimes, Window};
 use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
 use crate::reduction::Episode;
@@ -569,33 +570,6 @@ impl Sender {
             self.record(now, seq, lost.is_some());
         }
         out(packet);
-    }
-
-    /// Checks that the algorithm left a valid window.
-    #[inline(always)]
-    fn check(&mut self, method: &str, now: Time) {
-        let sound = self.window.cwnd >= 1.0 && self.window.cwnd <= MOST_CWND && self.window.ssthresh > 0.0;
-        if !sound || matches!(self.controller, Controller::Custom(_)) {
-            self.look_for_failure(sound, method, now);
-        }
-    }
-
-    fn look_for_failure(&mut self, sound: bool, method: &str, now: Time) {
-        let raised = self.controller.take_failure();
-        if sound && raised.is_none() {
-            return;
-        }
-        let reason = raised.unwrap_or_else(|| {
-            let Window { cwnd, ssthresh, .. } = self.window;
-            format!(
-                "{method} left cwnd = {cwnd:?}, ssthresh = {ssthresh:?} at {} s: \
-                 cwnd must be from 1 to {MOST_CWND:e} segments, ssthresh above 0",
-                now.as_secs_f64()
-            )
-        });
-        self.failure.get_or_insert(reason);
-        self.window.cwnd = 1.0;
-        self.window.ssthresh = LEAST_SSTHRESH;
     }
 
     fn note(&mut self, now: Time, what: Happened) {

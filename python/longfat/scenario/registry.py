@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -89,6 +89,18 @@ def find(kind: Kind, name: str) -> Row:
     article = "an" if one[0] == "a" else "a"
     known = ", ".join(f'"{row["name"]}"' for row in rows(kind)) or "none in this version"
     raise ValueError(f'"{name}" is not {article} {one}{suggestion(name, all_names(kind))}; accepted: {known}')
+
+
+def algorithm_named(written: Any) -> Row | None:
+    """Returns the row of an algorithm that a file writes as a name or a table.
+
+    It is None for a user's own, and for what is no algorithm: that is refused where the algorithm is read.
+    """
+    name = written.get("name", written.get("kind")) if isinstance(written, Mapping) else written
+    try:
+        return find("algorithms", name)
+    except ValueError:
+        return None
 
 
 def all_names(kind: Kind) -> list[str]:

@@ -155,6 +155,21 @@ LINUX = Stack(
     ),
 )
 
+LINUX_2_6 = (
+    Setting("initial_rto", "3 s", "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT"),
+    Setting(
+        "cwnd_moderation",
+        True,
+        "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
+    ),
+    Setting(
+        "ssthresh_cache",
+        True,
+        "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c: tcp_update_metrics, and tcp_no_metrics_save is 0",
+    ),
+)
+"""What 2.6.11 and 2.6.18 have in common, and so the kernels between and just before them."""
+
 LINUX_2_6_6 = Stack(
     "linux-2.6.6-altaimd",
     "Linux 2.6.6 with altAIMD 0.6",
@@ -168,25 +183,11 @@ LINUX_2_6_6 = Stack(
             "whatever the algorithm; LLS 2007, Appendix I: the base kernel has rate halving",
         ),
         Setting(
-            "initial_rto",
-            "3 s",
-            "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT",
-        ),
-        Setting(
             "rto_tick",
             "1 ms",
             "LLS 2007, V-D: HZ at its default of 1 ms; Linux 2.6.11, include/asm-i386/param.h: 1000",
         ),
-        Setting(
-            "cwnd_moderation",
-            True,
-            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
-        ),
-        Setting(
-            "ssthresh_cache",
-            True,
-            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c: tcp_update_metrics, and tcp_no_metrics_save is 0",
-        ),
+        *LINUX_2_6,
         Setting(
             "interrupt_moderation",
             "125 us",
@@ -247,18 +248,8 @@ LINUX_2_6_16 = Stack(
             "ssthresh (tcp_reno_min_cwnd), but ssthresh for modules without min_cwnd, and for tcp_westwood.c",
             dict.fromkeys(("bic", "cubic", "htcp", "westwood", "westwood+"), "rate-halving"),
         ),
-        Setting("initial_rto", "3 s", "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT"),
         Setting("rto_tick", "4 ms", "Linux 2.6.18, kernel/Kconfig.hz: 250 Hz unless configured otherwise"),
-        Setting(
-            "cwnd_moderation",
-            True,
-            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
-        ),
-        Setting(
-            "ssthresh_cache",
-            True,
-            "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c: tcp_update_metrics, and tcp_no_metrics_save is 0",
-        ),
+        *LINUX_2_6,
     ),
     (
         "The source of 2.6.16 itself was not available; 2.6.11 and 2.6.18 agree where both are cited.",

@@ -177,7 +177,7 @@ def _table(algorithm: Any) -> dict[str, Any]:
 def _with_stack(data: Mapping[str, Any], name: Any, algorithm: Any) -> dict[str, Any]:
     """A table with the keys of a stack in place of the stack's name; keys that are written out win."""
     stack = stacks.find(name)
-    row = _row(algorithm)
+    row = registry.algorithm_named(_table(algorithm))
     if row is not None and _carrier(algorithm) != "tcp":
         raise ValueError(
             f'stack = "{stack.name}" does not go with "{row["name"]}", which is not TCP; accepted: no stack'
@@ -188,19 +188,9 @@ def _with_stack(data: Mapping[str, Any], name: Any, algorithm: Any) -> dict[str,
     return {key: value for key, value in keys.items() if key not in given} | written
 
 
-def _row(algorithm: Any) -> registry.Row | None:
-    """The row of the algorithm that a table names; None for a user's own, and for what is no algorithm."""
-    table = _table(algorithm)
-    name: Any = table.get("name", table.get("kind"))
-    try:
-        return registry.find("algorithms", name)
-    except ValueError:
-        return None  # a wrong name is refused where the algorithm is read
-
-
 def _carrier(algorithm: Any) -> str:
     """What carries the algorithm that a table names."""
-    row = _row(algorithm)
+    row = registry.algorithm_named(_table(algorithm))
     return "tcp" if row is None else row.get("transport", "tcp")
 
 

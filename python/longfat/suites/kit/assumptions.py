@@ -61,7 +61,8 @@ class Change:
 
     def _part(self, part: Document, keys: Mapping[str, Any]) -> Document:
         """Changes one flow or background; first the parameters of the algorithm that the base has."""
-        row = _row(part)
+        default = DEFAULT_ALGORITHMS.get(str(part.get("kind")), "sack")
+        row = registry.algorithm_named(part.get("algorithm", default))
         for name, parameters in self.algorithms.items():
             if row is not None and row is registry.find("algorithms", name):
                 part = {**part, "algorithm": _with_parameters(part.get("algorithm", row["name"]), parameters)}
@@ -183,15 +184,6 @@ def _claim(here: str, name: str, claims: Mapping[str, str]) -> str:
             f"{here}: {name}: no such claim{suggestion(name, known)}; accepted: {', '.join(known)}"
         )
     return claims[name.casefold()]
-
-
-def _row(part: Mapping[str, Any]) -> registry.Row | None:
-    """Returns the registry's row of the algorithm of a flow or a background; None for a user's own."""
-    given = part.get("algorithm", DEFAULT_ALGORITHMS.get(str(part.get("kind")), "sack"))
-    name = given.get("name", given.get("kind")) if isinstance(given, Mapping) else given
-    if not isinstance(name, str) or ".py:" in name:
-        return None
-    return registry.find("algorithms", name)
 
 
 def _with_parameters(algorithm: Any, parameters: Mapping[str, Any]) -> Any:
