@@ -270,6 +270,12 @@ def test_suites_share_runs_that_are_kept_in_one_place(tmp_path, monkeypatch):
     assert outcome.performance["found"] == outcome.performance["runs"]
 
 
+def test_a_folder_that_kept_runs_for_another_suite_becomes_a_suite_s_own(tmp_path):
+    suites.run_suite(SUITE, jobs=1, out=tmp_path / "one", runs=tmp_path / "runs")
+    suites.run_suite(SUITE, jobs=1, out=tmp_path / "runs")
+    assert (tmp_path / "runs" / "suite.json").exists()
+
+
 def test_a_longer_run_is_started_first(tmp_path, monkeypatch):
     started = []
     whole = runner.run_many

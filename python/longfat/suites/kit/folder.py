@@ -22,7 +22,7 @@ import pyarrow as pa
 from longfat.errors import InputError
 from longfat.store import whole
 from longfat.store.ledger import LEDGER_FILE, read_ledger
-from longfat.store.output import SUITE_FILES, refuse_foreign
+from longfat.store.output import STORE_FILES, SUITE_FILES, refuse_foreign
 from longfat.suites.kit.suite import Experiment, Runs
 from longfat.words import Mode, natural_order
 
@@ -34,7 +34,7 @@ EXPERIMENTS = "experiments"
 def prepare(out: Path) -> None:
     """Makes the directory before anything runs; refuses one that is not writable or holds other files."""
     try:
-        refuse_foreign(out, SUITE_FILES, SUITE_FILES)
+        refuse_foreign(out, SUITE_FILES, SUITE_FILES | STORE_FILES)
         whole.prepare(out / EXPERIMENTS)
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}; accepted: a writable directory") from None
