@@ -86,8 +86,8 @@ FASTER = Reading("spare", "The link has 5 Mbit/s more.", "section 3", Change(rew
 MISSPELT = replace(EIGHT, change=Change(algorithms={"hstpc": {"low_window": 31}}))
 RETITLED = Reading("another", "The run has another title.", "section 4", Change(rewrite=retitled))
 BASE = Reading("as-said", "As in the text.", "section 1", Change())
-RATE = Assumption("rate", "Which rate?", (BASE, EIGHT), ("A", "B", "C", "D", "E", "S"))
-SPARE = Assumption("spare-rate", "How much more?", (BASE, FASTER), ("TINY-C", "TINY-D"))
+RATE = Assumption("rate", "Which rate?", (BASE, EIGHT), ("A", "B", "C", "D", "E", "F", "S"))
+SPARE = Assumption("spare-rate", "How much more?", (BASE, FASTER), ("TINY-C", "TINY-D", "TINY-F"))
 TITLE = Assumption("title", "Which title?", (BASE, RETITLED), ("D",))
 
 SUITE = Suite(
@@ -101,6 +101,7 @@ SUITE = Suite(
         claim("C", 12.0),
         claim("D", 90.0),
         claim("E", 4.0, reports=True),
+        claim("F", 7.0),
         claim("S", 7.0, figure=False),
         claim("X", 90.0),
     ),
@@ -148,13 +149,14 @@ def names(readings):
 def test_the_three_numbers_of_the_headline_add_up_to_the_claims_with_a_verdict(finished):
     outcome, _ = finished
     assert outcome.to_json()["headline"] == {
-        "claims": 6, "base": 1, "reading": 3, "none": 2, "reports": 1, "unfinished": 0
+        "claims": 7, "base": 1, "reading": 4, "none": 2, "reports": 1, "unfinished": 0
     }  # fmt: skip
 
 
 def test_each_claim_is_told_where_it_is_reproduced(entries):
     assert {name.removeprefix("TINY-"): entry["outcome"] for name, entry in entries.items()} == {
-        "A": "reading", "B": "base", "C": "reading", "D": "none", "E": "reports", "S": "reading", "X": "none"
+        "A": "reading", "B": "base", "C": "reading", "D": "none", "E": "reports", "F": "reading",
+        "S": "reading", "X": "none",
     }  # fmt: skip
 
 
@@ -181,6 +183,11 @@ def test_pairs_are_those_of_readings_that_moved_the_figure(entries):
     assert pair["verdict"] == "reproduced"
     assert [reading["verdict"] for reading in entries["TINY-C"]["readings"]] == ["not reproduced"] * 2
     assert names(entries["TINY-D"]["pairs"]) == ["rate: eight + spare-rate: spare"]
+
+
+def test_a_claim_that_a_single_reading_reproduces_needs_no_pairs(entries):
+    assert [reading["moved"] for reading in entries["TINY-F"]["readings"]] == [True, True]
+    assert entries["TINY-F"]["pairs"] == []
 
 
 def test_a_reading_that_changes_no_run_says_so_and_moves_nothing(entries):
@@ -284,7 +291,7 @@ def test_one_assumption_alone_is_run_and_the_others_are_left_open(tmp_path, monk
 
 def test_an_assumption_selects_the_claims_that_it_bears_on(tmp_path):
     outcome = run(tmp_path, assumptions=["spare-rate"])
-    assert [entry["id"] for entry in outcome.document["claims"]] == ["TINY-C", "TINY-D"]
+    assert [entry["id"] for entry in outcome.document["claims"]] == ["TINY-C", "TINY-D", "TINY-F"]
     assert [item["name"] for item in outcome.base.experiments] == ["A"]
 
 
@@ -303,7 +310,7 @@ def test_an_experiment_selects_its_claims_and_a_claim_itself_alone():
 def test_the_page_shows_the_table_the_headline_and_a_tornado_for_each_open_claim(finished, drawing):
     outcome, out = finished
     shown = outcome.base.report_path.read_text(encoding="utf-8")
-    said = "6 claims: 1 reproduced at the base, 3 under some documented reading, 2 under none"
+    said = "7 claims: 1 reproduced at the base, 4 under some documented reading, 2 under none"
     assert said in shown
     assert "(section 3)" in shown
     assert "no link of that time is that fast." in shown

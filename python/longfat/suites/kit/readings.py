@@ -1,8 +1,9 @@
 """Runs a suite's claims under the readings of what its paper leaves open.
 
-First the base, as `longfat suite` runs it; then one assumption changed at a time; then all pairs of readings,
-of different assumptions, that moved a claim's figure. Every run is kept in the suite's store under the key of
-its plan, so readings share runs with the base and with each other, and an interrupted command goes on.
+First the base, as `longfat suite` runs it; then one assumption changed at a time; then, for claims that hold
+neither at the base nor under a single reading, all pairs of readings, of different assumptions, that moved
+the claim's figure. Every run is kept in the suite's store under the key of its plan, so readings share runs
+with the base and with each other, and an interrupted command goes on.
 """
 
 from __future__ import annotations
@@ -190,10 +191,12 @@ class Study:
         return [variant for variant in self.every_pair(kept) if self._is_chosen(variant)]
 
     def every_pair(self, kept: Store) -> list[Variant]:
-        """Returns all pairs of readings, of different assumptions, that moved the figure of a claim."""
+        """Returns all pairs of readings, of different assumptions, that moved the figure of an open claim."""
         self._judge([self.base, self.like, *self.every], kept)
         wanted: dict[tuple[int, int], list[Claim[Data]]] = {}
         for claim in self.claims:
+            if self._reproduced(claim):
+                continue
             moved = [
                 number
                 for number, variant in enumerate(self.every)
@@ -264,6 +267,13 @@ class Study:
     def _wanted(self, run: Run, repeats: int) -> bool:
         """Whether a reading needs a run: one of the first repeats, and one that the claims are about."""
         return int(run.coordinates.get("repeat", 0)) < repeats and self.suite.counts(run)
+
+    def _reproduced(self, claim: Claim[Data]) -> bool:
+        """Whether a claim holds at the base or under a single reading: pairs cannot change its count."""
+        base = self._base_of(claim)
+        found = [variant.found[claim.id] for variant in self.every if claim.id in variant.found]
+        judged = [(one, effects.effect(base, one)) for one in found]
+        return effects.outcome(base.whole, judged, reports=False, complete=True) in ("base", "reading")
 
     def _pair(self, first: Variant, second: Variant, claims: Sequence[Claim[Data]]) -> Variant:
         """Plans two readings at once; two that no scenario can have together are a result, not an error."""
