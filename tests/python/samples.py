@@ -1,6 +1,9 @@
-"""Scenarios that tests start from."""
+"""Scenarios that tests start from, and files with a changed bit."""
 
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from longfat.scenario.model import Scenario
 
@@ -20,3 +23,12 @@ def table(**changes: Any) -> dict[str, Any]:
 def scenario(values: dict[str, Any] | None = None, **changes: Any) -> Scenario:
     """The same as a scenario, with dotted keys changed."""
     return Scenario.from_dict(table(**changes)).with_values(values or {})
+
+
+def flips(data: bytes, number: int, seed: int = 1) -> Iterator[bytes]:
+    """Yields the data with one bit changed, at random positions."""
+    positions = np.random.default_rng(seed).integers(0, 8 * len(data), number)
+    for position in positions.tolist():
+        changed = bytearray(data)
+        changed[position // 8] ^= 1 << (position % 8)
+        yield bytes(changed)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.suites.kit.reduction import reduce_run
 from longfat.sweep import reduction
+from samples import flips
 
 TINY: dict[str, Any] = {
     "duration": "1 s",
@@ -66,6 +68,64 @@ def test_a_truncated_segment_is_put_aside_and_its_runs_are_missing(tmp_path: Pat
         assert len(kept) == 1
     assert [path.name for path in (tmp_path / "damaged").iterdir()] == [first.name]
     assert second.exists()
+
+
+def test_a_segment_with_one_changed_bit_is_put_aside(tmp_path: Path) -> None:
+    with Store(tmp_path, "kind") as kept:
+        for number in range(20):
+            kept.add(f"{number}", {"x": number / 7, "name": f"run {number}"})
+    (segment,) = (tmp_path / "segments" / "kind").iterdir()
+    for changed in flips(segment.read_bytes(), 500):
+        segment.write_bytes(changed)
+        with Store(tmp_path, "kind", write=False) as kept:
+            assert (kept.damaged, len(kept)) == ([segment.name], 0)
+
+
+def test_a_bit_that_changes_while_a_store_is_open_is_an_error_and_no_row(tmp_path: Path) -> None:
+    with Store(tmp_path, "kind") as kept:
+        kept.add("k", {"x": 1.0})
+    (segment,) = (tmp_path / "segments" / "kind").iterdir()
+    with Store(tmp_path, "kind") as kept:
+        segment.write_bytes(next(flips(segment.read_bytes(), 1)))
+        with pytest.raises(errors.LongfatError, match="is damaged; run again"):
+            kept.get(["k"])
+
+
+def test_samples_with_one_changed_bit_are_an_error(tmp_path: Path) -> None:
+    with Store(tmp_path, "kind") as kept:
+        kept.add("k", {}, pa.table({"time_s": np.arange(50.0)}))
+    (file,) = (tmp_path / "series").iterdir()
+    for changed in flips(file.read_bytes(), 200):
+        file.write_bytes(changed)
+        with Store(tmp_path, "kind") as kept, pytest.raises(errors.LongfatError, match="is damaged"):
+            kept.series("k")
+
+
+def test_samples_that_are_made_again_replace_the_earlier_ones(tmp_path: Path) -> None:
+    for length in (2, 3):
+        with Store(tmp_path, "kind") as kept:
+            kept.add("k", {}, pa.table({"time_s": np.arange(float(length))}))
+    assert len(list((tmp_path / "series").iterdir())) == 1
+    with Store(tmp_path, "kind") as kept:
+        assert kept.series("k").num_rows == 3  # type: ignore[union-attr]
+
+
+def test_a_segment_of_an_older_store_is_still_read(tmp_path: Path) -> None:
+    with Store(tmp_path, "kind") as kept:
+        kept.add("k", {"x": 1})
+    (segment,) = (tmp_path / "segments" / "kind").iterdir()
+    segment.rename(segment.with_name(f"{uuid.uuid4().hex}.parquet"))
+    with Store(tmp_path, "kind") as kept:
+        assert kept.get(["k"]) == {"k": {"x": 1}}
+
+
+def test_a_single_small_segment_survives_a_join(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "FEW_SEGMENTS", 0)
+    for _ in range(2):
+        with Store(tmp_path, "kind") as kept:
+            if "k" not in kept:
+                kept.add("k", {"x": 1})
+            assert kept.get(["k"]) == {"k": {"x": 1}}
 
 
 def test_many_small_segments_are_joined_without_a_loss(

@@ -11,6 +11,7 @@ import pytest
 
 from longfat import errors, sweep
 from longfat.runs import simulate
+from samples import flips
 from test_sweep import BASE, grid
 
 
@@ -76,6 +77,23 @@ def test_tables_that_are_damaged_are_told_and_made_anew_by_the_next_sweep(tmp_pa
         _ = sweep.open_sweep(tmp_path).runs
     sweep.run(asked, tmp_path)
     assert sweep.open_sweep(tmp_path).runs.num_rows == 2
+
+
+def test_a_changed_bit_anywhere_in_a_sweep_never_gives_other_results(tmp_path: Path) -> None:
+    sweep.run(grid(axes={"seed": [1, 2]}), tmp_path)
+    swept = sweep.open_sweep(tmp_path)
+    told = 0
+    for file in sorted(path for path in tmp_path.rglob("*") if path.is_file()):
+        whole = file.read_bytes()
+        for changed in flips(whole, 100):
+            file.write_bytes(changed)
+            try:
+                found = sweep.open_sweep(tmp_path)
+                assert (found.document, found.runs, found.flows) == (swept.document, swept.runs, swept.flows)
+            except errors.LongfatError:
+                told += 1
+        file.write_bytes(whole)
+    assert told >= 400  # sweep.json, SHA256SUMS, runs and flows; the store is not read
 
 
 def test_an_axis_of_numbers_and_tables_is_one_of_texts(tmp_path: Path) -> None:

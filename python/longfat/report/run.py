@@ -13,6 +13,7 @@ from longfat.figure import histories
 from longfat.figure.data import Figure
 from longfat.report import columns
 from longfat.report.page import entry, read, render
+from longfat.store.whole import read_table
 
 RUN_FILE = "summary.json"
 ADDED = "received_bytes"
@@ -99,10 +100,9 @@ def _lacks(path: Path, quantity: str) -> bool:
 def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
     """Reads a quantity over time, by name, from a long table and thins it for the page."""
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        table = read_table(path)
         lacking = {"name", "time_s", quantity} - set(table.column_names)
         if lacking:
             raise ValueError(f"damaged: no column {min(lacking)}")

@@ -3,12 +3,13 @@
 A store is a folder, or an address that fsspec knows ("s3://bucket/name"):
 
 store.json                       format, and the version that made it
-segments/REDUCTION/NAME.parquet  rows (key of a run, its stored results as JSON), written in batches
-series/KEY.parquet               samples of a run, if they are kept
-damaged/                         segments that could not be read; their runs are run again
+segments/REDUCTION/DIGEST.parquet  rows (key of a run, its stored results as JSON), written in batches
+series/KEY-DIGEST.parquet          samples of a run, if they are kept
+damaged/                           files whose content is not what it was; their runs are run again
 
-A segment gets its name once all of it is on disk, and only segments with a name count. So whatever ends the
-program, a store holds whole segments; a run whose segment is missing or damaged is run again.
+A file gets its name once all of it is on disk, and only files with a name count. So whatever ends the
+program, a store holds whole files; a run whose segment is missing or damaged is run again. DIGEST is that of
+the file's bytes (`sums`): Parquet alone would decode most changed bits to another number.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import base64
 import functools
 import json
 import time
-import uuid
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError
+from longfat.store import sums
 from longfat.store.index import Index
 from longfat.store.place import place
 
@@ -55,7 +56,7 @@ class Store:
     """The rows of one reduction. One process at a time may open it for writing.
 
     Attributes:
-        damaged: names of the segments that could not be read; they have been moved aside.
+        damaged: names of the files that are not what they were; they have been moved aside.
     """
 
     def __init__(self, where: Path | str, reduction: str, *, write: bool = True) -> None:
@@ -109,7 +110,7 @@ class Store:
     def _keys(self, name: str, write: bool) -> list[str] | None:
         """Returns the keys in a segment. Moves one that cannot be read aside and returns None."""
         try:
-            table = _table(self._place.read(f"{self._folder}/{name}"), columns=["key"])
+            table = _table(self._checked(f"{self._folder}/{name}"), columns=["key"])
             keys: list[str] = table["key"].to_pylist()
         except (pa.ArrowException, OSError, KeyError, ValueError):
             self.damaged.append(name)
@@ -117,6 +118,13 @@ class Store:
                 self._place.move(f"{self._folder}/{name}", f"{DAMAGED}/{name}")
             return None
         return keys
+
+    def _checked(self, name: str) -> bytes:
+        """Returns the content of a file. Raises ValueError if it is not what its name says."""
+        data = self._place.read(name)
+        if not sums.fits(name.rpartition("/")[2], data):
+            raise ValueError(f"{name} is damaged")
+        return data
 
     def __enter__(self) -> Store:
         return self
@@ -137,7 +145,7 @@ class Store:
             LongfatError: the disk is full or gone; earlier writes stay.
         """
         if series is not None:
-            self._write(series_name(key), _parquet(series))
+            self._keep_series(key, series)
         self._rows[key] = row if isinstance(row, str) else text(row)
         if len(self._rows) >= MOST_ROWS or time.monotonic() - self._since > MOST_WAIT_S:
             self.flush()
@@ -150,20 +158,30 @@ class Store:
             self._rows = {}
         self._since = time.monotonic()
 
-    def _segment(self, table: pa.Table) -> None:
-        name = f"{uuid.uuid4().hex}.parquet"
-        self._write(f"{self._folder}/{name}", _parquet(table, MOST_ROWS))
+    def _segment(self, table: pa.Table) -> str:
+        data = _parquet(table, MOST_ROWS)
+        name = f"{sums.named(data)}.parquet"
+        self._write(f"{self._folder}/{name}", data)
         self._put(name, table["key"].to_pylist())
+        return name
 
     def write_json(self, name: str, document: Any) -> None:
-        """Writes a file beside the segments. Raises LongfatError as `add` does."""
-        self._write(name, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
+        """Writes a file, with its digest, beside the segments. Raises LongfatError as `add` does."""
+        self._write(name, (json.dumps(sums.signed(document), indent=1, allow_nan=False) + "\n").encode())
 
     @contextmanager
     def exchange(self, folder: str) -> Iterator[Callable[[str, pa.Table], None]]:
         """Replaces a folder's content by the tables put within the block. Raises as `add` does."""
+        digests: dict[str, str] = {}
         with self._told(), self._place.exchange(folder) as put:
-            yield lambda name, table: put(name, _parquet(table))
+
+            def put_table(name: str, table: pa.Table) -> None:
+                data = _parquet(table)
+                digests[name] = sums.digest(data)
+                put(name, data)
+
+            yield put_table
+            put(sums.SUMS_FILE, sums.lines(digests).encode())
 
     def _write(self, name: str, data: bytes) -> None:
         with self._told():
@@ -198,25 +216,38 @@ class Store:
 
     def has_series(self, key: str) -> bool:
         """Returns whether the samples of a run are kept."""
-        return series_name(key).rpartition("/")[2] in self._series
+        return key in self._series
+
+    def series_name(self, key: str) -> str | None:
+        """Returns the name of the file with the samples of a run, if kept."""
+        name = self._series.get(key)
+        return name and f"{SERIES}/{name}"
 
     @functools.cached_property
-    def _series(self) -> set[str]:
-        return set(self._place.names(SERIES))
+    def _series(self) -> dict[str, str]:
+        return {name.partition(".")[0].partition("-")[0]: name for name in self._place.names(SERIES)}
+
+    def _keep_series(self, key: str, series: pa.Table) -> None:
+        data = _parquet(series)
+        name, earlier = f"{key}-{sums.named(data)}.parquet", self._series.get(key)
+        self._write(f"{SERIES}/{name}", data)
+        self._series[key] = name
+        if earlier not in (None, name):
+            self._place.remove(f"{SERIES}/{earlier}")
 
     def series(self, key: str) -> pa.Table | None:
         """Returns the samples of a run, if kept. Raises LongfatError if their file is damaged."""
-        name = series_name(key)
-        try:
-            return _table(self._place.read(name))
-        except FileNotFoundError:
+        name = self.series_name(key)
+        if name is None:
             return None
-        except pa.ArrowException:
+        try:
+            return _table(self._checked(name))
+        except (pa.ArrowException, ValueError):
             raise LongfatError(f"{self._place}: {name} is damaged; remove it and run again") from None
 
     def _read(self, name: str, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yields the wanted rows of a segment."""
-        file = _file(self._place.read(f"{self._folder}/{name}"))
+        file = _file(self._held(name))
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, use_threads=False)
             for key, kept in zip(table["key"].to_pylist(), table["kept"], strict=True):
@@ -224,6 +255,13 @@ class Store:
                     yield key, kept.as_py()
             del table
             _release()
+
+    def _held(self, name: str) -> bytes:
+        """Returns the content of a segment that was whole when the store was opened."""
+        try:
+            return self._checked(f"{self._folder}/{name}")
+        except (OSError, ValueError):
+            raise LongfatError(f"{self._place}: {name} is damaged; run again to go on") from None
 
     def close(self) -> None:
         """Writes everything to disk, joins small segments if there are many, and lets others write."""
@@ -238,25 +276,21 @@ class Store:
         """Joins small segments, and removes them last, so that no row is ever missing."""
         old = sorted(name for name, rows in self._segments.items() if rows < JOINED_ROWS)
         small: list[pa.Table] = []
+        joined = set()
         for name in old:
-            table = _table(self._place.read(f"{self._folder}/{name}"))
+            table = _table(self._held(name))
             # after an interrupted join a row is in two segments; the index knows which of them counts
             own = [self._index.find(key) == name for key in table["key"].to_pylist()]
             if any(own):
                 small.append(table.filter(pa.array(own, pa.bool_())))
             if sum(table.num_rows for table in small) >= JOINED_ROWS:
-                self._segment(pa.concat_tables(small))
+                joined.add(self._segment(pa.concat_tables(small)))
                 small = []
         if small:
-            self._segment(pa.concat_tables(small))
-        for name in old:
+            joined.add(self._segment(pa.concat_tables(small)))
+        for name in set(old) - joined:  # a segment joined with nothing keeps its name
             self._place.remove(f"{self._folder}/{name}")
             del self._segments[name]
-
-
-def series_name(key: str) -> str:
-    """Returns the name of the file with the samples of a run."""
-    return f"{SERIES}/{key}.parquet"
 
 
 def text(row: Mapping[str, Any]) -> str:

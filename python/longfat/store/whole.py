@@ -59,8 +59,15 @@ def write_json(path: Path, document: Any, default: Callable[[Any], Any] | None =
 
 
 def write_table(path: Path, table: pyarrow.Table) -> None:
-    """Writes a Parquet file. Raises OSError."""
+    """Writes a Parquet file with checksums of its pages. Raises OSError."""
     from pyarrow import parquet
 
     with draft(path) as scratch:
-        parquet.write_table(table, scratch, compression="zstd")
+        parquet.write_table(table, scratch, compression="zstd", write_page_checksum=True)
+
+
+def read_table(path: Path) -> pyarrow.Table:
+    """Reads a Parquet file. Raises OSError or ValueError if it is missing or damaged."""
+    from pyarrow import parquet
+
+    return parquet.read_table(path, page_checksum_verification=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longfat.errors import InputError, LongfatError
+from longfat.store import sums
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.store import STORE_FILE
 from longfat.sweep.tables import TABLES
@@ -77,6 +78,9 @@ class Swept:
             return self.claims
         folder = self.folder / TABLES / name
         files = sorted(str(path) for path in folder.rglob("*.parquet"))
+        damaged = LongfatError(f"{folder}: damaged; run `longfat sweep` again to rebuild it from the runs")
+        if not self._are_whole(files, name):
+            raise damaged
         if not files:
             names = ["run", "repeat", *self.keys, *(["error"] if name == "failures" else [])]
             return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
@@ -87,10 +91,20 @@ class Swept:
             whole = pa.unify_schemas(schemas, promote_options="permissive")
             table = ds.dataset(files, schema=whole, partitioning=None).to_table()
         except (pa.ArrowException, OSError):
-            raise LongfatError(
-                f"{folder}: damaged; run `longfat sweep` again to rebuild it from the runs"
-            ) from None
+            raise damaged from None
         return table.sort_by([("run", "ascending")])
+
+    def _are_whole(self, files: Iterable[str], name: str) -> bool:
+        """Whether the files of a table are those that the sweep wrote; older sweeps did not say."""
+        tables = self.folder / TABLES
+        try:
+            said = sums.parsed((tables / sums.SUMS_FILE).read_text(encoding="utf-8"))
+            found = {str(Path(file).relative_to(tables)): sums.of_file(file) for file in files}
+        except FileNotFoundError:
+            return not (tables / sums.SUMS_FILE).exists()
+        except (OSError, ValueError):
+            return False
+        return found == {file: digest for file, digest in said.items() if file.startswith(f"{name}/")}
 
     def series(self, run: int) -> pa.Table:
         """Returns the samples of a run in long form: `of` ("flow" or "link"), name, time and quantities.
@@ -108,7 +122,10 @@ class Swept:
             raise InputError(f'{self.folder}: no samples; accepted: a sweep with keep = "series"')
         file = self.folder / runs["series"][0].as_py()
         try:
-            return pq.read_table(file)
+            data = file.read_bytes()
+            if not sums.fits(file.name, data):
+                raise OSError("not what its name says")
+            return pq.read_table(pa.BufferReader(data))
         except (pa.ArrowException, OSError):
             raise LongfatError(f"{file}: damaged or missing; remove it and run the sweep again") from None
 
@@ -191,6 +208,8 @@ def open_sweep(folder: Path | str) -> Swept:
     except (OSError, ValueError, TypeError, KeyError):
         raise InputError(f"{path}: not a stored sweep") from None
     _refuse_newer(path, document)
+    if not sums.is_whole(document):
+        raise LongfatError(f"{path}: damaged; run `longfat sweep` again to rebuild it from the runs")
     return Swept(Path(folder), document)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 import pyarrow as pa
 
 from longfat.runs.result import Result
-from longfat.store.store import row, series_name
+from longfat.store.store import row
 from longfat.sweep.axes import are_numbers, in_table
 from longfat.sweep.grid import Keep, Point, Sweep
 
@@ -151,7 +151,7 @@ def _files(
         kept = row(found[key])
         position = _position(point, texts)
         own = "" if split is None else f"part={urllib.parse.quote(str(position[split]), safe='')}/"
-        samples = {"series": series_name(key)} if keep == "series" else {}
+        samples = {"series": store.series_name(key)} if keep == "series" else {}
         runs.setdefault(f"runs/{own}", _Rows()).add(position | _columns(kept) | samples)
         for flow in kept["flows"]:
             flows.setdefault(f"flows/{own}", _Rows()).add(position | flow)
