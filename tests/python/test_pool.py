@@ -208,3 +208,21 @@ def test_few_short_tasks_wait_at_workers_and_long_ones_wait_for_a_free_one(
     told = enumerate(outcomes(rest, given(), 2, ahead=2), start=1)
     out = [len(taken) - number for number, _ in told]
     assert 2 < max(out) <= most + MADE_AT_ONCE  # of which as many are made, and not yet given
+
+
+PLANTED = ("pickle", "selectors", "socket", "struct", "json", "threading", "tempfile", "numpy")
+
+
+@pytest.mark.parametrize(
+    "command", ["doctor", "run tiny.toml --repeats 2", "sweep sweep.toml --out out --jobs 2"]
+)
+def test_no_command_imports_python_files_of_the_current_folder(command: str, tmp_path: Path) -> None:
+    for name in PLANTED:
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\n")
+    tiny = 'duration = "1 s"\n[bottleneck]\nrate = "1 Mbit/s"\nbuffer = "50 % BDP"\n'
+    (tmp_path / "tiny.toml").write_text(tiny + '[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n')
+    (tmp_path / "sweep.toml").write_text('base = "tiny.toml"\n[axes]\nseed = [1, 2]\n')
+    start = [str(Path(sys.executable).with_name("longfat")), *command.split()]
+    done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode in ((0, 1) if command == "doctor" else (0,)), done.stderr
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()

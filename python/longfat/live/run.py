@@ -64,7 +64,7 @@ def ask(request: dict[str, Any], source: str, refusal: Callable[[str], str] = st
         LongfatError: the worker failed or ended early.
     """
     with subprocess.Popen(
-        [sys.executable, "-m", worker.__name__, str(os.getpid())],
+        [sys.executable, "-P", "-m", worker.__name__, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

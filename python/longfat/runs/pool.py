@@ -16,7 +16,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
@@ -39,6 +39,8 @@ MADE_AT_ONCE = 8
 """Tasks made at once if some may wait: making one is slow after a worker has used the processor."""
 MOST_AHEAD_BYTES = 16384
 """The largest task that may wait at a worker: all of them fit into the pipe, so that sending never blocks."""
+SAFE_PATH = "PYTHONSAFEPATH"
+"""The variable that keeps Python from putting the current folder on its path."""
 PRELOADED: dict[str, None] = {}
 """Modules that the server imports once, from which workers are forked."""
 
@@ -89,8 +91,26 @@ def prepare(*modules: str) -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     preload(*modules)
     context.set_forkserver_preload(list(PRELOADED))
-    forkserver.ensure_running()
+    with _safe_path():
+        forkserver.ensure_running()
     return context
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Lets processes started within not import from the current folder, which may be anybody's.
+
+    Python starts the server with `-c`, which puts that folder first. Workers get this process's own path.
+    """
+    earlier = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if earlier is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = earlier
 
 
 def map_unordered(
