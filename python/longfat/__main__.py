@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 INTERRUPTED = 130
@@ -9,6 +10,10 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs the command and exits with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        # an encoding that lacks a character of somebody's name ends no run
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         from longfat.cli.app import end_code
 

@@ -14,3 +14,8 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a nested value holds no number that is not finite."""
+    return bool(finite(value) == value)

@@ -448,3 +448,28 @@ def test_a_table_that_has_to_be_a_list_gets_a_hint(longfat: Any, tmp_path: Path)
     assert code == 2
     assert "[flow] twice" in err
     assert "accepted: [[flow]]" in err
+
+
+@pytest.mark.parametrize("seed", ["9" * 400, "9" * 5000, "[" * 3000 + "]" * 3000])
+def test_numbers_and_nesting_without_end_are_refused_in_one_line(
+    seed: str, longfat: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text(f"seed = {seed}\n{SHORT}")
+    code, _, err = longfat("run", file)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert len(err) < 400
+    assert longfat("run", "-", "--set", f"seed={seed}", stdin=SHORT)[0] == 2
+
+
+def test_an_output_that_lacks_a_character_of_a_name_ends_no_run(file: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "longfat", "run", str(file), "--set", 'title="ü→"'],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\xfc\\u2192" in done.stdout

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
-    ("errors", "lazy", "numbers", "units", "words", "_core"),
+    ("documents", "errors", "lazy", "numbers", "units", "words", "_core"),
     ("installation",),
     ("scenario",),
     ("figure",),

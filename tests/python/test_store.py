@@ -291,3 +291,10 @@ def test_the_index_knows_each_of_many_keys_by_the_last_segment_that_has_it(
         "from 55",
     ]
     assert known.find("65") is None
+
+
+@pytest.mark.parametrize("text", ['{"format": "1"}', "[]", "{}", "3", "[" * 5000, ""])
+def test_a_store_whose_description_is_damaged_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "store.json").write_text(text)
+    with pytest.raises(errors.InputError, match=r"store\.json is damaged"):
+        Store(tmp_path, "kind")

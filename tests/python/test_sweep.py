@@ -120,6 +120,7 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         figure({"x": "flow.0.algorithm"}, "not an axis of numbers"),
         ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis does not name a key of the scenario: .*flow.3"),
         ({"axes": {"flow.0.rtt": ["1 ms", "1 ms"]}}, "appears twice"),
+        ({"axes": {"seed": [float("inf"), 2]}}, "accepted: finite numbers"),
         ({"axes": {"flow.0.rtt": ["1 ms"]}, "zip": [{"flow.0.rtt": ["2 ms"]}]}, "is an axis twice"),
         ({"zip": [{"seed": [1, 2], "flow.0.rtt": ["1 ms"]}]}, "seed has 2, flow.0.rtt has 1"),
         ({"axes": {"seed": [1]}, "where": "import os"}, "where = "),

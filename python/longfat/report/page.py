@@ -6,7 +6,6 @@ A page works offline: the script that draws its figures is in it.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from longfat import documents
 from longfat.errors import InputError
 from longfat.figure import matplotlib, plotly
 from longfat.figure.data import Figure
@@ -96,7 +96,7 @@ def _number(value: Any, digits: int = 4) -> str:
 def read(path: Path, *keys: str) -> dict[str, Any]:
     """Reads a stored JSON object and checks that it has these keys."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = documents.json_value(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise InputError(f"{path}: cannot be read as stored results") from None
     if not isinstance(document, dict):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from longfat import documents
 from longfat.errors import InputError
 from longfat.figure import histories
 from longfat.figure.data import Figure
@@ -46,7 +46,7 @@ def build(root: Path) -> Path:
 def _title(scenario: Path) -> str:
     """The title in the stored scenario, or a text that says there is none."""
     try:
-        title = tomllib.loads(scenario.read_text(encoding="utf-8")).get("title")
+        title = documents.toml(scenario.read_text(encoding="utf-8")).get("title")
     except (OSError, ValueError):
         title = None
     return title if isinstance(title, str) and title else "Run without a title"

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Self
 import tomli_w
 from pydantic import Field, ValidationError, model_validator
 
+from longfat import documents
 from longfat.errors import InputError, ScenarioError
 from longfat.scenario import notes, problems, resolved, stacks
 from longfat.scenario.background import Background
@@ -299,7 +300,7 @@ class Scenario(Part):
         `stack` as in `from_dict`.
         """
         try:
-            data = tomllib.loads(text)
+            data = documents.toml(text)
         except tomllib.TOMLDecodeError as error:
             raise ScenarioError([f"{source}: not TOML: {_toml_problem(error)}"]) from None
         for key, value in (overrides or {}).items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from longfat import documents
 from longfat.errors import InputError
 
 SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_queue": "kind"}
@@ -53,7 +54,7 @@ def parse_override(text: str) -> tuple[str, Any]:
     if not equals or not key or not value:
         raise InputError(f'--set {text}: accepted: key=value such as "flow.0.rtt=82 ms"')
     try:
-        parsed = tomllib.loads(f"value = {value}")
+        parsed = documents.toml(f"value = {value}")
     except tomllib.TOMLDecodeError:
         return key, value
     return key, parsed["value"] if parsed.keys() == {"value"} else value

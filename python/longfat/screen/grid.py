@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from longfat import documents
 from longfat.errors import InputError
 from longfat.scenario import problems, registry
 from longfat.scenario.bottleneck import Bottleneck
@@ -229,7 +230,7 @@ def _algorithm(text: str) -> AlgorithmSpec:
     value: Any = text
     if text.lstrip().startswith("{"):
         try:
-            value = tomllib.loads(f"value = {text}")["value"]
+            value = documents.toml(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             raise InputError(
                 f'screen: {text}: not an inline table; accepted: a table such as {{ name = "hstcp", '

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from longfat import documents
 from longfat.errors import InputError
 from longfat.words import natural_order
 
@@ -37,7 +37,7 @@ def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
 def read_ledger(file: Path) -> list[dict[str, Any]]:
     """Returns the rows of one ledger file. Raises `InputError` if it is damaged."""
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = documents.json_value(file.read_text(encoding="utf-8"))
         rows = document["claims"]
         if not all(isinstance(row, dict) and row.get("verdict") in VERDICTS and "id" in row for row in rows):
             raise TypeError

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from longfat import _core
+from longfat import _core, documents
 from longfat.errors import InputError, LongfatError
 from longfat.store import sums
 from longfat.store.index import Index
@@ -93,18 +93,21 @@ class Store:
 
     def _check_format(self, write: bool) -> None:
         try:
-            made = json.loads(self._place.read(STORE_FILE))
+            made = documents.json_value(self._place.read(STORE_FILE))
+            if not isinstance(made["format"], int):
+                raise TypeError
         except FileNotFoundError:
             if write:
                 text = json.dumps({"format": FORMAT, "made_by": _core.version()}) + "\n"
                 self._place.write(STORE_FILE, text.encode())
             return
-        except ValueError:
+        except (ValueError, TypeError, KeyError):
             raise InputError(f"{self._place}: {STORE_FILE} is damaged; accepted: a store of runs") from None
         if made["format"] > FORMAT:
+            by = made.get("made_by", "of a later version")
             raise InputError(
-                f"{self._place}: made by Longfat {made['made_by']} (format {made['format']}), this is "
-                f"{_core.version()} (format {FORMAT}); accepted: stores of this version or older"
+                f"{self._place}: made by Longfat {by} (format {made['format']}), this is {_core.version()} "
+                f"(format {FORMAT}); accepted: stores of this version or older"
             )
 
     def _keys(self, name: str, write: bool) -> list[str] | None:

@@ -25,7 +25,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from longfat import documents
 from longfat.errors import InputError, LongfatError
+from longfat.numbers import is_finite
 from longfat.runs import simulate
 from longfat.scenario.fields import SEEDS
 from longfat.scenario.model import Scenario
@@ -57,7 +59,7 @@ def load(path: Path) -> Sweep:
         InputError: one line with the file, the key and what is accepted.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = documents.toml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{path}: {reason}; accepted: a sweep file (TOML)") from None
@@ -141,7 +143,7 @@ def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
         )
     path = folder / value
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8")), path.parent
+        return documents.toml(path.read_text(encoding="utf-8")), path.parent
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{source}: base = {path}: {reason}; accepted: a scenario file (TOML)") from None
@@ -202,6 +204,8 @@ def _values(key: str, value: Any, at: str) -> list[Any]:
         raise InputError(f"{at}.{key}: no value; accepted: at least one")
     seen = set()
     for item in value:
+        if not is_finite(item):
+            raise InputError(f"{at}.{key}: {shown(item)}: accepted: finite numbers")
         if repr(item) in seen:
             raise InputError(f"{at}.{key}: {item} appears twice; accepted: each value once")
         seen.add(repr(item))

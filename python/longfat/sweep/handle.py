@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from longfat import documents
 from longfat.errors import InputError, LongfatError
 from longfat.store import sums
 from longfat.store.ledger import LEDGER_FILE, read_ledger
@@ -224,7 +225,7 @@ def refuse_newer(folder: Path | str) -> None:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    document: dict[str, Any] = documents.json_value(path.read_text(encoding="utf-8"))
     if not isinstance(document["format"], int):
         raise TypeError
     return document

@@ -11,7 +11,6 @@ them
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from longfat import documents
 from longfat.errors import InputError
 from longfat.store import whole
 from longfat.store.ledger import LEDGER_FILE, read_ledger
@@ -119,7 +119,7 @@ def read_assumptions(out: Path) -> dict[str, Any]:
     """Returns the content of `assumptions.json`. Raises `InputError` if it is missing or damaged."""
     path = out / ASSUMPTIONS_FILE
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = documents.json_value(path.read_text(encoding="utf-8"))
         if not all(key in document for key in ("headline", "assumptions", "claims")):
             raise TypeError
         _ = [(entry["id"], entry["outcome"], entry["readings"]) for entry in document["claims"]]
@@ -140,7 +140,7 @@ def read_suite(out: Path) -> dict[str, Any]:
     """Returns the content of `suite.json`. Raises `InputError` if it is missing or damaged."""
     path = out / SUITE_FILE
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = documents.json_value(path.read_text(encoding="utf-8"))
         if not isinstance(document, dict):
             raise TypeError
     except FileNotFoundError:
