@@ -115,6 +115,31 @@ def test_set_seed_and_window_change_the_run(longfat: Any, file: Path) -> None:
     ]
 
 
+LATE = """
+duration = "4 s"
+[bottleneck]
+rate = "100 Mbit/s"
+buffer = "30 % BDP"
+[[flow]]
+algorithm = "sack"
+rtt = "200 ms"
+"""
+
+
+def test_a_window_with_more_goodput_than_throughput_says_why(longfat: Any) -> None:
+    told = "flow 1: more goodput than throughput"
+    assert told in longfat("run", "-", "--window", "2.5 s,2.8 s", stdin=LATE)[1]
+    assert told not in longfat("run", "-", stdin=LATE)[1]
+
+
+def test_links_without_any_delay_are_run(longfat: Any) -> None:
+    link = '[[link]]\nfrom = "a"\nto = "b"\nrate = "10 Mbit/s"\nbuffer = "10 packets"\n'
+    flow = '[[flow]]\nalgorithm = "sack"\nfrom = "a"\nto = "b"\n'
+    code, out, err = longfat("run", "-", "--json", stdin=f'duration = "1 s"\n{link}{flow}')
+    assert (code, err) == (0, "")
+    assert json.loads(out)["metrics"]["jain"] == 1.0
+
+
 def test_warmup_is_a_window_to_the_end(longfat: Any, file: Path) -> None:
     assert json.loads(longfat("run", file, "--json", "--warmup", "4 s")[1])["window_s"] == [4.0, 10.0]
 

@@ -36,6 +36,12 @@ def test_short_term_average_fades_as_equation_2_of_lls():
     assert average == pytest.approx([0.0, 100.0, 190.0, 271.0])
 
 
+def test_a_path_without_any_delay_averages_nothing():
+    time, delivered = steady(8e6, 1.0, 3.0, 0.1)
+    _, average = metrics.short_term_throughput_bps(time, delivered, rtt_s=0.0)
+    assert average[-1] == pytest.approx(8e6)
+
+
 def test_short_term_average_does_not_depend_on_how_finely_the_counter_was_sampled():
     coarse = metrics.short_term_throughput_bps(*steady(8e6, 1.0, 20.0, 0.1), rtt_s=0.05)
     fine = metrics.short_term_throughput_bps(*steady(8e6, 1.0, 20.0, 0.02), rtt_s=0.05)

@@ -49,9 +49,24 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
         console.print()
         console.print(each)
     console.print()
-    for note in scenario.notes():
+    for note in [*scenario.notes(), *_late_goodput(summary)]:
         console.print(f"Note: {note}.", markup=False, highlight=False)
     console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
+
+
+def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
+    """Says of which flows a window shows more goodput than throughput."""
+    late = [
+        flow["name"]
+        for flow in summary["flows"]
+        if (flow["goodput_bps"] or 0.0) > (flow["throughput_bps"] or 0.0)
+    ]
+    if not late:
+        return []
+    return [
+        f"flow {', '.join(late)}: more goodput than throughput: packets that came before the window waited "
+        "for a lost one, and reached the application within it"
+    ]
 
 
 def _used(scenario: Scenario) -> list[str]:

@@ -53,7 +53,8 @@ def short_term_throughput_bps(
 ) -> tuple[Array, Array]:
     """Short-term average throughput, LLS eq. (2), on a grid of ``sampling_s``: (times, bit/s).
 
-    The average fades with lambda = delta / (100 RTT) and starts at zero, as a flow does.
+    The average fades with lambda = delta / (100 RTT) and starts at zero, as a flow does. Without a
+    round-trip time nothing is averaged.
     """
     time = _array(time_s)
     counter = _array(delivered_bytes)
@@ -62,7 +63,8 @@ def short_term_throughput_bps(
     steps = max(1, round((time[-1] - time[0]) / sampling_s))
     grid = time[0] + sampling_s * np.arange(steps + 1)
     rates = np.diff(np.interp(grid, time, counter)) * (8.0 / sampling_s)
-    weight = min(1.0, sampling_s / (LLS_AVERAGING_RTTS * rtt_s))
+    fading_s = LLS_AVERAGING_RTTS * rtt_s
+    weight = min(1.0, sampling_s / fading_s) if fading_s > 0.0 else 1.0
     average = np.empty(steps + 1)
     average[0] = value = 0.0
     for index, rate in enumerate(rates.tolist(), start=1):
