@@ -298,3 +298,15 @@ def test_a_store_whose_description_is_damaged_is_refused(text: str, tmp_path: Pa
     (tmp_path / "store.json").write_text(text)
     with pytest.raises(errors.InputError, match=r"store\.json is damaged"):
         Store(tmp_path, "kind")
+
+
+def test_a_link_that_leads_out_of_a_store_is_refused(tmp_path: Path) -> None:
+    with Store(tmp_path / "other", "kind") as kept:
+        kept.add("k", {"x": 1})
+    Store(tmp_path / "own", "kind").close()
+    (tmp_path / "own" / "segments").symlink_to(tmp_path / "other" / "segments")
+    with pytest.raises(errors.InputError, match="leads out of the folder"):
+        Store(tmp_path / "own", "kind")
+    (tmp_path / "linked").symlink_to(tmp_path / "other")  # a link to a whole store is one
+    with Store(tmp_path / "linked", "kind") as kept:
+        assert "k" in kept

@@ -63,6 +63,13 @@ class Folder:
     def __str__(self) -> str:
         return str(self.path)
 
+    def _path(self, name: str) -> Path:
+        """Returns the path of a file or folder in here. Raises InputError if a link leads out of here."""
+        path = self.path / name
+        if not path.resolve().is_relative_to(self.path.resolve()):
+            raise InputError(f"{path}: leads out of the folder; accepted: a store without such links")
+        return path
+
     def prepare(self) -> None:
         try:
             whole.prepare(self.path)
@@ -89,16 +96,16 @@ class Folder:
 
     def names(self, folder: str) -> list[str]:
         try:
-            entries = list((self.path / folder).iterdir())
+            entries = list(self._path(folder).iterdir())
         except FileNotFoundError:
             return []
         return sorted(entry.name for entry in entries if entry.is_file() and not entry.name.startswith("."))
 
     def read(self, name: str) -> bytes:
-        return (self.path / name).read_bytes()
+        return self._path(name).read_bytes()
 
     def write(self, name: str, data: bytes) -> None:
-        path = self.path / name
+        path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole.draft(path) as draft, draft.open("wb") as file:
             file.write(data)
@@ -106,12 +113,12 @@ class Folder:
             os.fsync(file.fileno())
 
     def move(self, name: str, to: str) -> None:
-        target = self.path / to
+        target = self._path(to)
         target.parent.mkdir(parents=True, exist_ok=True)
-        (self.path / name).replace(target)
+        self._path(name).replace(target)
 
     def remove(self, name: str) -> None:
-        (self.path / name).unlink(missing_ok=True)
+        self._path(name).unlink(missing_ok=True)
 
     @contextmanager
     def exchange(self, folder: str) -> Iterator[Put]:
