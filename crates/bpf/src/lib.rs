@@ -14,6 +14,8 @@ mod forms;
 mod kernel;
 #[cfg(feature = "loader")]
 mod loader;
+#[cfg(any(feature = "loader", test))]
+mod log;
 mod names;
 mod registration;
 

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::LONGEST_NAME;
+use crate::log;
 use crate::names::own_name;
 use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, OpenObject, PrintLevel, set_print};
 use std::path::Path;
@@ -68,13 +69,10 @@ fn rename(opened: &mut OpenObject, own: &str, name: &str) -> Result<(), libbpf_r
 
 fn explain(name: String, error: &libbpf_rs::Error, messages: &str, log_folder: &Path) -> Error {
     match (rejection(messages), error.kind()) {
-        (Some((program, reason)), _) => {
-            let log = log_folder.join(&name).with_extension("log");
-            match std::fs::write(&log, messages) {
-                Ok(()) => Error::Rejected { name, program, reason, log },
-                Err(e) => Error::io(&log, &e),
-            }
-        }
+        (Some((program, reason)), _) => match log::write_new(log_folder, &name, messages) {
+            Ok(log) => Error::Rejected { name, program, reason, log },
+            Err(e) => Error::io(log_folder, &e),
+        },
         (None, ErrorKind::PermissionDenied) => Error::NoRights { name },
         (None, ErrorKind::AlreadyExists) => Error::Taken { name },
         _ => {

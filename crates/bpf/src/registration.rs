@@ -21,7 +21,7 @@ pub struct Registration {
 
 impl Registration {
     /// Registers the algorithm of an object that `make bpf` has built. If the verifier rejects a program, its
-    /// output is written to `<object's name>.log` in `log_folder`; nothing else is written.
+    /// output is written to a new file in `log_folder`, which the error names; nothing else is written.
     ///
     /// # Errors
     /// One line each: no object, no rights, a kernel without BTF, a rejected program, a name that is taken, a
