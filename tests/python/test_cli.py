@@ -498,3 +498,22 @@ def test_an_output_that_lacks_a_character_of_a_name_ends_no_run(file: Path) -> N
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\xfc\\u2192" in done.stdout
+
+
+def test_a_key_or_a_path_that_goes_on_for_pages_is_told_in_a_short_line(longfat: Any) -> None:
+    code, _, err = longfat("run", "-", stdin=f"{'k' * 10**6} = 1\n{SHORT}")
+    assert (code, err.count("\n")) == (2, 1)
+    assert len(err) < 2100
+    code, _, err = longfat("run", "-", "--set", f"flow.0.algorithm={'p' * 5000}.py:Own", stdin=SHORT)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "there is no file" in err
+
+
+def test_json_of_a_query_has_null_for_numbers_that_are_not_finite(longfat: Any, tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(SHORT)
+    (tmp_path / "sweep.toml").write_text('base = "base.toml"\n[axes]\nseed = [1]\n')
+    assert longfat("sweep", tmp_path / "sweep.toml", "--out", tmp_path / "out", "--jobs", 1)[0] == 0
+    query = "SELECT 'nan'::DOUBLE AS a, 'inf'::DOUBLE AS b"
+    assert json.loads(longfat("results", tmp_path / "out", "--sql", query, "--json")[1]) == [
+        {"a": None, "b": None}
+    ]

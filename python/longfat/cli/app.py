@@ -61,6 +61,10 @@ for command in (
     app.add_command(command)
 
 
+LONGEST_LINE = 2000
+"""The most characters of an error's line."""
+
+
 def _show_notes() -> None:
     """Prints the notes about forms of earlier versions as lines, each once."""
     usual = warnings.showwarning
@@ -82,6 +86,14 @@ def end_code() -> int:
         return _end_code()
 
 
+def _tell(problem: str) -> None:
+    """Prints an error on one line, without the middle of a key or value that goes on for pages."""
+    if len(problem) > LONGEST_LINE:
+        half = LONGEST_LINE // 2
+        problem = f"{problem[:half]} ... {problem[-half:]}"
+    click.echo(f"error: {problem}", err=True)
+
+
 def _end_code() -> int:
     try:
         code = app(standalone_mode=False)  # the exit code of click's `Exit`
@@ -95,17 +107,17 @@ def _end_code() -> int:
         click.echo(error.format_message(), err=True)
         return InputError.exit_code
     except click.ClickException as error:
-        click.echo(f"error: {error.format_message()}", err=True)
+        _tell(error.format_message())
         return InputError.exit_code
     except LongfatError as error:
         for line in error.lines():
-            click.echo(f"error: {line}", err=True)
+            _tell(line)
         return error.exit_code
     except BrokenPipeError:
         # the flush at exit needs somewhere to write
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return LongfatError.exit_code
     except OSError as error:
-        click.echo(f"error: {error}", err=True)
+        _tell(str(error))
         return LongfatError.exit_code
     return code if isinstance(code, int) else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from longfat.cli.options import (
     Folder,
     as_json,
+    echo_json,
     make_console,
 )
 
@@ -23,7 +23,7 @@ def claims(folder: Path, as_json: bool) -> None:
 
     rows = ledger.load_ledgers(folder)
     if as_json:
-        click.echo(json.dumps(rows))
+        echo_json(rows)
         return
     from longfat.suites.kit.runner import claims_table
 

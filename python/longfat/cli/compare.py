@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from longfat.cli.options import (
     as_changed,
     as_json,
     as_seeded,
+    echo_json,
     from_warmup,
     in_window,
     load_scenario,
@@ -65,7 +65,7 @@ def compare(
         document = comparison.run(scenario, repeats, folder, sys.argv, source_name(file), traffic)
         warn_of_doubts(document["live"])
     if as_json:
-        click.echo(json.dumps(document))
+        echo_json(document)
         return
     console = make_console()
     comparison.show(document, console)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
 from longfat.cli.options import (
     as_json,
+    echo_json,
     make_console,
 )
 
@@ -24,7 +24,7 @@ def doctor(as_json: bool) -> None:
 
     items = doctor.examine()
     if as_json:
-        click.echo(json.dumps(items))
+        echo_json(items)
     else:
         doctor.show(items, make_console())
     if doctor.lacking(items):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.errors import InputError, Interrupted
+from longfat.numbers import finite
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -117,3 +119,8 @@ def make_console(*, stderr: bool = False) -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = 160  # a pipe or a file does not need lines broken at 80
     return console
+
+
+def echo_json(document: Any, default: Callable[[Any], Any] | None = None) -> None:
+    """Prints one JSON value on one line; null stands for numbers that are not finite."""
+    click.echo(json.dumps(finite(document), allow_nan=False, default=default))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from longfat.cli.options import (
     as_json,
+    echo_json,
     make_console,
 )
 
@@ -21,7 +21,7 @@ def _rows(kind: Kind, as_json: bool) -> None:
 
     rows = registry.rows(kind)
     if as_json:
-        click.echo(json.dumps(rows))
+        echo_json(rows)
         return
     from longfat.cli import tables
 
@@ -56,7 +56,7 @@ def stacks(as_json: bool) -> None:
     from longfat.scenario.stacks import STACKS
 
     if as_json:
-        click.echo(json.dumps([stack.to_json() for stack in STACKS]))
+        echo_json([stack.to_json() for stack in STACKS])
         return
     from longfat.cli import tables
 

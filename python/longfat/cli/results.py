@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from longfat.cli.options import (
     Folder,
     as_json,
+    echo_json,
     make_console,
 )
 
@@ -29,6 +29,6 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
         return
     answer = swept.sql("SELECT * FROM runs" if query is None else query)
     if as_json:
-        click.echo(json.dumps(answer.to_pylist(), default=str))
+        echo_json(answer.to_pylist(), default=str)
     else:
         tables.print_query(make_console(), answer)

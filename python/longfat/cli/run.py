@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from longfat.cli.options import (
     as_changed,
     as_json,
     as_seeded,
+    echo_json,
     from_warmup,
     in_window,
     load_scenario,
@@ -89,7 +89,7 @@ def run(
         if backend == "live":
             warn_of_doubts(summary.get("runs", [summary]))
     if as_json:
-        click.echo(json.dumps(summary))
+        echo_json(summary)
         return
     console = make_console()
     tables.print_summary(console, scenario, shown)

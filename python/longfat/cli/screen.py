@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from longfat.cli.options import (
     Folder,
     as_json,
+    echo_json,
     make_console,
     on_ctrl_c,
 )
@@ -58,7 +58,7 @@ def screen(
         asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full")
         document = command.run(asked, folder, jobs, make_console(stderr=True))
     if as_json:
-        click.echo(json.dumps(document))
+        echo_json(document)
         return
     console = make_console()
     table.show(document, console)

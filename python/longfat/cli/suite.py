@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from longfat.cli.options import (
     Folder,
     as_json,
+    echo_json,
     make_console,
     on_ctrl_c,
 )
@@ -95,4 +95,4 @@ def suite(
         else:
             outcome = suites.run_suite(found, **options)
     if as_json:
-        click.echo(json.dumps(outcome.to_json()))
+        echo_json(outcome.to_json())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from longfat.cli.options import (
     as_json,
+    echo_json,
     make_console,
     on_ctrl_c,
 )
@@ -64,7 +64,7 @@ def sweep(
     if dry_run:
         expected = estimate.estimate(asked, jobs)
         if as_json:
-            click.echo(json.dumps(expected))
+            echo_json(expected)
         else:
             estimate.show(expected, make_console())
         return
@@ -72,7 +72,7 @@ def sweep(
         document = sweeps.run(asked, target, jobs=jobs, scheduler=scheduler, console=console)
         page = sweeps.report(target, console)
     if as_json:
-        click.echo(json.dumps(document))
+        echo_json(document)
     else:
         for line in sweeps.told(document, target, page):
             click.echo(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -198,7 +199,7 @@ def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
     if ".py:" in name:
         file, _, qualified = name.rpartition(":")
         path = (base / file).resolve()
-        if not path.is_file():
+        if not os.path.isfile(path):  # also False for what no file can be called
             raise ValueError(
                 f"there is no file {base / file}; accepted: file.py:Class, relative to the scenario's"
             )
