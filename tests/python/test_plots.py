@@ -87,6 +87,15 @@ def test_every_label_is_in_the_legend_once():
     assert labels == ["Standard TCP", "H-TCP", "theory", "flow 1", "flow 2"]
 
 
+def test_a_figure_of_a_hundred_flows_has_a_short_legend_and_room_for_its_axes(tmp_path, recwarn):
+    curves = tuple(Curve(f"flow {i}", (0.0, 1.0), (1.0, i), None, "sack", "line") for i in range(100))
+    figure = Figure("T", "T", "", "", (Panel("", "time, s", "packets", curves),))
+    plots.save(figure, tmp_path, ["png"])
+    assert not recwarn.list
+    labels = [text.get_text() for text in plots.draw(figure).legends[0].get_texts()]
+    assert (len(labels), labels[0], labels[-1]) == (24, "flow 0", "and 77 more")
+
+
 def test_the_interactive_figure_is_valid_plotly():
     spec = plotly.draw(sample_figure())
     figure = go.Figure(json.loads(json.dumps(spec, allow_nan=False)))

@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import re
 from html.parser import HTMLParser
 
@@ -7,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from longfat.cli import report
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.figure.data import Figure, Panel, points
+from longfat.report import page
 
 CLAIM = {
     "id": "LLS-F3a",
@@ -211,3 +214,14 @@ def test_an_empty_object_is_refused_by_name(stored, name):
     (stored / name).write_text("{}")
     with pytest.raises(InputError, match=name.split("/")[-1].replace(".", r"\.")):
         report.build(stored)
+
+
+@pytest.mark.parametrize(("failure", "kind"), [(errno.ENOSPC, LongfatError), (errno.EACCES, InputError)])
+def test_a_full_disk_is_no_bad_input(stored, monkeypatch, failure, kind):
+    def refuse(path, text):
+        raise OSError(failure, os.strerror(failure))
+
+    monkeypatch.setattr(page, "write_text", refuse)
+    with pytest.raises(LongfatError) as raised:
+        report.build(stored)
+    assert type(raised.value) is kind

@@ -25,6 +25,8 @@ PANEL_WIDTH_INCHES = 1.75
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
 LEGEND_COLUMNS = 5
+MOST_LABELS = 24
+"""The most labels in a legend."""
 WRITTEN_OUT = (0.1, 1000.0)
 """Values of a logarithmic axis in this range are written out, not as powers of ten."""
 DPI = 150
@@ -180,12 +182,20 @@ def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
+    from matplotlib.lines import Line2D
+
     labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves))
     if isinstance(figure.panels[0], Tornado):
         labels = list(handles)
     if len(labels) > 1:
         columns = min(len(labels), LEGEND_COLUMNS)
-        canvas.legend([handles[label] for label in labels], labels, loc="outside lower center", ncols=columns)
+        keys = [handles[label] for label in labels]
+        if len(labels) > MOST_LABELS:  # more would leave no room for the axes
+            left = len(labels) - MOST_LABELS + 1
+            keys, labels = keys[:-left], labels[:-left]
+            keys.append(Line2D([], [], linestyle="none"))
+            labels.append(f"and {left} more")
+        canvas.legend(keys, labels, loc="outside lower center", ncols=columns)
 
 
 def _any_positive(panel: Panel) -> bool:

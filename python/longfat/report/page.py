@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from longfat import documents
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.figure import matplotlib, plotly
 from longfat.figure.data import Figure
 from longfat.store.whole import write_text
@@ -69,8 +69,10 @@ def render(root: Path, package: str, template: str, **values: Any) -> Path:
     path = root / PAGE
     try:
         write_text(path, text)
+    except PermissionError as error:
+        raise InputError(f"{path}: {error.strerror}; accepted: a folder that can be written") from None
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise LongfatError(f"{path}: {error.strerror}") from None
     return path
 
 
