@@ -1,15 +1,29 @@
-"""The start of the `longfat` command. It handles Ctrl-C even while the rest is still being imported."""
+"""The start of the `longfat` command. It handles Ctrl-C even while the rest is still being imported.
+
+A signal to end (SIGTERM) does what Ctrl-C does: what has finished is kept, and drafts vanish.
+"""
 
 from __future__ import annotations
 
 import io
+import signal
 import sys
+from typing import NoReturn
 
-INTERRUPTED = 130
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
 
 
 def main() -> None:
     """Runs the command and exits with its code."""
+    terminated = False
+
+    def interrupt(*_: object) -> NoReturn:
+        nonlocal terminated
+        terminated = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
     for stream in (sys.stdout, sys.stderr):
         # an encoding that lacks a character of somebody's name ends no run
         if isinstance(stream, io.TextIOWrapper):
@@ -21,7 +35,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
-    sys.exit(code)
+    sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
 
 
 if __name__ == "__main__":

@@ -417,7 +417,10 @@ def test_help_and_version_end_well(longfat: Any) -> None:
     assert (code, out.split()[0]) == (0, "longfat,")
 
 
-def test_ctrl_c_ends_a_long_run_with_130_and_no_traceback(file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_long_run_without_a_traceback_or_a_draft(
+    sent: signal.Signals, code: int, file: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     running = subprocess.Popen(
         [
@@ -432,9 +435,9 @@ def test_ctrl_c_ends_a_long_run_with_130_and_no_traceback(file: Path, tmp_path: 
     )
     while not out.exists():  # the folder is made right before the run
         assert running.poll() is None
-    os.killpg(running.pid, signal.SIGINT)
+    os.killpg(running.pid, sent)
     printed, err = running.communicate(timeout=20)
-    assert (running.returncode, printed, err.strip()) == (130, "", "interrupted; nothing was written")
+    assert (running.returncode, printed, err.strip()) == (code, "", "interrupted; nothing was written")
     assert not out.exists()
 
 
