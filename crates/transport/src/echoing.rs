@@ -100,7 +100,7 @@ mod tests {
         let answer = |header| {
             let mut request = SimPacket::new(Kind::Syn, FlowId(0), 0, 72, Time::ZERO);
             request.extra.get_or_insert_default().explicit = Some(header);
-            let receiver = &mut Echoing::new(Receiver::new(config.clone()), None);
+            let receiver = &mut Echoing::new(Receiver::new(config), None);
             receiver.on_packet(Time::ZERO, &request).expect("an answer")
         };
         let rcp = Explicit::Rcp(Rcp { rate_bps: 5e6, rtt_s: 0.0 });
