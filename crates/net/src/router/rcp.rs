@@ -62,9 +62,9 @@ const LEAST_BITS: f64 = 0.01 * 8000.0;
 /// The gains of the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gains {
-    /// Of unused capacity.
+    /// The gain for unused capacity.
     pub alpha: f64,
-    /// Of the queue.
+    /// The gain for the queue.
     pub beta: f64,
 }
 
@@ -113,7 +113,7 @@ pub struct Rcp {
     sample_s: f64,
     /// Bytes that arrived in the running interval.
     bytes: f64,
-    /// Those among them that came with a round-trip time, and the sum of theirs, bytes and byte s.
+    /// Bytes that came with a round-trip time, and the sum of bytes times round-trip time, byte s.
     timed: (f64, f64),
     began: Time,
     ends: Time,
