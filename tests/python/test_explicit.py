@@ -88,3 +88,29 @@ def test_an_interval_that_vcp_s_senders_and_routers_do_not_share_is_noted() -> N
         "flow.0 (vcp) scales by an interval of 200 ms, routers on its way measure over another: "
         "bottleneck (100 ms)"
     ]
+
+
+def test_an_rcp_flow_has_twelve_bytes_of_header_and_is_noted_without_its_router() -> None:
+    routed = scenario("rcp", algorithm="rcp")
+    assert build(routed)["flows"][0]["header_bytes"] == 64
+    assert routed.notes() == []
+    (line,) = scenario(None, algorithm="rcp").notes()
+    assert line.endswith("crosses links without a router: bottleneck")
+
+
+def test_short_rcp_transfers_at_a_high_load_are_complete_in_a_fraction_of_xcp_s_time() -> None:
+    def mean_s(protocol: str) -> list[float]:
+        table = {
+            "duration": "10 s",
+            "bottleneck": {"rate": "50 Mbit/s", "buffer": "100 % BDP", "router": protocol},
+            "background": [
+                {"kind": "short", "algorithm": protocol, "rtt": "100 ms", "load": "80 %", "largest": "1 MB"}
+            ],
+        }
+        rows = longfat.run(Scenario.from_dict(table)).summary["completion_times"]
+        return [row["mean_s"] for row in rows if row["from_bytes"] in (10_000, 100_000)]
+
+    rcp, xcp = mean_s("rcp"), mean_s("xcp")
+    # a transfer takes two round trips at least: 0.2 s
+    assert len(rcp) == len(xcp) == 2
+    assert all(0.2 < ours < 0.6 * theirs for ours, theirs in zip(rcp, xcp, strict=True))

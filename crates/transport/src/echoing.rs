@@ -38,6 +38,9 @@ impl Echoing {
     /// A packet of the sender arrived. Returns the response, if one is due now.
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         let header = packet.extra.as_ref().and_then(|e| e.explicit);
+        if let Some(request) = header.filter(|h| packet.kind == Kind::Syn && h.is_answered()) {
+            return self.receiver.on_packet(now, packet).map(|answer| carrying(answer, request));
+        }
         if let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) {
             self.waiting = Some(match (&mut self.mirror, self.waiting.take()) {
                 (Some(mirror), _) => mirror.answer(&header),
@@ -63,13 +66,47 @@ impl Echoing {
         &self.receiver
     }
 
-    fn echo(&mut self, mut answer: SimPacket) -> SimPacket {
-        if answer.kind == Kind::Ack
-            && let Some(explicit) = self.waiting.take()
-        {
-            answer.bytes += explicit.header_bytes() as u16;
-            answer.extra.get_or_insert_default().explicit = Some(explicit);
+    fn echo(&mut self, answer: SimPacket) -> SimPacket {
+        match self.waiting.take_if(|_| answer.kind == Kind::Ack) {
+            Some(explicit) => carrying(answer, explicit),
+            None => answer,
         }
-        answer
+    }
+}
+
+/// The packet with this header.
+fn carrying(mut packet: SimPacket, header: Explicit) -> SimPacket {
+    packet.bytes += header.header_bytes() as u16;
+    packet.extra.get_or_insert_default().explicit = Some(header);
+    packet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ReceiverConfig;
+    use longfat_wire::{FlowId, Rcp, Xcp};
+
+    #[test]
+    fn only_a_protocol_that_asks_for_a_rate_has_its_request_answered() {
+        let config = ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack: None,
+            quick_acks: 16,
+            sack: true,
+            timestamps: true,
+            uncounted_hops: 1,
+        };
+        let answer = |header| {
+            let mut request = SimPacket::new(Kind::Syn, FlowId(0), 0, 72, Time::ZERO);
+            request.extra.get_or_insert_default().explicit = Some(header);
+            let receiver = &mut Echoing::new(Receiver::new(config), None);
+            receiver.on_packet(Time::ZERO, &request).expect("an answer")
+        };
+        let rcp = Explicit::Rcp(Rcp { rate_bps: 5e6, rtt_s: 0.0 });
+        let (asked, plain) = (answer(rcp), answer(Explicit::Xcp(Xcp::default())));
+        assert_eq!(asked.extra.and_then(|e| e.explicit), Some(rcp));
+        assert_eq!(asked.bytes, plain.bytes + 12);
+        assert!(plain.kind == Kind::SynAck && plain.extra.is_none());
     }
 }

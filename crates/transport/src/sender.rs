@@ -346,6 +346,9 @@ impl Sender {
         }
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
+        if self.explicit {
+            self.take_answer(now, packet);
+        }
         if self.quick_start.is_some() {
             self.take_quick_start(now, packet, out);
         }
@@ -416,8 +419,8 @@ impl Sender {
         if self.wants_samples {
             self.controller.on_sample(&ack);
         }
-        if EXPLICIT && self.explicit && cumulative > 0 {
-            self.take_explicit(now, packet);
+        if EXPLICIT && self.explicit {
+            self.take_explicit(now, packet, cumulative > 0);
         }
         if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
             self.controller.on_ack(&ack, &mut self.window);

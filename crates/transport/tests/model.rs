@@ -192,7 +192,7 @@ impl Sender {
         if self.control.wants_samples() {
             self.control.on_sample(&ack);
         }
-        if !self.recovering && self.control.has_explicit() {
+        if self.control.has_explicit() {
             let header = self.control.explicit(1500.0 * self.w.cwnd, self.srtt);
             if let Some(mut echo) = header {
                 // some paths have no routers
@@ -200,7 +200,11 @@ impl Sender {
                     cross_routers(&mut echo, queue, self.w.cwnd);
                 }
                 let echo = self.mirror.as_mut().map_or(echo, |m| m.answer(&echo));
-                self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
+                if self.recovering {
+                    self.control.on_explicit_in_recovery(&echo, 1500.0);
+                } else {
+                    self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
+                }
                 self.check("on_explicit");
             }
         }
@@ -263,6 +267,7 @@ fn cross_routers(header: &mut Explicit, queue: f64, cwnd: f64) {
             header.loss = (queue - 0.5).max(0.0);
             header.fair_bps = (1.0 - queue) * 1e8;
         }
+        Explicit::Rcp(header) => header.rate_bps = (1.0 - queue) * 1e8,
     }
 }
 

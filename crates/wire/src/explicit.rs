@@ -14,6 +14,8 @@ pub enum Explicit {
     QuickStart(QuickStart),
     /// JetMax (Zhang, Leonard, Loguinov: INFOCOM 2006).
     JetMax(JetMax),
+    /// RCP (Dukkipati, Kobayashi, Zhang-Shen, McKeown: IWQoS 2005).
+    Rcp(Rcp),
 }
 
 impl Explicit {
@@ -24,6 +26,7 @@ impl Explicit {
             Explicit::Vcp(_) => 0, // the two ECN bits of the IP header
             Explicit::QuickStart(_) => QuickStart::OPTION_BYTES,
             Explicit::JetMax(_) => JetMax::HEADER_BYTES,
+            Explicit::Rcp(_) => Rcp::HEADER_BYTES,
         }
     }
 
@@ -42,6 +45,12 @@ impl Explicit {
     /// Whether receivers echo it on the acknowledgements of the data that carry it.
     pub const fn is_echoed(&self) -> bool {
         !matches!(self, Explicit::QuickStart(_))
+    }
+
+    /// Whether receivers also echo it on the answer to the connection request that carries it, so that a
+    /// flow knows its rate before it sends data.
+    pub const fn is_answered(&self) -> bool {
+        matches!(self, Explicit::Rcp(_))
     }
 }
 
@@ -130,4 +139,20 @@ impl JetMax {
     /// Its length, on data and on acknowledgements (chosen here: three bytes and four words of 32 bits,
     /// padded).
     pub const HEADER_BYTES: u32 = 20;
+}
+
+/// The RCP congestion header: what the sender wishes and knows, and what the routers on the path leave of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rcp {
+    /// R_p: infinite when the packet leaves the sender, then the least rate of a router that it has crossed,
+    /// bit/s of IP.
+    pub rate_bps: f64,
+    /// RTT_p: the sender's round-trip time estimate, s; 0 while it has none.
+    pub rtt_s: f64,
+}
+
+impl Rcp {
+    /// Its length, on data and on acknowledgements (chosen here: two rates and a round-trip time, as words of
+    /// 32 bits).
+    pub const HEADER_BYTES: u32 = 12;
 }

@@ -15,6 +15,7 @@ pub mod dqw;
 pub mod friendly;
 pub mod jetmax;
 pub mod quickstart;
+pub mod rcp;
 pub mod vcp;
 pub mod xcp;
 mod xcp_i;

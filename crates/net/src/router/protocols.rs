@@ -44,4 +44,5 @@ protocols! {
     xcp::Xcp;
     vcp::Vcp;
     jetmax::JetMax;
+    rcp::Rcp;
 }

@@ -9,6 +9,7 @@ mod flows;
 mod friendly;
 mod jetmax;
 mod quickstart;
+mod rcp;
 #[path = "../../../units/tests/registry/mod.rs"]
 mod registry;
 mod rows;

@@ -183,6 +183,15 @@ pub trait CongestionControl {
     /// not the application or the receiver, limits the sender.
     fn on_explicit(&mut self, _echo: &Explicit, _packet_bytes: f64, _limited: bool, _w: &mut Window) {}
 
+    /// The answer to the connection request echoed a header that routers have filled in
+    /// ([`Explicit::is_answered`]). `packet_bytes` is a full packet of IP; `srtt` is the time of the exchange,
+    /// or zero if the request was sent twice and nobody knows which one was answered.
+    fn on_connected(&mut self, _answer: &Explicit, _packet_bytes: f64, _srtt: Interval, _w: &mut Window) {}
+
+    /// An acknowledgement in fast recovery, of new data or not, echoed a header that routers have filled in.
+    /// The window belongs to the recovery.
+    fn on_explicit_in_recovery(&mut self, _echo: &Explicit, _packet_bytes: f64) {}
+
     /// What the receiver keeps for the algorithm, if it does more than echo headers; `packet_bytes` is a full
     /// packet of IP. Called once.
     fn mirror(&self, _packet_bytes: f64) -> Option<Box<dyn Mirror>> {

@@ -65,6 +65,7 @@ controllers! {
     XcpR(xcp_r::XcpR): ROW;
     Vcp(vcp::Vcp): ROW;
     JetMax(jetmax::JetMax): ROW, RECEIVER;
+    Rcp(rcp::Rcp): ROW;
 }
 
 impl CongestionControl for Controller {
@@ -116,6 +117,12 @@ impl CongestionControl for Controller {
     }
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
         each!(self, c => c.on_explicit(echo, packet_bytes, limited, w))
+    }
+    fn on_connected(&mut self, answer: &Explicit, packet_bytes: f64, srtt: Interval, w: &mut Window) {
+        each!(self, c => c.on_connected(answer, packet_bytes, srtt, w))
+    }
+    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
+        each!(self, c => c.on_explicit_in_recovery(echo, packet_bytes))
     }
     fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
         each!(self, c => c.mirror(packet_bytes))

@@ -21,6 +21,7 @@ pub mod illinois;
 pub mod jetmax;
 pub mod ltcp;
 pub mod ptcp;
+pub mod rcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;

@@ -6,13 +6,27 @@ use longfat_units::Time;
 use longfat_wire::{Extra, SimPacket};
 
 impl Sender {
-    /// What routers wrote, echoed by an acknowledgement of new data.
-    pub(super) fn take_explicit(&mut self, now: Time, packet: &SimPacket) {
-        let echo = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
-        if let Some(echo) = echo.filter(|_| matches!(self.phase, Phase::Open | Phase::Loss)) {
-            let bytes = self.packet_bytes();
-            self.controller.on_explicit(echo, bytes, self.limited, &mut self.window);
-            self.check("on_explicit", now);
+    /// What routers wrote, echoed by an acknowledgement; `advances` says whether of new data.
+    pub(super) fn take_explicit(&mut self, now: Time, packet: &SimPacket, advances: bool) {
+        let Some(echo) = packet.extra.as_ref().and_then(|e| e.explicit.as_ref()) else { return };
+        let bytes = self.packet_bytes();
+        match self.phase {
+            Phase::Open | Phase::Loss if advances => {
+                self.controller.on_explicit(echo, bytes, self.limited, &mut self.window);
+                self.check("on_explicit", now);
+            }
+            Phase::Reducing | Phase::Recovery => self.controller.on_explicit_in_recovery(echo, bytes),
+            _ => {}
+        }
+    }
+
+    /// What routers wrote into the connection request, echoed by its answer.
+    pub(super) fn take_answer(&mut self, now: Time, answer: &SimPacket) {
+        let header = answer.extra.as_ref().and_then(|e| e.explicit.as_ref());
+        if let Some(header) = header.filter(|h| h.is_answered()) {
+            let (bytes, srtt) = (self.packet_bytes(), self.rtt.srtt());
+            self.controller.on_connected(header, bytes, srtt, &mut self.window);
+            self.check("on_connected", now);
         }
     }
 
