@@ -5,6 +5,7 @@
 
 mod congestion_control;
 mod controller;
+mod guided;
 mod round;
 mod row;
 
