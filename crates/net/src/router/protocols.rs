@@ -44,4 +44,6 @@ protocols! {
     xcp::Xcp;
     vcp::Vcp;
     jetmax::JetMax;
+    maxnet::MaxNet;
+    erica::Erica;
 }

@@ -65,6 +65,8 @@ controllers! {
     XcpR(xcp_r::XcpR): ROW;
     Vcp(vcp::Vcp): ROW;
     JetMax(jetmax::JetMax): ROW, RECEIVER;
+    MaxNet(maxnet::MaxNet): ROW;
+    Erica(erica::Erica): ROW;
 }
 
 impl CongestionControl for Controller {
