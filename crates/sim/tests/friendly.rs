@@ -72,6 +72,18 @@ fn it_protects_maxnet_too_and_erica_only_where_it_acts_below_erica_s_target() {
 }
 
 #[test]
+fn two_queues_give_maxnet_and_erica_their_target_of_half_of_the_link() {
+    for (protocol, target) in [("maxnet", 0.95), ("erica", 0.9)] {
+        let router = json!({"kind": "dqw", "protocol": protocol});
+        let plan = speaking(plan(router, (2, &["sack", "sack"]), 0.02, 3.0, 40.0), protocol);
+        let (_, outcome) = explicit_share(plan, 20.0, 2);
+        for flow in &outcome.summary.flows[..2] {
+            assert!((flow.throughput_bps / (target * 50e6) - 1.0).abs() < 0.01, "{protocol}: {flow:?}");
+        }
+    }
+}
+
+#[test]
 fn a_law_that_believes_in_the_whole_link_holds_back_what_others_send_by_a_standing_queue() {
     // phi = alpha d (C - y) - beta Q = 0 with y = C - U and d = rtt + Q / y: of C = 12.5e6 bytes/s others send
     // U = 1.25e6, which the law does not see. Q = alpha U d / beta is 110 000 bytes with rtt = 40 ms
