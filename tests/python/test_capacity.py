@@ -183,7 +183,7 @@ def test_xcp_fills_the_link_without_loss_as_a_file_has_it() -> None:
         ({"kind": "xcp", "delta": 2}, 'xcp has no parameter "delta"'),
         (
             {"kind": "friendly", "protocol": "sack"},
-            'friendly.protocol = "sack": accepted: "xcp", "vcp", "jetmax" or "rcp"',
+            'friendly.protocol = "sack": accepted: "xcp", "vcp", "jetmax", "rcp", "maxnet" or "erica"',
         ),
         ({"kind": "friendly", "inspect": 0}, "friendly.inspect = 0: accepted: from 0.01 to 1"),
         ({"kind": "dqw", "weight": 1}, "dqw.weight = 1: accepted: from 0.01 to 0.99"),

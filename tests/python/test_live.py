@@ -178,7 +178,7 @@ def test_the_registry_says_of_every_algorithm_whether_it_has_a_form_in_the_kerne
     assert named == {f"lf_{name}" for name in ours}
     for name in ("sack", "cubic", "hstcp", "ltcp", "africa", "cbr", "onoff"):
         assert flags[name], name
-    for name in ("xcp", "vcp", "jetmax", "rcp", "udt", "runat"):
+    for name in ("xcp", "vcp", "jetmax", "rcp", "maxnet", "erica", "udt", "runat"):
         assert not flags[name], name
 
 

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::explicit::speaking;
 use common::{assert_same_series, dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
@@ -48,6 +49,38 @@ fn beside_two_tcp_flows_an_xcp_flow_keeps_a_share_that_a_plain_router_does_not_l
     assert!(outcome.summary.links[0].utilization > 0.9, "{}", outcome.summary.links[0].utilization);
     let (half, _) = share(json!({"kind": "dqw"}));
     assert!((half - 0.5).abs() < 0.05, "two queues: {half:.3}");
+}
+
+#[test]
+fn it_protects_maxnet_too_and_erica_only_where_it_acts_below_erica_s_target() {
+    // section 7.4. Two flows of each kind: half of the link each. ERICA keeps the link at 90 %, where the mechanism
+    // with its threshold of 97 % does nothing
+    let share = |protocol: &str, load: f64| {
+        let router = json!({"kind": "friendly", "protocol": protocol, "update": "packet", "load": load});
+        let plan = speaking(plan(router, (2, &["sack", "sack"]), 0.02, 3.0, 60.0), protocol);
+        explicit_share(plan, 20.0, 2).0
+    };
+    let alone = |protocol: &str| {
+        let plan = plan(json!({"kind": "xcp"}), (2, &["sack", "sack"]), 0.02, 3.0, 60.0);
+        explicit_share(speaking(plan, protocol), 20.0, 2).0
+    };
+    for (protocol, kept, lower) in [("maxnet", 0.45..0.65, 0.45..0.7), ("erica", 0.1..0.3, 0.5..0.75)] {
+        let (is, with_lower) = (share(protocol, 0.97), share(protocol, 0.85));
+        assert!(kept.contains(&is) && lower.contains(&with_lower), "{protocol}: {is:.3}, {with_lower:.3}");
+        assert!(alone(protocol) < 0.05, "{protocol}: {:.3}", alone(protocol));
+    }
+}
+
+#[test]
+fn two_queues_give_maxnet_and_erica_their_target_of_half_of_the_link() {
+    for (protocol, target) in [("maxnet", 0.95), ("erica", 0.9)] {
+        let router = json!({"kind": "dqw", "protocol": protocol});
+        let plan = speaking(plan(router, (2, &["sack", "sack"]), 0.02, 3.0, 40.0), protocol);
+        let (_, outcome) = explicit_share(plan, 20.0, 2);
+        for flow in &outcome.summary.flows[..2] {
+            assert!((flow.throughput_bps / (target * 50e6) - 1.0).abs() < 0.01, "{protocol}: {flow:?}");
+        }
+    }
 }
 
 #[test]

@@ -185,7 +185,9 @@ fn every_discipline_and_capacity_ticks_the_same_by_both_drivers() {
 #[test]
 fn every_router_ticks_the_same_by_both_drivers() {
     for row in router::routers() {
-        let speaks = ["xcp", "vcp", "jetmax", "rcp"].into_iter().find(|&name| row.name.starts_with(name));
+        let speaks = ["xcp", "vcp", "jetmax", "rcp", "maxnet", "erica"]
+            .into_iter()
+            .find(|&name| row.name.starts_with(name));
         let flows = (0..3).map(|i| flow(&i.to_string(), speaks.unwrap_or("sack"))).collect();
         let mut plan = dumbbell(10e6, 100, 20.0, flows);
         plan["links"][0]["router"] = json!({"kind": row.name});

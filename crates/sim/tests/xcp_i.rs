@@ -6,6 +6,7 @@
 mod common;
 
 use common::clouds::{Flows, figure_4_1, net};
+use common::explicit::speaking;
 use common::{column, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
@@ -116,6 +117,23 @@ fn jetmax_crosses_clouds_as_it_crosses_its_own_routers() {
     assert!((clouds_mbps / all_mbps - 1.0).abs() < 0.03 && all_mbps > 18.0, "{clouds_mbps} {all_mbps}");
     assert_eq!((dropped(&clouds), timeouts(&clouds)), (0.0, 0));
     assert!(dropped(&without) > 1000.0, "{}", dropped(&without));
+}
+
+#[test]
+fn maxnet_and_erica_cross_clouds_as_they_cross_their_own_routers() {
+    // section 7.4 again; both get what their law leaves of 30 Mbit/s
+    for (protocol, target) in [("maxnet", 0.95), ("erica", 0.9)] {
+        let all = window(speaking(figure_4_7("xcp", Some("xcp")), protocol), 10.0, 30.0);
+        let mut clouds = speaking(figure_4_7("xcp-i", None), protocol);
+        set(&mut clouds, "protocol", json!(protocol));
+        let clouds = window(clouds, 10.0, 30.0);
+        let without = window(speaking(figure_4_7("xcp", None), protocol), 10.0, 30.0);
+        let [all_mbps, clouds_mbps] = [&all, &clouds].map(|outcome| mbps(outcome)[0]);
+        assert!((all_mbps / (target * 30.0) - 1.0).abs() < 0.005, "{protocol}: {all_mbps}");
+        assert!((clouds_mbps / all_mbps - 1.0).abs() < 0.03, "{protocol}: {clouds_mbps} {all_mbps}");
+        assert_eq!((dropped(&clouds), timeouts(&clouds)), (0.0, 0), "{protocol}");
+        assert!(dropped(&without) > 1000.0, "{protocol}: {}", dropped(&without));
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use longfat_transport::cc::{
     algorithms,
 };
 use longfat_units::{Interval, Time};
-use longfat_wire::{Explicit, Load};
+use longfat_wire::{Explicit, Load, MaxNet};
 use proptest::prelude::*;
 
 /// An event at a sender. Fractions are of the greatest queueing delay.
@@ -268,6 +268,8 @@ fn cross_routers(header: &mut Explicit, queue: f64, cwnd: f64) {
             header.fair_bps = (1.0 - queue) * 1e8;
         }
         Explicit::Rcp(header) => header.rate_bps = (1.0 - queue) * 1e8,
+        Explicit::MaxNet(header) => header.price_s = MaxNet::price_s_for((1.01 - queue) * 1e8),
+        Explicit::Erica(header) => header.explicit_bps = (1.0 - queue) * 1e8,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::message::Address;
 use crate::quick_start::QuickStart;
+use longfat_units::math::{exp, ln};
 
 /// An explicit congestion header.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,6 +17,10 @@ pub enum Explicit {
     JetMax(JetMax),
     /// RCP (Dukkipati, Kobayashi, Zhang-Shen, McKeown: IWQoS 2005).
     Rcp(Rcp),
+    /// TCP MaxNet (Wydrowski, Zukerman: IEEE Communications Letters 2002).
+    MaxNet(MaxNet),
+    /// ERICA on IP packets (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: IEEE/ACM Transactions on Networking 2000).
+    Erica(Erica),
 }
 
 impl Explicit {
@@ -27,6 +32,8 @@ impl Explicit {
             Explicit::QuickStart(_) => QuickStart::OPTION_BYTES,
             Explicit::JetMax(_) => JetMax::HEADER_BYTES,
             Explicit::Rcp(_) => Rcp::HEADER_BYTES,
+            Explicit::MaxNet(_) => MaxNet::HEADER_BYTES,
+            Explicit::Erica(_) => Erica::HEADER_BYTES,
         }
     }
 
@@ -155,4 +162,63 @@ impl Rcp {
     /// Its length, on data and on acknowledgements (chosen here: two rates and a round-trip time, as words of
     /// 32 bits).
     pub const HEADER_BYTES: u32 = 12;
+}
+
+/// The TCP MaxNet header: the greatest price of a link on the path.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct MaxNet {
+    /// The price, s; 0 until a router has set it. A router's price is never 0.
+    pub price_s: f64,
+}
+
+impl MaxNet {
+    /// Its length, on data and on acknowledgements: 24 bits (Suchara, Andrew, Witt, Jacobsson, Wydrowski, Low:
+    /// BROADNETS 2008, abstract), padded to a word.
+    pub const HEADER_BYTES: u32 = 4;
+    /// How much of a rise in price divides demand by e, s (chosen here: see the router).
+    pub const SCALE_S: f64 = 0.4;
+    /// The demand at a price of 0, bit/s of IP (the authors' overview of MaxNet: rates up to 10^15 bit/s).
+    pub const MOST_BPS: f64 = 1e15;
+    /// The demand at the greatest price, bit/s of IP (the same page: rates from 32 bit/s).
+    pub const LEAST_BPS: f64 = 32.0;
+
+    /// The demand function that all sources share: the rate of a source of weight 1 at this price, bit/s of IP.
+    pub fn demand_bps(price_s: f64) -> f64 {
+        MaxNet::MOST_BPS * exp(-price_s / MaxNet::SCALE_S)
+    }
+
+    /// The price at which a source of weight 1 has this rate in bit/s of IP, s.
+    pub fn price_s_for(bps: f64) -> f64 {
+        MaxNet::SCALE_S * ln(MaxNet::MOST_BPS / bps)
+    }
+}
+
+/// What ATM's resource management cells carry for ERICA, here on each data packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Erica {
+    /// CCR: the rate at which the sender may send now, bit/s of IP.
+    pub current_bps: f64,
+    /// ER: the least rate that a router on the path allows, bit/s of IP; infinite until one has set it.
+    pub explicit_bps: f64,
+}
+
+impl Erica {
+    /// Its length, on data and on acknowledgements (chosen here: two words of 32 bits).
+    pub const HEADER_BYTES: u32 = 8;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_stands_for_the_rate_that_it_leaves_and_e_times_the_rate_costs_one_scale_less() {
+        for bps in [32.0, 1e6, 1e9, 1e15] {
+            assert!((MaxNet::demand_bps(MaxNet::price_s_for(bps)) / bps - 1.0).abs() < 1e-12, "{bps}");
+        }
+        assert_eq!(MaxNet::price_s_for(1e15), 0.0);
+        // ln 2 = 0.693147: half the rate costs 0.4 x 0.693147 s more
+        let half = MaxNet::price_s_for(1e8) - MaxNet::price_s_for(2e8);
+        assert!((half - 0.277_258_9).abs() < 1e-6, "{half}");
+    }
 }

@@ -9,7 +9,7 @@ mod real_packet;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Explicit, JetMax, Load, Rcp, Trail, Xcp};
+pub use explicit::{Erica, Explicit, JetMax, Load, MaxNet, Rcp, Trail, Xcp};
 pub use message::{Address, Content, Crossing, Message};
 pub use packet::{Ecn, FlowId, Kind, Packet};
 pub use quick_start::{Function, QuickStart, RateCode};

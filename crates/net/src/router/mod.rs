@@ -12,8 +12,10 @@ mod protocols;
 mod row;
 
 pub mod dqw;
+pub mod erica;
 pub mod friendly;
 pub mod jetmax;
+pub mod maxnet;
 pub mod quickstart;
 pub mod rcp;
 pub mod vcp;

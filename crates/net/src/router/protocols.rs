@@ -45,4 +45,6 @@ protocols! {
     vcp::Vcp;
     jetmax::JetMax;
     rcp::Rcp;
+    maxnet::MaxNet;
+    erica::Erica;
 }

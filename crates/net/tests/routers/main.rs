@@ -5,9 +5,11 @@
 mod dqw;
 #[path = "../common/mod.rs"]
 mod driver;
+mod erica;
 mod flows;
 mod friendly;
 mod jetmax;
+mod maxnet;
 mod quickstart;
 mod rcp;
 #[path = "../../../units/tests/registry/mod.rs"]

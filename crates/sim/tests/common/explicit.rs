@@ -1,5 +1,6 @@
 //! Flows that get explicit feedback from a router.
 
+use super::clouds::{Hop, net};
 use super::{column, dumbbell, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
@@ -15,6 +16,48 @@ pub fn plan(algorithm: &str, rate_bps: f64, packets: u64, duration_s: f64, flows
     let mut plan = dumbbell(rate_bps, packets, duration_s, flows.collect());
     plan["links"][0]["router"] = json!({"kind": "xcp"});
     plan
+}
+
+/// Gives each flow that is not standard TCP this protocol, in packets of 1500 bytes of IP with its header, and
+/// each link that has a router the protocol's.
+pub fn speaking(mut plan: Value, protocol: &str) -> Value {
+    let header_bytes = match protocol {
+        "maxnet" => 4,
+        "erica" => 8,
+        _ => 20,
+    };
+    for flow in plan["flows"].as_array_mut().into_iter().flatten().filter(|f| f["algorithm"] == "xcp") {
+        flow["algorithm"] = json!(protocol);
+        flow["header_bytes"] = json!(52 + header_bytes);
+        flow["mss_bytes"] = json!(1448 - header_bytes);
+    }
+    for link in plan["links"].as_array_mut().into_iter().flatten() {
+        if link["router"]["kind"] == "xcp" {
+            link["router"]["kind"] = json!(protocol);
+        }
+    }
+    plan
+}
+
+/// Links of 60, 40 and 80 Mbit/s in a row, with routers of the protocol. Flow 0 crosses all, flow 1 the first,
+/// flows 2 and 3 the second, flow 4 the third.
+pub fn parking_lot(protocol: &str, duration_s: f64) -> Value {
+    let hops: [Hop; 3] =
+        [((0, 1), 60.0, Some("xcp")), ((1, 2), 40.0, Some("xcp")), ((2, 3), 80.0, Some("xcp"))];
+    let flows: [(&[usize], f64); 5] = [(&[0, 1, 2], 0.0), (&[0], 1.0), (&[1], 2.0), (&[1], 3.0), (&[2], 4.0)];
+    speaking(net(&hops, duration_s, &flows), protocol)
+}
+
+/// The mean rates from one time to another, bit/s.
+pub fn rates(plan: &Value, from_s: f64, to_s: f64) -> Vec<f64> {
+    let outcome = run(&with(plan.clone(), json!({"window_s": [from_s, to_s]})));
+    outcome.summary.flows.iter().map(|f| f.throughput_bps).collect()
+}
+
+/// Asserts that each rate is within `tolerance` of the expected one.
+pub fn assert_near(rates: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    let near = rates.iter().zip(expected).all(|(r, e)| (r / e - 1.0).abs() < tolerance);
+    assert!(near && rates.len() == expected.len(), "{what}: {rates:.0?} instead of {expected:.0?}");
 }
 
 /// Runs the plan and measures from this time on.

@@ -66,6 +66,8 @@ controllers! {
     Vcp(vcp::Vcp): ROW;
     JetMax(jetmax::JetMax): ROW, RECEIVER;
     Rcp(rcp::Rcp): ROW;
+    MaxNet(maxnet::MaxNet): ROW;
+    Erica(erica::Erica): ROW;
 }
 
 impl CongestionControl for Controller {

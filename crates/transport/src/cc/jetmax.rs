@@ -32,8 +32,8 @@
 //! | after a timeout, and least | 1 | segment per RTT | chosen here | not printed |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | not printed |
 
-use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::guided::Guided;
 use super::row::{LossDetection, Row};
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -79,20 +79,6 @@ pub const RECEIVER: Row<JetMax> = Row {
     ..ROW
 };
 
-/// The window is this multiple of the data in flight at the rate, which leaves room for a queue.
-const WINDOW_PER_RATE: f64 = 2.0;
-
-/// What sets the rate.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Guide {
-    /// No echo has come back yet.
-    Unknown,
-    /// There is no JetMax router on the path.
-    Nobody,
-    /// Routers.
-    Routers,
-}
-
 /// x after one step from the rate of a packet that came back, or came through, with this header, segments/s.
 fn moved(tau: f64, header: &Header, packet_bytes: f64) -> f64 {
     let rate = 1.0 / header.gap_s;
@@ -107,14 +93,12 @@ pub struct JetMax {
     tau: f64,
     /// The receiver does the sum (JetMax-r).
     mirrored: bool,
-    guide: Guide,
+    /// x; the window's rate until a router sets one.
+    x: Guided,
     /// R_T, p and g as last heard.
     bottleneck: u8,
     loss: f64,
     fair_bps: f64,
-    /// x, segments/s; the window's rate until a router sets one.
-    rate: f64,
-    srtt_s: f64,
     mss_bytes: f64,
 }
 
@@ -123,19 +107,12 @@ impl JetMax {
         JetMax {
             tau: p.number("tau"),
             mirrored,
-            guide: Guide::Unknown,
+            x: Guided::default(),
             bottleneck: 0,
             loss: 0.0,
             fair_bps: f64::INFINITY,
-            rate: 0.0,
-            srtt_s: 0.0,
             mss_bytes: 1.0,
         }
-    }
-
-    fn set(&mut self, rate: f64, w: &mut Window) {
-        self.rate = rate.max(1.0 / self.srtt_s);
-        w.cwnd = WINDOW_PER_RATE * self.rate * self.srtt_s;
     }
 }
 
@@ -145,7 +122,7 @@ impl CongestionControl for JetMax {
     }
 
     fn on_sample(&mut self, ack: &Ack) {
-        self.srtt_s = ack.srtt.as_secs_f64();
+        self.x.sample(ack);
     }
 
     fn wants_samples(&self) -> bool {
@@ -157,10 +134,11 @@ impl CongestionControl for JetMax {
     }
 
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
-        let gap_s = match self.guide {
-            Guide::Routers => 1.0 / self.rate,
+        let gap_s = if self.x.has_router() {
+            1.0 / self.x.rate()
+        } else {
             // the window does not count headers yet: a few percent for one round trip
-            _ => srtt.as_secs_f64() * (self.mss_bytes / cwnd_bytes).min(1.0),
+            srtt.as_secs_f64() * (self.mss_bytes / cwnd_bytes).min(1.0)
         };
         Some(Explicit::JetMax(Header {
             bottleneck: self.bottleneck,
@@ -176,20 +154,16 @@ impl CongestionControl for JetMax {
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
         let Explicit::JetMax(echo) = echo else { return };
         if echo.hops == 0 {
-            self.guide = Guide::Nobody;
-            return;
+            return self.x.hear_nobody();
         }
-        if self.guide != Guide::Routers && self.srtt_s > 0.0 {
-            self.guide = Guide::Routers;
-            self.set(w.cwnd / self.srtt_s, w);
-        }
+        self.x.hear_router(w);
         (self.bottleneck, self.loss, self.fair_bps) = (echo.suggested, echo.loss, echo.fair_bps);
         // this packet was sent at the present rate
-        if self.guide == Guide::Routers && echo.gap_s == 1.0 / self.rate {
+        if self.x.has_router() && echo.gap_s == 1.0 / self.x.rate() {
             let next =
                 if self.mirrored { 1.0 / echo.next_gap_s } else { moved(self.tau, echo, packet_bytes) };
-            if limited || next < self.rate {
-                self.set(next, w);
+            if limited || next < self.x.rate() {
+                self.x.set(next, w);
             }
         }
     }
@@ -199,44 +173,27 @@ impl CongestionControl for JetMax {
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        match self.guide {
-            // the round-trip time moves on while the rate stays
-            Guide::Routers => self.set(self.rate, w),
-            _ if w.in_slow_start() => w.slow_start(ack.acked),
-            _ => w.cwnd += standard_increase(w.cwnd, ack.acked),
-        }
+        self.x.ack(ack, w);
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
-        w.ssthresh = standard_decrease(w.cwnd);
-        if self.guide == Guide::Routers {
-            self.rate = if event.cause == Cause::Timeout { 0.0 } else { 0.5 * self.rate };
-            self.rate = self.rate.max(1.0 / self.srtt_s);
-        }
+        w.ssthresh = self.x.congestion(event, w);
     }
 
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {
-        if self.guide == Guide::Routers {
-            self.set(self.rate, w);
-        }
+        self.x.recovered(w);
     }
 
     fn on_undo(&mut self, w: &mut Window) {
-        if self.guide == Guide::Routers {
-            self.set(w.cwnd / (WINDOW_PER_RATE * self.srtt_s), w);
-        }
+        self.x.undone(w);
     }
 
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
-        match self.guide {
-            Guide::Routers => Some(self.rate),
-            Guide::Unknown if srtt > Interval::ZERO => Some(w.cwnd / srtt.as_secs_f64()),
-            _ => None,
-        }
+        self.x.pacing_rate(w, srtt)
     }
 
     fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.push(("rate", self.rate));
+        out.push(("rate", self.x.rate()));
         out.push(("bottleneck", f64::from(self.bottleneck)));
     }
 }
@@ -258,6 +215,7 @@ impl Mirror for Mirrored {
 
 #[cfg(test)]
 mod tests {
+    use super::super::congestion_control::Cause;
     use super::super::testing::{ack, congestion, instance, loss, window, with_numbers};
     use super::*;
 

@@ -5,6 +5,7 @@
 
 mod congestion_control;
 mod controller;
+mod guided;
 mod round;
 mod row;
 
@@ -13,6 +14,7 @@ pub mod aimd;
 pub mod bic;
 pub mod ctcp;
 pub mod cubic;
+pub mod erica;
 pub mod fast;
 pub mod hstcp;
 pub mod hstcp_lp;
@@ -20,6 +22,7 @@ pub mod htcp;
 pub mod illinois;
 pub mod jetmax;
 pub mod ltcp;
+pub mod maxnet;
 pub mod ptcp;
 pub mod rcp;
 pub mod stcp;
