@@ -14,6 +14,7 @@ mod row;
 pub mod dqw;
 pub mod friendly;
 pub mod jetmax;
+pub mod ptp;
 pub mod quickstart;
 pub mod vcp;
 pub mod xcp;

@@ -65,6 +65,7 @@ controllers! {
     XcpR(xcp_r::XcpR): ROW;
     Vcp(vcp::Vcp): ROW;
     JetMax(jetmax::JetMax): ROW, RECEIVER;
+    TriS(tri_s::TriS): ROW;
 }
 
 impl CongestionControl for Controller {

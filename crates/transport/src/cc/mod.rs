@@ -24,6 +24,7 @@ pub mod ptcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod tri_s;
 pub mod vcp;
 pub mod vegas;
 pub mod westwood;
