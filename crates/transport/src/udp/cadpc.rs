@@ -53,6 +53,7 @@ pub const ROW: Row<Sender, Receiver> = Row {
         style: Some(Style::new("#8f2d56", "P")),
     },
     reliable: false,
+    answered: true,
     random: false,
     build: |p, config, _| (Sender::new(p, config), Receiver::default()),
 };
