@@ -82,5 +82,5 @@ fn both_drivers_give_the_same_bytes() {
     mixed["links"][0]["loss"] = json!({"kind": "random", "probability": 0.003});
     mixed["window_s"] = json!([1.0, 5.5]);
     let outcome = run_by_both(&mixed);
-    assert!(outcome.summary.links[0].utilization > 0.8);
+    assert!(outcome.summary.links[0].utilization > 0.5);
 }

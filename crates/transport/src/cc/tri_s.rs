@@ -5,7 +5,7 @@
 //! T(W) = W / D                              D: round-trip time with the window W
 //! TG(W_n) = (T(W_n) - T(W_n-1)) / (W_n - W_n-1),   TG(W_1) = 1 / D_1,   NTG(W_n) = TG(W_n) / TG(W_1)
 //! Initial phase, at the start and after a timeout:  slow-start; at NTG < NTGd back to W_n-1, then search
-//! Search, once per round trip:  W <- W + 1;   at NTG < NTGi back to W_n-1
+//! Search:  W <- W + 1 over each round trip;   at NTG < NTGi back to W_n-1
 //! Loss:  ssthresh <- cwnd / 2
 //! ```
 //!
@@ -13,7 +13,7 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | the search | one segment per round trip | | Peterson, Davie: Computer Networks, a Systems Approach, 6.4 | a step shows a round trip later, so two are taken back |
+//! | the search | one segment per round trip | | Peterson, Davie: Computer Networks, a Systems Approach, 6.4 | a step shows a round trip later, so what has grown since is taken back too |
 //! | `gradient` (NTGi) | 0.5 | of TG(W_1) | Peterson, Davie, 6.4 | none |
 //! | `initial_gradient` (NTGd) | 0.75 | of TG(W_1) | from memory of the paper, not verified | |
 //! | D_1 | the least round-trip time so far | | chosen here | that of the first segment in the source |
@@ -22,15 +22,13 @@
 //! | the initial phase's end | back to W_n-1 | | chosen here: the search's rule | |
 //! | what a loss leaves | 1/2 | of cwnd | chosen here: standard TCP; the paper has timeouts only | |
 
-use super::aimd::standard_decrease;
+use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
 use super::round::Round;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
-/// One basic adjustment unit, segments.
-const STEP: f64 = 1.0;
 const LEAST_CWND: f64 = 2.0;
 
 /// The registry row.
@@ -147,7 +145,7 @@ impl TriS {
         } else {
             self.forget();
             self.phase = Phase::Search;
-            self.step(w);
+            self.sending = Some(w.cwnd);
         }
     }
 
@@ -162,14 +160,8 @@ impl TriS {
         if let Some(window) = self.failed(now, self.gradient) {
             self.step_back(window, w);
         } else {
-            self.before = now;
-            self.step(w);
+            (self.before, self.measuring, self.sending) = (now, self.sending, Some(w.cwnd));
         }
-    }
-
-    fn step(&mut self, w: &mut Window) {
-        w.cwnd += STEP;
-        (self.measuring, self.sending) = (self.sending, Some(w.cwnd));
     }
 
     fn step_back(&mut self, window: f64, w: &mut Window) {
@@ -207,6 +199,9 @@ impl CongestionControl for TriS {
         }
         if w.in_slow_start() {
             w.slow_start(ack.acked);
+        } else {
+            // a whole segment at once would hold up all that follow it in this round trip
+            w.cwnd += standard_increase(self.sending.unwrap_or(w.cwnd), ack.acked);
         }
     }
 
@@ -283,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_stays_within_two_segments_of_the_window_that_fills_the_path() {
+    fn the_search_stays_within_three_segments_of_the_window_that_fills_the_path() {
         let (mut c, mut path) = (instance(&ROW, &[]), path());
         let mut w = searching(&mut c, &mut path, 90.0);
         path.run(5.0, &mut c, &mut w);
@@ -292,10 +287,9 @@ mod tests {
             path.run(0.1, &mut c, &mut w);
             seen.push(w.cwnd);
         }
-        assert!(seen.iter().all(|cwnd| (100.0..=102.0).contains(cwnd)), "{seen:?}");
-        for cwnd in [100.0, 101.0, 102.0] {
-            assert!(seen.contains(&cwnd), "{seen:?}");
-        }
+        // 100, and then a segment more in each of three round trips
+        assert!(seen.iter().all(|cwnd| (99.5..=103.5).contains(cwnd)), "{seen:?}");
+        assert!(seen.windows(2).filter(|w| w[1] < w[0]).count() >= 9, "{seen:?}");
     }
 
     #[test]
@@ -303,7 +297,7 @@ mod tests {
         let (mut c, mut path) = (instance(&ROW, &[]), path());
         let mut w = searching(&mut c, &mut path, 150.0);
         path.run(10.0, &mut c, &mut w);
-        assert!((150.0..=152.0).contains(&w.cwnd), "{}", w.cwnd);
+        assert!((150.0..=153.1).contains(&w.cwnd), "{}", w.cwnd);
     }
 
     #[test]
