@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{column, dumbbell, flow, link, run, run_by_both, with};
+use common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
@@ -74,6 +74,42 @@ fn a_path_of_two_links_is_limited_by_the_one_with_less_unused() {
     plan["flows"][0]["forward"] = json!([0, 2]);
     let share = shares(&run(&plan))[0];
     assert!((share * CAPACITY_BPS / 10e6 - 1.0).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn beside_tcp_each_flow_rests_at_what_the_link_has_unused() {
+    // 1 - x - traffic = 0 on average, whoever sends the traffic; 33 packets are a fifth of the BDP, so standard TCP
+    // leaves some of the link unused
+    for n in [1, 4, 9] {
+        let mut plan = plan(&vec![0.04; n], &["sack"], 200.0);
+        plan["links"][0]["queue"]["limit_packets"] = json!(33);
+        let outcome = run(&plan);
+        let unused = 1.0 - outcome.summary.links[0].utilization;
+        let (tcp, cadpc) =
+            shares(&outcome).split_last().map(|(last, rest)| (*last, rest.to_vec())).expect("flows");
+        assert!(unused > 0.02, "{n} flows: {unused}");
+        for share in cadpc {
+            assert!((share / unused - 1.0).abs() < 0.15, "{n} flows: {share} of {unused}");
+        }
+        assert!(tcp > 1.5 / (n as f64 + 1.0), "{n} flows: standard TCP has {tcp}");
+    }
+}
+
+#[test]
+fn the_friendliness_mechanism_neither_protects_it_nor_limits_it() {
+    // Lopez Pacheco 2008, section 7.4: a queue in front of PTP's link, with the mechanism around it or without
+    let behind = |router: Value| {
+        let mut plan = plan(&[0.04], &["sack"], 60.0);
+        let mut front = link("front", CAPACITY_BPS, 167);
+        front["router"] = router;
+        plan["links"].as_array_mut().expect("a list").push(front);
+        (0..2).for_each(|i| plan["flows"][i]["forward"] = json!([2, 0]));
+        run(&plan)
+    };
+    let (plain, friendly) = (behind(Value::Null), behind(json!({"kind": "friendly", "update": "packet"})));
+    assert_same_series(&plain.flows, &friendly.flows);
+    let rates = shares(&friendly);
+    assert!(rates[0] < 0.1 && rates[1] > 0.8, "its fair share is a half: {rates:?}");
 }
 
 #[test]
