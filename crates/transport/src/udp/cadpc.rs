@@ -23,7 +23,6 @@
 use super::end::{Books, CONTROL_BYTES, Out, Pace, Phase, ReceivingEnd, SendingEnd, accept};
 use super::row::{Config, Row};
 use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Explicit, Extra, Kind, Ptp, PtpReport, PtpStamp, Report, SimPacket};
@@ -147,17 +146,16 @@ impl Sender {
         while self.phase == Phase::Open && !self.books.done && self.pace.due(now) <= now {
             let n = self.books.counters.packets_sent;
             if n == self.books.end {
-                return self.finish(now); // the last one has had its time
+                return self.finish(); // the last one has had its time
             }
             self.books.send(now, n, false, out);
             self.pace.sent(now, self.gap());
         }
     }
 
-    fn finish(&mut self, now: Time) {
+    fn finish(&mut self) {
         self.books.done = true;
         (self.query_at, self.expire_at) = (Time::NEVER, Time::NEVER);
-        self.books.note(now, Happened::Done, f64::NAN);
     }
 }
 
@@ -168,8 +166,8 @@ impl SendingEnd for Sender {
         self.books.connect(now, out);
     }
 
-    fn stop(&mut self, now: Time) {
-        self.finish(now);
+    fn stop(&mut self, _now: Time) {
+        self.finish();
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
@@ -182,7 +180,6 @@ impl SendingEnd for Sender {
                 self.expire_at = Time::NEVER;
                 self.rtt.sample(packet.stamp, now);
                 self.set_rate(now, self.least_bps());
-                self.books.note(now, Happened::Connected, f64::NAN);
                 self.query(now, out);
             }
             (Kind::Ack, Phase::Open) => {
