@@ -13,8 +13,8 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | the search | one segment per round trip | | Peterson, Davie: Computer Networks, a Systems Approach, 6.4 | a step shows a round trip later, so what has grown since is taken back too |
-//! | `gradient` (NTGi) | 0.5 | of TG(W_1) | Peterson, Davie, 6.4 | none |
+//! | the search | one segment per round trip | | Peterson, Davie: Computer Networks, a Systems Approach, 6.4.2 | a step shows a round trip later, so what has grown since is taken back too |
+//! | `gradient` (NTGi) | 0.5 | of TG(W_1) | Peterson, Davie, 6.4.2 | none |
 //! | `initial_gradient` (NTGd) | 0.75 | of TG(W_1) | from memory of the paper, not verified | |
 //! | D_1 | the least round-trip time so far | | chosen here | that of the first segment in the source |
 //! | D in the search | the least of a round trip | | chosen here, as Vegas does: delayed acknowledgements | |
