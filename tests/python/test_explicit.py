@@ -79,6 +79,13 @@ def test_a_vcp_flow_has_a_header_of_no_bytes_and_is_noted_without_its_router() -
     assert line.endswith("crosses links without a router: bottleneck")
 
 
+def test_a_cadpc_flow_is_noted_on_links_whose_router_does_not_answer_its_queries() -> None:
+    assert scenario("ptp", algorithm="cadpc").notes() == []
+    for router in (None, "xcp"):
+        (line,) = scenario(router, algorithm="cadpc").notes()
+        assert line.endswith("learns nothing of links without a PTP router: bottleneck")
+
+
 def test_an_interval_that_vcp_s_senders_and_routers_do_not_share_is_noted() -> None:
     def notes(router: Any) -> list[str]:
         return scenario(router, algorithm="vcp").notes()

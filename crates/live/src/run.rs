@@ -190,7 +190,7 @@ fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
                 "in a live run, data take one of the two links and ACKs the other",
             );
         }
-        if matches!(connection.transport(), Transport::Udp(protocol, _) if protocol.reliable) {
+        if matches!(connection.transport(), Transport::Udp(protocol, _) if protocol.answered) {
             return refuse(format!("{at}.algorithm"), "no kernel has this algorithm; the simulator does");
         }
     }

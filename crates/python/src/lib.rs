@@ -215,8 +215,8 @@ fn algorithm_row(a: &Algorithm) -> serde_json::Value {
 }
 
 fn row_over_udp(p: &Protocol) -> serde_json::Value {
-    let transport = if p.reliable { "udp" } else { "datagrams" };
-    let more = json!({"linux_module": null, "live": !p.reliable, "transport": transport, "random": p.random});
+    let transport = if p.answered { "udp" } else { "datagrams" };
+    let more = json!({"linux_module": null, "live": !p.answered, "transport": transport, "random": p.random});
     row(p, more)
 }
 
@@ -232,7 +232,7 @@ fn router_row(r: &Router) -> serde_json::Value {
 /// registry() -> str
 ///
 /// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what
-/// carries them, "transport": "tcp", "udp" (reliable, over UDP) or "datagrams" (not acknowledged), and
+/// carries them, "transport": "tcp", "udp" (over UDP, answered by the receiver) or "datagrams" (not answered), and
 /// whether they draw random numbers.
 #[pyfunction]
 fn registry() -> String {

@@ -50,6 +50,28 @@ fn vegas_is_as_helpless_as_standard_tcp_when_losses_are_random() {
 }
 
 #[test]
+fn tri_s_fills_the_path_without_a_loss_and_with_a_handful_of_packets_queued() {
+    let outcome = alone("tri_s", json!({}), 0.0);
+    assert!(utilization(&outcome) > 0.99, "{}", utilization(&outcome));
+    assert_eq!(outcome.summary.flows[0].packets_lost, 0);
+    let (least, greatest) = window_range(&outcome);
+    assert!(least > PATH_PACKETS - 2.0 && greatest < PATH_PACKETS + 8.0, "{least} to {greatest}");
+}
+
+#[test]
+fn tri_s_takes_most_of_the_link_from_vegas_whoever_comes_first() {
+    // a segment that Vegas takes back makes room for one of Tri-S, whose step then seems to have paid
+    for late in [0, 1] {
+        let mut flows =
+            [flow("tri_s", "tri_s"), flow("vegas", "vegas")].map(|f| with(f, json!({"rtt_s": 0.04})));
+        flows[late]["start_s"] = json!(10.0);
+        let plan = with(dumbbell(20e6, 66, 90.0, flows.to_vec()), json!({"window_s": [45.0, 90.0]}));
+        let rates: Vec<f64> = run(&plan).summary.flows.iter().map(|f| f.throughput_bps).collect();
+        assert!(rates[0] > 2.0 * rates[1], "{rates:?}");
+    }
+}
+
+#[test]
 fn westwood_keeps_a_path_full_whose_losses_are_random() {
     // Mascolo et al. 2001: losses without congestion leave the estimate unchanged, and so the window
     for (algorithm, variant) in

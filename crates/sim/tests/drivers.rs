@@ -172,6 +172,7 @@ fn any_flow() -> impl Strategy<Value = Value> {
         default("udt"),
         Just(("udt", json!({"variant": "draft"}))),
         default("runat"),
+        default("cadpc"),
         Just(("cbr", json!({"rate": 0.7}))),
         Just(("onoff", json!({"rate": 0.9, "on": 0.2, "off": 0.3, "periods": "exponential"}))),
     ];

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{column, dumbbell, flow, run, variants, with};
-use longfat_transport::{cc, udp};
+use common::{column, dumbbell, flow, router_of, run, variants, with};
+use longfat_transport::udp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,13 +16,12 @@ fn folder() -> PathBuf {
 
 /// 20 Mbit/s, 40 ms, a buffer of half the BDP. Full queues cause most losses; every 5000th packet is lost as
 /// well, so that algorithms that never fill the queue have losses too. The link has
-/// the router of the algorithm's explicit protocol, if the algorithm has one.
+/// the router that the algorithm's flows need, if they need one.
 fn trace(algorithm: &str, parameters: &Value) -> String {
     let one = with(flow("1", algorithm), json!({"rtt_s": 0.04, "parameters": parameters}));
     let mut plan = dumbbell(20e6, 33, 60.0, vec![one]);
     plan["links"][0]["loss"] = json!({"kind": "every", "packets": 5000});
-    let protocol = cc::find(algorithm).and_then(|row| row.protocol);
-    plan["links"][0]["router"] = protocol.map_or(Value::Null, |router| json!({"kind": router}));
+    plan["links"][0]["router"] = router_of(algorithm);
     plan["sample"] = json!({"flows_s": 1.0, "links_s": 1.0});
     let outcome = run(&plan);
     let times = column(&outcome.flows, "1", "time_s").iter();

@@ -47,7 +47,9 @@ fn algorithm() -> impl Strategy<Value = (String, Value)> {
         ("onoff".to_owned(), json!({"rate": 3.0, "on": 0.1, "off": 0.2})),
         ("onoff".to_owned(), json!({"rate": 3.0, "on": 0.1, "off": 0.2, "periods": "exponential"})),
     ];
-    prop::sample::select(reliable().into_iter().chain(listening_to_nobody).collect::<Vec<_>>())
+    let repairing_nothing = [("cadpc".to_owned(), json!({}))];
+    let others = listening_to_nobody.into_iter().chain(repairing_nothing);
+    prop::sample::select(reliable().into_iter().chain(others).collect::<Vec<_>>())
 }
 
 fn loss() -> impl Strategy<Value = Value> {

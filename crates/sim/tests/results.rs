@@ -81,7 +81,7 @@ const LOSSES: [&str; 2] = [
 ];
 
 /// Routers without an algorithm of the same name, and the algorithms of the flows that cross them.
-const ROUTERS: [([&str; 2], &str); 8] = [
+const ROUTERS: [([&str; 2], &str); 9] = [
     (["xcp-r", "xcp-r"], r#"{"kind": "xcp"}"#),
     (["jetmax-r", "jetmax-r"], r#"{"kind": "jetmax"}"#),
     (["xcp", "sack"], r#"{"kind": "friendly"}"#),
@@ -90,6 +90,7 @@ const ROUTERS: [([&str; 2], &str); 8] = [
     (["xcp", "sack"], r#"{"kind": "dqw", "turn": "packets", "controls": "link"}"#),
     (["jetmax", "sack"], r#"{"kind": "xcp-i", "protocol": "jetmax"}"#),
     (["sack", "sack"], r#"{"kind": "quickstart"}"#),
+    (["cadpc", "sack"], r#"{"kind": "ptp"}"#),
 ];
 
 /// Routers that neither an algorithm of their name nor a case of [`ROUTERS`] crosses.

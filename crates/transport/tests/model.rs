@@ -261,7 +261,7 @@ fn cross_routers(header: &mut Explicit, queue: f64, cwnd: f64) {
             header.feedback_bytes = (spare - queue) * 3000.0;
         }
         Explicit::Vcp(load) => *load = [Load::Low, Load::High, Load::Over][(2.9 * queue) as usize],
-        Explicit::QuickStart(_) => {}
+        Explicit::QuickStart(_) | Explicit::Ptp(_) => {}
         Explicit::JetMax(header) => {
             (header.hops, header.suggested) = (2, 1 + (2.0 * queue) as u8);
             header.loss = (queue - 0.5).max(0.0);

@@ -2,6 +2,7 @@
 
 use crate::message::Address;
 use crate::quick_start::QuickStart;
+use longfat_units::Time;
 use longfat_units::math::{exp, ln};
 
 /// An explicit congestion header.
@@ -21,6 +22,8 @@ pub enum Explicit {
     MaxNet(MaxNet),
     /// ERICA on IP packets (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: IEEE/ACM Transactions on Networking 2000).
     Erica(Erica),
+    /// PTP (Welzl: draft-welzl-ptp-03, 2000).
+    Ptp(Ptp),
 }
 
 impl Explicit {
@@ -34,6 +37,7 @@ impl Explicit {
             Explicit::Rcp(_) => Rcp::HEADER_BYTES,
             Explicit::MaxNet(_) => MaxNet::HEADER_BYTES,
             Explicit::Erica(_) => Erica::HEADER_BYTES,
+            Explicit::Ptp(_) => Ptp::HEADER_BYTES,
         }
     }
 
@@ -51,7 +55,7 @@ impl Explicit {
 
     /// Whether receivers echo it on the acknowledgements of the data that carry it.
     pub const fn is_echoed(&self) -> bool {
-        !matches!(self, Explicit::QuickStart(_))
+        !matches!(self, Explicit::QuickStart(_) | Explicit::Ptp(_))
     }
 
     /// Whether receivers also echo it on the answer to the connection request that carries it, so that a
@@ -205,6 +209,34 @@ pub struct Erica {
 impl Erica {
     /// Its length, on data and on acknowledgements (chosen here: two words of 32 bits).
     pub const HEADER_BYTES: u32 = 8;
+}
+
+/// The header of a query of the Performance Transparency Protocol. It asks one router about itself; the
+/// routers are numbered along the path from the sender, beginning with 1.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Ptp {
+    /// The router that the query asks.
+    pub wanted: u8,
+    /// How many PTP routers the query has crossed.
+    pub hops: u8,
+    /// What that router wrote; empty until the query has crossed it.
+    pub stamp: PtpStamp,
+}
+
+impl Ptp {
+    /// Its length (chosen here: two bytes, padded, a time and a rate of 32 bits, a counter of 64 bits).
+    pub const HEADER_BYTES: u32 = 20;
+}
+
+/// What a PTP router knows about the link behind it. Two of these tell how busy the link was in between.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PtpStamp {
+    /// When the query left the router.
+    pub time: Time,
+    /// The capacity of the link at that time, bit/s.
+    pub capacity_bps: f64,
+    /// All bytes of IP that have left over the link, the query included.
+    pub bytes: u64,
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ mod real_packet;
 mod report;
 mod sim_packet;
 
-pub use explicit::{Erica, Explicit, JetMax, Load, MaxNet, Rcp, Trail, Xcp};
+pub use explicit::{Erica, Explicit, JetMax, Load, MaxNet, Ptp, PtpStamp, Rcp, Trail, Xcp};
 pub use message::{Address, Content, Crossing, Message};
 pub use packet::{Ecn, FlowId, Kind, Packet};
 pub use quick_start::{Function, QuickStart, RateCode};
 pub use real_packet::{Carrier, Ports, RealPacket};
-pub use report::{Report, UdtReport};
+pub use report::{PtpReport, Report, UdtReport};
 pub use sim_packet::{Extra, SackBlocks, SimPacket};

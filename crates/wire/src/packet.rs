@@ -12,8 +12,8 @@ impl FlowId {
     pub const NONE: FlowId = FlowId(u32::MAX);
 }
 
-/// The purpose of a packet. Data, connection requests and acknowledgements of acknowledgements travel from
-/// sender to receiver, the others back.
+/// The purpose of a packet. Data, connection requests, acknowledgements of acknowledgements and queries travel
+/// from sender to receiver, the others back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
     /// Payload.
@@ -29,13 +29,15 @@ pub enum Kind {
     AckAck,
     /// Sent by one network element to another (XCP-i requests, probes).
     Control,
+    /// Asks the routers on the path about themselves (PTP).
+    Query,
 }
 
 impl Kind {
     /// Whether it travels from the flow's sender to its receiver.
     #[inline]
     pub const fn is_forward(self) -> bool {
-        matches!(self, Kind::Data | Kind::Syn | Kind::AckAck | Kind::Control)
+        matches!(self, Kind::Data | Kind::Syn | Kind::AckAck | Kind::Control | Kind::Query)
     }
 }
 

@@ -68,6 +68,9 @@ def _of_flow(key: str, flow: Flow, routers: Mapping[str, RouterSpec | None]) -> 
         if foreign:
             found.append(f"{key} ({name}) crosses routers of another protocol: {', '.join(foreign)}")
     found += _other_intervals(key, flow, routers)
+    mute = [link for link, router in routers.items() if router is None or router.kind != "ptp"]
+    if name == "cadpc" and mute:
+        found.append(f"{key} (cadpc) learns nothing of links without a PTP router: {', '.join(mute)}")
     deaf = [link for link, router in routers.items() if router is None or router.kind != "quickstart"]
     if flow.quick_start is not None and deaf:
         what = f"{key} asks for a rate by Quick-Start, but routers on its way take no part"

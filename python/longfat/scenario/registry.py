@@ -62,7 +62,7 @@ class Row(TypedDict):
     explicit: NotRequired[bool]
     """Whether an algorithm's data packets carry an explicit congestion header."""
     transport: NotRequired[Literal["tcp", "udp", "datagrams"]]
-    """What carries an algorithm: "udp" acknowledges everything, "datagrams" nothing."""
+    """What carries an algorithm. Receivers answer what "udp" sends; they never answer "datagrams"."""
     ecn: NotRequired[bool]
     """Whether a queue can mark packets."""
     random: NotRequired[bool]

@@ -41,6 +41,7 @@ routers! {
     friendly::Friendly;
     dqw::Dqw;
     xcp_i::XcpI;
+    ptp::Ptp;
 }
 
 /// All rows: protocols first, each in the order of its list.

@@ -16,6 +16,7 @@ pub mod erica;
 pub mod friendly;
 pub mod jetmax;
 pub mod maxnet;
+pub mod ptp;
 pub mod quickstart;
 pub mod rcp;
 pub mod vcp;

@@ -6,7 +6,7 @@ pub mod clouds;
 pub mod explicit;
 
 use longfat_sim::{Outcome, Plan, PlanError, Sample, Series, Simulation};
-use longfat_transport::cc::{Kind, Parameter, algorithms};
+use longfat_transport::cc::{self, Kind, Parameter, algorithms};
 use longfat_transport::udp::protocols;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -107,6 +107,13 @@ pub fn variants() -> Vec<(String, &'static str, Value)> {
         [(name.to_owned(), name, json!({}))].into_iter().chain(others)
     };
     rows.flat_map(each).collect()
+}
+
+/// The router that this algorithm's flows need on a link; null if they need none.
+pub fn router_of(algorithm: &str) -> Value {
+    let reports = (algorithm == "cadpc").then_some("ptp");
+    let protocol = cc::find(algorithm).and_then(|row| row.protocol).or(reports);
+    protocol.map_or(Value::Null, |router| json!({"kind": router}))
 }
 
 /// Changes these keys, which have to exist.

@@ -68,6 +68,7 @@ controllers! {
     Rcp(rcp::Rcp): ROW;
     MaxNet(maxnet::MaxNet): ROW;
     Erica(erica::Erica): ROW;
+    TriS(tri_s::TriS): ROW;
 }
 
 impl CongestionControl for Controller {

@@ -28,6 +28,7 @@ pub mod rcp;
 pub mod stcp;
 #[cfg(test)]
 mod testing;
+pub mod tri_s;
 pub mod vcp;
 pub mod vegas;
 pub mod westwood;

@@ -29,6 +29,7 @@ pub const ROW: Row<Source, Counter> = Row {
         style: None,
     },
     reliable: false,
+    answered: false,
     random: false,
     build: |p, config, _| (Source::new(p, config, None), Counter::default()),
 };

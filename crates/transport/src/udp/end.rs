@@ -159,4 +159,9 @@ impl Pace {
     pub(super) fn sent(&mut self, now: Time, gap: Interval) {
         self.next = self.next.max(now - self.tick) + gap;
     }
+
+    /// The next packet may leave `gap` from now, unless it may sooner: the sender has become faster.
+    pub(super) fn hasten(&mut self, now: Time, gap: Interval) {
+        self.next = self.next.min(now + gap);
+    }
 }

@@ -54,6 +54,7 @@ transports! {
     Udt(udt::Sender, udt::Receiver): udt;
     Runat(runat::Sender, runat::Receiver): runat;
     Source(cbr::Source, cbr::Counter): cbr, onoff;
+    Cadpc(cadpc::Sender, cadpc::Receiver): cadpc;
 }
 
 impl Sender {

@@ -4,6 +4,7 @@
 //!
 //! `row` and `end` say what a protocol is; the protocols use those two and never the list.
 
+pub mod cadpc;
 pub mod cbr;
 mod end;
 mod ends;

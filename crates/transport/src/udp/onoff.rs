@@ -39,6 +39,7 @@ pub const ROW: Row<Source, Counter> = Row {
         style: None,
     },
     reliable: false,
+    answered: false,
     random: true,
     build: |p, config, stream| (Source::new(p, config, Some(Periods::new(p, stream))), Counter::default()),
 };

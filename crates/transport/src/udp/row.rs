@@ -52,6 +52,8 @@ pub struct Row<S, R> {
     pub entry: Entry,
     /// Whether the receiver acknowledges everything and the sender repairs every loss.
     pub reliable: bool,
+    /// Whether the receiver answers at all, with acknowledgements or reports. No kernel has such a protocol.
+    pub answered: bool,
     /// Whether it draws random numbers.
     pub random: bool,
     /// Makes the two ends from checked parameters.
@@ -69,7 +71,13 @@ impl<S, R> Deref for Row<S, R> {
 impl<S, R> Row<S, R> {
     /// The same row, made by another function.
     pub(super) const fn made_by<T, U>(&self, build: fn(&Parameters, &Config, Stream) -> (T, U)) -> Row<T, U> {
-        Row { entry: self.entry, reliable: self.reliable, random: self.random, build }
+        Row {
+            entry: self.entry,
+            reliable: self.reliable,
+            answered: self.answered,
+            random: self.random,
+            build,
+        }
     }
 
     /// Both ends of a connection with these parameters; random draws come from `stream`.

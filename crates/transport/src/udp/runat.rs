@@ -64,6 +64,7 @@ pub const ROW: Row<Sender, Receiver> = Row {
         style: Some(Style::new("#bc6c25", "|")),
     },
     reliable: true,
+    answered: true,
     random: false,
     build: |p, config, _| (Sender::new(p, config), Receiver::default()),
 };

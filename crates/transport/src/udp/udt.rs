@@ -61,6 +61,7 @@ pub const ROW: Row<Sender, Receiver> = Row {
         style: Some(Style::new("#2ca02c", "x")),
     },
     reliable: true,
+    answered: true,
     random: true,
     build: |p, config, stream| {
         let control = control::Control::new(p, config, stream);
