@@ -54,6 +54,9 @@ transports! {
     Udt(udt::Sender, udt::Receiver): udt;
     Runat(runat::Sender, runat::Receiver): runat;
     Source(cbr::Source, cbr::Counter): cbr, onoff;
+    Sabul(sabul::Sender, sabul::Receiver): sabul;
+    Rbudp(rbudp::Sender, rbudp::Receiver): rbudp;
+    Tsunami(tsunami::Sender, tsunami::Receiver): tsunami;
 }
 
 impl Sender {
@@ -98,8 +101,8 @@ impl Sender {
         self.books().done
     }
 
-    /// The window that limits what is outstanding or leaves at once, packets; NaN where there is none. No protocol here
-    /// has a slow-start threshold.
+    /// The window that limits what is outstanding or leaves at once, packets, or what a rate sends in a round-trip time;
+    /// NaN where there is neither. No protocol here has a slow-start threshold.
     pub fn window(&self) -> Window {
         let cwnd = self.cwnd();
         let ssthresh = if cwnd.is_nan() { f64::NAN } else { f64::INFINITY };
