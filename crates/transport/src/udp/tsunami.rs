@@ -48,11 +48,10 @@ use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Kind, Report, SimPacket};
 use std::collections::{BTreeSet, VecDeque};
 
-/// 100 %, in thousandths of a per cent.
+/// A share of 1 in thousandths of a per cent.
 const WHOLE: f64 = 100_000.0;
 /// Thousandths of a per cent for a share of 1 of blocks asked for: half of what the unit says.
 const ERROR_OF_SHARE: f64 = 500.0 * 100.0;
-const PER_PERCENT: f64 = 1000.0;
 const FIRST: f64 = 3.0;
 const GREATEST_S: f64 = 0.01;
 const HISTORY: f64 = 0.25;
@@ -86,9 +85,9 @@ pub const ROW: Row<Sender, Receiver> = Row {
             TARGET,
             Parameter::number(
                 "error_rate",
-                7.5,
-                (0.0, 99.0),
-                "%",
+                0.075,
+                (0.0, 0.99),
+                "",
                 "error rate above which the server slows down (E)",
             ),
             Parameter::number(
@@ -132,7 +131,7 @@ impl Control {
         let least_s = f64::from(8 * config.mss_bytes) / (BPS_PER_MBPS * p.number(TARGET.name));
         let least_s = least_s.max(config.line_s());
         Control {
-            threshold: PER_PERCENT * p.number("error_rate"),
+            threshold: WHOLE * p.number("error_rate"),
             slower: p.number("slower"),
             faster: p.number("faster"),
             least_s,
