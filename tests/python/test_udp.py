@@ -14,6 +14,8 @@ from longfat.errors import ScenarioError
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 
+OVER_UDP = [row["name"] for row in registry.rows("algorithms") if row["transport"] != "tcp"]
+
 
 def scenario(algorithm: Any, **options: Any) -> dict[str, Any]:
     flow = {"algorithm": algorithm, "rtt": "40 ms"} | options
@@ -47,7 +49,7 @@ def refusal(algorithm: Any, **options: Any) -> str:
         ("ecn", True),
     ],
 )
-@pytest.mark.parametrize("algorithm", ["udt", "runat", "cbr", "onoff"])
+@pytest.mark.parametrize("algorithm", OVER_UDP)
 def test_options_of_tcp_are_refused_by_name(algorithm: str, option: str, value: Any) -> None:
     told = refusal(algorithm, **{option: value})
     assert told.startswith(f'x.toml: flow.0: {option} does not go with "{algorithm}", which is not TCP; ')
@@ -70,6 +72,19 @@ def test_rates_and_times_need_units_and_come_back_as_written() -> None:
     assert written == read
 
 
+def test_the_parameters_of_blasts_have_units_too() -> None:
+    sabul = {"name": "sabul", "least_period": "12 us"}
+    tsunami = {"name": "tsunami", "target_rate": "1 Gbit/s", "error_rate": 0.05}
+    read = Scenario.from_dict(scenario(sabul)), Scenario.from_dict(scenario(tsunami))
+    assert read[0].flow[0].algorithm.parameters == {"least_period": pytest.approx(12e-6)}
+    assert read[1].flow[0].algorithm.parameters == {"target_rate": 1000.0, "error_rate": 0.05}
+    assert 'rbudp.rate = 50: a rate needs a unit; accepted: "50 Mbit/s"' in refusal(
+        {"name": "rbudp", "rate": 50}
+    )
+    told = refusal({"name": "rbudp", "rate": "200 Mbit/s"})
+    assert "is above the host's own link" in told
+
+
 def test_a_rate_above_the_access_rate_is_refused_with_both_rates() -> None:
     told = refusal({"name": "cbr", "rate": "200 Mbit/s"})
     assert told == (
@@ -78,7 +93,7 @@ def test_a_rate_above_the_access_rate_is_refused_with_both_rates() -> None:
     )
 
 
-@pytest.mark.parametrize("algorithm", ["udt", "runat", "cbr", "onoff"])
+@pytest.mark.parametrize("algorithm", OVER_UDP)
 def test_a_scenario_with_its_defaults_filled_in_is_read_again(algorithm: str) -> None:
     full = Scenario.from_dict(scenario(algorithm)).filled()
     again = Scenario.from_toml(full.to_toml())
@@ -89,6 +104,7 @@ def test_a_scenario_with_its_defaults_filled_in_is_read_again(algorithm: str) ->
 def test_rows_say_what_carries_an_algorithm() -> None:
     carried = {row["name"]: row["transport"] for row in registry.rows("algorithms")}
     assert (carried["sack"], carried["udt"], carried["runat"]) == ("tcp", "udp", "udp")
+    assert {carried[name] for name in ("sabul", "rbudp", "tsunami")} == {"udp"}
     assert (carried["cbr"], carried["onoff"]) == ("datagrams", "datagrams")
     for row in registry.rows("algorithms"):
         if row["transport"] != "tcp":

@@ -173,6 +173,9 @@ fn any_flow() -> impl Strategy<Value = Value> {
         Just(("udt", json!({"variant": "draft"}))),
         default("runat"),
         default("cadpc"),
+        default("sabul"),
+        Just(("rbudp", json!({"rate": 0.8, "payload": 0.05}))),
+        default("tsunami"),
         Just(("cbr", json!({"rate": 0.7}))),
         Just(("onoff", json!({"rate": 0.9, "on": 0.2, "off": 0.3, "periods": "exponential"}))),
     ];

@@ -30,10 +30,19 @@ fn tcp() -> Vec<(String, Value)> {
     algorithms().flat_map(|row| variants(row.name, row.parameters)).collect()
 }
 
-/// Algorithms that repair losses: TCP, and reliable transports over UDP.
+/// Algorithms that repair losses: TCP, and reliable transports over UDP. A rate that the user sets is below that of any
+/// host's own link.
 fn reliable() -> Vec<(String, Value)> {
-    let over_udp = protocols().filter(|row| row.reliable);
-    tcp().into_iter().chain(over_udp.flat_map(|row| variants(row.name, row.parameters))).collect()
+    let over_udp = protocols().filter(|row| row.reliable).flat_map(|row| {
+        let has_rate = row.parameters.iter().any(|p| p.name == "rate");
+        variants(row.name, row.parameters).into_iter().map(move |(name, mut parameters)| {
+            if has_rate {
+                parameters["rate"] = json!(4.0);
+            }
+            (name, parameters)
+        })
+    });
+    tcp().into_iter().chain(over_udp).collect()
 }
 
 fn is_reliable(algorithm: &Value) -> bool {

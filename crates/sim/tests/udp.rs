@@ -149,3 +149,89 @@ fn a_rate_above_the_host_s_own_link_is_refused_before_the_run() {
         "flows[0].parameters: cbr.rate = 30 Mbit/s is not accepted; give at most the 20 Mbit/s of the host's own link"
     );
 }
+
+/// A flow with a round trip of 100 ms between hosts whose links are faster than the path.
+fn far(one: Value) -> Value {
+    with(one, json!({"rtt_s": 0.1, "access_rate_bps": 1e10}))
+}
+
+/// One flow on 1 Gbit/s and 100 ms with a buffer of one BDP, where this share of packets is lost, from `from_s` on.
+fn on_a_long_fat_path(one: Value, loss: f64, from_s: f64, to_s: f64) -> Outcome {
+    let mut plan = dumbbell(1e9, 8333, to_s, vec![far(one)]);
+    plan["links"][0]["loss"] = json!({"kind": "random", "probability": loss});
+    run(&with(plan, json!({"window_s": [from_s, to_s]})))
+}
+
+#[test]
+fn blasts_fill_a_long_fat_path_that_loses_a_packet_in_a_thousand() {
+    let rbudp = over_udp("1", "rbudp", json!({"rate": 990.0, "payload": 1024.0}));
+    let tsunami = over_udp("1", "tsunami", json!({"target_rate": 950.0}));
+    for one in [rbudp, tsunami] {
+        let outcome = on_a_long_fat_path(one, 1e-3, 10.0, 30.0);
+        let (flow, link) = (&outcome.summary.flows[0], &outcome.summary.links[0]);
+        assert!(link.utilization > 0.95, "{}: {}", flow.algorithm, link.utilization);
+        // what the path lost is all that went twice
+        assert!(flow.spurious_retransmits == 0 && flow.loss_ratio < 0.0012, "{flow:?}");
+    }
+}
+
+#[test]
+fn the_time_of_a_blast_is_that_of_its_packets_and_a_round_trip_for_each_bitmap() {
+    // with T = S / B (1 + L + L^2 ...) + rounds RTT; of S / 1448 packets, about L^k of them are in blast k + 1
+    for (bytes, blasts) in [(10_000_000_u64, 2.0), (100_000_000, 2.0), (2_000_000_000, 3.0)] {
+        let one = over_udp("1", "rbudp", json!({"rate": 990.0}));
+        let outcome = on_a_long_fat_path(with(one, json!({"bytes": bytes})), 1e-3, 0.0, 30.0);
+        let flow = &outcome.summary.flows[0];
+        let sending_s = 8.0 * bytes as f64 / (990e6 * 1448.0 / 1500.0) * 1.001;
+        let predicted_s = 0.1 + sending_s + 0.1 * blasts;
+        let took_s = flow.completed_s.expect("it ends");
+        assert!((took_s / predicted_s - 1.0).abs() < 0.02, "{bytes}: {took_s} s, not {predicted_s} s");
+        assert_eq!(flow.congestion_events as f64, blasts - 1.0);
+    }
+}
+
+#[test]
+fn sabul_fills_a_path_until_losses_reach_its_limit_of_a_thousandth() {
+    // it adds a packet each SYN without losses and gives a ninth for the losses of a round trip, so at n packets a SYN
+    // the two meet where (RTT + 1 / (100 n L)) 100 exp(-n L) = n / 9: n = 137 at L = .001, 164 Mbit/s before a decrease
+    for (loss, least, most) in [(0.0, 0.75, 0.9), (1e-5, 0.75, 0.95), (1e-3, 0.11, 0.18)] {
+        let outcome = on_a_long_fat_path(over_udp("1", "sabul", json!({})), loss, 10.0, 60.0);
+        let used = outcome.summary.links[0].utilization;
+        assert!((least..most).contains(&used), "{loss}: {used}");
+    }
+    // the earlier rule falls by a hundredth without losses and grows by half a microsecond with one
+    let outcome = on_a_long_fat_path(over_udp("1", "sabul", json!({"variant": "mimd"})), 1e-3, 10.0, 60.0);
+    let used = outcome.summary.links[0].utilization;
+    assert!((0.42..0.5).contains(&used), "{used}");
+}
+
+#[test]
+fn tsunami_slows_down_only_above_fifteen_hundredths_of_losses() {
+    // 7.5 % of the client's error rate are 15 % of the blocks: at 20 % lost it slows down, at 10 % it does not
+    for (loss, slows) in [(0.1, false), (0.2, true)] {
+        let outcome =
+            on_a_long_fat_path(over_udp("1", "tsunami", json!({"target_rate": 400.0})), loss, 10.0, 60.0);
+        let events = outcome.summary.flows[0].congestion_events;
+        assert_eq!(events > 10, slows, "{loss}: {events}");
+    }
+}
+
+#[test]
+fn tcp_beside_a_blast_loses_the_path() {
+    let own = beside_a_gigabit(flow("new", "sack"));
+    for other in [
+        over_udp("new", "sabul", json!({})),
+        over_udp("new", "rbudp", json!({"rate": 990.0, "payload": 1024.0})),
+        over_udp("new", "tsunami", json!({"target_rate": 950.0})),
+    ] {
+        let left = beside_a_gigabit(other.clone());
+        assert!(left < 0.1 * own, "{}: {left} beside it, {own} beside its own kind", other["algorithm"]);
+    }
+}
+
+/// Goodput of an established standard TCP after another flow has joined, bit/s, on 1 Gbit/s and 100 ms.
+fn beside_a_gigabit(other: Value) -> f64 {
+    let flows = vec![far(flow("old", "sack")), with(far(other), json!({"start_s": 10.0}))];
+    let plan = with(dumbbell(1e9, 8333, 60.0, flows), json!({"window_s": [30.0, 60.0]}));
+    run(&plan).summary.flows[0].goodput_bps
+}

@@ -25,7 +25,8 @@ pub enum Kind {
     Syn,
     /// The answer to a connection request.
     SynAck,
-    /// Tells the receiver that its acknowledgement has arrived (UDT's ACK2).
+    /// Tells the receiver of a transport over UDP that its report has arrived (UDT's ACK2), or carries another message
+    /// of its sender.
     AckAck,
     /// Sent by one network element to another (XCP-i requests, probes).
     Control,

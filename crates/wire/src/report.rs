@@ -1,8 +1,8 @@
-//! What receivers of rate-based transports over UDP report to their senders.
+//! What the ends of rate-based transports over UDP tell each other beside data.
 
-use longfat_units::Interval;
+use longfat_units::{Interval, Time};
 
-/// A receiver's report, carried by a packet of kind `Ack`.
+/// One message. Those from the receiver travel in packets of kind `Ack`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Report {
     /// What an acknowledgement of UDT carries besides its cumulative number.
@@ -11,6 +11,35 @@ pub enum Report {
     Missing(Vec<(u64, u64)>),
     /// What the receiver of PTP queries has found out about the path.
     Ptp(PtpReport),
+    /// All packets before this one have arrived: SABUL's ACK, and Tsunami's request to stop.
+    Arrived(u64),
+    /// The receiver's clock has ticked (SABUL's SYN).
+    Tick,
+    /// The error rate that Tsunami's client sees, in thousandths of a per cent.
+    ErrorRate(f64),
+    /// Tsunami's client wants everything from this block on again.
+    Restart(u64),
+    /// One segment of RBUDP's bitmap of a payload.
+    Bitmap {
+        /// Ranges [start, end) of packets that have not arrived, among those that this segment covers.
+        missing: Vec<(u64, u64)>,
+        /// Whether it is the last segment of the bitmap.
+        last: bool,
+        /// When the DONE left that it answers (the timestamp that TCP echoes, RFC 7323).
+        asked_at: Time,
+    },
+    /// RBUDP's DONE, from the sender in a packet of kind `AckAck`: this blast of the payload is over.
+    Done {
+        /// The number of the blast since the connection opened.
+        blast: u64,
+        /// The payload's packets, [start, end).
+        payload: (u64, u64),
+    },
+    /// The type of a block of Tsunami that is not an original, in the packet of the block itself.
+    Block {
+        /// The file's last block (TERMINATE); otherwise a retransmission that was asked for.
+        last: bool,
+    },
 }
 
 /// What an acknowledgement of UDT carries besides its cumulative number (draft-gg-udt-03, section 2, type

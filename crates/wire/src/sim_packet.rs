@@ -52,7 +52,7 @@ pub struct Extra {
     pub explicit: Option<Explicit>,
     /// What accompanies that header.
     pub trail: Trail,
-    /// A report from the receiver of a rate-based transport.
+    /// What an end of a rate-based transport over UDP tells the other.
     pub report: Option<Box<Report>>,
     /// A message from one network element to another.
     pub message: Option<Box<Message>>,

@@ -178,10 +178,12 @@ class AlgorithmSpec:
         return self.custom or registry.find("algorithms", self.name).get("random", False)
 
     def rate_bps(self) -> float | None:
-        """The rate of a source that does not react to the network; None for all others."""
-        if self.transport != "datagrams":
+        """The rate that the user sets, of whatever has one and is not TCP; None for all others."""
+        if self.transport == "tcp":
             return None
         row = registry.find("algorithms", self.name)
+        if "rate" not in (parameter["name"] for parameter in row["parameters"]):
+            return None
         return RATE.parse(registry.write_parameters(row, self.filled().parameters)["rate"])
 
 

@@ -128,7 +128,7 @@ class Network:
         return loaded.model_copy(update={"rtt": None})
 
     def check_sources(self) -> None:
-        """ValueError if a source that does not react to the network is faster than its host's link."""
+        """ValueError if a source whose rate the user sets is faster than its host's link."""
         for key, part in self.parts.items():
             sent = self.loaded(part, key) if not isinstance(part, Flow) else part
             rate_bps = sent.algorithm.rate_bps()

@@ -30,7 +30,8 @@ pub trait SendingEnd {
     fn on_timer(&mut self, now: Time, out: &mut dyn FnMut(SimPacket));
     /// When it next wants [`SendingEnd::on_timer`].
     fn wake(&self) -> Time;
-    /// The window that limits what is outstanding or leaves at once, packets; NaN where there is none.
+    /// The window that limits what is outstanding or leaves at once, packets. A reliable protocol that limits its rate
+    /// alone gives what it sends in a round-trip time at that rate; NaN where there is neither.
     fn cwnd(&self) -> f64 {
         f64::NAN
     }

@@ -55,6 +55,9 @@ transports! {
     Runat(runat::Sender, runat::Receiver): runat;
     Source(cbr::Source, cbr::Counter): cbr, onoff;
     Cadpc(cadpc::Sender, cadpc::Receiver): cadpc;
+    Sabul(sabul::Sender, sabul::Receiver): sabul;
+    Rbudp(rbudp::Sender, rbudp::Receiver): rbudp;
+    Tsunami(tsunami::Sender, tsunami::Receiver): tsunami;
 }
 
 impl Sender {
@@ -99,8 +102,8 @@ impl Sender {
         self.books().done
     }
 
-    /// The window that limits what is outstanding or leaves at once, packets; NaN where there is none. No protocol here
-    /// has a slow-start threshold.
+    /// The window that limits what is outstanding or leaves at once, packets, or what a rate sends in a round-trip time;
+    /// NaN where there is neither. No protocol here has a slow-start threshold.
     pub fn window(&self) -> Window {
         let cwnd = self.cwnd();
         let ssthresh = if cwnd.is_nan() { f64::NAN } else { f64::INFINITY };

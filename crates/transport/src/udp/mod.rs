@@ -4,16 +4,21 @@
 //!
 //! `row` and `end` say what a protocol is; the protocols use those two and never the list.
 
+mod arrivals;
 pub mod cadpc;
 pub mod cbr;
+mod channel;
 mod end;
 mod ends;
 pub mod onoff;
 mod periods;
+pub mod rbudp;
 mod row;
 pub mod runat;
+pub mod sabul;
 #[cfg(test)]
 mod testing;
+pub mod tsunami;
 pub mod udt;
 
 pub use ends::{Protocol, Receiver, Sender, find, protocols};
