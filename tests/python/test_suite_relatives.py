@@ -1,4 +1,4 @@
-"""The suite of the relatives: arithmetic against cases worked out by hand, and what is special about its runs."""
+"""The relatives: arithmetic against cases worked out by hand, and what is special about the suite's runs."""
 
 import pytest
 
