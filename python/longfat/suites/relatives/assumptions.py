@@ -214,6 +214,20 @@ ASSUMPTIONS = (
         ("CAD-1", "CAD-2", "CAD-3"),
     ),
     Assumption(
+        "sabul-rate",
+        "SABUL's library has two laws of its rate.",
+        (
+            Reading("library", "That of its code.", "the authors' library: `processFeedback`", Change()),
+            Reading(
+                "mimd",
+                "The earlier one, which its comments keep.",
+                "plausible because the paper of 2003 may describe the earlier library",
+                Change(algorithms={"sabul": {"variant": "mimd"}}),
+            ),
+        ),
+        ("SAB-1", "SAB-2", "SAB-3"),
+    ),
+    Assumption(
         "losses-beside",
         "Does the path that a blast shares with TCP lose packets at random?",
         (
