@@ -6,7 +6,7 @@ from longfat.suites.relatives import networks
 from longfat.suites.relatives.assumptions import ASSUMPTIONS
 from longfat.suites.relatives.blast_rules import predicted_mbps
 from longfat.suites.relatives.experiments import EXPERIMENTS
-from longfat.suites.relatives.reduction import sharing_s
+from longfat.suites.relatives.reduction import Row, sharing_s
 
 RUNS = {experiment.name: experiment.runs("quick") for experiment in EXPERIMENTS}
 
@@ -97,3 +97,10 @@ def test_even_sizes_keep_the_mean_of_the_heavy_ones():
         assert means[1] == pytest.approx(means[0], rel=1e-3)
         payload = {"rcp": 1436, "xcp": 1428, "sack": 1448}[run.coordinates["system"]]
         assert means[0] == pytest.approx(25 * payload, rel=1e-3)
+
+
+def test_a_flow_is_found_by_its_whole_name_before_its_prefix():
+    names = [f"{number}" for number in range(1, 11)]
+    row = Row({"bin_s": 1.0, "names": names, "queue": [0.0], "rates_mbps": [[float(name)] for name in names]})
+    assert row.rates_mbps((0.0, 1.0), "1") == [1.0]
+    assert row.rate_mbps((0.0, 1.0)) == 55.0

@@ -101,7 +101,9 @@ class Row:
         self.names: list[str] = list(row["names"])
 
     def among(self, prefix: str = "") -> list[int]:
-        """Returns the positions of the flows with this prefix."""
+        """Returns the position of the flow of that name, or of all flows with this prefix."""
+        if prefix in self.names:
+            return [self.names.index(prefix)]
         return [index for index, name in enumerate(self.names) if name.startswith(prefix)]
 
     def edges_s(self) -> tuple[float, ...]:
