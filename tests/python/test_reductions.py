@@ -74,6 +74,18 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
         scenario(40, flows("stcp", bytes="4 MB"), bottleneck={"loss": {"every": 500}}),
         scenario(20, flows("hstcp", "hstcp")[::-1]),
     ),
+    "relatives": (
+        scenario(
+            8,
+            [*flows("sack", "udt", bytes="1 MB"), {"name": "udp-1", **flows("cubic")[0]}],
+            bottleneck={"loss": 1e-3},
+        ),
+        {
+            "duration": "10 s",
+            "bottleneck": {"rate": "5 Mbit/s", "buffer": "20 packets", "router": "xcp"},
+            "background": [{**SHORT, "algorithm": "xcp", "load": "50 %"}],
+        },
+    ),
     "screen": (scenario(20, flows("cubic", "sack")),),
     "sweep": (scenario(10, flows("htcp", "sack"), background=[WEB]),),
 }

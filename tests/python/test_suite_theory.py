@@ -92,8 +92,11 @@ def test_rtt_unfairness_is_the_thesis_formula_and_one_for_cubic():
 
 
 def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_their_own(monkeypatch):
-    names = ("sack", "udt", "cbr", "xcp", "new-one")
-    rows = [{"name": name, "linux_module": None, "explicit": name == "xcp"} for name in names]
+    carried = {"sack": "tcp", "udt": "udp", "cbr": "datagrams", "rbudp": "udp", "cadpc": "udp", "xcp": "tcp"}
+    rows = [
+        {"name": name, "linux_module": None, "explicit": name == "xcp", "transport": transport}
+        for name, transport in {**carried, "new-one": "tcp"}.items()
+    ]
     monkeypatch.setattr(registry, "rows", lambda kind: rows)
     assert theory_settings.controlled() == ("sack", "udt", "new-one")
     assert theory_settings.windowed() == ("sack", "new-one")

@@ -14,10 +14,10 @@ from longfat.words import Mode
 
 THESIS = citations.LOPEZ2008
 
-WITHOUT_CONTROL = frozenset({"cbr", "onoff"})
+WITHOUT_CONTROL = frozenset({"cbr", "onoff", "rbudp"})
 """Senders without congestion control; this suite is not about them."""
-OVER_UDP = frozenset({"udt", "runat"})
-"""Senders with a rate instead of a window; they have no response function in packets per round trip."""
+GUIDED = frozenset({"cadpc"})
+"""Senders that routers guide with packets of their own; their data carry no explicit header."""
 
 
 def controlled() -> tuple[str, ...]:
@@ -26,12 +26,16 @@ def controlled() -> tuple[str, ...]:
     Explicit-rate senders are left out: a drop-tail path tells nothing about them.
     """
     rows = (row for row in registry.rows("algorithms") if not row.get("explicit", False))
-    return tuple(row["name"] for row in rows if row["name"] not in WITHOUT_CONTROL)
+    return tuple(row["name"] for row in rows if row["name"] not in WITHOUT_CONTROL | GUIDED)
 
 
 def windowed() -> tuple[str, ...]:
-    """Returns the algorithms of `controlled` that have a window."""
-    return tuple(name for name in controlled() if name not in OVER_UDP)
+    """Returns the algorithms of `controlled` over TCP.
+
+    Those over UDP have a rate instead of a window, and no response function in packets per round trip.
+    """
+    over_udp = {row["name"] for row in registry.rows("algorithms") if row.get("transport") == "udp"}
+    return tuple(name for name in controlled() if name not in over_udp)
 
 
 def has(name: str) -> bool:
