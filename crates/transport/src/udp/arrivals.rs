@@ -43,9 +43,10 @@ impl Arrivals {
         self.missing.first().copied().unwrap_or(self.next)
     }
 
-    /// How many have arrived.
-    pub(super) fn count(&self) -> u64 {
-        self.next - self.missing.len() as u64
+    /// How many have arrived. The one that ends the payload may be short, so it counts after all others.
+    pub(super) fn count(&self, end: u64) -> u64 {
+        let early = self.in_order() < end && end.checked_sub(1).is_some_and(|last| !self.lacks(last));
+        self.next - self.missing.len() as u64 - u64::from(early)
     }
 
     /// Whether this one is missing.
@@ -82,7 +83,11 @@ mod tests {
         let mut a = Arrivals::default();
         assert_eq!(a.take(&data(0)), Some(0..0));
         assert_eq!(a.take(&data(4)), Some(1..4));
-        assert_eq!((a.in_order(), a.count(), a.lacks(2), a.lacks(4), a.lacks(5)), (1, 2, true, false, true));
+        assert_eq!(
+            (a.in_order(), a.count(u64::MAX), a.lacks(2), a.lacks(4), a.lacks(5)),
+            (1, 2, true, false, true)
+        );
+        assert_eq!((a.count(5), a.count(6)), (1, 2));
         assert_eq!(a.take(&data(2)), Some(0..0));
         assert_eq!(a.take(&data(2)), None);
         assert_eq!((a.duplicates, a.received_bytes), (1, 6000));

@@ -274,6 +274,8 @@ impl SendingEnd for Sender {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     arrivals: Arrivals,
+    /// One past the last packet; never reached by endless flows.
+    end: u64,
     outbox: Outbox,
     /// Bytes of a segment of the bitmap.
     segment_bytes: u64,
@@ -285,6 +287,7 @@ impl Receiver {
     fn new(config: &Config) -> Self {
         Receiver {
             arrivals: Arrivals::default(),
+            end: Books::new(config).end,
             outbox: Outbox::new(config),
             segment_bytes: u64::from(config.mss_bytes),
             blast: 0,
@@ -333,7 +336,7 @@ impl ReceivingEnd for Receiver {
     }
 
     fn delivered(&self) -> u64 {
-        self.arrivals.count()
+        self.arrivals.count(self.end)
     }
 
     fn received_bytes(&self) -> u64 {

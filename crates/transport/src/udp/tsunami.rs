@@ -369,6 +369,8 @@ struct Pending {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     arrivals: Arrivals,
+    /// One past the last packet; never reached by endless flows.
+    end: u64,
     outbox: Outbox,
     /// Requests of a segment.
     segment: usize,
@@ -392,6 +394,7 @@ impl Receiver {
         let blocks = BPS_PER_MBPS * p.number(TARGET.name) * ON_WIRE_S / f64::from(8 * config.mss_bytes);
         Receiver {
             arrivals: Arrivals::default(),
+            end: Books::new(config).end,
             outbox: Outbox::new(config),
             segment: (config.mss_bytes / REQUEST_BYTES).max(1) as usize,
             on_wire: blocks as u64,
@@ -503,7 +506,7 @@ impl ReceivingEnd for Receiver {
     }
 
     fn delivered(&self) -> u64 {
-        self.arrivals.count()
+        self.arrivals.count(self.end)
     }
 
     fn received_bytes(&self) -> u64 {
