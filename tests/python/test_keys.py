@@ -17,12 +17,12 @@ import longfat
 from longfat import _core
 from longfat.live.check import KERNELS_OWN
 from longfat.report.columns import METRICS
-from longfat.runs.plan import build
+from longfat.runs.plan import NEWER_PARAMETERS, build
 from longfat.scenario.background import Bulk, Onoff, Short, Surge, Web
 from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.model import Scenario
-from longfat.scenario.named import TCP_OPTIONS
+from longfat.scenario.named import TCP_OPTIONS, RouterSpec
 from longfat.scenario.override import override
 from longfat.scenario.topology import Link, Node
 from longfat.scenario.transport import Transport
@@ -69,6 +69,8 @@ TRANSPORT: dict[str, Any] = {
     "sack": False,
     "loss_detection": "tahoe",
     "recovery": "prr",
+    "timeout_reductions": "each",
+    "first_reduction": "half",
     "cwnd_moderation": True,
     "rtt_samples": "last",
     "host_tick": "1 ms",
@@ -77,6 +79,7 @@ TRANSPORT: dict[str, Any] = {
     "rto_min": "1 s",
     "rto_min_of": "timeout",
     "rto_tick": "10 ms",
+    "backoff_until": "new-segment",
     "initial_rto": "3 s",
     "timestamps": False,
     "ecn": True,
@@ -245,6 +248,18 @@ def test_plans_stay_what_they_are_so_that_stored_runs_are_found() -> None:
         "a stored run is found by its plan: leave a new key out of the plan where it has its default "
         "(runs/plan.py); a new scenario gets a line in plans.txt"
     )
+
+
+def test_plans_leave_newer_parameters_out_at_the_registry_s_defaults_and_nowhere_else() -> None:
+    for kind, newer in NEWER_PARAMETERS.items():
+        assert newer.items() <= RouterSpec(kind).filled().parameters.items()
+        planned = [
+            build(Scenario.from_dict(DUMBBELL | {"bottleneck": DUMBBELL["bottleneck"] | {"router": router}}))
+            for router in (kind, *({"kind": kind, **dict.fromkeys(newer, on)} for on in (False, True)))
+        ]
+        found = [next(link["router"] for link in plan["links"] if link["router"]) for plan in planned]
+        assert found[0] == found[1]
+        assert found[2] == found[0] | dict.fromkeys(newer, "true")
 
 
 def test_every_key_of_a_summary_has_a_heading_or_a_place_in_the_documentation() -> None:

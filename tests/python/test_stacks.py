@@ -200,6 +200,22 @@ def test_a_stack_holds_what_differs_from_the_defaults(stack: stacks.Stack) -> No
             assert getattr(given, setting.key) != getattr(plain, setting.key), setting.key
 
 
+def test_ns_2_halves_at_first_in_its_own_agents_and_not_in_the_modules_of_linux() -> None:
+    found = {
+        name: Scenario.from_dict(flow(algorithm=name, stack="ns-2")).flow[0]
+        for name in ("newreno", "hstcp", "xcp", "cubic", "vegas")
+    }
+    assert {name: part.first_reduction for name, part in found.items()} == {
+        "newreno": "half",
+        "hstcp": "half",
+        "xcp": "half",
+        "cubic": "own",
+        "vegas": "own",
+    }
+    assert {part.timeout_reductions for part in found.values()} == {"each"}
+    assert {part.backoff_until for part in found.values()} == {"new-segment"}
+
+
 @pytest.mark.parametrize("name", stacks.NAMES)
 @pytest.mark.parametrize("algorithm", TCP)
 def test_every_tcp_algorithm_runs_on_every_stack(name: str, algorithm: str) -> None:

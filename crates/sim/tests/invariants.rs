@@ -129,12 +129,18 @@ fn options() -> impl Strategy<Value = Value> {
             Just("immediate")
         ],
     );
-    (rtt, host, acknowledging, window, recovery).prop_map(|(rtt, host, acknowledging, window, recovery)| {
+    let ns2 = (
+        prop_oneof![2 => Just("once"), 1 => Just("each")],
+        prop_oneof![2 => Just("own"), 1 => Just("half")],
+        prop_oneof![2 => Just("sample"), 1 => Just("new-segment")],
+    );
+    (rtt, host, acknowledging, window, recovery, ns2).prop_map(|(rtt, host, acknowledging, window, recovery, ns2)| {
         json!({"interrupt_moderation_s": host.4, "send_jitter_s": host.5, "rtt_s": rtt, "host_tick_s": host.0, "access_rate_bps": host.1, "rto_min_s": host.2, "ecn": host.3,
             "delayed_ack": acknowledging.0, "delayed_ack_timeout_s": acknowledging.1,
             "byte_counting": acknowledging.2, "initial_window": window.0, "initial_ssthresh": window.1,
             "max_window": window.2, "slow_start": window.3, "sack": recovery.0,
-            "loss_detection": recovery.1, "recovery": recovery.2})
+            "loss_detection": recovery.1, "recovery": recovery.2,
+            "timeout_reductions": ns2.0, "first_reduction": ns2.1, "backoff_until": ns2.2})
     })
 }
 

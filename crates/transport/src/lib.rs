@@ -37,6 +37,8 @@ pub mod udp;
 pub use echoing::{Echoing, Mirror};
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Recovery;
-pub use rtt::{RtoConfig, RtoMinOf, RttEstimator, RttSamples};
+pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
-pub use sender::{Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters};
+pub use sender::{
+    FirstReduction, Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters, TimeoutReductions,
+};

@@ -44,6 +44,19 @@ pub enum RtoMinOf {
     Timeout,
 }
 
+/// What ends the backoff of the retransmission timeout when packets carry timestamps. In JSON: `sample` or
+/// `new-segment`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackoffUntil {
+    /// The next sample, which any acknowledgement of new data gives (RFC 6298, section 5).
+    #[default]
+    Sample,
+    /// The acknowledgement of the first segment that was new after the last loss or timeout (ns-2,
+    /// ts_resetRTO_ false). Without timestamps Karn's rule does that in any case.
+    NewSegment,
+}
+
 /// How the retransmission timeout follows from the round-trip times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RtoConfig {
@@ -55,13 +68,16 @@ pub struct RtoConfig {
     pub min_of: RtoMinOf,
     /// The clock that the timer counts by: samples and timeouts are whole ticks. Zero for an exact clock.
     pub tick: Interval,
+    /// What ends the backoff.
+    pub backoff_until: BackoffUntil,
 }
 
 impl RtoConfig {
     /// The default but for its floor.
     pub const fn with_min(min: Interval) -> Self {
         let initial = Interval::from_millis(1000);
-        RtoConfig { initial, min, min_of: RtoMinOf::Margin, tick: Interval::ZERO }
+        let backoff_until = BackoffUntil::Sample;
+        RtoConfig { initial, min, min_of: RtoMinOf::Margin, tick: Interval::ZERO, backoff_until }
     }
 }
 
@@ -165,6 +181,15 @@ impl RttEstimator {
         }
         self.base = self.base.min(rtt);
         self.backoff = 0;
+        rtt
+    }
+
+    /// [`RttEstimator::sample`], but the backoff stays.
+    #[cold]
+    pub fn sample_backed_off(&mut self, from: Time, to: Time) -> Interval {
+        let kept = self.backoff;
+        let rtt = self.sample(from, to);
+        (0..kept).for_each(|_| self.back_off());
         rtt
     }
 
@@ -308,6 +333,20 @@ mod tests {
         assert_eq!(r.rto(), ms(60_000.0));
         took(&mut r, 100.0);
         assert!(r.rto() <= first);
+    }
+
+    #[test]
+    fn a_sample_may_leave_the_timeout_backed_off() {
+        let mut r = RttEstimator::new(&RtoConfig::with_min(Interval::ZERO));
+        took(&mut r, 100.0);
+        (0..3).for_each(|_| r.back_off());
+        assert_eq!(r.rto(), ms(8.0 * 300.0));
+        // SRTT = 105, RTTVAR = 47.5, as in RFC 6298's second sample: the timeout is 295, eight times that
+        let from = Time::ZERO + ms(2000.0);
+        assert_eq!(r.sample_backed_off(from, from + ms(140.0)), ms(140.0));
+        assert_eq!((r.srtt(), r.rto(), r.is_backed_off()), (ms(105.0), ms(8.0 * 295.0), true));
+        took(&mut r, 105.0);
+        assert!(!r.is_backed_off() && r.rto() < ms(295.0), "{:?}", r.rto());
     }
 
     #[test]

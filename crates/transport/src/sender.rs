@@ -17,8 +17,8 @@ use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
-use crate::{RttEstimator, RttSamples, Scoreboard};
-pub use config::SenderConfig;
+use crate::{BackoffUntil, RttEstimator, RttSamples, Scoreboard};
+pub use config::{FirstReduction, SenderConfig, TimeoutReductions};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, SimPacket};
@@ -64,8 +64,11 @@ pub struct Sender {
     /// Kept for algorithms that ask for sending times, and without timestamps.
     ages: Option<Box<Ages>>,
     times: SendingTimes,
-    /// Without timestamps: the segment that gives the next round-trip time, unless it is sent twice.
+    /// Without timestamps: the segment that gives the next round-trip time, unless it is sent twice. With them:
+    /// the one that may end the backoff.
     timed: u64,
+    /// Each acknowledgement of new data gives a sample, which ends the backoff.
+    samples_each: bool,
     /// Kept for RACK-TLP.
     rack: Option<Box<RackTlp>>,
     /// `ages` or `rack` is kept.
@@ -115,6 +118,7 @@ impl Sender {
         let keeps_ages =
             times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last || !config.timestamps;
         let by_time = config.loss_detection == LossDetection::Rack;
+        let samples_each = config.timestamps;
         Sender {
             wants_samples: controller.wants_samples(),
             explicit: controller.has_explicit(),
@@ -132,6 +136,7 @@ impl Sender {
             ages: keeps_ages.then(Box::default),
             times,
             timed: 0,
+            samples_each,
             rack: by_time.then(Box::default),
             keeps_times: keeps_ages || by_time,
             duplicates: 0,
@@ -307,6 +312,7 @@ impl Sender {
         if now >= self.rto_at {
             if self.phase == Phase::SynSent {
                 self.rtt.back_off();
+                self.hold_backoff();
                 self.window.cwnd = 1.0; // RFC 5681, section 3.1: a lost request leaves an initial window of one
                 self.quick_start = None;
                 return self.send_syn(now, out);
@@ -341,7 +347,11 @@ impl Sender {
         self.rto_at = Time::NEVER;
         // without timestamps nobody knows which request was answered (Karn)
         if self.config.timestamps || !self.rtt.is_backed_off() {
-            self.rtt.sample(packet.stamp, now);
+            if self.config.timestamps && !self.samples_each {
+                self.rtt.sample_backed_off(packet.stamp, now);
+            } else {
+                self.rtt.sample(packet.stamp, now);
+            }
             self.allow_probe();
         }
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
@@ -362,10 +372,10 @@ impl Sender {
         let mut sample = None;
         if cumulative > 0 {
             newly = self.board.advance(packet.seq);
-            if self.config.timestamps {
+            if self.samples_each {
                 sample = Some(self.rtt.sample(packet.stamp, now));
             } else {
-                sample = self.time_one(now, packet.seq);
+                sample = self.time_one(now, packet);
             }
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         }
@@ -435,11 +445,28 @@ impl Sender {
         }
     }
 
+    /// After a timeout samples leave the backoff alone, if it lasts until a new segment is acknowledged.
+    fn hold_backoff(&mut self) {
+        if self.config.timestamps && self.config.rto.backoff_until == BackoffUntil::NewSegment {
+            self.samples_each = false;
+            self.timed = self.next;
+        }
+    }
+
     /// Without timestamps one segment is timed at once, as in RFC 6298, section 3: its acknowledgement gives a
-    /// sample if it was sent once. The next segment to be sent is timed then.
+    /// sample if it was sent once. The next segment to be sent is timed then. With timestamps, while the backoff
+    /// is held, each acknowledgement gives a sample, and that of this segment ends the backoff.
     #[cold]
-    fn time_one(&mut self, now: Time, up_to: u64) -> Option<Interval> {
-        if up_to <= self.timed {
+    fn time_one(&mut self, now: Time, packet: &SimPacket) -> Option<Interval> {
+        if self.config.timestamps {
+            self.samples_each = packet.seq > self.timed;
+            return Some(if self.samples_each {
+                self.rtt.sample(packet.stamp, now)
+            } else {
+                self.rtt.sample_backed_off(packet.stamp, now)
+            });
+        }
+        if packet.seq <= self.timed {
             return None;
         }
         let sent = self.ages.as_ref().and_then(|ages| ages.sent_once(self.timed));

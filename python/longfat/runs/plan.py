@@ -68,8 +68,14 @@ def _link(link: ResolvedLink) -> Plan:
     return {"name": link.name, **ends, "rate_bps": float(link.rate), "delay_s": link.delay_s, **rest}
 
 
+NEWER_PARAMETERS = {"xcp": {"restarts": "false"}}
+"""Parameters of routers that are younger than stored runs. Plans leave them out at these, their defaults."""
+
+
 def _element(spec: Element) -> Plan:
-    return {"kind": spec.kind, **spec.parameters}
+    newer = NEWER_PARAMETERS.get(spec.kind, {})
+    given = {name: value for name, value in spec.parameters.items() if newer.get(name) != value}
+    return {"kind": spec.kind, **given}
 
 
 def _limit(limit: Limit) -> Plan:
@@ -122,6 +128,9 @@ NEWER_KEYS = {
     "cwnd_moderation": "cwnd_moderation",
     "ssthresh_cache": "ssthresh_cache",
     "slow_start_limit": "slow_start_limit",
+    "timeout_reductions": "timeout_reductions",
+    "first_reduction": "first_reduction",
+    "backoff_until": "backoff_until",
 }
 """Transport keys that are younger than stored runs, with their names in the plan."""
 

@@ -109,6 +109,7 @@ TCP_OPTIONS = frozenset(
     | {"timestamps", "initial_rto", "rto_tick", "rto_min_of"}
     | {"loss_detection"}
     | {"send_jitter"}
+    | {"timeout_reductions", "first_reduction", "backoff_until"}
 )
 """Keys of a flow that mean nothing to transports over UDP."""
 

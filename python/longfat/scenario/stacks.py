@@ -292,12 +292,32 @@ NS_2 = Stack(
             "immediate",
             "tcp/tcp-sack1.cc, dupack_action: slowdown halves cwnd at once, and pipe_ says what may be sent",
         ),
+        Setting(
+            "timeout_reductions",
+            "each",
+            "tcp/tcp.cc, timeout: slowdown sets ssthresh at every timeout, in a recovery and after another "
+            "timeout too; so do tcp/tcp-vegas.cc, timeout, and tcp/tcp-linux.cc, enter_loss",
+        ),
+        Setting(
+            "first_reduction",
+            None,
+            "tcp/tcp.cc, slowdown: half of cwnd if first_decrease_ is 1, if cwnd_ < ssthresh_, or if "
+            "last_cwnd_action_ is CWND_ACTION_TIMEOUT; windowOption_ 8 is HighSpeed TCP. Agent/TCP/Linux and "
+            "agents from elsewhere have their own",
+            dict.fromkeys(("sack", "newreno", "reno", "tahoe", "hstcp", "xcp", "xcp-r"), "half"),
+        ),
         Setting("initial_rto", "3 s", "ns-default.tcl: rtxcur_init_ 3.0"),
         Setting("rto_tick", "10 ms", "ns-default.tcl: tcpTick_ 0.01"),
         Setting(
             "rto_min_of",
             "timeout",
             "tcp/tcp.cc, rtt_timeout: minrto_ 0.2 bounds the whole timeout before the backoff",
+        ),
+        Setting(
+            "backoff_until",
+            "new-segment",
+            "ns-default.tcl: ts_resetRTO_ false; tcp/tcp.cc, newack: t_backoff_ becomes 1 with the ACK of "
+            "rtt_seq_, the first new segment since reset_rtx_timer",
         ),
     ),
     (
@@ -309,6 +329,8 @@ NS_2 = Stack(
         "A SACK block takes no bytes in ns-2: its ACKs always have 40.",
         "Vegas, HSTCP (windowOption_ 8) and the others have their own parameters in ns-2.",
         "Before 2.32 the timeout had no bound of 60 s.",
+        "Within a recovery by an echoed mark, a timeout leaves ssthresh alone in ns-2; here it halves it.",
+        "A timeout is never undone in ns-2 (frto_enabled_ is 0); here it can be, with timestamps.",
     ),
 )
 

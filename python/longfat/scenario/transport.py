@@ -83,6 +83,10 @@ class Transport(Part):
     """How the window shrinks in SACK recovery."""
     cwnd_moderation: Switch = False
     """At dubious ACKs the window is at most three segments above those in flight, as in Linux 2.6."""
+    timeout_reductions: Literal["once", "each"] = "once"
+    """Which timeouts reduce ssthresh: only one that begins a loss episode, or each one, as in ns-2."""
+    first_reduction: Literal["own", "half"] = "own"
+    """The first reduction, and those in slow-start and by timeouts: the algorithm's own, or to half."""
     rtt_samples: Literal["echoed", "last"] = "echoed"
     """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
     timestamps: Switch = True
@@ -99,6 +103,8 @@ class Transport(Part):
     """What `rto_min` bounds: the margin above the smoothed RTT (Linux), or the whole timeout (RFC 6298)."""
     rto_tick: Tick = 0.0
     """The clock of the retransmission timer: RTTs and timeouts are whole ticks. With 0 it is exact."""
+    backoff_until: Literal["sample", "new-segment"] = "sample"
+    """With timestamps, what ends the timer's backoff: the next RTT sample, or a new segment's ACK (ns-2)."""
     initial_rto: InitialRto = 1.0  # RFC 6298, section 2.1
     """The retransmission timeout before the first RTT sample."""
     ecn: Switch = False

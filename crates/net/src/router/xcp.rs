@@ -19,7 +19,7 @@
 //! | alpha | 0.4 | of the spare capacity | SIGCOMM 2002, section 3.5 | none |
 //! | beta | 0.226 | of the queue | SIGCOMM 2002, section 3.5 | none |
 //! | gamma | 0.1 | of the traffic | SIGCOMM 2002, section 3.5 | none |
-//! | interval at first | 0.05 | s | chosen here | until a round-trip time is known |
+//! | interval at first | 0.05 | s | INITIAL_Te_VALUE in ns-2's xcp/xcpq.h | until a round-trip time is known; `restarts`: again after an interval without one |
 //! | interval's range | 0.001 .. 1 | s | draft-falk-xcp-spec-03, its router in ns-2 | none |
 //! | least wait for Q | 0.002 | s | draft-falk-xcp-spec-03, its router in ns-2 | waits d less the queue, not half of that |
 
@@ -58,6 +58,11 @@ pub const ROW: Router = Router {
                 (0.0, 1.0),
                 "of the traffic",
                 "how much at least changes hands in an interval",
+            ),
+            Parameter::flag(
+                "restarts",
+                false,
+                "an interval without round-trip times sets the next one back to 50 ms",
             ),
         ],
         style: None,
@@ -142,6 +147,7 @@ impl Sums {
 #[derive(Clone, Debug)]
 pub struct Xcp {
     gains: Gains,
+    restarts: bool,
     sums: Sums,
     /// d.
     mean_rtt_s: f64,
@@ -162,6 +168,7 @@ impl Xcp {
     pub fn build(p: &Parameters) -> Self {
         Xcp {
             gains: Gains { alpha: p.number("alpha"), beta: p.number("beta"), gamma: p.number("gamma") },
+            restarts: p.flag("restarts"),
             sums: Sums::default(),
             mean_rtt_s: FIRST_INTERVAL_S,
             scale: (0.0, 0.0),
@@ -184,6 +191,9 @@ impl Xcp {
             self.scale = (self.left.positive / sums.by_window, self.left.negative / sums.carried);
         } else {
             (self.left, self.scale) = (Budget::default(), (0.0, 0.0));
+            if self.restarts {
+                self.mean_rtt_s = FIRST_INTERVAL_S;
+            }
         }
         self.began = now;
         self.ends = now + Interval::from_secs_f64(self.mean_rtt_s);

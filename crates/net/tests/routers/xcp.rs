@@ -5,6 +5,7 @@ use crate::setup::{Tally, carrying, setup};
 use longfat_net::Element;
 use longfat_net::router::find;
 use longfat_net::router::xcp::{Gains, Sums};
+use longfat_units::parameters::Value;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Kind, Packet, SimPacket, Xcp};
 use proptest::prelude::*;
@@ -202,5 +203,25 @@ proptest! {
         // at least a tenth of the traffic changes hands, or is given or taken in all
         prop_assert!(shuffled + net.abs() >= 0.1 * bytes * (1.0 - 1e-9));
         prop_assert!(shuffled == 0.0 || shuffled + net.abs() <= 0.1 * bytes * (1.0 + 1e-9));
+    }
+}
+
+#[test]
+fn an_interval_without_packets_may_set_the_next_one_back_to_fifty_milliseconds() {
+    // The first interval lasts 50 ms and finds a round trip of 200 ms; the second, of 200 ms, is empty. What arrives at
+    // 251 ms gives feedback once the third is over: at 300 ms, or at 450 ms without the rule.
+    for (restarts, third_ms) in [("false", 200), ("true", 50)] {
+        let given = [("restarts".to_owned(), Value::Word(restarts.to_owned()))];
+        let mut router = find("xcp").unwrap().instance(setup(8.0 * CAPACITY, 1 << 20), &given).unwrap();
+        let mut tally = Tally::default();
+        let packets = vec![carrying(0, 1000, 20_000.0, 0.2); 10];
+        let mut at = |ms: u64| {
+            let now = Time::ZERO + Interval::from_millis(ms);
+            tally.run_to(router.as_mut(), now);
+            cross(router.as_mut(), &mut tally, now, &packets).iter().sum::<f64>()
+        };
+        assert_eq!((at(0), at(251)), (0.0, 0.0), "{restarts}");
+        let end = 250 + third_ms;
+        assert!(at(end - 1) == 0.0 && at(end + 1) > 0.0, "{restarts}");
     }
 }

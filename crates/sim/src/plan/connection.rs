@@ -4,7 +4,9 @@ use super::distribution::DistributionPlan;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
 use longfat_transport::cc::{self, Algorithm, CongestionControl, LossDetection, Parameters, Value};
 use longfat_transport::udp;
-use longfat_transport::{Recovery, RtoConfig, RtoMinOf, RttSamples};
+use longfat_transport::{
+    BackoffUntil, FirstReduction, Recovery, RtoConfig, RtoMinOf, RttSamples, TimeoutReductions,
+};
 use longfat_units::{Distribution, Interval, Rate, Time};
 use longfat_wire::RateCode;
 use serde::Deserialize;
@@ -89,6 +91,16 @@ pub struct ConnectionPlan {
     pub loss_detection: Option<LossDetection>,
     /// How the window shrinks during SACK recovery.
     pub recovery: Recovery,
+    /// Which timeouts reduce ssthresh. Plans leave out this and the next two where they are the default, as with
+    /// [`ConnectionPlan::rtt_samples`].
+    #[serde(default)]
+    pub timeout_reductions: TimeoutReductions,
+    /// How far early reductions and those by a timeout go.
+    #[serde(default)]
+    pub first_reduction: FirstReduction,
+    /// What ends the backoff of the retransmission timeout.
+    #[serde(default)]
+    pub backoff_until: BackoffUntil,
     /// Bound the window to the segments in flight + 3 at dubious acknowledgements.
     #[serde(default)]
     pub cwnd_moderation: bool,
@@ -204,6 +216,7 @@ impl ConnectionPlan {
             initial: self.initial_rto_s.map_or(usual.initial, Interval::from_secs_f64),
             min_of: self.rto_min_of,
             tick: Interval::from_secs_f64(self.rto_tick_s),
+            backoff_until: self.backoff_until,
             ..usual
         }
     }

@@ -6,6 +6,31 @@ use crate::reduction::Recovery;
 use crate::{RtoConfig, RttSamples};
 use longfat_units::Interval;
 use longfat_wire::FlowId;
+use serde::Deserialize;
+
+/// Which timeouts reduce ssthresh. In JSON: `once` or `each`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutReductions {
+    /// One that begins an episode. A timeout within a recovery, and those that follow a timeout before it is
+    /// repaired, leave ssthresh alone (RFC 5681, section 3.1; Linux).
+    #[default]
+    Once,
+    /// Each one, also within an episode (ns-2, TcpAgent::timeout).
+    Each,
+}
+
+/// How far early reductions and those by a timeout go. In JSON: `own` or `half`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstReduction {
+    /// As far as the algorithm says, like all others.
+    #[default]
+    Own,
+    /// To half of the window, whatever the algorithm's factor is: the first reduction of a connection, each one
+    /// in slow-start, and each one by a timeout (ns-2, TcpAgent::slowdown, first_decrease_).
+    Half,
+}
 
 /// How a sender behaves.
 #[derive(Clone, Debug)]
@@ -39,6 +64,10 @@ pub struct SenderConfig {
     pub loss_detection: LossDetection,
     /// How the window shrinks during recovery with SACK.
     pub recovery: Recovery,
+    /// Which timeouts reduce ssthresh.
+    pub timeout_reductions: TimeoutReductions,
+    /// How far early reductions and those by a timeout go.
+    pub first_reduction: FirstReduction,
     /// Bound the window to the segments in flight + 3 at each dubious acknowledgement outside of recovery: one
     /// with SACK blocks (without SACK: a duplicate) or a mark, and each until a recovery or a timeout is over, the last one
     /// included (Linux 2.6, tcp_moderate_cwnd).

@@ -1,10 +1,11 @@
 //! Loss detection and recovery: when segments count as lost, how the window moves meanwhile, and when
 //! recovery ends.
 
+use super::config::{FirstReduction, TimeoutReductions};
 use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
 use crate::cc::LossDetection;
-use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes};
+use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::{Episode, Recovery};
 use longfat_units::Time;
 use longfat_wire::SimPacket;
@@ -120,11 +121,20 @@ impl Sender {
             srtt: self.rtt.srtt(),
             base_rtt: self.rtt.base(),
         };
+        let before = self.window;
         self.controller.on_congestion(&event, &mut self.window);
         self.check("on_congestion", now);
+        if self.config.first_reduction == FirstReduction::Half && self.halves(cause, &before) {
+            self.window.ssthresh = 0.5 * before.cwnd;
+        }
         self.window.ssthresh = self.window.ssthresh.max(LEAST_SSTHRESH);
         self.counters.congestion_events += 1;
         self.announce_reduction = true;
+    }
+
+    /// Whether a reduction is the connection's first, in slow-start, or by a timeout.
+    fn halves(&self, cause: Cause, before: &Window) -> bool {
+        self.counters.congestion_events == 0 || cause == Cause::Timeout || before.in_slow_start()
     }
 
     pub(super) fn begin_recovery(&mut self, now: Time, newly: u64) {
@@ -228,7 +238,7 @@ impl Sender {
         self.counters.timeouts += 1;
         self.note(now, Happened::Timeout);
         // Within an episode that has already found a loss, ssthresh stays (RFC 5681, section 3.1, for
-        // consecutive timeouts; Linux also for a timeout in recovery)
+        // consecutive timeouts; Linux also for a timeout in recovery), unless each timeout reduces it
         if matches!(self.phase, Phase::Open | Phase::Reducing) {
             let before = self.window;
             self.congestion(now, Cause::Timeout);
@@ -236,8 +246,12 @@ impl Sender {
                 self.limit_after_quick_start();
             }
             self.before_timeout = self.config.timestamps.then_some((now, before));
+        } else if self.config.timeout_reductions == TimeoutReductions::Each {
+            self.congestion(now, Cause::Timeout);
+            self.before_timeout = None; // algorithms can undo one reduction
         }
         self.rtt.back_off();
+        self.hold_backoff();
         match self.rack {
             Some(_) => self.restart_by_time(now),
             None => self.restart(),

@@ -4,7 +4,8 @@
 use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples, Sender, SenderConfig, SenderCounters,
+    FirstReduction, Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples, Sender,
+    SenderConfig, SenderCounters, TimeoutReductions,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -40,6 +41,8 @@ pub fn config() -> SenderConfig {
         slow_start_limit: 2.0,
         loss_detection: LossDetection::Sack,
         recovery: Recovery::RateHalving,
+        timeout_reductions: TimeoutReductions::Once,
+        first_reduction: FirstReduction::Own,
         cwnd_moderation: false,
         host_tick: Interval::ZERO,
         tick_phase: Interval::ZERO,

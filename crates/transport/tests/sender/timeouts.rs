@@ -1,8 +1,8 @@
 //! The retransmission timer.
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::LossDetection;
-use longfat_transport::{Happened, SenderConfig};
+use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, LossDetection, Window};
+use longfat_transport::{FirstReduction, Happened, Recovery, SenderConfig, TimeoutReductions};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
 
@@ -145,4 +145,87 @@ fn a_loss_among_what_was_sent_after_a_timeout_is_an_event_of_its_own() {
     path.run_to(at_ms(RTT_MS * 40));
     let c = path.counters();
     assert_eq!((c.timeouts, c.congestion_events), (1, 2), "{c:?}");
+}
+
+/// An algorithm that keeps 60 % of its window at a reduction, and grows in slow-start only.
+struct Mild;
+
+impl CongestionControl for Mild {
+    fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
+        if w.in_slow_start() {
+            w.slow_start(ack.acked);
+        }
+    }
+    fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+        w.ssthresh = 0.6 * w.cwnd;
+    }
+}
+
+fn mild() -> Controller {
+    Controller::Custom(Box::new(Mild))
+}
+
+#[test]
+fn each_timeout_may_reduce_ssthresh_also_in_recovery_and_after_another_timeout() {
+    // four segments of a flight of forty are lost, whenever they are sent: the timer expires in the recovery that
+    // halves the window to 20, and again when the window is 1
+    for (reductions, halved, events) in
+        [(TimeoutReductions::Once, [20.0, 20.0, 20.0], 1), (TimeoutReductions::Each, [20.0, 10.0, 2.0], 3)]
+    {
+        let lost = |s: &Sent| s.packet.kind == Kind::Data && (40..44).contains(&s.packet.seq);
+        let config = SenderConfig {
+            timeout_reductions: reductions,
+            loss_detection: LossDetection::NewReno,
+            ..steady(40.0)
+        };
+        let mut path = Path::new(config, constant()).losing(lost).start();
+        path.run_until_counted(|c| c.congestion_events == 1);
+        let mut ssthresh = vec![path.ssthresh()];
+        for timeouts in 1..=2 {
+            path.run_until_counted(|c| c.timeouts == timeouts);
+            ssthresh.push(path.ssthresh());
+        }
+        assert_eq!(ssthresh, halved, "{reductions:?}");
+        assert_eq!((path.cwnd(), path.counters().congestion_events), (1.0, events), "{reductions:?}");
+    }
+}
+
+#[test]
+fn the_first_reduction_those_in_slow_start_and_those_by_timeouts_may_leave_half() {
+    // the first loss, the second, and a timeout
+    let after = |first_reduction| {
+        let config = SenderConfig { first_reduction, recovery: Recovery::Immediate, ..steady(40.0) };
+        let lost =
+            |s: &Sent| s.packet.kind == Kind::Data && s.earlier == 0 && [40, 200].contains(&s.packet.seq);
+        let mut silence = silent(2950, 100_000);
+        let mut path = Path::new(config, mild()).losing(move |s| lost(s) || silence(s)).start();
+        let mut left = Vec::new();
+        for count in 1..=2 {
+            path.run_until_counted(|c| c.congestion_events == count);
+            left.push(path.ssthresh());
+        }
+        path.run_until_counted(|c| c.timeouts == 1);
+        left.push(path.ssthresh());
+        left
+    };
+    assert_eq!(after(FirstReduction::Own), [24.0, 0.6 * 24.0, 0.6 * (0.6 * 24.0)]);
+    assert_eq!(after(FirstReduction::Half), [20.0, 12.0, 6.0]);
+    // below ssthresh, and not the first: a loss of data sent after a timeout, whose flight of eight was all that the
+    // receiver's window allowed
+    let in_slow_start = |first_reduction| {
+        let lost = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 34 && s.earlier == 0;
+        let mut silence = silent(350, 450);
+        let recovery = Recovery::Immediate;
+        let config = SenderConfig { first_reduction, recovery, max_window: 8.0, ..steady(20.0) };
+        let mut path = Path::new(config, mild()).losing(move |s| silence(s) || lost(s)).start();
+        path.run_until_counted(|c| c.timeouts == 1);
+        let mut before = path.cwnd();
+        while path.counters().congestion_events < 2 {
+            before = path.cwnd();
+            path.run_one_event();
+        }
+        (before, path.ssthresh())
+    };
+    assert_eq!(in_slow_start(FirstReduction::Own), (8.0, 0.6 * 8.0));
+    assert_eq!(in_slow_start(FirstReduction::Half), (8.0, 4.0));
 }

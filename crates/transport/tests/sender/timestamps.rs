@@ -3,7 +3,7 @@
 
 use crate::path::{HEADER, MSS, Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, LossDetection, Window, find};
-use longfat_transport::{RtoConfig, RtoMinOf, RttSamples, SenderConfig};
+use longfat_transport::{BackoffUntil, RtoConfig, RtoMinOf, RttSamples, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
 use std::sync::{Arc, Mutex};
@@ -88,6 +88,40 @@ fn without_timestamps_the_backoff_lasts_until_a_segment_that_was_sent_once_is_ac
     };
     assert_eq!(rto(steady(40.0)), (true, false));
     assert_eq!(rto(plain(steady(40.0))), (true, true), "only retransmissions were acknowledged");
+}
+
+#[test]
+fn with_timestamps_the_backoff_may_last_until_a_new_segment_is_acknowledged() {
+    let silent = |s: &Sent| (at_ms(450)..at_ms(3000)).contains(&s.at);
+    let rto = RtoConfig { backoff_until: BackoffUntil::NewSegment, ..config().rto };
+    for detection in ALL {
+        let config = SenderConfig { rto, loss_detection: detection, ..steady(40.0) };
+        let mut path = Path::new(config, standard()).losing(silent).start();
+        path.run_to(at_ms(3000));
+        let (sent, srtt) = (path.sent.iter().map(|s| s.packet.seq).max(), path.sender.rtt().srtt());
+        let new = 1000 * (sent.expect("it sent") + 1);
+        let mut held = 0;
+        while path.sender.acked_bytes() <= new {
+            assert!(path.sender.rtt().is_backed_off(), "{detection:?} {held}");
+            held += usize::from(path.sender.acked_bytes() < new);
+            path.run_one_event();
+        }
+        assert!(held > 40 && !path.sender.rtt().is_backed_off(), "{detection:?} {held}");
+        assert!(path.sender.rtt().srtt().as_ns().abs_diff(srtt.as_ns()) < 1_000_000, "samples count");
+    }
+}
+
+#[test]
+fn with_timestamps_a_request_that_was_sent_twice_may_leave_the_backoff_until_data_are_acknowledged() {
+    for (backoff_until, after) in [(BackoffUntil::Sample, false), (BackoffUntil::NewSegment, true)] {
+        let rto = RtoConfig { backoff_until, ..config().rto };
+        let lost = |s: &Sent| s.packet.kind == Kind::Syn && s.earlier == 0;
+        let mut path = Path::new(SenderConfig { rto, ..config() }, standard()).losing(lost).start();
+        path.run_to(at_ms(1000 + RTT_MS));
+        assert_eq!((path.sender.rtt().srtt(), path.sender.rtt().is_backed_off()), (ms(RTT_MS), after));
+        path.run_to(at_ms(1000 + 2 * RTT_MS));
+        assert!(!path.sender.rtt().is_backed_off());
+    }
 }
 
 #[test]

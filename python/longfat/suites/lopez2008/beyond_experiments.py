@@ -19,6 +19,7 @@ from longfat.suites.lopez2008.settings import (
     THREE_RTT_MS,
     THREE_S,
     VBE_BUFFER,
+    XCP_ROUTER,
     datagrams,
     dumbbell,
     flow,
@@ -111,7 +112,7 @@ def ack_losses(mode: Mode) -> list[Run]:
                 {
                     "rate": f"{THREE_MBPS} Mbit/s",
                     "buffer": "100 % BDP",
-                    "router": "xcp",
+                    "router": dict(XCP_ROUTER),
                     **({"ack_loss": loss} if loss else {}),
                 },
                 [flow(name, f"{name}-{number}", THREE_RTT_MS) for number in (1, 2, 3)]
@@ -135,7 +136,7 @@ def hundred(mode: Mode) -> list[Run]:
             {"rtts": name},
             dumbbell(
                 f"{MANY} XCP flows, {name}",
-                {"rate": "1000 Mbit/s", "buffer": f"{VBE_BUFFER} packets", "router": "xcp"},
+                {"rate": "1000 Mbit/s", "buffer": f"{VBE_BUFFER} packets", "router": dict(XCP_ROUTER)},
                 [flow("xcp", f"xcp-{number + 1}", rtt_ms) for number, rtt_ms in enumerate(rtts)],
                 duration_s=MANY_S,
                 repeat=repeat,

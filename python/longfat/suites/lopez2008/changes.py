@@ -118,21 +118,24 @@ def datagrams_leave(left: Mapping[float, Steps]) -> Rewrite:
 
 
 def router(kind: str, /, **keys: Any) -> Rewrite:
-    """Returns a change of the parameters of every router of a kind."""
+    """Returns a change of the parameters of every router of a kind. One whose value is None is removed."""
 
     def rewrite(document: Document) -> Document:
         for link in _links(document):
             if _kind(link) == kind:
                 given = link["router"]
-                link["router"] = {**(given if isinstance(given, dict) else {"kind": given}), **keys}
+                link["router"] = updated(given if isinstance(given, dict) else {"kind": given}, keys)
         return document
 
     return rewrite
 
 
 def classes(controls: str) -> Rewrite:
-    """Returns a change of XCP routers to ns-2's queues for XCP and for others."""
-    change = router("xcp", **{**CLASSES, "controls": controls})
+    """Returns a change of XCP routers to ns-2's queues for XCP and for others.
+
+    The law within takes no parameters, so an interval without packets does not set it back.
+    """
+    change = router("xcp", **{**CLASSES, "controls": controls, "restarts": None})
 
     def rewrite(document: Document) -> Document:
         for link in _links(document):

@@ -53,6 +53,7 @@ from longfat.suites.lopez2008.settings import (
     VCP_MBPS,
     VCP_RTTS_MS,
     VCP_S,
+    XCP_ROUTER,
     ZOOM_S,
     ZOOM_SAMPLE_S,
     Steps,
@@ -176,7 +177,11 @@ def zoom(mode: Mode) -> list[Run]:
 
 def unaware_bottleneck(mode: Mode) -> list[Run]:
     """Fig. 4.2: TCP on drop-tail, XCP on XCP routers, XCP where the bottleneck is no XCP router."""
-    cases = {"a": ("newreno", None, None), "b": ("xcp", "xcp", "xcp"), "c": ("xcp", None, "xcp")}
+    cases = {
+        "a": ("newreno", None, None),
+        "b": ("xcp", XCP_ROUTER, XCP_ROUTER),
+        "c": ("xcp", None, XCP_ROUTER),
+    }
     return [
         run(
             {"case": case},
@@ -213,7 +218,7 @@ def peering(mode: Mode) -> list[Run]:
         )
         for case, links, hops in (
             ("clouds", networks.peering(networks.ORACLE), 6),
-            ("all XCP", networks.line("xcp", "xcp"), 4),
+            ("all XCP", networks.line(XCP_ROUTER, XCP_ROUTER), 4),
         )
         for repeat in repeats(mode)
     ]
@@ -305,7 +310,7 @@ def formula(mode: Mode) -> list[Run]:
             {"protocol": name},
             dumbbell(
                 f"two RTTs, {name}",
-                {"rate": f"{FORMULA_MBPS} Mbit/s", "buffer": "1000 packets", "router": "xcp"},
+                {"rate": f"{FORMULA_MBPS} Mbit/s", "buffer": "1000 packets", "router": dict(XCP_ROUTER)},
                 [flow(name, f"{name}-{rtt}", rtt) for rtt in FORMULA_RTTS_MS],
                 duration_s=FORMULA_S,
                 repeat=repeat,

@@ -54,6 +54,9 @@ TITLES = {
     "vcp": "VCP",
 }
 
+XCP_ROUTER: dict[str, Any] = {"kind": "xcp", "restarts": True}
+"""ns-2's XCP router: after an interval without packets the next one has 50 ms (xcp/xcpq.cc, Te_timeout)."""
+
 SMALL_START_S = 0.1
 """Starts are drawn from this time, so that repeats differ."""
 REPEATS: dict[Mode, int] = {"quick": 1, "full": 5}
@@ -151,6 +154,12 @@ COMMON_SETTINGS = (
     Setting("hosts", 'stack = "ns-2"; the sink acknowledges each segment', "ns-2's one-way agents"),
     Setting("TCP", "NewReno", "3.1.3.2; in chapters 4 and 6 " + CHOSEN_HERE),
     Setting("XCP", "Reno's recovery, no SACK", "ns-2's Agent/TCP/Reno/XCP"),
+    Setting(
+        "XCP's routers",
+        "a control interval of 50 ms after one without packets; not in XCP-i, XCP-TCP friendliness and two "
+        "queues",
+        "ns-2: xcp/xcpq.cc, Te_timeout",
+    ),
     Setting("HSTCP", "SACK, recovery ends at ssthresh", CHOSEN_HERE + ": ns-2's Sack1 with windowOption_ 8"),
     Setting(
         "repeats", f"5, over seeds: each start within {SMALL_START_S:g} s", CHOSEN_HERE + "; the thesis: one"
@@ -287,4 +296,6 @@ def run(coordinates: Mapping[str, Coordinate], document: Mapping[str, Any], mbps
 def router_of(protocol: str) -> dict[str, Any]:
     """Returns the router that a protocol needs beside the queue; none for TCP."""
     kind = protocol.split("-")[0]
-    return {"router": kind} if kind in ("xcp", "jetmax", "vcp") else {}
+    if kind == "xcp":
+        return {"router": dict(XCP_ROUTER)}
+    return {"router": kind} if kind in ("jetmax", "vcp") else {}

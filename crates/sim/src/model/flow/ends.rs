@@ -63,6 +63,8 @@ impl<'a> Carrier<'a> {
                     slow_start_limit: plan.slow_start_limit.unwrap_or(f64::INFINITY),
                     loss_detection,
                     recovery: plan.recovery,
+                    timeout_reductions: plan.timeout_reductions,
+                    first_reduction: plan.first_reduction,
                     cwnd_moderation: plan.cwnd_moderation,
                     host_tick: clock.tick,
                     tick_phase: clock.phase,
