@@ -76,7 +76,7 @@ def _even_sizes(document: Document) -> Document:
 ASSUMPTIONS = (
     Assumption(
         "acks",
-        "Which packets does a receiver over TCP acknowledge?",
+        "The papers do not say which packets a receiver over TCP acknowledges.",
         (
             Reading(
                 "every-second",
@@ -111,7 +111,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "buffers",
-        "How large are the buffers?",
+        "The papers do not say how large the buffers are.",
         (
             Reading("deep", "They hold one round-trip time.", CHOSEN_HERE + ": the usual rule", Change()),
             Reading(
@@ -124,7 +124,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "rtts",
-        "Do the round-trip times of like flows differ?",
+        "The papers do not say whether the round-trip times of like flows differ.",
         (
             Reading("equal", "They are equal.", CHOSEN_HERE + ": like flows in every respect", Change()),
             Reading(
@@ -152,7 +152,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "rcp-short-gains",
-        "RCP's sources have two pairs of gains; which did the runs of short flows have?",
+        "RCP's sources have two pairs of gains and do not say which the runs of short flows had.",
         (
             Reading("scripts", "alpha .1, beta 1.", SCRIPTS, Change()),
             Reading(
@@ -166,7 +166,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "sizes",
-        "How are the sizes of RCP's short flows distributed?",
+        "What could be read of RCP's papers does not say how the sizes of short flows are distributed.",
         (
             Reading(
                 "heavy",
@@ -201,7 +201,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "cadpc-gain",
-        "How large is the gain a of CADPC's law?",
+        "What could be read of CADPC's papers does not print the gain a of the law.",
         (
             Reading("half", "a = .5.", "from memory of the book, not verified", Change()),
             Reading(
@@ -229,7 +229,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "losses-beside",
-        "Does the path that a blast shares with TCP lose packets at random?",
+        "The papers do not say whether the path that a blast shares with TCP loses packets at random.",
         (
             Reading("none", "It does not.", CHOSEN_HERE + ": TCP alone must be able to use it", Change()),
             Reading(
