@@ -48,7 +48,7 @@ def test_whatever_ends_a_run_with_data_in_flight_nothing_is_left(end: signal.Sig
         time.sleep(1.0)  # windows have grown
         process.send_signal(end)
         _, err = process.communicate(timeout=10)
-    assert process.returncode in (-end, 130)
+    assert process.returncode in (-end, 128 + end)
     assert left.in_a_while() == []
     assert not names & own_algorithms("lf_ltcp")
     assert os.listdir("/sys/class/net") == devices
@@ -142,7 +142,8 @@ def test_a_program_that_the_verifier_rejects_is_a_line_and_leaves_only_its_log(t
     )
     assert ended.returncode == 2, ended.stderr
     assert len(ended.stderr.splitlines()) == 1, ended.stderr
-    for word in (str(file), "lf_ltcp", "verifier", str(tmp_path / "lf_ltcp.log")):
+    (log,) = (path for path in tmp_path.iterdir() if path.name not in ("objects", "short.toml"))
+    for word in (str(file), "lf_ltcp", "verifier", str(log)):
         assert word in ended.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"objects", "short.toml", "lf_ltcp.log"}
+    assert (log.name.startswith("lf_ltcp-"), log.suffix) == (True, ".log")
     assert own_algorithms("lf_") <= before

@@ -61,7 +61,7 @@ def test_whatever_ends_a_run_its_iperf3s_end_too(end: signal.Signals, tmp_path: 
         assert len(theirs) == 4  # a client and a server for each flow
         process.send_signal(end)
         process.communicate(timeout=10)
-    assert process.returncode in (-end, 130)
+    assert process.returncode in (-end, 128 + end)
     assert left.in_a_while() == []
     assert not [each for each in theirs if each.exists()]
 
