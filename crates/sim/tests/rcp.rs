@@ -6,7 +6,7 @@
 mod common;
 
 use common::clouds::net;
-use common::explicit::{self, dropped};
+use common::explicit::{self, assert_near, dropped};
 use common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
@@ -37,12 +37,6 @@ fn over(plan: &Value, from_s: f64, to_s: f64) -> Outcome {
 
 fn rates(outcome: &Outcome) -> Vec<f64> {
     outcome.summary.flows.iter().map(|f| f.throughput_bps).collect()
-}
-
-/// Asserts that each of these is within `tolerance` of the expected value.
-fn assert_near(rates: &[f64], expected: &[f64], tolerance: f64, what: &str) {
-    let near = rates.iter().zip(expected).all(|(r, e)| (r / e - 1.0).abs() < tolerance);
-    assert!(near && rates.len() == expected.len(), "{what}: {rates:.0?} instead of {expected:.0?}");
 }
 
 #[test]
