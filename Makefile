@@ -19,7 +19,7 @@ help:
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   a wheel with everything in it, and the source distribution, in dist/; wheel-test tries it"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
-	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too (needs ns2)"
+	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too; its thesis figures (needs ns2)"
 	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 12 random paths, 15 minutes, table there too"
 	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
@@ -108,6 +108,7 @@ validate-uml: setup
 
 validate-ns2: setup
 	$(BIN)/python benches/peers/agents.py --write
+	$(BIN)/python benches/peers/thesis.py
 
 # Finished live runs are kept in out/live and not repeated.
 validate-live: setup bpf

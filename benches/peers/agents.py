@@ -246,13 +246,13 @@ class Case:
         )
 
 
-def kept(command: list[str]) -> str:
-    """Returns what the command prints, or printed when it ran before.
+def kept(command: list[str], script: Path = SCRIPT) -> str:
+    """Returns what the command prints, or printed when it ran before with this script.
 
     Raises:
         PeerError: it failed or took too long.
     """
-    file = KEPT / hashlib.sha256(f"{command[2:]}{SCRIPT.read_text()}".encode()).hexdigest()[:16]
+    file = KEPT / hashlib.sha256(f"{command[2:]}{script.read_text()}".encode()).hexdigest()[:16]
     if file.exists():
         return file.read_text()
     try:
