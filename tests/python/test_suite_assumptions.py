@@ -199,6 +199,31 @@ def test_a_reading_that_changes_no_run_says_so_and_moves_nothing(entries):
     assert "1 changes none of its runs" in shown.getvalue()
 
 
+def test_of_many_pairs_the_first_that_reproduce_a_claim_are_named_and_the_others_counted(entries):
+    def pair(number, verdict):
+        changes = [{"assumption": "a", "reading": str(number)}, {"assumption": "b", "reading": "x"}]
+        return {
+            **{key: None for key in entries["TINY-D"]["readings"][0]},
+            "changes": changes,
+            "runs_changed": 1,
+            "verdict": verdict,
+            "turned": True,
+            "moved": True,
+            "value": 1.0,
+            "difference": 100.0 - number,
+        }
+
+    pairs = [pair(n, "reproduced") for n in range(15)] + [pair(n, "partly") for n in range(15, 20)]
+    entry = {**entries["TINY-D"], "pairs": pairs}
+    told = turns.summary(entry)
+    assert "Reproduced under 15 pairs: a: 0 + b: x, a: 1 + b: x, a: 2 + b: x and 12 more." in told
+    assert "5 other pairs change the verdict otherwise." in told
+    shown = io.StringIO()
+    Console(file=shown, width=200).print(turns.turns_table([entry]))
+    assert shown.getvalue().count("+ b: x") == turns.MOST_PAIRS
+    assert "8 pairs more, 8 of which turn it" in shown.getvalue()
+
+
 def test_the_error_of_a_difference_counts_the_repeats_of_both(entries):
     a = entries["TINY-A"]
     assert (a["repeats"], a["readings_repeats"]) == (3, 1)

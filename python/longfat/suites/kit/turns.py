@@ -25,7 +25,9 @@ OUTCOMES = {
 """Where a claim is reproduced, in words."""
 
 MOST_PAIRS = 12
-"""Pairs in a figure, those that do most; its table has all."""
+"""Most pairs in a figure and in the terminal: those that do most. The figure's table has all."""
+MOST_NAMED = 3
+"""Pairs that a sentence names."""
 
 Entry = Mapping[str, Any]
 
@@ -69,16 +71,33 @@ def summary(entry: Entry) -> str:
         return f"{_capital(base)} at the base. Nothing is open: {entry['closed']}"
     if entry["outcome"] == "reports":
         return "The paper prints no value to compare with, so there is no verdict."
-    turning = [item for item in _every(entry) if item["turned"]]
     groups: dict[str, list[str]] = {}
-    for item in turning:
-        groups.setdefault(item["verdict"], []).append(name(item))
-    turned = " ".join(f"{_capital(verdict)} under {', '.join(names)}." for verdict, names in groups.items())
+    for item in entry["readings"]:
+        if item["turned"]:
+            groups.setdefault(item["verdict"], []).append(name(item))
+    sentences = [f"{_capital(verdict)} under {', '.join(names)}." for verdict, names in groups.items()]
+    turned = " ".join([*sentences, *_of_pairs(entry["pairs"])])
     unmeasured = sum(item["verdict"] == "not measured" for item in _every(entry))
     are = "reading is" if unmeasured == 1 else "readings are"
     missing = f" {unmeasured} {are} not measured." if unmeasured else ""
     none = " It holds under none." if entry["outcome"] == "none" else ""
     return f"{_capital(base)} at the base. {turned or 'No reading turns it.'}{none}{missing}"
+
+
+def _of_pairs(pairs: Iterable[Entry]) -> Iterable[str]:
+    """Says how many pairs turn a claim, and names the first that reproduce it."""
+    turning = [item for item in _ordered(pairs) if item["turned"]]
+    good = [name(item) for item in turning if item["verdict"] == "reproduced"]
+    if good:
+        more = f" and {len(good) - MOST_NAMED} more" if len(good) > MOST_NAMED else ""
+        yield f"Reproduced under {_pairs(len(good))}: {', '.join(good[:MOST_NAMED])}{more}."
+    if other := len(turning) - len(good):
+        verb = "changes" if other == 1 else "change"
+        yield f"{_pairs(other, 'other ' if good else '')} {verb} the verdict otherwise."
+
+
+def _pairs(count: int, kind: str = "") -> str:
+    return f"{count} {kind}pair{'s' if count != 1 else ''}"
 
 
 def tornado(entry: Entry) -> Figure:
@@ -155,12 +174,14 @@ def _table(entry: Entry, readings: Iterable[Entry]) -> Table:
 
 
 def _effects(entry: Entry) -> list[str]:
-    """Returns a line for each reading that turns or moves a claim, and one that counts the others."""
+    """Returns lines on what turns or moves a claim: each reading, and the pairs that reproduce it."""
     if entry["closed"]:
         return [f"nothing is open: {entry['closed']}"]
     lines = []
     others = []
-    for item in _ordered(_every(entry)):
+    pairs = _ordered(entry["pairs"])
+    told = [item for item in pairs if item["turned"] and item["verdict"] == "reproduced"][:MOST_PAIRS]
+    for item in [*_ordered(entry["readings"]), *told]:
         if item["turned"] or item["moved"]:
             verdict = item["verdict"] if item["turned"] else "moved"
             lines.append(f"{name(item)}: {verdict}, {_value(item)[0]:.3g}")
@@ -174,6 +195,9 @@ def _effects(entry: Entry) -> list[str]:
         lines.append(f"{idle} {'changes' if idle == 1 else 'change'} none of its runs")
     if missing:
         lines.append(f"{missing} not measured")
+    if rest := len(pairs) - len(told):
+        turning = sum(item["turned"] for item in pairs) - len(told)
+        lines.append(f"{_pairs(rest)} {'more' if told else 'in all'}, {turning} of which turn it")
     return lines
 
 
