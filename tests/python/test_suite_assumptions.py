@@ -203,7 +203,7 @@ def test_of_many_pairs_the_first_that_reproduce_a_claim_are_named_and_the_others
     def pair(number, verdict):
         changes = [{"assumption": "a", "reading": str(number)}, {"assumption": "b", "reading": "x"}]
         return {
-            **{key: None for key in entries["TINY-D"]["readings"][0]},
+            **dict.fromkeys(entries["TINY-D"]["readings"][0]),
             "changes": changes,
             "runs_changed": 1,
             "verdict": verdict,
