@@ -1,17 +1,15 @@
-//! The interface of the two ends of any transport over UDP, and the parts that all senders share: accounting, the
-//! handshake and the pace.
+//! The interface of the two ends of any transport over UDP, and the parts that all senders share: accounting and the
+//! pace.
 //!
 //! | constant | value | source |
 //! |---|---|---|
-//! | handshake | 92 bytes | IP 20, UDP 8, header 16, information 48: draft-gg-udt-03, section 2; the same was chosen for RUNAT |
-//! | other control packets | 44 bytes and what they carry | IP 20, UDP 8, header 16: the same |
+//! | control packets | 44 bytes and what they carry | IP 20, UDP 8, header 16: draft-gg-udt-03, section 2 |
 
 use super::row::Config;
 use crate::sender::{Happened, SenderCounters};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, SimPacket};
 
-const HANDSHAKE_BYTES: u32 = 92;
 /// IP, UDP and UDT headers: the least size of a control packet.
 pub(super) const CONTROL_BYTES: u32 = 44;
 
@@ -71,14 +69,6 @@ pub trait ReceivingEnd {
     }
 }
 
-/// The phase of a reliable sender.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    Idle,
-    Connecting,
-    Open,
-}
-
 /// The books of a sender: what there is to send, and what has been sent.
 pub struct Books {
     pub(super) config: Config,
@@ -119,22 +109,6 @@ impl Books {
         let bytes = payload as u32 + self.config.header_bytes;
         out(SimPacket::new(Kind::Data, self.config.flow, seq, bytes, now));
     }
-
-    /// Sends a connection request.
-    pub(super) fn connect(&self, now: Time, out: Out) {
-        out(SimPacket::new(Kind::Syn, self.config.flow, 0, HANDSHAKE_BYTES, now));
-    }
-
-    pub(super) fn note(&mut self, now: Time, what: Happened, cwnd: f64) {
-        if let Some(log) = &mut self.log {
-            log.push((now, what, cwnd));
-        }
-    }
-}
-
-/// The response to a connection request.
-pub(super) fn accept(request: &SimPacket) -> SimPacket {
-    SimPacket::new(Kind::SynAck, request.flow, 0, HANDSHAKE_BYTES, request.stamp)
 }
 
 /// When the next packet may leave.

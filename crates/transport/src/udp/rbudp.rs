@@ -25,10 +25,9 @@
 
 use super::arrivals::{Arrivals, ranges};
 use super::channel::{Inbox, Outbox, carried, message};
-use super::end::{Books, Out, Pace, Phase, ReceivingEnd, SendingEnd, accept};
+use super::connection::{Connection, Reliable, accept};
+use super::end::{Books, Out, Pace, ReceivingEnd, SendingEnd};
 use super::row::{BPS_PER_MBPS, Config, RATE, Row};
-use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Kind, Report, SimPacket};
@@ -69,8 +68,7 @@ pub const ROW: Row<Sender, Receiver> = Row {
 /// The sending end.
 pub struct Sender {
     books: Books,
-    phase: Phase,
-    rtt: RttEstimator,
+    connection: Connection,
     inbox: Inbox,
     pace: Pace,
     /// Distance of two packets.
@@ -92,8 +90,6 @@ pub struct Sender {
     acked: u64,
     /// One past the last packet sent.
     sent: u64,
-    send_at: Time,
-    expire_at: Time,
 }
 
 impl Sender {
@@ -102,8 +98,7 @@ impl Sender {
         let packets = BYTES_PER_MIB * p.number("payload") / f64::from(config.mss_bytes);
         Sender {
             books: Books::new(config),
-            phase: Phase::Idle,
-            rtt: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
+            connection: Connection::new(config),
             inbox: Inbox::default(),
             pace: Pace::new(config),
             gap: Interval::from_secs_f64(gap_s),
@@ -116,8 +111,6 @@ impl Sender {
             missing: Vec::new(),
             acked: 0,
             sent: 0,
-            send_at: Time::NEVER,
-            expire_at: Time::NEVER,
         }
     }
 
@@ -139,31 +132,20 @@ impl Sender {
         if missing.is_empty() {
             return self.begin_payload(now);
         }
-        self.books.counters.congestion_events += 1;
-        self.books.note(now, Happened::Loss, self.cwnd());
+        self.count_congestion(now);
         self.blast = missing.into();
-    }
-
-    fn look_for_end(&mut self, now: Time) {
-        if self.acked >= self.books.end && !self.books.done {
-            self.books.done = true;
-            (self.send_at, self.expire_at) = (Time::NEVER, Time::NEVER);
-            if self.phase == Phase::Open {
-                self.books.note(now, Happened::Done, self.cwnd());
-            }
-        }
     }
 
     /// Sends what the rate allows now, and DONE after the last packet of a blast.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.send_at = Time::NEVER;
-        if self.phase != Phase::Open || self.books.done || self.waits {
+        self.connection.send_at = Time::NEVER;
+        if !self.connection.is_open() || self.books.done || self.waits {
             return;
         }
         while let Some((seq, end)) = self.blast.front_mut() {
             let due = self.pace.due(now);
             if due > now {
-                self.send_at = due;
+                self.connection.send_at = due;
                 return;
             }
             self.books.send(now, *seq, *seq < self.sent, out);
@@ -181,15 +163,19 @@ impl Sender {
     fn send_done(&mut self, now: Time, out: Out) {
         let done = Report::Done { blast: self.number, payload: self.payload };
         out(message(now, self.books.config.flow, DONE_BYTES, done));
-        self.expire_at = self.rtt.deadline(now);
+        self.connection.expire_at = self.connection.rtt.deadline(now);
+    }
+}
+
+impl Reliable for Sender {
+    fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
     }
 }
 
 impl SendingEnd for Sender {
     fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.rtt.deadline(now);
-        self.books.connect(now, out);
+        self.connection.request(now, out);
     }
 
     fn stop(&mut self, now: Time) {
@@ -200,61 +186,54 @@ impl SendingEnd for Sender {
             start < end
         });
         self.look_for_end(now);
-        if self.phase == Phase::Open && !self.books.done && !self.waits {
-            self.send_at = now; // DONE may be due
+        if self.connection.is_open() && !self.books.done && !self.waits {
+            self.connection.send_at = now; // DONE may be due
         }
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.rtt.sample(packet.stamp, now);
-                self.expire_at = Time::NEVER;
-                self.books.note(now, Happened::Connected, self.cwnd());
-                self.begin_payload(now);
-            }
-            (Kind::Ack, Phase::Open) => {
-                for report in self.inbox.take(packet, out) {
-                    let Report::Bitmap { missing, last, asked_at } = report else { continue };
-                    if core::mem::take(&mut self.unanswered) {
-                        self.rtt.sample(asked_at, now);
-                    }
-                    self.expire_at = Time::NEVER;
-                    self.missing.extend(missing);
-                    if last {
-                        self.on_bitmap(now);
-                    }
+        if self.opens(now, packet) {
+            self.begin_payload(now);
+        } else if packet.kind == Kind::Ack && self.connection.is_open() {
+            for report in self.inbox.take(packet, out) {
+                let Report::Bitmap { missing, last, asked_at } = report else { continue };
+                if core::mem::take(&mut self.unanswered) {
+                    self.connection.rtt.sample(asked_at, now);
+                }
+                self.connection.expire_at = Time::NEVER;
+                self.missing.extend(missing);
+                if last {
+                    self.on_bitmap(now);
                 }
             }
-            _ => return,
+        } else {
+            return;
         }
         self.transmit(now, out);
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at {
-            self.rtt.back_off();
-            if self.phase == Phase::Connecting {
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.cwnd());
+        if self.connection.repeats(now, out) {
+            return;
+        }
+        if now >= self.connection.expire_at {
+            self.connection.rtt.back_off();
+            self.count_timeout(now);
             self.send_done(now, out);
         }
         self.transmit(now, out);
     }
 
     fn wake(&self) -> Time {
-        self.send_at.min(self.expire_at)
+        self.connection.wake()
     }
 
     fn cwnd(&self) -> f64 {
-        (self.rtt.srtt().as_ns() as f64 / self.gap.as_ns().max(1) as f64).max(1.0)
+        (self.connection.rtt.srtt().as_ns() as f64 / self.gap.as_ns().max(1) as f64).max(1.0)
     }
 
     fn srtt(&self) -> Interval {
-        self.rtt.srtt()
+        self.connection.rtt.srtt()
     }
 
     fn acked(&self) -> u64 {

@@ -25,10 +25,9 @@
 //! | greatest T | 1 s, or the RTO where that is longer | s | chosen here | |
 //! | RTO | RFC 6298 | s | thesis (2.3) | |
 
-use super::end::{Books, CONTROL_BYTES, Out, Phase, ReceivingEnd, SendingEnd, accept};
+use super::connection::{Connection, Reliable, accept};
+use super::end::{Books, CONTROL_BYTES, Out, ReceivingEnd, SendingEnd};
 use super::row::{Config, Row};
-use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Kind, SimPacket};
@@ -163,9 +162,9 @@ enum State {
 /// The sending end.
 pub struct Sender {
     books: Books,
-    phase: Phase,
+    /// Bursts leave at its `send_at`.
+    connection: Connection,
     control: Control,
-    rtt: RttEstimator,
     /// The oldest outstanding datagram (snd_una).
     base: u64,
     /// The state of each datagram from `base` on.
@@ -176,9 +175,6 @@ pub struct Sender {
     /// Transmissions that may still be acknowledged, in order.
     order: VecDeque<(Time, u64)>,
     last_burst: Time,
-    burst_at: Time,
-    /// When the RTO expires without an acknowledgement, or when the request is repeated.
-    expire_at: Time,
     control_at: Time,
     period_began: Time,
     seen: Observed,
@@ -189,17 +185,14 @@ impl Sender {
     fn new(p: &Parameters, config: &Config) -> Self {
         Sender {
             books: Books::new(config),
-            phase: Phase::Idle,
+            connection: Connection::new(config),
             control: Control::new(p, config),
-            rtt: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             base: 0,
             states: VecDeque::new(),
             largest: 0,
             loaded: BTreeSet::new(),
             order: VecDeque::new(),
             last_burst: Time::ZERO,
-            burst_at: Time::NEVER,
-            expire_at: Time::NEVER,
             control_at: Time::NEVER,
             period_began: Time::ZERO,
             seen: Observed::default(),
@@ -208,7 +201,7 @@ impl Sender {
     }
 
     fn on_ack(&mut self, now: Time, packet: &SimPacket) {
-        self.rtt.sample(packet.stamp, now);
+        self.connection.rtt.sample(packet.stamp, now);
         let seq = packet.seq;
         if let Some(state) = seq.checked_sub(self.base).and_then(|i| self.states.get_mut(i as usize))
             && *state != State::Acked
@@ -223,7 +216,8 @@ impl Sender {
                 self.states.pop_front();
                 self.base += 1;
             }
-            self.expire_at = if self.states.is_empty() { Time::NEVER } else { self.rtt.deadline(now) };
+            self.connection.expire_at =
+                if self.states.is_empty() { Time::NEVER } else { self.connection.rtt.deadline(now) };
         }
         self.find_losses(now, false);
         self.look_for_end(now);
@@ -233,7 +227,7 @@ impl Sender {
     /// Algorithm 2: a datagram outstanding for longer than the RTO before an acknowledged one is lost. With
     /// `all`, later datagrams are lost too.
     fn find_losses(&mut self, now: Time, all: bool) {
-        let rto = self.rtt.rto();
+        let rto = self.connection.rtt.rto();
         while let Some(&(at, seq)) = self.order.front() {
             let state = seq.checked_sub(self.base).and_then(|i| self.states.get_mut(i as usize));
             if let Some(state) = state
@@ -253,7 +247,7 @@ impl Sender {
     fn begin_period(&mut self, now: Time) {
         self.period_began = now;
         self.seen = Observed::default();
-        self.control_at = now + self.rtt.rto();
+        self.control_at = now + self.connection.rtt.rto();
     }
 
     /// Sends W datagrams at once, lost ones first.
@@ -278,26 +272,16 @@ impl Sender {
         self.books.send(now, seq, again, out);
         self.order.push_back((now, seq));
         self.seen.sent += 1;
-        if self.expire_at == Time::NEVER {
-            self.expire_at = self.rtt.deadline(now);
+        if self.connection.expire_at == Time::NEVER {
+            self.connection.expire_at = self.connection.rtt.deadline(now);
         }
     }
 
     fn plan_burst(&mut self, now: Time) {
         let more = !self.loaded.is_empty() || self.next() < self.books.end;
         let after = (self.last_burst + Interval::from_secs_f64(self.control.idle_s)).max(now);
-        self.burst_at =
+        self.connection.send_at =
             if more && !self.books.done { after.round_up(self.tick.0, self.tick.1) } else { Time::NEVER };
-    }
-
-    fn look_for_end(&mut self, now: Time) {
-        if self.base >= self.books.end && !self.books.done {
-            self.books.done = true;
-            (self.expire_at, self.control_at, self.burst_at) = (Time::NEVER, Time::NEVER, Time::NEVER);
-            if self.phase == Phase::Open {
-                self.books.note(now, Happened::Done, self.cwnd());
-            }
-        }
     }
 
     fn next(&self) -> u64 {
@@ -305,11 +289,15 @@ impl Sender {
     }
 }
 
+impl Reliable for Sender {
+    fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
+
 impl SendingEnd for Sender {
     fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.rtt.deadline(now);
-        self.books.connect(now, out);
+        self.connection.request(now, out);
     }
 
     fn stop(&mut self, now: Time) {
@@ -318,42 +306,34 @@ impl SendingEnd for Sender {
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.rtt.sample(packet.stamp, now);
-                self.expire_at = Time::NEVER;
-                self.control.set_idle(self.rtt.srtt().as_secs_f64(), self.rtt.rto());
-                self.begin_period(now);
-                self.books.note(now, Happened::Connected, self.cwnd());
-                self.burst(now, out);
-            }
-            (Kind::Ack, Phase::Open) if !self.books.done => self.on_ack(now, packet),
-            _ => {}
+        if self.opens(now, packet) {
+            let rtt = &self.connection.rtt;
+            self.control.set_idle(rtt.srtt().as_secs_f64(), rtt.rto());
+            self.begin_period(now);
+            self.burst(now, out);
+        } else if packet.kind == Kind::Ack && self.connection.is_open() && !self.books.done {
+            self.on_ack(now, packet);
         }
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at {
-            if self.phase == Phase::Connecting {
-                self.rtt.back_off();
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.cwnd());
+        if self.connection.repeats(now, out) {
+            return;
+        }
+        if now >= self.connection.expire_at {
+            self.count_timeout(now);
             self.find_losses(now, true);
-            self.rtt.back_off();
-            self.expire_at = self.rtt.deadline(now);
+            self.connection.rtt.back_off();
+            self.connection.expire_at = self.connection.rtt.deadline(now);
         }
         if now >= self.control_at {
             let period_s = now.since(self.period_began).as_secs_f64();
-            if self.control.adapt(self.seen, period_s, self.rtt.rto()) {
-                self.books.counters.congestion_events += 1;
-                self.books.note(now, Happened::Loss, self.cwnd());
+            if self.control.adapt(self.seen, period_s, self.connection.rtt.rto()) {
+                self.count_congestion(now);
             }
             self.begin_period(now);
         }
-        if now >= self.burst_at {
+        if now >= self.connection.send_at {
             self.burst(now, out);
         } else {
             self.plan_burst(now);
@@ -361,7 +341,7 @@ impl SendingEnd for Sender {
     }
 
     fn wake(&self) -> Time {
-        self.burst_at.min(self.expire_at).min(self.control_at)
+        if self.books.done { Time::NEVER } else { self.connection.wake().min(self.control_at) }
     }
 
     fn cwnd(&self) -> f64 {
@@ -373,7 +353,7 @@ impl SendingEnd for Sender {
     }
 
     fn srtt(&self) -> Interval {
-        self.rtt.srtt()
+        self.connection.rtt.srtt()
     }
 
     fn books(&self) -> &Books {

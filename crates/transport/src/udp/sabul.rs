@@ -41,10 +41,9 @@
 
 use super::arrivals::ranges;
 use super::channel::{Inbox, Outbox};
-use super::end::{Books, Out, Pace, Phase, ReceivingEnd, SendingEnd, accept};
+use super::connection::{Connection, Reliable, accept};
+use super::end::{Books, Out, Pace, ReceivingEnd, SendingEnd};
 use super::row::{Config, Row};
-use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time, math};
 use longfat_wire::{Kind, Report, SimPacket};
@@ -202,10 +201,10 @@ impl Control {
 /// The sending end.
 pub struct Sender {
     books: Books,
-    phase: Phase,
+    /// Its timeout is the silence (EXP).
+    connection: Connection,
     control: Control,
     flow_window: u64,
-    rtt: RttEstimator,
     inbox: Inbox,
     /// The first packet not yet acknowledged.
     acked: u64,
@@ -216,19 +215,15 @@ pub struct Sender {
     sent_since: u64,
     lost_since: u64,
     pace: Pace,
-    send_at: Time,
-    /// When the silence (EXP) has lasted too long, or when the request is repeated.
-    expire_at: Time,
 }
 
 impl Sender {
     fn new(p: &Parameters, config: &Config) -> Self {
         Sender {
             books: Books::new(config),
-            phase: Phase::Idle,
+            connection: Connection::new(config),
             control: Control::new(p, config),
             flow_window: p.number("flow_window") as u64,
-            rtt: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             inbox: Inbox::default(),
             acked: 0,
             next: 0,
@@ -236,8 +231,6 @@ impl Sender {
             sent_since: 0,
             lost_since: 0,
             pace: Pace::new(config),
-            send_at: Time::NEVER,
-            expire_at: Time::NEVER,
         }
     }
 
@@ -252,8 +245,7 @@ impl Sender {
             Report::Missing(ranges) => {
                 let Some(&(first, _)) = ranges.first() else { return };
                 if self.control.on_err(first, self.next) {
-                    self.books.counters.congestion_events += 1;
-                    self.books.note(now, Happened::Loss, self.cwnd());
+                    self.count_congestion(now);
                 }
                 for &(start, end) in ranges {
                     self.lost.extend(start.max(self.acked)..end.min(self.next));
@@ -271,30 +263,20 @@ impl Sender {
 
     /// The receiver says something of its packets: the silence starts again.
     fn hear(&mut self, now: Time) {
-        self.expire_at = if self.acked < self.next { now + EXP } else { Time::NEVER };
-    }
-
-    fn look_for_end(&mut self, now: Time) {
-        if self.acked >= self.books.end && !self.books.done {
-            self.books.done = true;
-            (self.send_at, self.expire_at) = (Time::NEVER, Time::NEVER);
-            if self.phase == Phase::Open {
-                self.books.note(now, Happened::Done, self.cwnd());
-            }
-        }
+        self.connection.expire_at = if self.acked < self.next { now + EXP } else { Time::NEVER };
     }
 
     /// Sends what P and the flow window allow now.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.send_at = Time::NEVER;
-        while self.phase == Phase::Open && !self.books.done {
+        self.connection.send_at = Time::NEVER;
+        while self.connection.is_open() && !self.books.done {
             let new = self.next < self.books.end && self.next - self.acked < self.flow_window;
             if self.lost.is_empty() && !new {
                 return;
             }
             let due = self.pace.due(now);
             if due > now {
-                self.send_at = due;
+                self.connection.send_at = due;
                 return;
             }
             if let Some(seq) = self.lost.pop_first() {
@@ -305,18 +287,22 @@ impl Sender {
             }
             self.sent_since += 1;
             self.pace.sent(now, self.control.gap());
-            if self.expire_at == Time::NEVER {
-                self.expire_at = now + EXP;
+            if self.connection.expire_at == Time::NEVER {
+                self.connection.expire_at = now + EXP;
             }
         }
     }
 }
 
+impl Reliable for Sender {
+    fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
+
 impl SendingEnd for Sender {
     fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.rtt.deadline(now);
-        self.books.connect(now, out);
+        self.connection.request(now, out);
     }
 
     fn stop(&mut self, now: Time) {
@@ -325,47 +311,38 @@ impl SendingEnd for Sender {
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.rtt.sample(packet.stamp, now);
-                self.expire_at = Time::NEVER;
-                self.books.note(now, Happened::Connected, self.cwnd());
+        if packet.kind == Kind::Ack && self.connection.is_open() {
+            for report in self.inbox.take(packet, out) {
+                self.on_report(now, &report);
             }
-            (Kind::Ack, Phase::Open) => {
-                for report in self.inbox.take(packet, out) {
-                    self.on_report(now, &report);
-                }
-            }
-            _ => return,
+        } else if !self.opens(now, packet) {
+            return;
         }
         self.transmit(now, out);
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at {
-            if self.phase == Phase::Connecting {
-                self.rtt.back_off();
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.cwnd());
+        if self.connection.repeats(now, out) {
+            return;
+        }
+        if now >= self.connection.expire_at {
+            self.count_timeout(now);
             self.lost.extend(self.acked..self.next);
-            self.expire_at = now + EXP;
+            self.connection.expire_at = now + EXP;
         }
         self.transmit(now, out);
     }
 
     fn wake(&self) -> Time {
-        self.send_at.min(self.expire_at)
+        self.connection.wake()
     }
 
     fn cwnd(&self) -> f64 {
-        (self.rtt.srtt().as_secs_f64() / self.control.period_s).clamp(1.0, self.flow_window as f64)
+        (self.connection.rtt.srtt().as_secs_f64() / self.control.period_s).clamp(1.0, self.flow_window as f64)
     }
 
     fn srtt(&self) -> Interval {
-        self.rtt.srtt()
+        self.connection.rtt.srtt()
     }
 
     fn acked(&self) -> u64 {

@@ -39,10 +39,9 @@
 
 use super::arrivals::Arrivals;
 use super::channel::{Inbox, Outbox, carried, carrying};
-use super::end::{Books, Out, Pace, Phase, ReceivingEnd, SendingEnd, accept};
+use super::connection::{Connection, Reliable, accept};
+use super::end::{Books, Out, Pace, ReceivingEnd, SendingEnd};
 use super::row::{BPS_PER_MBPS, Config, Row};
-use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Kind, Report, SimPacket};
@@ -158,9 +157,8 @@ impl Control {
 /// The sending end (the original's server).
 pub struct Sender {
     books: Books,
-    phase: Phase,
+    connection: Connection,
     control: Control,
-    request: RttEstimator,
     inbox: Inbox,
     /// What the client asks for, in order.
     requests: VecDeque<Report>,
@@ -174,17 +172,14 @@ pub struct Sender {
     /// When the client was last heard, or its silence noticed.
     heard_at: Time,
     blocks_since: u32,
-    send_at: Time,
-    expire_at: Time,
 }
 
 impl Sender {
     fn new(p: &Parameters, config: &Config) -> Self {
         Sender {
             books: Books::new(config),
-            phase: Phase::Idle,
+            connection: Connection::new(config),
             control: Control::new(p, config),
-            request: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             inbox: Inbox::default(),
             requests: VecDeque::new(),
             next: 0,
@@ -193,35 +188,22 @@ impl Sender {
             pace: Pace::new(config),
             heard_at: Time::ZERO,
             blocks_since: 0,
-            send_at: Time::NEVER,
-            expire_at: Time::NEVER,
         }
     }
 
     fn adapt(&mut self, now: Time, error: f64) {
         if self.control.adapt(error) {
-            self.books.counters.congestion_events += 1;
-            self.books.note(now, Happened::Loss, self.cwnd());
-        }
-    }
-
-    fn finish(&mut self, now: Time) {
-        if !self.books.done {
-            (self.books.done, self.complete) = (true, true);
-            (self.send_at, self.expire_at) = (Time::NEVER, Time::NEVER);
-            if self.phase == Phase::Open {
-                self.books.note(now, Happened::Done, self.cwnd());
-            }
+            self.count_congestion(now);
         }
     }
 
     /// Sends what the distance of blocks allows now.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.send_at = Time::NEVER;
-        while self.phase == Phase::Open && !self.books.done {
+        self.connection.send_at = Time::NEVER;
+        while self.connection.is_open() && !self.books.done {
             let due = self.pace.due(now);
             if due > now {
-                self.send_at = due;
+                self.connection.send_at = due;
                 return;
             }
             let mut gap_s = self.control.distance_s;
@@ -234,7 +216,11 @@ impl Sender {
                     self.next = block;
                     continue;
                 }
-                Some(Report::Arrived(_)) => return self.finish(now),
+                Some(Report::Arrived(_)) => {
+                    self.complete = true;
+                    self.look_for_end(now);
+                    return;
+                }
                 Some(Report::Missing(ranges)) => self.retransmit(now, ranges, out),
                 Some(_) => continue,
                 None => {
@@ -289,57 +275,51 @@ impl Sender {
     }
 }
 
+impl Reliable for Sender {
+    fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
+
 impl SendingEnd for Sender {
     fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.request.deadline(now);
-        self.books.connect(now, out);
+        self.connection.request(now, out);
     }
 
     fn stop(&mut self, now: Time) {
         self.books.end = self.books.end.min(self.sent);
-        if self.books.end == 0 {
-            self.finish(now);
-        }
+        self.look_for_end(now);
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.request.sample(packet.stamp, now);
-                self.expire_at = Time::NEVER;
-                self.heard_at = now;
-                self.books.note(now, Happened::Connected, self.cwnd());
-            }
-            (Kind::Ack, Phase::Open) => {
-                let requests = self.inbox.take(packet, out);
-                self.requests.extend(requests);
-                (self.heard_at, self.blocks_since) = (now, 0);
-            }
-            _ => return,
+        if self.opens(now, packet) {
+            self.heard_at = now;
+        } else if packet.kind == Kind::Ack && self.connection.is_open() {
+            let requests = self.inbox.take(packet, out);
+            self.requests.extend(requests);
+            (self.heard_at, self.blocks_since) = (now, 0);
+        } else {
+            return;
         }
         self.transmit(now, out);
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at && self.phase == Phase::Connecting {
-            self.request.back_off();
-            return self.start(now, out);
+        if !self.connection.repeats(now, out) {
+            self.transmit(now, out);
         }
-        self.transmit(now, out);
     }
 
     fn wake(&self) -> Time {
-        self.send_at.min(self.expire_at)
+        self.connection.wake()
     }
 
     fn cwnd(&self) -> f64 {
-        (self.request.srtt().as_secs_f64() / self.control.distance_s).max(1.0)
+        (self.connection.rtt.srtt().as_secs_f64() / self.control.distance_s).max(1.0)
     }
 
     fn srtt(&self) -> Interval {
-        self.request.srtt()
+        self.connection.rtt.srtt()
     }
 
     /// The client says nothing of single blocks before it has all of them.

@@ -9,10 +9,12 @@
 //! | acknowledgement | 68 bytes | headers and six fields of 32 bits: section 2 |
 //! | round trip while none is measured | 100 ms | reference implementation: 10 SYN |
 
-use super::super::end::{CONTROL_BYTES, ReceivingEnd, accept};
+use super::super::channel::carrying;
+use super::super::connection::accept;
+use super::super::end::{CONTROL_BYTES, ReceivingEnd};
 use super::control::{PAIR_EVERY, SYN, SYN_S};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Extra, FlowId, Kind, Report, SimPacket, UdtReport};
+use longfat_wire::{FlowId, Kind, Report, SimPacket, UdtReport};
 use std::collections::{BTreeMap, VecDeque};
 
 const KEPT: usize = 16;
@@ -228,9 +230,7 @@ impl Receiver {
     }
 
     fn answer(&self, now: Time, seq: u64, bytes: u32, report: Report) -> SimPacket {
-        let mut packet = SimPacket::new(Kind::Ack, self.flow, seq, bytes, now);
-        packet.extra = Some(Box::new(Extra { report: Some(Box::new(report)), ..Extra::default() }));
-        packet
+        carrying(SimPacket::new(Kind::Ack, self.flow, seq, bytes, now), report)
     }
 
     fn rtt_s(&self) -> f64 {
