@@ -23,7 +23,7 @@
 //! | bitmap | a bit a packet, and 2 bytes | | QUANTA: `totalNumberOfPackets / 8 + 2` | none |
 //! | DONE | 8 | bytes | chosen here: a 32-bit round and "EEE" with its padding | not verified |
 
-use super::arrivals::{Arrivals, ranges};
+use super::arrivals::Arrivals;
 use super::channel::{Inbox, Outbox, carried, message};
 use super::connection::{Connection, Reliable, accept};
 use super::end::{Books, Out, Pace, ReceivingEnd, SendingEnd};
@@ -282,7 +282,7 @@ impl Receiver {
             let bytes = left.min(self.segment_bytes);
             left -= bytes;
             let to = if left == 0 { end } else { (from + 8 * bytes).min(end) };
-            let missing = ranges(self.arrivals.missing(from..to));
+            let missing = self.arrivals.missing(from..to).collect();
             self.outbox.push(now, Report::Bitmap { missing, last: left == 0, asked_at }, bytes as u32);
             from = to;
         }

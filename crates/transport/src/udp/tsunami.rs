@@ -415,7 +415,8 @@ impl Receiver {
     /// Wants what is missing before this block.
     fn note(&mut self, seq: u64, original: bool) {
         let room = MOST_KEPT.saturating_sub(self.wanted.len());
-        self.wanted.extend(self.arrivals.missing(self.next..seq).take(room));
+        self.wanted
+            .extend(self.arrivals.missing(self.next..seq).flat_map(|(start, end)| start..end).take(room));
         if original {
             self.next = seq + 1;
         }
@@ -432,7 +433,7 @@ impl Receiver {
             self.wanted.clear();
             return self.outbox.push(now, Report::Arrived(end), REQUEST_BYTES);
         }
-        self.wanted.extend(self.arrivals.missing(first..end));
+        self.wanted.extend(self.arrivals.missing(first..end).flat_map(|(start, end)| start..end));
         self.ask(now);
     }
 
