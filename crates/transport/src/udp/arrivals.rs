@@ -72,6 +72,11 @@ impl Arrivals {
         self.missing.first_key_value().map_or(self.next, |(&first, _)| first)
     }
 
+    /// Whether nothing before the largest number is missing.
+    pub(super) fn is_complete(&self) -> bool {
+        self.missing.is_empty()
+    }
+
     /// How many have arrived. The one that ends the payload may be short, so it counts after all others.
     pub(super) fn count(&self, end: u64) -> u64 {
         let early = self.in_order() < end && end.checked_sub(1).is_some_and(|last| !self.lacks(last));

@@ -25,6 +25,7 @@
 //! | greatest T | 1 s, or the RTO where that is longer | s | chosen here | |
 //! | RTO | RFC 6298 | s | thesis (2.3) | |
 
+use super::arrivals::Arrivals;
 use super::connection::{Connection, Reliable, accept};
 use super::end::{Books, CONTROL_BYTES, Out, ReceivingEnd, SendingEnd};
 use super::row::{Config, Row};
@@ -368,11 +369,7 @@ impl SendingEnd for Sender {
 /// The receiving end: acknowledges each datagram by its number.
 #[derive(Clone, Debug, Default)]
 pub struct Receiver {
-    /// All before this one have arrived.
-    next: u64,
-    early: BTreeSet<u64>,
-    received_bytes: u64,
-    duplicates: u64,
+    arrivals: Arrivals,
 }
 
 impl ReceivingEnd for Receiver {
@@ -382,26 +379,20 @@ impl ReceivingEnd for Receiver {
             Kind::Data => {}
             _ => return None,
         }
-        self.received_bytes += u64::from(packet.bytes);
-        if packet.seq < self.next || !self.early.insert(packet.seq) {
-            self.duplicates += 1;
-        }
-        while self.early.remove(&self.next) {
-            self.next += 1;
-        }
+        self.arrivals.take(packet);
         Some(SimPacket::new(Kind::Ack, packet.flow, packet.seq, CONTROL_BYTES, packet.stamp))
     }
 
     fn delivered(&self) -> u64 {
-        self.next
+        self.arrivals.in_order()
     }
 
     fn received_bytes(&self) -> u64 {
-        self.received_bytes
+        self.arrivals.received_bytes
     }
 
     fn duplicates(&self) -> u64 {
-        self.duplicates
+        self.arrivals.duplicates
     }
 }
 
@@ -499,6 +490,6 @@ mod tests {
         for seq in [0, 2, 2, 0, 1] {
             assert_eq!(r.on_packet(ms(0), &data(seq)).map(|ack| ack.seq), Some(seq));
         }
-        assert_eq!((r.delivered(), r.duplicates), (3, 2));
+        assert_eq!((r.delivered(), r.duplicates()), (3, 2));
     }
 }

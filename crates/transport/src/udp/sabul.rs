@@ -39,7 +39,7 @@
 //! | ERR | 8, and 4 for each loss | bytes | the same | none |
 //! | silence after which the receiver's clocks stop | 1 | s | chosen here; the source closes the connection | |
 
-use super::arrivals::ranges;
+use super::arrivals::{Arrivals, ranges};
 use super::channel::{Inbox, Outbox};
 use super::connection::{Connection, Reliable, accept};
 use super::end::{Books, Out, Pace, ReceivingEnd, SendingEnd};
@@ -47,7 +47,7 @@ use super::row::{Config, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time, math};
 use longfat_wire::{Kind, Report, SimPacket};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 const SYN: Interval = Interval::from_millis(10);
 const SYN_S: f64 = 0.01;
@@ -358,16 +358,23 @@ impl SendingEnd for Sender {
     }
 }
 
+/// When the packets of a range that are still missing were last reported.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    start: u64,
+    end: u64,
+    at: Time,
+}
+
 /// The receiving end.
 #[derive(Clone, Debug)]
 pub struct Receiver {
+    arrivals: Arrivals,
     outbox: Outbox,
     /// Losses in one report.
     most: usize,
-    /// One past the largest number that arrived.
-    largest: u64,
-    /// The packets that are missing, and when each was last reported.
-    lost: BTreeMap<u64, Time>,
+    /// All that is missing, in order.
+    told: Vec<Told>,
     /// What the last ACK acknowledged.
     acked: u64,
     /// When the receiver last accepted the connection.
@@ -376,25 +383,21 @@ pub struct Receiver {
     syn_at: Time,
     ack_at: Time,
     err_at: Time,
-    received_bytes: u64,
-    duplicates: u64,
 }
 
 impl Receiver {
     fn new(config: &Config) -> Self {
         Receiver {
+            arrivals: Arrivals::default(),
             outbox: Outbox::new(config),
             most: (config.mss_bytes / WORD_BYTES).saturating_sub(2).max(1) as usize,
-            largest: 0,
-            lost: BTreeMap::new(),
+            told: Vec::new(),
             acked: 0,
             accepted_at: Time::NEVER,
             last_arrival: Time::NEVER,
             syn_at: Time::NEVER,
             ack_at: Time::NEVER,
             err_at: Time::NEVER,
-            received_bytes: 0,
-            duplicates: 0,
         }
     }
 
@@ -402,22 +405,27 @@ impl Receiver {
         if self.last_arrival == Time::NEVER && self.accepted_at != Time::NEVER {
             self.outbox.sample(self.accepted_at, now);
         }
-        self.received_bytes += u64::from(packet.bytes);
         self.last_arrival = now;
         if self.syn_at == Time::NEVER {
             (self.syn_at, self.ack_at, self.err_at) = (now + SYN, now + ACK_INTERVAL, now + ERR_INTERVAL);
         }
-        let seq = packet.seq;
-        if seq < self.largest {
-            self.duplicates += u64::from(self.lost.remove(&seq).is_none());
+        let gap = self.arrivals.take(packet).unwrap_or_default();
+        if !gap.is_empty() {
+            self.remember(Told { start: gap.start, end: gap.end, at: now });
+            let losses: Vec<u64> = gap.take(self.most).collect();
+            self.report(now, &losses);
+        }
+    }
+
+    /// Keeps a range unless all of it has arrived. Nothing is missing between two ranges that follow each other, so
+    /// those with the same time become one.
+    fn remember(&mut self, told: Told) {
+        if self.arrivals.missing(told.start..told.end).next().is_none() {
             return;
         }
-        let gap = self.largest..seq;
-        self.largest = seq + 1;
-        if !gap.is_empty() {
-            self.lost.extend(gap.clone().map(|missing| (missing, now)));
-            let told: Vec<u64> = gap.take(self.most).collect();
-            self.report(now, &told);
+        match self.told.last_mut() {
+            Some(last) if last.at == told.at => last.end = told.end,
+            _ => self.told.push(told),
         }
     }
 
@@ -429,14 +437,18 @@ impl Receiver {
     /// Reports what was reported too long ago.
     fn report_again(&mut self, now: Time) {
         let patience = self.outbox.srtt().scale(PATIENCE).max(ERR_INTERVAL);
-        let old = self.lost.iter_mut().filter(|(_, told)| now.since(**told) > patience);
-        let losses: Vec<u64> = old
-            .take(self.most)
-            .map(|(&seq, told)| {
-                *told = now;
-                seq
-            })
-            .collect();
+        let mut losses: Vec<u64> = Vec::new();
+        for told in core::mem::take(&mut self.told) {
+            // what comes before this one is reported now
+            let mut split = told.start;
+            if now.since(told.at) > patience {
+                let missing = self.arrivals.missing(told.start..told.end).flat_map(|(start, end)| start..end);
+                losses.extend(missing.take(self.most - losses.len()));
+                split = losses.get(self.most - 1).map_or(told.end, |last| told.start.max(last + 1));
+            }
+            self.remember(Told { end: split, at: now, ..told });
+            self.remember(Told { start: split, ..told });
+        }
         if !losses.is_empty() {
             self.report(now, &losses);
         }
@@ -452,7 +464,7 @@ impl Receiver {
 
     /// Nothing has arrived for long, and there is nothing to say.
     fn is_idle(&self, now: Time) -> bool {
-        now.since(self.last_arrival) >= EXP && self.lost.is_empty() && self.acked == self.largest
+        now.since(self.last_arrival) >= EXP && self.arrivals.is_complete() && self.acked == self.delivered()
     }
 
     fn tick(&mut self, now: Time) {
@@ -499,15 +511,15 @@ impl ReceivingEnd for Receiver {
     }
 
     fn delivered(&self) -> u64 {
-        self.lost.first_key_value().map_or(self.largest, |(&first, _)| first)
+        self.arrivals.in_order()
     }
 
     fn received_bytes(&self) -> u64 {
-        self.received_bytes
+        self.arrivals.received_bytes
     }
 
     fn duplicates(&self) -> u64 {
-        self.duplicates
+        self.arrivals.duplicates
     }
 }
 
@@ -626,6 +638,44 @@ mod tests {
         assert_eq!(ack.map(|&(at, _)| at), Some(100));
         // an ERR with two losses: TCP and IP, two words, two losses
         assert_eq!(said[0].1.bytes, 52 + 8 + 8);
+    }
+
+    /// The losses in the reports that a receiver sends at its timers until `end`; all are acknowledged at once.
+    fn reports_until(r: &mut Receiver, end: Time) -> Vec<(Time, Vec<(u64, u64)>)> {
+        let mut said = Vec::new();
+        while r.wake() <= end {
+            let now = r.wake();
+            let mut segment = r.on_timer(now);
+            while let Some(packet) = segment {
+                if let Some(Report::Missing(ranges)) = carried(&packet) {
+                    said.push((now, ranges.clone()));
+                }
+                // as if it had left 40 ms ago
+                let stamp = now - Interval::from_millis(40);
+                segment =
+                    r.on_packet(now, &SimPacket::new(Kind::AckAck, packet.flow, packet.seq + 1, 52, stamp));
+            }
+        }
+        said
+    }
+
+    #[test]
+    fn a_gap_of_many_packets_is_reported_again_in_parts_and_only_what_is_still_missing() {
+        let mut r = Receiver::new(&config());
+        r.on_packet(ms(1000), &data(0));
+        let first = r.on_packet(ms(1000), &data(1001)).unwrap();
+        assert_eq!(carried(&first), Some(&Report::Missing(vec![(1, 361)])));
+        // a report has room for 360 losses; it comes again, each 20 ms, when more than 60 ms have passed
+        (400..500).for_each(|seq| assert!(r.on_packet(ms(1001), &data(seq)).is_none()));
+        let said = reports_until(&mut r, ms(1165));
+        let parts = [
+            (ms(1080), vec![(1, 361)]),
+            (ms(1100), vec![(361, 400), (500, 821)]),
+            (ms(1120), vec![(821, 1001)]),
+            (ms(1160), vec![(1, 361)]),
+        ];
+        assert_eq!(said, parts);
+        assert_eq!(r.told.len(), 3);
     }
 
     #[test]
