@@ -30,7 +30,8 @@
 //! | h | 0.25 | | `DEFAULT_HISTORY` | none |
 //! | update period | 350 ms and 50 blocks | | `UPDATE_PERIOD`; `command_get` | none |
 //! | most requests at once | 2048 | | `MAX_RETRANSMISSION_BUFFER` | none |
-//! | most requests kept | 32 times as many | | `ttp_request_retransmit` | none |
+//! | most requests kept by the client | 32 times as many | | `ttp_request_retransmit` | none |
+//! | most requests waiting at the server | as many | | chosen here | the source reads one request each D from its TCP socket, whose buffers, with sizes that it does not set, make the client wait; here requests are dropped, and the client asks again |
 //! | on the wire | 0.5 s at the target rate | | `ttp_open_transfer` | none |
 //! | silence | 500 ms and 2048 blocks | | `client_handler` | the server never gives up; the source does after 15 s |
 //! | distance after the last block | D and 10 times the greatest D | | `client_handler` | the source means the greatest wait, which comes to the same |
@@ -50,6 +51,10 @@ use longfat_units::{Entry, Style};
 
 /// A share of 1 in thousandths of a per cent.
 const WHOLE: f64 = 100_000.0;
+/// The client asks for so many blocks at once; for more it restarts the transfer.
+const MOST_REQUESTS: usize = 2048;
+/// The requests that the client's table has room for. As many wait at the server.
+const MOST_KEPT: usize = 32 * MOST_REQUESTS;
 
 const TARGET: Parameter = Parameter::number(
     "target_rate",

@@ -5,19 +5,18 @@ use super::super::channel::{Outbox, carried};
 use super::super::connection::accept;
 use super::super::end::{Books, ReceivingEnd};
 use super::super::row::{BPS_PER_MBPS, Config};
-use super::TARGET;
+use super::{MOST_KEPT, MOST_REQUESTS, TARGET};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, Report, SimPacket};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Thousandths of a per cent for a share of 1 of blocks asked for: half of what the unit says.
 const ERROR_OF_SHARE: f64 = 500.0 * 100.0;
 const HISTORY: f64 = 0.25;
 const UPDATE: Interval = Interval::from_millis(350);
 const UPDATE_BLOCKS: u64 = 50;
-const MOST_REQUESTS: usize = 2048;
-const MOST_KEPT: usize = 32 * MOST_REQUESTS;
 const ON_WIRE_S: f64 = 0.5;
 const REQUEST_BYTES: u32 = 10;
 
@@ -43,7 +42,7 @@ pub struct Receiver {
     on_wire: u64,
     /// The block expected next.
     next: u64,
-    /// Blocks to ask for.
+    /// Blocks to ask for, at most `MOST_KEPT`.
     wanted: BTreeSet<u64>,
     restart: Option<Pending>,
     blocks: u64,
@@ -97,11 +96,16 @@ impl Receiver {
         !last && self.restart.is_some_and(|restart| seq > restart.last && seq <= restart.clear)
     }
 
+    /// Wants what is missing of a range, as long as there is room. Nothing is forgotten: as many blocks as that bring a
+    /// restart.
+    fn want(&mut self, range: Range<u64>) {
+        let room = MOST_KEPT.saturating_sub(self.wanted.len());
+        self.wanted.extend(self.arrivals.missing(range).flat_map(|(start, end)| start..end).take(room));
+    }
+
     /// Wants what is missing before this block.
     fn note(&mut self, seq: u64, original: bool) {
-        let room = MOST_KEPT.saturating_sub(self.wanted.len());
-        self.wanted
-            .extend(self.arrivals.missing(self.next..seq).flat_map(|(start, end)| start..end).take(room));
+        self.want(self.next..seq);
         if original {
             self.next = seq + 1;
         }
@@ -118,7 +122,7 @@ impl Receiver {
             self.wanted.clear();
             return self.outbox.push(now, Report::Arrived(end), REQUEST_BYTES);
         }
-        self.wanted.extend(self.arrivals.missing(first..end).flat_map(|(start, end)| start..end));
+        self.want(first..end);
         self.ask(now);
     }
 
@@ -186,6 +190,7 @@ impl ReceivingEnd for Receiver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::channel::carrying;
     use super::super::ROW;
     use super::*;
     use crate::cc::Value;
@@ -208,5 +213,17 @@ mod tests {
         let missing = (0..5).map(|i| (10 * i + 5, 10 * i + 6)).collect();
         // 5 of 1 + 5 + 50: 0.75 * 50000 * 5 / 56 = 3348.2
         assert_eq!(told, [Report::Missing(missing), Report::ErrorRate(3348.0)]);
+    }
+
+    #[test]
+    fn the_client_keeps_no_more_requests_than_the_original_and_starts_again_from_the_first_block() {
+        let p = ROW.check(&[], config().line).unwrap();
+        let mut r = Receiver::new(&p, &config());
+        let last = carrying(data(100_000), Report::Block { last: true });
+        let restart = r.on_packet(ms(0), &last).unwrap();
+        assert_eq!(carried(&restart), Some(&Report::Restart(0)));
+        // 65536 of the 100000 missing blocks, 0 to 65535, were to be asked for
+        assert_eq!(r.restart.map(|restart| restart.last), Some(65_535));
+        assert_eq!(r.wanted.len(), 0);
     }
 }

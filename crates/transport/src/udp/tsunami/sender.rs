@@ -4,8 +4,8 @@ use super::super::channel::{Inbox, carrying};
 use super::super::connection::{Connection, Reliable};
 use super::super::end::{Books, Out, Pace, SendingEnd};
 use super::super::row::Config;
-use super::WHOLE;
 use super::control::Control;
+use super::{MOST_KEPT, WHOLE};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, Report, SimPacket};
@@ -24,6 +24,8 @@ pub struct Sender {
     inbox: Inbox,
     /// What the client asks for, in order.
     requests: VecDeque<Report>,
+    /// Blocks that they ask for, at most `MOST_KEPT`.
+    waiting: usize,
     /// The next block.
     next: u64,
     /// One past the last block sent.
@@ -44,6 +46,7 @@ impl Sender {
             control: Control::new(p, config),
             inbox: Inbox::default(),
             requests: VecDeque::new(),
+            waiting: 0,
             next: 0,
             sent: 0,
             complete: false,
@@ -57,6 +60,18 @@ impl Sender {
         if self.control.adapt(error) {
             self.count_congestion(now);
         }
+    }
+
+    /// Keeps a request. Blocks for which there is no room are dropped: the client asks for them again.
+    fn keep(&mut self, request: Report) {
+        if let Report::Missing(ranges) = &request {
+            let blocks = ranges.iter().map(|(start, end)| (end - start) as usize).sum::<usize>();
+            if self.waiting + blocks > MOST_KEPT {
+                return;
+            }
+            self.waiting += blocks;
+        }
+        self.requests.push_back(request);
     }
 
     /// Sends what the distance of blocks allows now.
@@ -104,6 +119,7 @@ impl Sender {
     fn retransmit(&mut self, now: Time, mut ranges: Vec<(u64, u64)>, out: Out) {
         let Some((first, end)) = ranges.first_mut() else { return };
         let seq = *first;
+        self.waiting -= 1;
         *first += 1;
         if first == end {
             ranges.remove(0);
@@ -157,8 +173,7 @@ impl SendingEnd for Sender {
         if self.opens(now, packet) {
             self.heard_at = now;
         } else if packet.kind == Kind::Ack && self.connection.is_open() {
-            let requests = self.inbox.take(packet, out);
-            self.requests.extend(requests);
+            self.inbox.take(packet, out).into_iter().for_each(|request| self.keep(request));
             (self.heard_at, self.blocks_since) = (now, 0);
         } else {
             return;
@@ -205,6 +220,7 @@ mod tests {
     use super::*;
     use crate::cc::Value;
     use crate::udp::testing::{Path, config, ms};
+    use longfat_wire::FlowId;
 
     /// 11.584 Mbit/s: a block a millisecond at the least.
     const RATE: [(&str, Value); 1] = [("target_rate", Value::Number(11.584))];
@@ -236,6 +252,25 @@ mod tests {
         assert_eq!(path.sent.iter().filter(|(_, seq)| *seq == 20).count(), 2);
         assert_eq!(path.sender.books().counters.retransmits, 1);
         assert_eq!(path.receiver.duplicates(), 0);
+    }
+
+    #[test]
+    fn requests_beyond_those_of_the_client_s_whole_table_are_dropped() {
+        let mut path = Path::new(&ROW, &RATE, &blocks(200_000));
+        path.run(ms(41), |_, _| false);
+        let requests = [(0, 65_000), (70_000, 70_537), (80_000, 80_536), (90_000, 90_001)];
+        for (number, range) in requests.into_iter().enumerate() {
+            let ask = SimPacket::new(Kind::Ack, FlowId(0), number as u64, 52, ms(41));
+            path.sender.on_packet(ms(41), &carrying(ask, Report::Missing(vec![range])), &mut |_| {});
+        }
+        // 65000 and 537 are one more than 65536, and with 536 it is full
+        assert_eq!(path.sender.requests.len(), 2);
+        assert_eq!(path.sender.waiting, 65_536);
+        // 3 ms later one has been served, so there is room for one
+        path.sender.on_timer(ms(43), &mut |_| {});
+        let ask = SimPacket::new(Kind::Ack, FlowId(0), 4, 52, ms(43));
+        path.sender.on_packet(ms(43), &carrying(ask, Report::Missing(vec![(90_000, 90_001)])), &mut |_| {});
+        assert_eq!((path.sender.requests.len(), path.sender.waiting), (3, 65_536));
     }
 
     #[test]
