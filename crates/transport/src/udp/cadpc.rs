@@ -219,12 +219,15 @@ struct Watched {
 
 impl Watched {
     fn take(&mut self, stamp: PtpStamp) {
-        if let Some(before) = self.stamp
-            && stamp.time > before.time
-        {
-            let span_s = stamp.time.since(before.time).as_secs_f64();
-            let bits = 8.0 * stamp.bytes.saturating_sub(before.bytes) as f64;
-            self.load = Some((stamp.capacity_bps, bits / span_s));
+        if let Some(before) = self.stamp {
+            if stamp.time < before.time {
+                return; // a later query came first
+            }
+            if stamp.time > before.time {
+                let span_s = stamp.time.since(before.time).as_secs_f64();
+                let bits = 8.0 * stamp.bytes.saturating_sub(before.bytes) as f64;
+                self.load = Some((stamp.capacity_bps, bits / span_s));
+            }
         }
         self.stamp = Some(stamp);
     }
@@ -364,6 +367,21 @@ mod tests {
         assert_eq!(told(r.on_packet(ms(200), &query(1, 2, 200, 1e8, 2_000_000))), None);
         let third = told(r.on_packet(ms(200), &query(2, 2, 200, 2e7, 100_000)));
         assert_eq!(third, Some(PtpReport { routers: 2, capacity_bps: 2e7, traffic_bps: 8e6 }));
+    }
+
+    #[test]
+    fn a_query_that_a_later_one_has_overtaken_changes_nothing() {
+        let mut r = Receiver::default();
+        let mut traffic_bps = |at_ms, bytes| {
+            let answer = r.on_packet(ms(at_ms), &query(1, 1, at_ms, 1e8, bytes));
+            told(answer).map(|report| report.traffic_bps)
+        };
+        assert_eq!(traffic_bps(0, 0), Some(0.0));
+        // 2 MB in 200 ms; what left 100 ms earlier comes later
+        assert_eq!(traffic_bps(200, 2_000_000), Some(8e7));
+        assert_eq!(traffic_bps(100, 1_500_000), Some(8e7));
+        // 500 kB since the stamp at 200 ms
+        assert_eq!(traffic_bps(300, 2_500_000), Some(4e7));
     }
 
     #[test]
