@@ -14,9 +14,9 @@ impl Sender {
         }
     }
 
-    /// Without timestamps one segment is timed at once, as in RFC 6298, section 3: its acknowledgement gives a
-    /// sample if it was sent once. The next segment to be sent is timed then. With timestamps, while the backoff
-    /// is held, each acknowledgement gives a sample, and that of this segment ends the backoff.
+    /// Without timestamps one segment is timed at once, as in RFC 6298, section 3: its acknowledgement gives
+    /// a sample if it was sent once. The next segment to be sent is timed then. With timestamps, while the
+    /// backoff is held, each acknowledgement gives a sample, and that of this segment ends the backoff.
     #[cold]
     pub(super) fn time_one(&mut self, now: Time, packet: &SimPacket) -> Option<Interval> {
         if self.config.timestamps {

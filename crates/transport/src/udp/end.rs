@@ -1,5 +1,5 @@
-//! The interface of the two ends of any transport over UDP, and the parts that all senders share: accounting and the
-//! pace.
+//! The interface of the two ends of any transport over UDP, and the parts that all senders share: accounting
+//! and the pace.
 //!
 //! | constant | value | source |
 //! |---|---|---|

@@ -74,8 +74,8 @@ impl Receiver {
         }
     }
 
-    /// Keeps a range unless all of it has arrived. Nothing is missing between two ranges that follow each other, so
-    /// those with the same time become one.
+    /// Keeps a range unless all of it has arrived. Nothing is missing between two ranges that follow each
+    /// other, so those with the same time become one.
     fn remember(&mut self, told: Told) {
         if self.arrivals.missing(told.start..told.end).next().is_none() {
             return;
@@ -186,7 +186,8 @@ mod tests {
     use super::*;
     use crate::udp::testing::{config, data, ms};
 
-    /// The losses in the reports that a receiver sends at its timers until `end`; all are acknowledged at once.
+    /// The losses in the reports that a receiver sends at its timers until `end`; all are acknowledged at
+    /// once.
     fn reports_until(r: &mut Receiver, end: Time) -> Vec<(Time, Vec<(u64, u64)>)> {
         let mut said = Vec::new();
         while r.wake() <= end {

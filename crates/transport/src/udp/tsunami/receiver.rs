@@ -96,8 +96,8 @@ impl Receiver {
         !last && self.restart.is_some_and(|restart| seq > restart.last && seq <= restart.clear)
     }
 
-    /// Wants what is missing of a range, as long as there is room. Nothing is forgotten: as many blocks as that bring a
-    /// restart.
+    /// Wants what is missing of a range, as long as there is room. Nothing is forgotten: as many blocks as
+    /// that bring a restart.
     fn want(&mut self, range: Range<u64>) {
         let room = MOST_KEPT.saturating_sub(self.wanted.len());
         self.wanted.extend(self.arrivals.missing(range).flat_map(|(start, end)| start..end).take(room));
