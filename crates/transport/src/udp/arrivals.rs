@@ -1,5 +1,6 @@
 //! Which packets have arrived. Losses come in runs, so what is missing is kept as ranges.
 
+use super::end::Counts;
 use longfat_wire::SimPacket;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,19 +14,16 @@ pub(super) struct Arrivals {
     missing: BTreeMap<u64, u64>,
     /// How many packets they have.
     lacking: u64,
-    /// IP bytes that arrived, duplicates included.
-    pub(super) received_bytes: u64,
-    /// Packets that arrived a second time.
-    pub(super) duplicates: u64,
+    pub(super) counts: Counts,
 }
 
 impl Arrivals {
     /// Counts a data packet. Returns those that it shows to be missing, or `None` if it had arrived before.
     pub(super) fn take(&mut self, packet: &SimPacket) -> Option<Range<u64>> {
-        self.received_bytes += u64::from(packet.bytes);
+        self.counts.received_bytes += u64::from(packet.bytes);
         if packet.seq < self.next {
             let news = self.fill(packet.seq);
-            self.duplicates += u64::from(!news);
+            self.counts.duplicates += u64::from(!news);
             return news.then_some(0..0);
         }
         let gap = self.next..packet.seq;
@@ -127,7 +125,7 @@ mod tests {
         assert_eq!((a.count(5), a.count(6)), (1, 2));
         assert_eq!(a.take(&data(2)), Some(0..0));
         assert_eq!(a.take(&data(2)), None);
-        assert_eq!((a.duplicates, a.received_bytes), (1, 6000));
+        assert_eq!((a.counts.duplicates, a.counts.received_bytes), (1, 6000));
         a.expect(7);
         assert_eq!(missing(&a, 0..7), [(1, 2), (3, 4), (5, 7)]);
         let (start, end) = (5, 2);
@@ -156,6 +154,6 @@ mod tests {
         assert_eq!(missing(&a, 300..510), [(300, 500), (501, 510)]);
         (1..999).for_each(|seq| assert_eq!(a.take(&data(seq)).is_some(), seq != 500));
         assert_eq!(missing(&a, 0..u64::MAX), []);
-        assert_eq!((a.in_order(), a.count(u64::MAX), a.duplicates), (1001, 1001, 1));
+        assert_eq!((a.in_order(), a.count(u64::MAX), a.counts.duplicates), (1001, 1001, 1));
     }
 }

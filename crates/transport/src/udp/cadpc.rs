@@ -21,8 +21,8 @@
 //! | a report | 44 and 12 | bytes | chosen here | |
 
 use super::channel::{carried, carrying};
-use super::connection::{Connection, accept};
-use super::end::{Books, CONTROL_BYTES, Out, Pace, ReceivingEnd, SendingEnd};
+use super::connection::accept;
+use super::end::{Books, CONTROL_BYTES, Counts, Out, Pace, ReceivingEnd, SendingEnd};
 use super::row::{Config, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -67,7 +67,6 @@ pub fn next_rate(gain: f64, x: f64, traffic: f64) -> f64 {
 /// The sending end: datagrams at equal distances, and queries.
 pub struct Sender {
     books: Books,
-    connection: Connection,
     gain: f64,
     interval: f64,
     rate_bps: f64,
@@ -83,7 +82,6 @@ impl Sender {
         books.config.bytes = None; // every datagram is full, the last one too
         Sender {
             books,
-            connection: Connection::new(config),
             gain: p.number("gain"),
             interval: p.number("interval"),
             rate_bps: 0.0,
@@ -103,7 +101,7 @@ impl Sender {
 
     /// The round-trip time, or what the host's own link takes for a packet if that is longer.
     fn rtt_s(&self) -> f64 {
-        self.connection.rtt.srtt().as_secs_f64().max(self.books.config.line_s())
+        self.books.connection.rtt.srtt().as_secs_f64().max(self.books.config.line_s())
     }
 
     /// One packet per round trip.
@@ -139,7 +137,7 @@ impl Sender {
     }
 
     fn send_what_is_due(&mut self, now: Time, out: Out) {
-        while self.connection.is_open() && !self.books.done && self.pace.due(now) <= now {
+        while self.books.is_active() && self.pace.due(now) <= now {
             let n = self.books.counters.packets_sent;
             if n == self.books.end {
                 return self.finish(); // the last one has had its time
@@ -152,15 +150,11 @@ impl Sender {
     fn finish(&mut self) {
         self.books.done = true;
         self.query_at = Time::NEVER;
-        self.connection.rest();
+        self.books.connection.rest();
     }
 }
 
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.connection.request(now, out);
-    }
-
     fn stop(&mut self, _now: Time) {
         self.finish();
     }
@@ -169,11 +163,11 @@ impl SendingEnd for Sender {
         if self.books.done {
             return;
         }
-        if self.connection.opens(now, packet) {
+        if self.books.connection.opens(now, packet) {
             self.set_rate(now, self.least_bps());
             self.query(now, out);
-        } else if packet.kind == Kind::Ack && self.connection.is_open() {
-            self.connection.rtt.sample(packet.stamp, now);
+        } else if packet.kind == Kind::Ack && self.books.connection.is_open() {
+            self.books.connection.rtt.sample(packet.stamp, now);
             if let Some(Report::Ptp(report)) = carried(packet) {
                 self.on_report(now, report);
             }
@@ -182,7 +176,7 @@ impl SendingEnd for Sender {
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if self.connection.repeats(now, out) {
+        if self.books.connection.repeats(now, out) {
             return;
         }
         if now >= self.query_at {
@@ -192,12 +186,8 @@ impl SendingEnd for Sender {
     }
 
     fn wake(&self) -> Time {
-        let open = self.connection.is_open() && !self.books.done;
-        if open { self.pace.due(Time::ZERO).min(self.query_at) } else { self.connection.wake() }
-    }
-
-    fn srtt(&self) -> Interval {
-        self.connection.rtt.srtt()
+        let open = self.books.is_active();
+        if open { self.pace.due(Time::ZERO).min(self.query_at) } else { self.books.connection.wake() }
     }
 
     fn books(&self) -> &Books {
@@ -243,7 +233,7 @@ impl Watched {
 pub struct Receiver {
     routers: Vec<Watched>,
     delivered: u64,
-    received_bytes: u64,
+    counts: Counts,
 }
 
 impl Receiver {
@@ -271,7 +261,7 @@ impl ReceivingEnd for Receiver {
             Kind::Syn => return Some(accept(packet)),
             Kind::Data => {
                 self.delivered += 1;
-                self.received_bytes += u64::from(packet.bytes);
+                self.counts.received_bytes += u64::from(packet.bytes);
                 return None;
             }
             Kind::Query => {}
@@ -290,8 +280,8 @@ impl ReceivingEnd for Receiver {
         self.delivered
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.received_bytes
+    fn counts(&self) -> &Counts {
+        &self.counts
     }
 }
 
@@ -388,7 +378,7 @@ mod tests {
     fn a_receiver_counts_data_and_does_not_acknowledge_it() {
         let mut r = Receiver::default();
         assert!(r.on_packet(ms(0), &data(0)).is_none() && r.on_packet(ms(0), &data(2)).is_none());
-        assert_eq!((r.delivered(), r.received_bytes()), (2, 3000));
+        assert_eq!((r.delivered(), r.counts().received_bytes), (2, 3000));
     }
 
     #[test]
@@ -427,7 +417,7 @@ mod tests {
         let mut path = Path::new(&ROW, &[], &few);
         path.run(ms(10_000), |_, _| false);
         assert_eq!((path.sent.len(), path.sender.books().done), (4, true));
-        assert_eq!(path.receiver.received_bytes(), 4 * 1500);
+        assert_eq!(path.receiver.counts().received_bytes, 4 * 1500);
     }
 
     #[test]

@@ -1,14 +1,12 @@
-//! What all senders with a connection share: its opening, its timers, what counts as an event, and its end.
+//! A connection: how it opens, and its timers.
 //!
 //! | constant | value | source |
 //! |---|---|---|
 //! | handshake | 92 bytes | IP 20, UDP 8, header 16, information 48: draft-gg-udt-03, section 2; the same was chosen for all others |
 //! | request repeated | after the timeout of RFC 6298, from 1 s on | chosen here |
 
-use super::end::{Out, SendingEnd};
 use super::row::Config;
 use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::Time;
 use longfat_wire::{FlowId, Kind, SimPacket};
 
@@ -51,14 +49,14 @@ impl Connection {
     }
 
     /// Sends the request.
-    pub(super) fn request(&mut self, now: Time, out: Out) {
+    pub(super) fn request(&mut self, now: Time, out: &mut dyn FnMut(SimPacket)) {
         self.phase = Phase::Connecting;
         self.expire_at = self.rtt.deadline(now);
         out(SimPacket::new(Kind::Syn, self.flow, 0, HANDSHAKE_BYTES, now));
     }
 
     /// Sends the request again if its time is over. Returns whether it did.
-    pub(super) fn repeats(&mut self, now: Time, out: Out) -> bool {
+    pub(super) fn repeats(&mut self, now: Time, out: &mut dyn FnMut(SimPacket)) -> bool {
         let repeats = self.phase == Phase::Connecting && now >= self.expire_at;
         if repeats {
             self.rtt.back_off();
@@ -92,52 +90,6 @@ impl Connection {
 /// The response to a connection request.
 pub(super) fn accept(request: &SimPacket) -> SimPacket {
     SimPacket::new(Kind::SynAck, request.flow, 0, HANDSHAKE_BYTES, request.stamp)
-}
-
-/// A sender that is done when everything is acknowledged.
-pub(super) trait Reliable: SendingEnd {
-    fn connection(&mut self) -> &mut Connection;
-
-    /// Opens the connection if this packet is the response to the request. Returns whether it is.
-    fn opens(&mut self, now: Time, packet: &SimPacket) -> bool {
-        let opens = self.connection().opens(now, packet);
-        if opens {
-            self.note(now, Happened::Connected);
-        }
-        opens
-    }
-
-    /// Stops if everything has been acknowledged.
-    fn look_for_end(&mut self, now: Time) {
-        if self.acked() < self.books().end || self.books().done {
-            return;
-        }
-        self.books_mut().done = true;
-        self.connection().rest();
-        if self.connection().is_open() {
-            self.note(now, Happened::Done);
-        }
-    }
-
-    /// The losses that the receiver reports change the rate or the window.
-    fn count_congestion(&mut self, now: Time) {
-        self.books_mut().counters.congestion_events += 1;
-        self.note(now, Happened::Loss);
-    }
-
-    /// Nothing was heard for too long.
-    fn count_timeout(&mut self, now: Time) {
-        self.books_mut().counters.timeouts += 1;
-        self.note(now, Happened::Timeout);
-    }
-
-    /// Writes an event into the log.
-    fn note(&mut self, now: Time, what: Happened) {
-        let cwnd = self.cwnd();
-        if let Some(log) = &mut self.books_mut().log {
-            log.push((now, what, cwnd));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@
 
 use super::arrivals::Arrivals;
 use super::channel::{Inbox, Outbox, carried, message};
-use super::connection::{Connection, Reliable, accept};
-use super::end::{Books, Out, Pace, ReceivingEnd, SendingEnd};
+use super::connection::accept;
+use super::end::{Books, Counts, Out, Pace, ReceivingEnd, Reliable, SendingEnd};
 use super::row::{BPS_PER_MBPS, Config, RATE, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -68,7 +68,6 @@ pub const ROW: Row<Sender, Receiver> = Row {
 /// The sending end.
 pub struct Sender {
     books: Books,
-    connection: Connection,
     inbox: Inbox,
     pace: Pace,
     /// Distance of two packets.
@@ -98,7 +97,6 @@ impl Sender {
         let packets = BYTES_PER_MIB * p.number("payload") / f64::from(config.mss_bytes);
         Sender {
             books: Books::new(config),
-            connection: Connection::new(config),
             inbox: Inbox::default(),
             pace: Pace::new(config),
             gap: Interval::from_secs_f64(gap_s),
@@ -138,14 +136,14 @@ impl Sender {
 
     /// Sends what the rate allows now, and DONE after the last packet of a blast.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.connection.send_at = Time::NEVER;
-        if !self.connection.is_open() || self.books.done || self.waits {
+        self.books.connection.send_at = Time::NEVER;
+        if !self.books.is_active() || self.waits {
             return;
         }
         while let Some((seq, end)) = self.blast.front_mut() {
             let due = self.pace.due(now);
             if due > now {
-                self.connection.send_at = due;
+                self.books.connection.send_at = due;
                 return;
             }
             self.books.send(now, *seq, *seq < self.sent, out);
@@ -163,21 +161,11 @@ impl Sender {
     fn send_done(&mut self, now: Time, out: Out) {
         let done = Report::Done { blast: self.number, payload: self.payload };
         out(message(now, self.books.config.flow, DONE_BYTES, done));
-        self.connection.expire_at = self.connection.rtt.deadline(now);
-    }
-}
-
-impl Reliable for Sender {
-    fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
+        self.books.connection.expire_at = self.books.connection.rtt.deadline(now);
     }
 }
 
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.connection.request(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.sent;
         self.payload.1 = self.payload.1.min(self.sent);
@@ -186,21 +174,21 @@ impl SendingEnd for Sender {
             start < end
         });
         self.look_for_end(now);
-        if self.connection.is_open() && !self.books.done && !self.waits {
-            self.connection.send_at = now; // DONE may be due
+        if self.books.is_active() && !self.waits {
+            self.books.connection.send_at = now; // DONE may be due
         }
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
         if self.opens(now, packet) {
             self.begin_payload(now);
-        } else if packet.kind == Kind::Ack && self.connection.is_open() {
+        } else if packet.kind == Kind::Ack && self.books.connection.is_open() {
             for report in self.inbox.take(packet, out) {
                 let Report::Bitmap { missing, last, asked_at } = report else { continue };
                 if core::mem::take(&mut self.unanswered) {
-                    self.connection.rtt.sample(asked_at, now);
+                    self.books.connection.rtt.sample(asked_at, now);
                 }
-                self.connection.expire_at = Time::NEVER;
+                self.books.connection.expire_at = Time::NEVER;
                 self.missing.extend(missing);
                 if last {
                     self.on_bitmap(now);
@@ -213,27 +201,19 @@ impl SendingEnd for Sender {
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if self.connection.repeats(now, out) {
+        if self.books.connection.repeats(now, out) {
             return;
         }
-        if now >= self.connection.expire_at {
-            self.connection.rtt.back_off();
+        if now >= self.books.connection.expire_at {
+            self.books.connection.rtt.back_off();
             self.count_timeout(now);
             self.send_done(now, out);
         }
         self.transmit(now, out);
     }
 
-    fn wake(&self) -> Time {
-        self.connection.wake()
-    }
-
     fn cwnd(&self) -> f64 {
-        (self.connection.rtt.srtt().as_ns() as f64 / self.gap.as_ns().max(1) as f64).max(1.0)
-    }
-
-    fn srtt(&self) -> Interval {
-        self.connection.rtt.srtt()
+        (self.books.connection.rtt.srtt().as_ns() as f64 / self.gap.as_ns().max(1) as f64).max(1.0)
     }
 
     fn acked(&self) -> u64 {
@@ -318,12 +298,8 @@ impl ReceivingEnd for Receiver {
         self.arrivals.count(self.end)
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.arrivals.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.arrivals.duplicates
+    fn counts(&self) -> &Counts {
+        &self.arrivals.counts
     }
 }
 
@@ -365,7 +341,7 @@ mod tests {
         // from the bitmap at 179 ms on, one a millisecond
         assert_eq!((path.sent[100].0, path.sent[109].0), (ms(179), ms(188)));
         let sent = &path.sender.books().counters;
-        assert_eq!((sent.retransmits, sent.congestion_events, path.receiver.duplicates()), (10, 1, 0));
+        assert_eq!((sent.retransmits, sent.congestion_events, path.receiver.counts().duplicates), (10, 1, 0));
         assert!(path.sender.books().done);
     }
 

@@ -26,8 +26,8 @@
 //! | RTO | RFC 6298 | s | thesis (2.3) | |
 
 use super::arrivals::Arrivals;
-use super::connection::{Connection, Reliable, accept};
-use super::end::{Books, CONTROL_BYTES, Out, ReceivingEnd, SendingEnd};
+use super::connection::accept;
+use super::end::{Books, CONTROL_BYTES, Counts, Out, ReceivingEnd, Reliable, SendingEnd};
 use super::row::{Config, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -163,8 +163,6 @@ enum State {
 /// The sending end.
 pub struct Sender {
     books: Books,
-    /// Bursts leave at its `send_at`.
-    connection: Connection,
     control: Control,
     /// The oldest outstanding datagram (snd_una).
     base: u64,
@@ -186,7 +184,6 @@ impl Sender {
     fn new(p: &Parameters, config: &Config) -> Self {
         Sender {
             books: Books::new(config),
-            connection: Connection::new(config),
             control: Control::new(p, config),
             base: 0,
             states: VecDeque::new(),
@@ -202,7 +199,7 @@ impl Sender {
     }
 
     fn on_ack(&mut self, now: Time, packet: &SimPacket) {
-        self.connection.rtt.sample(packet.stamp, now);
+        self.books.connection.rtt.sample(packet.stamp, now);
         let seq = packet.seq;
         if let Some(state) = seq.checked_sub(self.base).and_then(|i| self.states.get_mut(i as usize))
             && *state != State::Acked
@@ -217,8 +214,8 @@ impl Sender {
                 self.states.pop_front();
                 self.base += 1;
             }
-            self.connection.expire_at =
-                if self.states.is_empty() { Time::NEVER } else { self.connection.rtt.deadline(now) };
+            self.books.connection.expire_at =
+                if self.states.is_empty() { Time::NEVER } else { self.books.connection.rtt.deadline(now) };
         }
         self.find_losses(now, false);
         self.look_for_end(now);
@@ -228,7 +225,7 @@ impl Sender {
     /// Algorithm 2: a datagram outstanding for longer than the RTO before an acknowledged one is lost. With
     /// `all`, later datagrams are lost too.
     fn find_losses(&mut self, now: Time, all: bool) {
-        let rto = self.connection.rtt.rto();
+        let rto = self.books.connection.rtt.rto();
         while let Some(&(at, seq)) = self.order.front() {
             let state = seq.checked_sub(self.base).and_then(|i| self.states.get_mut(i as usize));
             if let Some(state) = state
@@ -248,7 +245,7 @@ impl Sender {
     fn begin_period(&mut self, now: Time) {
         self.period_began = now;
         self.seen = Observed::default();
-        self.control_at = now + self.connection.rtt.rto();
+        self.control_at = now + self.books.connection.rtt.rto();
     }
 
     /// Sends W datagrams at once, lost ones first.
@@ -273,15 +270,15 @@ impl Sender {
         self.books.send(now, seq, again, out);
         self.order.push_back((now, seq));
         self.seen.sent += 1;
-        if self.connection.expire_at == Time::NEVER {
-            self.connection.expire_at = self.connection.rtt.deadline(now);
+        if self.books.connection.expire_at == Time::NEVER {
+            self.books.connection.expire_at = self.books.connection.rtt.deadline(now);
         }
     }
 
     fn plan_burst(&mut self, now: Time) {
         let more = !self.loaded.is_empty() || self.next() < self.books.end;
         let after = (self.last_burst + Interval::from_secs_f64(self.control.idle_s)).max(now);
-        self.connection.send_at =
+        self.books.connection.send_at =
             if more && !self.books.done { after.round_up(self.tick.0, self.tick.1) } else { Time::NEVER };
     }
 
@@ -290,17 +287,7 @@ impl Sender {
     }
 }
 
-impl Reliable for Sender {
-    fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
-}
-
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.connection.request(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.next();
         self.look_for_end(now);
@@ -308,33 +295,33 @@ impl SendingEnd for Sender {
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
         if self.opens(now, packet) {
-            let rtt = &self.connection.rtt;
+            let rtt = &self.books.connection.rtt;
             self.control.set_idle(rtt.srtt().as_secs_f64(), rtt.rto());
             self.begin_period(now);
             self.burst(now, out);
-        } else if packet.kind == Kind::Ack && self.connection.is_open() && !self.books.done {
+        } else if packet.kind == Kind::Ack && self.books.is_active() {
             self.on_ack(now, packet);
         }
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if self.connection.repeats(now, out) {
+        if self.books.connection.repeats(now, out) {
             return;
         }
-        if now >= self.connection.expire_at {
+        if now >= self.books.connection.expire_at {
             self.count_timeout(now);
             self.find_losses(now, true);
-            self.connection.rtt.back_off();
-            self.connection.expire_at = self.connection.rtt.deadline(now);
+            self.books.connection.rtt.back_off();
+            self.books.connection.expire_at = self.books.connection.rtt.deadline(now);
         }
         if now >= self.control_at {
             let period_s = now.since(self.period_began).as_secs_f64();
-            if self.control.adapt(self.seen, period_s, self.connection.rtt.rto()) {
+            if self.control.adapt(self.seen, period_s, self.books.connection.rtt.rto()) {
                 self.count_congestion(now);
             }
             self.begin_period(now);
         }
-        if now >= self.connection.send_at {
+        if now >= self.books.connection.send_at {
             self.burst(now, out);
         } else {
             self.plan_burst(now);
@@ -342,7 +329,7 @@ impl SendingEnd for Sender {
     }
 
     fn wake(&self) -> Time {
-        if self.books.done { Time::NEVER } else { self.connection.wake().min(self.control_at) }
+        if self.books.done { Time::NEVER } else { self.books.connection.wake().min(self.control_at) }
     }
 
     fn cwnd(&self) -> f64 {
@@ -351,10 +338,6 @@ impl SendingEnd for Sender {
 
     fn acked(&self) -> u64 {
         self.base
-    }
-
-    fn srtt(&self) -> Interval {
-        self.connection.rtt.srtt()
     }
 
     fn books(&self) -> &Books {
@@ -387,12 +370,8 @@ impl ReceivingEnd for Receiver {
         self.arrivals.in_order()
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.arrivals.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.arrivals.duplicates
+    fn counts(&self) -> &Counts {
+        &self.arrivals.counts
     }
 }
 
@@ -490,6 +469,6 @@ mod tests {
         for seq in [0, 2, 2, 0, 1] {
             assert_eq!(r.on_packet(ms(0), &data(seq)).map(|ack| ack.seq), Some(seq));
         }
-        assert_eq!((r.delivered(), r.duplicates()), (3, 2));
+        assert_eq!((r.delivered(), r.counts().duplicates), (3, 2));
     }
 }

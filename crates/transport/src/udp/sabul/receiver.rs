@@ -3,7 +3,7 @@
 use super::super::arrivals::{Arrivals, ranges};
 use super::super::channel::Outbox;
 use super::super::connection::accept;
-use super::super::end::ReceivingEnd;
+use super::super::end::{Counts, ReceivingEnd};
 use super::super::row::Config;
 use super::{EXP, SYN};
 use longfat_units::{Interval, Time};
@@ -171,12 +171,8 @@ impl ReceivingEnd for Receiver {
         self.arrivals.in_order()
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.arrivals.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.arrivals.duplicates
+    fn counts(&self) -> &Counts {
+        &self.arrivals.counts
     }
 }
 

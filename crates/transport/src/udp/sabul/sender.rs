@@ -1,21 +1,18 @@
 //! SABUL's sender: sends lost packets first, then new ones, one every P.
 
 use super::super::channel::Inbox;
-use super::super::connection::{Connection, Reliable};
-use super::super::end::{Books, Out, Pace, SendingEnd};
+use super::super::end::{Books, Out, Pace, Reliable, SendingEnd};
 use super::super::row::Config;
 use super::EXP;
 use super::control::Control;
+use longfat_units::Time;
 use longfat_units::parameters::Parameters;
-use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, Report, SimPacket};
 use std::collections::BTreeSet;
 
 /// The sending end.
 pub struct Sender {
     books: Books,
-    /// Its timeout is the silence (EXP).
-    connection: Connection,
     control: Control,
     flow_window: u64,
     inbox: Inbox,
@@ -34,7 +31,6 @@ impl Sender {
     pub(super) fn new(p: &Parameters, config: &Config) -> Self {
         Sender {
             books: Books::new(config),
-            connection: Connection::new(config),
             control: Control::new(p, config),
             flow_window: p.number("flow_window") as u64,
             inbox: Inbox::default(),
@@ -76,20 +72,20 @@ impl Sender {
 
     /// The receiver says something of its packets: the silence starts again.
     fn hear(&mut self, now: Time) {
-        self.connection.expire_at = if self.acked < self.next { now + EXP } else { Time::NEVER };
+        self.books.connection.expire_at = if self.acked < self.next { now + EXP } else { Time::NEVER };
     }
 
     /// Sends what P and the flow window allow now.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.connection.send_at = Time::NEVER;
-        while self.connection.is_open() && !self.books.done {
+        self.books.connection.send_at = Time::NEVER;
+        while self.books.is_active() {
             let new = self.next < self.books.end && self.next - self.acked < self.flow_window;
             if self.lost.is_empty() && !new {
                 return;
             }
             let due = self.pace.due(now);
             if due > now {
-                self.connection.send_at = due;
+                self.books.connection.send_at = due;
                 return;
             }
             if let Some(seq) = self.lost.pop_first() {
@@ -100,31 +96,21 @@ impl Sender {
             }
             self.sent_since += 1;
             self.pace.sent(now, self.control.gap());
-            if self.connection.expire_at == Time::NEVER {
-                self.connection.expire_at = now + EXP;
+            if self.books.connection.expire_at == Time::NEVER {
+                self.books.connection.expire_at = now + EXP;
             }
         }
     }
 }
 
-impl Reliable for Sender {
-    fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
-}
-
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.connection.request(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.next;
         self.look_for_end(now);
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        if packet.kind == Kind::Ack && self.connection.is_open() {
+        if packet.kind == Kind::Ack && self.books.connection.is_open() {
             for report in self.inbox.take(packet, out) {
                 self.on_report(now, &report);
             }
@@ -135,27 +121,20 @@ impl SendingEnd for Sender {
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if self.connection.repeats(now, out) {
+        if self.books.connection.repeats(now, out) {
             return;
         }
-        if now >= self.connection.expire_at {
+        if now >= self.books.connection.expire_at {
             self.count_timeout(now);
             self.lost.extend(self.acked..self.next);
-            self.connection.expire_at = now + EXP;
+            self.books.connection.expire_at = now + EXP;
         }
         self.transmit(now, out);
     }
 
-    fn wake(&self) -> Time {
-        self.connection.wake()
-    }
-
     fn cwnd(&self) -> f64 {
-        (self.connection.rtt.srtt().as_secs_f64() / self.control.period_s).clamp(1.0, self.flow_window as f64)
-    }
-
-    fn srtt(&self) -> Interval {
-        self.connection.rtt.srtt()
+        (self.books.connection.rtt.srtt().as_secs_f64() / self.control.period_s)
+            .clamp(1.0, self.flow_window as f64)
     }
 
     fn acked(&self) -> u64 {
@@ -178,6 +157,7 @@ mod tests {
     use super::*;
     use crate::cc::Value;
     use crate::udp::testing::{Path, config, ms};
+    use longfat_units::Interval;
 
     const VARIANTS: [&str; 2] = ["library", "mimd"];
 
@@ -202,7 +182,7 @@ mod tests {
             // sent at 41 ms; the next one shows the gap at 61 ms, and the sender hears of it at 81 ms
             assert!(path.sent[at].0 >= ms(81) && path.sent[at].0 < ms(82), "{variant}: {:?}", path.sent[at]);
             assert_eq!(path.sender.books().counters.retransmits, 1, "{variant}");
-            assert_eq!(path.receiver.duplicates(), 0, "{variant}");
+            assert_eq!(path.receiver.counts().duplicates, 0, "{variant}");
         }
     }
 

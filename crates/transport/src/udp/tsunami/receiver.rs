@@ -3,7 +3,7 @@
 use super::super::arrivals::{Arrivals, ranges};
 use super::super::channel::{Outbox, carried};
 use super::super::connection::accept;
-use super::super::end::{Books, ReceivingEnd};
+use super::super::end::{Books, Counts, ReceivingEnd};
 use super::super::row::{BPS_PER_MBPS, Config};
 use super::{MOST_KEPT, MOST_REQUESTS, TARGET};
 use longfat_units::parameters::Parameters;
@@ -179,12 +179,8 @@ impl ReceivingEnd for Receiver {
         self.arrivals.count(self.end)
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.arrivals.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.arrivals.duplicates
+    fn counts(&self) -> &Counts {
+        &self.arrivals.counts
     }
 }
 

@@ -1,8 +1,7 @@
 //! Tsunami's sender (the original's server): serves requests before new blocks, one block every D.
 
 use super::super::channel::{Inbox, carrying};
-use super::super::connection::{Connection, Reliable};
-use super::super::end::{Books, Out, Pace, SendingEnd};
+use super::super::end::{Books, Out, Pace, Reliable, SendingEnd};
 use super::super::row::Config;
 use super::control::Control;
 use super::{MOST_KEPT, WHOLE};
@@ -19,7 +18,6 @@ const LAST_WAIT: f64 = 10.0;
 /// The sending end (the original's server).
 pub struct Sender {
     books: Books,
-    connection: Connection,
     control: Control,
     inbox: Inbox,
     /// What the client asks for, in order.
@@ -42,7 +40,6 @@ impl Sender {
     pub(super) fn new(p: &Parameters, config: &Config) -> Self {
         Sender {
             books: Books::new(config),
-            connection: Connection::new(config),
             control: Control::new(p, config),
             inbox: Inbox::default(),
             requests: VecDeque::new(),
@@ -76,11 +73,11 @@ impl Sender {
 
     /// Sends what the distance of blocks allows now.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.connection.send_at = Time::NEVER;
-        while self.connection.is_open() && !self.books.done {
+        self.books.connection.send_at = Time::NEVER;
+        while self.books.is_active() {
             let due = self.pace.due(now);
             if due > now {
-                self.connection.send_at = due;
+                self.books.connection.send_at = due;
                 return;
             }
             let mut gap_s = self.control.distance_s;
@@ -153,17 +150,7 @@ impl Sender {
     }
 }
 
-impl Reliable for Sender {
-    fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
-}
-
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.connection.request(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.books.end.min(self.sent);
         self.look_for_end(now);
@@ -172,7 +159,7 @@ impl SendingEnd for Sender {
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
         if self.opens(now, packet) {
             self.heard_at = now;
-        } else if packet.kind == Kind::Ack && self.connection.is_open() {
+        } else if packet.kind == Kind::Ack && self.books.connection.is_open() {
             self.inbox.take(packet, out).into_iter().for_each(|request| self.keep(request));
             (self.heard_at, self.blocks_since) = (now, 0);
         } else {
@@ -182,21 +169,13 @@ impl SendingEnd for Sender {
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if !self.connection.repeats(now, out) {
+        if !self.books.connection.repeats(now, out) {
             self.transmit(now, out);
         }
     }
 
-    fn wake(&self) -> Time {
-        self.connection.wake()
-    }
-
     fn cwnd(&self) -> f64 {
-        (self.connection.rtt.srtt().as_secs_f64() / self.control.distance_s).max(1.0)
-    }
-
-    fn srtt(&self) -> Interval {
-        self.connection.rtt.srtt()
+        (self.books.connection.rtt.srtt().as_secs_f64() / self.control.distance_s).max(1.0)
     }
 
     /// The client says nothing of single blocks before it has all of them.
@@ -239,7 +218,7 @@ mod tests {
         assert!(path.sender.books().done);
         // the last block comes again 33 ms later, and the end is known 40 ms after it left first
         assert_eq!(path.sent.len(), 101);
-        assert_eq!((path.receiver.duplicates(), path.receiver.wake()), (1, Time::NEVER));
+        assert_eq!((path.receiver.counts().duplicates, path.receiver.wake()), (1, Time::NEVER));
     }
 
     #[test]
@@ -251,7 +230,7 @@ mod tests {
         assert!(path.sent[at].0 > ms(400) && path.sent[at].0 < ms(600), "{:?}", path.sent[at]);
         assert_eq!(path.sent.iter().filter(|(_, seq)| *seq == 20).count(), 2);
         assert_eq!(path.sender.books().counters.retransmits, 1);
-        assert_eq!(path.receiver.duplicates(), 0);
+        assert_eq!(path.receiver.counts().duplicates, 0);
     }
 
     #[test]

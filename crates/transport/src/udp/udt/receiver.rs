@@ -11,7 +11,7 @@
 
 use super::super::channel::carrying;
 use super::super::connection::accept;
-use super::super::end::{CONTROL_BYTES, ReceivingEnd};
+use super::super::end::{CONTROL_BYTES, Counts, ReceivingEnd};
 use super::control::{PAIR_EVERY, SYN, SYN_S};
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, Kind, Report, SimPacket, UdtReport};
@@ -89,10 +89,7 @@ pub struct Receiver {
     rtt_s: Option<(f64, f64)>,
     ack_at: Time,
     nak_at: Time,
-    /// IP bytes that arrived, duplicates included.
-    pub received_bytes: u64,
-    /// Packets that arrived a second time.
-    pub duplicates: u64,
+    counts: Counts,
 }
 
 impl Receiver {
@@ -112,13 +109,12 @@ impl Receiver {
             rtt_s: None,
             ack_at: Time::NEVER,
             nak_at: Time::NEVER,
-            received_bytes: 0,
-            duplicates: 0,
+            counts: Counts::default(),
         }
     }
 
     fn on_data(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
-        self.received_bytes += u64::from(packet.bytes);
+        self.counts.received_bytes += u64::from(packet.bytes);
         let seq = packet.seq;
         if self.last_arrival != Time::NEVER {
             let interval = now.since(self.last_arrival);
@@ -132,7 +128,7 @@ impl Receiver {
             self.ack_at = now + SYN;
         }
         if seq < self.largest {
-            self.duplicates += u64::from(self.lost.remove(&seq).is_none());
+            self.counts.duplicates += u64::from(self.lost.remove(&seq).is_none());
             if self.lost.is_empty() {
                 self.nak_at = Time::NEVER;
             }
@@ -268,12 +264,8 @@ impl ReceivingEnd for Receiver {
         self.lost.first_key_value().map_or(self.largest, |(&first, _)| first)
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.duplicates
+    fn counts(&self) -> &Counts {
+        &self.counts
     }
 }
 
@@ -314,9 +306,9 @@ mod tests {
         assert_eq!(repeated[1].0, ms(921));
         r.on_packet(ms(922), &data(1));
         r.on_packet(ms(923), &data(3));
-        assert_eq!((r.delivered(), r.nak_at, r.duplicates), (5, Time::NEVER, 0));
+        assert_eq!((r.delivered(), r.nak_at, r.counts.duplicates), (5, Time::NEVER, 0));
         r.on_packet(ms(924), &data(3));
-        assert_eq!(r.duplicates, 1);
+        assert_eq!(r.counts.duplicates, 1);
     }
 
     #[test]

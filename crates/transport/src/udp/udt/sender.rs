@@ -1,8 +1,7 @@
 //! UDT's sender: sends lost packets first, then new ones as the window allows, one every P.
 
 use super::super::channel::carried;
-use super::super::connection::{Connection, Reliable};
-use super::super::end::{Books, CONTROL_BYTES, Out, Pace, SendingEnd};
+use super::super::end::{Books, CONTROL_BYTES, Out, Pace, Reliable, SendingEnd};
 use super::super::row::Config;
 use super::control::{Control, PAIR_EVERY, SYN_S};
 use longfat_units::{Interval, Time};
@@ -18,8 +17,6 @@ const MOST_SILENCES: u32 = 16;
 /// The sending end.
 pub struct Sender {
     books: Books,
-    /// Its timeout is the silence (EXP).
-    connection: Connection,
     control: Control,
     /// Smoothed round-trip time and its variance, seconds.
     rtt_s: f64,
@@ -38,7 +35,6 @@ impl Sender {
     pub(super) fn new(config: &Config, control: Control) -> Self {
         Sender {
             books: Books::new(config),
-            connection: Connection::new(config),
             control,
             rtt_s: 0.0,
             rtt_var_s: 0.0,
@@ -80,7 +76,8 @@ impl Sender {
     /// The receiver is alive: the silence starts again.
     fn hear(&mut self, now: Time) {
         self.silences = 1;
-        self.connection.expire_at = if self.acked < self.next { now + self.silence() } else { Time::NEVER };
+        self.books.connection.expire_at =
+            if self.acked < self.next { now + self.silence() } else { Time::NEVER };
     }
 
     fn silence(&self) -> Interval {
@@ -90,8 +87,8 @@ impl Sender {
 
     /// Sends what P and the window allow now.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.connection.send_at = Time::NEVER;
-        if !self.connection.is_open() || self.books.done {
+        self.books.connection.send_at = Time::NEVER;
+        if !self.books.is_active() {
             return;
         }
         let allowed = self.control.window() as u64;
@@ -102,7 +99,7 @@ impl Sender {
             }
             let due = self.pace.due(now);
             if due > now {
-                self.connection.send_at = due;
+                self.books.connection.send_at = due;
                 return;
             }
             let mut gap = self.control.interval();
@@ -116,24 +113,14 @@ impl Sender {
                 self.next += 1;
             }
             self.pace.sent(now, gap);
-            if self.connection.expire_at == Time::NEVER {
-                self.connection.expire_at = now + self.silence();
+            if self.books.connection.expire_at == Time::NEVER {
+                self.books.connection.expire_at = now + self.silence();
             }
         }
     }
 }
 
-impl Reliable for Sender {
-    fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
-}
-
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.connection.request(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.next;
         self.look_for_end(now);
@@ -145,7 +132,7 @@ impl SendingEnd for Sender {
             self.rtt_var_s = self.rtt_s / 2.0;
             return self.transmit(now, out);
         }
-        if packet.kind != Kind::Ack || !self.connection.is_open() {
+        if packet.kind != Kind::Ack || !self.books.connection.is_open() {
             return;
         }
         match carried(packet) {
@@ -161,23 +148,19 @@ impl SendingEnd for Sender {
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if self.connection.repeats(now, out) {
+        if self.books.connection.repeats(now, out) {
             return;
         }
-        if now >= self.connection.expire_at {
+        if now >= self.books.connection.expire_at {
             self.count_timeout(now);
             self.control.on_timeout(self.rtt_s);
             if self.lost.is_empty() {
                 self.lost.extend(self.acked..self.next);
             }
             self.silences = (self.silences + 1).min(MOST_SILENCES);
-            self.connection.expire_at = now + self.silence();
+            self.books.connection.expire_at = now + self.silence();
         }
         self.transmit(now, out);
-    }
-
-    fn wake(&self) -> Time {
-        self.connection.wake()
     }
 
     fn cwnd(&self) -> f64 {
@@ -238,7 +221,7 @@ mod tests {
             let next_new = path.sent.iter().position(|&(when, seq)| when >= path.sent[at].0 && seq != 100);
             assert!(next_new.is_none_or(|new| new > at), "{variant}");
             assert_eq!(path.sender.books().counters.retransmits, 1, "{variant}");
-            assert_eq!(path.receiver.duplicates(), 0, "{variant}");
+            assert_eq!(path.receiver.counts().duplicates, 0, "{variant}");
         }
     }
 
