@@ -65,6 +65,7 @@ CRATE_LAYERS = {
         ("cc",),
         ("cc::controller",),
         ("sender",),
+        ("udp::connection",),
         ("udp::end",),
         ("udp",),
         ("udp::ends",),

@@ -10,6 +10,7 @@
 //! udp::ends                         the list of the transports over UDP
 //! udp                               the transports over UDP, one file each
 //! udp::end                          what all of their ends share
+//! udp::connection                   how their connections open, and their timers
 //! sender                            TCP's sender
 //! cc::controller                    the list of the algorithms
 //! cc                                the algorithms, one file each

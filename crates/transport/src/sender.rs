@@ -9,6 +9,7 @@ mod quick_start;
 mod rack;
 mod recovery;
 mod request;
+mod timing;
 
 use crate::ages::Ages;
 use crate::cc::LossDetection;
@@ -17,7 +18,7 @@ use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
-use crate::{BackoffUntil, RttEstimator, RttSamples, Scoreboard};
+use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::{Interval, Time};
@@ -443,35 +444,6 @@ impl Sender {
             self.phase = Phase::Done;
             self.note(now, Happened::Done);
         }
-    }
-
-    /// After a timeout samples leave the backoff alone, if it lasts until a new segment is acknowledged.
-    fn hold_backoff(&mut self) {
-        if self.config.timestamps && self.config.rto.backoff_until == BackoffUntil::NewSegment {
-            self.samples_each = false;
-            self.timed = self.next;
-        }
-    }
-
-    /// Without timestamps one segment is timed at once, as in RFC 6298, section 3: its acknowledgement gives a
-    /// sample if it was sent once. The next segment to be sent is timed then. With timestamps, while the backoff
-    /// is held, each acknowledgement gives a sample, and that of this segment ends the backoff.
-    #[cold]
-    fn time_one(&mut self, now: Time, packet: &SimPacket) -> Option<Interval> {
-        if self.config.timestamps {
-            self.samples_each = packet.seq > self.timed;
-            return Some(if self.samples_each {
-                self.rtt.sample(packet.stamp, now)
-            } else {
-                self.rtt.sample_backed_off(packet.stamp, now)
-            });
-        }
-        if packet.seq <= self.timed {
-            return None;
-        }
-        let sent = self.ages.as_ref().and_then(|ages| ages.sent_once(self.timed));
-        self.timed = self.next;
-        sent.map(|at| self.rtt.sample(at, now))
     }
 
     /// A full packet of IP.

@@ -20,9 +20,10 @@
 //! | a query | 44 and the header's 20 | bytes | chosen here, as UDT's control packets | PTP is directly above IP (protocol 123) |
 //! | a report | 44 and 12 | bytes | chosen here | |
 
-use super::end::{Books, CONTROL_BYTES, Out, Pace, Phase, ReceivingEnd, SendingEnd, accept};
+use super::channel::{carried, carrying};
+use super::connection::accept;
+use super::end::{Books, CONTROL_BYTES, Counts, Out, Pace, ReceivingEnd, SendingEnd};
 use super::row::{Config, Row};
-use crate::rtt::{RtoConfig, RttEstimator};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Explicit, Extra, Kind, Ptp, PtpReport, PtpStamp, Report, SimPacket};
@@ -66,17 +67,13 @@ pub fn next_rate(gain: f64, x: f64, traffic: f64) -> f64 {
 /// The sending end: datagrams at equal distances, and queries.
 pub struct Sender {
     books: Books,
-    phase: Phase,
     gain: f64,
     interval: f64,
     rate_bps: f64,
     /// PTP routers on the path, as far as known.
     routers: u8,
-    rtt: RttEstimator,
     pace: Pace,
     query_at: Time,
-    /// When the connection request is repeated.
-    expire_at: Time,
 }
 
 impl Sender {
@@ -85,15 +82,12 @@ impl Sender {
         books.config.bytes = None; // every datagram is full, the last one too
         Sender {
             books,
-            phase: Phase::Idle,
             gain: p.number("gain"),
             interval: p.number("interval"),
             rate_bps: 0.0,
             routers: 0,
-            rtt: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             pace: Pace::new(config),
             query_at: Time::NEVER,
-            expire_at: Time::NEVER,
         }
     }
 
@@ -107,7 +101,7 @@ impl Sender {
 
     /// The round-trip time, or what the host's own link takes for a packet if that is longer.
     fn rtt_s(&self) -> f64 {
-        self.rtt.srtt().as_secs_f64().max(self.books.config.line_s())
+        self.books.connection.rtt.srtt().as_secs_f64().max(self.books.config.line_s())
     }
 
     /// One packet per round trip.
@@ -143,7 +137,7 @@ impl Sender {
     }
 
     fn send_what_is_due(&mut self, now: Time, out: Out) {
-        while self.phase == Phase::Open && !self.books.done && self.pace.due(now) <= now {
+        while self.books.is_active() && self.pace.due(now) <= now {
             let n = self.books.counters.packets_sent;
             if n == self.books.end {
                 return self.finish(); // the last one has had its time
@@ -155,17 +149,12 @@ impl Sender {
 
     fn finish(&mut self) {
         self.books.done = true;
-        (self.query_at, self.expire_at) = (Time::NEVER, Time::NEVER);
+        self.query_at = Time::NEVER;
+        self.books.connection.rest();
     }
 }
 
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.rtt.deadline(now);
-        self.books.connect(now, out);
-    }
-
     fn stop(&mut self, _now: Time) {
         self.finish();
     }
@@ -174,30 +163,21 @@ impl SendingEnd for Sender {
         if self.books.done {
             return;
         }
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.expire_at = Time::NEVER;
-                self.rtt.sample(packet.stamp, now);
-                self.set_rate(now, self.least_bps());
-                self.query(now, out);
+        if self.books.connection.opens(now, packet) {
+            self.set_rate(now, self.least_bps());
+            self.query(now, out);
+        } else if packet.kind == Kind::Ack && self.books.connection.is_open() {
+            self.books.connection.rtt.sample(packet.stamp, now);
+            if let Some(Report::Ptp(report)) = carried(packet) {
+                self.on_report(now, report);
             }
-            (Kind::Ack, Phase::Open) => {
-                self.rtt.sample(packet.stamp, now);
-                let report = packet.extra.as_ref().and_then(|extra| extra.report.as_deref());
-                if let Some(Report::Ptp(report)) = report {
-                    self.on_report(now, report);
-                }
-            }
-            _ => {}
         }
         self.send_what_is_due(now, out);
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at {
-            self.rtt.back_off();
-            return self.start(now, out);
+        if self.books.connection.repeats(now, out) {
+            return;
         }
         if now >= self.query_at {
             self.query(now, out);
@@ -206,15 +186,8 @@ impl SendingEnd for Sender {
     }
 
     fn wake(&self) -> Time {
-        match self.phase {
-            Phase::Open if !self.books.done => self.pace.due(Time::ZERO).min(self.query_at),
-            Phase::Connecting => self.expire_at,
-            _ => Time::NEVER,
-        }
-    }
-
-    fn srtt(&self) -> Interval {
-        self.rtt.srtt()
+        let open = self.books.is_active();
+        if open { self.pace.due(Time::ZERO).min(self.query_at) } else { self.books.connection.wake() }
     }
 
     fn books(&self) -> &Books {
@@ -236,12 +209,15 @@ struct Watched {
 
 impl Watched {
     fn take(&mut self, stamp: PtpStamp) {
-        if let Some(before) = self.stamp
-            && stamp.time > before.time
-        {
-            let span_s = stamp.time.since(before.time).as_secs_f64();
-            let bits = 8.0 * stamp.bytes.saturating_sub(before.bytes) as f64;
-            self.load = Some((stamp.capacity_bps, bits / span_s));
+        if let Some(before) = self.stamp {
+            if stamp.time < before.time {
+                return; // a later query came first
+            }
+            if stamp.time > before.time {
+                let span_s = stamp.time.since(before.time).as_secs_f64();
+                let bits = 8.0 * stamp.bytes.saturating_sub(before.bytes) as f64;
+                self.load = Some((stamp.capacity_bps, bits / span_s));
+            }
         }
         self.stamp = Some(stamp);
     }
@@ -257,7 +233,7 @@ impl Watched {
 pub struct Receiver {
     routers: Vec<Watched>,
     delivered: u64,
-    received_bytes: u64,
+    counts: Counts,
 }
 
 impl Receiver {
@@ -285,7 +261,7 @@ impl ReceivingEnd for Receiver {
             Kind::Syn => return Some(accept(packet)),
             Kind::Data => {
                 self.delivered += 1;
-                self.received_bytes += u64::from(packet.bytes);
+                self.counts.received_bytes += u64::from(packet.bytes);
                 return None;
             }
             Kind::Query => {}
@@ -296,17 +272,16 @@ impl ReceivingEnd for Receiver {
         let report = self.on_query(&query);
         // the path has more or fewer routers than the sender knows
         let report = report.or_else(|| (known != self.routers.len()).then(|| self.report()))?;
-        let extra = Extra { report: Some(Box::new(Report::Ptp(report))), ..Extra::default() };
         let answer = SimPacket::new(Kind::Ack, packet.flow, packet.seq, REPORT_BYTES, packet.stamp);
-        Some(SimPacket { extra: Some(Box::new(extra)), ..answer })
+        Some(carrying(answer, Report::Ptp(report)))
     }
 
     fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.received_bytes
+    fn counts(&self) -> &Counts {
+        &self.counts
     }
 }
 
@@ -385,10 +360,25 @@ mod tests {
     }
 
     #[test]
+    fn a_query_that_a_later_one_has_overtaken_changes_nothing() {
+        let mut r = Receiver::default();
+        let mut traffic_bps = |at_ms, bytes| {
+            let answer = r.on_packet(ms(at_ms), &query(1, 1, at_ms, 1e8, bytes));
+            told(answer).map(|report| report.traffic_bps)
+        };
+        assert_eq!(traffic_bps(0, 0), Some(0.0));
+        // 2 MB in 200 ms; what left 100 ms earlier comes later
+        assert_eq!(traffic_bps(200, 2_000_000), Some(8e7));
+        assert_eq!(traffic_bps(100, 1_500_000), Some(8e7));
+        // 500 kB since the stamp at 200 ms
+        assert_eq!(traffic_bps(300, 2_500_000), Some(4e7));
+    }
+
+    #[test]
     fn a_receiver_counts_data_and_does_not_acknowledge_it() {
         let mut r = Receiver::default();
         assert!(r.on_packet(ms(0), &data(0)).is_none() && r.on_packet(ms(0), &data(2)).is_none());
-        assert_eq!((r.delivered(), r.received_bytes()), (2, 3000));
+        assert_eq!((r.delivered(), r.counts().received_bytes), (2, 3000));
     }
 
     #[test]
@@ -405,9 +395,7 @@ mod tests {
         path.run(ms(90), |_, _| false);
         let report = |traffic_bps| {
             let report = Report::Ptp(PtpReport { routers: 3, capacity_bps: 1e8, traffic_bps });
-            let extra = Extra { report: Some(Box::new(report)), ..Extra::default() };
-            let ack = SimPacket::new(Kind::Ack, FlowId(0), 1, REPORT_BYTES, ms(60));
-            SimPacket { extra: Some(Box::new(extra)), ..ack }
+            carrying(SimPacket::new(Kind::Ack, FlowId(0), 1, REPORT_BYTES, ms(60)), report)
         };
         // one packet of 1500 bytes in 40 ms: .3 of 100 Mbit/s, x = .003; .003 + .003 x .5 (1 - .003 - .103)
         path.sender.on_packet(ms(100), &report(10.3e6), &mut |_| {});
@@ -429,7 +417,7 @@ mod tests {
         let mut path = Path::new(&ROW, &[], &few);
         path.run(ms(10_000), |_, _| false);
         assert_eq!((path.sent.len(), path.sender.books().done), (4, true));
-        assert_eq!(path.receiver.received_bytes(), 4 * 1500);
+        assert_eq!(path.receiver.counts().received_bytes, 4 * 1500);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! |---|---|---|---|---|
 //! | rate | 50 | Mbit/s of IP packets | Lopez Pacheco 2008, section 3.2 | the thesis does not say which bytes its rate counts |
 
-use super::end::{Books, Out, ReceivingEnd, SendingEnd};
+use super::end::{Books, Counts, Out, ReceivingEnd, SendingEnd};
 use super::periods::Periods;
 use super::row::{BPS_PER_MBPS, Config, RATE, Row};
 use longfat_units::parameters::Parameters;
@@ -98,14 +98,14 @@ impl SendingEnd for Source {
 #[derive(Clone, Debug, Default)]
 pub struct Counter {
     delivered: u64,
-    received_bytes: u64,
+    counts: Counts,
 }
 
 impl ReceivingEnd for Counter {
     fn on_packet(&mut self, _now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Data {
             self.delivered += 1;
-            self.received_bytes += u64::from(packet.bytes);
+            self.counts.received_bytes += u64::from(packet.bytes);
         }
         None
     }
@@ -114,8 +114,8 @@ impl ReceivingEnd for Counter {
         self.delivered
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.received_bytes
+    fn counts(&self) -> &Counts {
+        &self.counts
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(path.sent.len(), 1001);
         // of the 981 sent by 980 ms those with even numbers have arrived
         assert_eq!(path.receiver.delivered(), 491);
-        assert_eq!(path.receiver.received_bytes(), 491 * 1500);
+        assert_eq!(path.receiver.counts().received_bytes, 491 * 1500);
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         let mut path = Path::new(&ROW, &at(12.0), &few);
         path.run(ms(1000), |_, _| false);
         assert_eq!((path.sent.len(), path.sender.books().done), (4, true));
-        assert_eq!(path.receiver.received_bytes(), 4 * 1500);
+        assert_eq!(path.receiver.counts().received_bytes, 4 * 1500);
     }
 
     #[test]

@@ -1,17 +1,16 @@
-//! The interface of the two ends of any transport over UDP, and the parts that all senders share: accounting, the
-//! handshake and the pace.
+//! The interface of the two ends of any transport over UDP, and the parts that all senders share: accounting,
+//! events, the end and the pace.
 //!
 //! | constant | value | source |
 //! |---|---|---|
-//! | handshake | 92 bytes | IP 20, UDP 8, header 16, information 48: draft-gg-udt-03, section 2; the same was chosen for RUNAT |
-//! | other control packets | 44 bytes and what they carry | IP 20, UDP 8, header 16: the same |
+//! | control packets | 44 bytes and what they carry | IP 20, UDP 8, header 16: draft-gg-udt-03, section 2 |
 
+use super::connection::Connection;
 use super::row::Config;
 use crate::sender::{Happened, SenderCounters};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, SimPacket};
 
-const HANDSHAKE_BYTES: u32 = 92;
 /// IP, UDP and UDT headers: the least size of a control packet.
 pub(super) const CONTROL_BYTES: u32 = 44;
 
@@ -21,7 +20,9 @@ pub(super) type Out<'a> = &'a mut dyn FnMut(SimPacket);
 /// The sending end of a protocol.
 pub trait SendingEnd {
     /// Opens the connection, or begins to send where there is none to open.
-    fn start(&mut self, now: Time, out: &mut dyn FnMut(SimPacket));
+    fn start(&mut self, now: Time, out: &mut dyn FnMut(SimPacket)) {
+        self.books_mut().connection.request(now, out);
+    }
     /// Sends nothing new from now on; still repairs what is outstanding.
     fn stop(&mut self, now: Time);
     /// A packet from the receiver. A protocol without acknowledgements gets none.
@@ -29,7 +30,9 @@ pub trait SendingEnd {
     /// A time that [`SendingEnd::wake`] asked for has come.
     fn on_timer(&mut self, now: Time, out: &mut dyn FnMut(SimPacket));
     /// When it next wants [`SendingEnd::on_timer`].
-    fn wake(&self) -> Time;
+    fn wake(&self) -> Time {
+        self.books().connection.wake()
+    }
     /// The window that limits what is outstanding or leaves at once, packets. A reliable protocol that limits its rate
     /// alone gives what it sends in a round-trip time at that rate; NaN where there is neither.
     fn cwnd(&self) -> f64 {
@@ -37,7 +40,7 @@ pub trait SendingEnd {
     }
     /// The smoothed round-trip time; zero before the first sample, and where nothing is measured.
     fn srtt(&self) -> Interval {
-        Interval::ZERO
+        self.books().connection.rtt.srtt()
     }
     /// Packets acknowledged in order.
     fn acked(&self) -> u64 {
@@ -48,6 +51,52 @@ pub trait SendingEnd {
     /// What it keeps.
     fn books_mut(&mut self) -> &mut Books;
 }
+
+/// What is the same in all senders that are done when everything is acknowledged. The others do not use it.
+pub(super) trait Reliable: SendingEnd {
+    /// Opens the connection if this packet is the response to the request. Returns whether it is.
+    fn opens(&mut self, now: Time, packet: &SimPacket) -> bool {
+        let opens = self.books_mut().connection.opens(now, packet);
+        if opens {
+            self.note(now, Happened::Connected);
+        }
+        opens
+    }
+
+    /// Stops if everything has been acknowledged.
+    fn look_for_end(&mut self, now: Time) {
+        if self.acked() < self.books().end || self.books().done {
+            return;
+        }
+        self.books_mut().done = true;
+        self.books_mut().connection.rest();
+        if self.books().connection.is_open() {
+            self.note(now, Happened::Done);
+        }
+    }
+
+    /// The losses that the receiver reports change the rate or the window.
+    fn count_congestion(&mut self, now: Time) {
+        self.books_mut().counters.congestion_events += 1;
+        self.note(now, Happened::Loss);
+    }
+
+    /// Nothing was heard for too long.
+    fn count_timeout(&mut self, now: Time) {
+        self.books_mut().counters.timeouts += 1;
+        self.note(now, Happened::Timeout);
+    }
+
+    /// Writes an event into the log.
+    fn note(&mut self, now: Time, what: Happened) {
+        let cwnd = self.cwnd();
+        if let Some(log) = &mut self.books_mut().log {
+            log.push((now, what, cwnd));
+        }
+    }
+}
+
+impl<S: SendingEnd> Reliable for S {}
 
 /// The receiving end of a protocol.
 pub trait ReceivingEnd {
@@ -63,25 +112,24 @@ pub trait ReceivingEnd {
     }
     /// Packets handed to the application.
     fn delivered(&self) -> u64;
-    /// IP bytes that arrived, duplicates included.
-    fn received_bytes(&self) -> u64;
-    /// Packets that arrived a second time. A protocol that repairs nothing has none.
-    fn duplicates(&self) -> u64 {
-        0
-    }
+    /// What has arrived.
+    fn counts(&self) -> &Counts;
 }
 
-/// The phase of a reliable sender.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    Idle,
-    Connecting,
-    Open,
+/// What a receiver counts.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// IP bytes that arrived, duplicates included.
+    pub(super) received_bytes: u64,
+    /// Packets that arrived a second time. A protocol that repairs nothing has none.
+    pub(super) duplicates: u64,
 }
 
 /// The books of a sender: what there is to send, and what has been sent.
 pub struct Books {
     pub(super) config: Config,
+    /// Idle where there is none to open.
+    pub(super) connection: Connection,
     /// One past the last packet; never reached by endless flows.
     pub(super) end: u64,
     /// The sender has finished.
@@ -98,12 +146,18 @@ impl Books {
         Books {
             end: config.bytes.map_or(u64::MAX, |b| b.div_ceil(u64::from(config.mss_bytes)).max(1)),
             config: config.clone(),
+            connection: Connection::new(config),
             done: false,
             counters: SenderCounters::default(),
             log: None,
             cwnd_area: 0.0,
             cwnd_since: None,
         }
+    }
+
+    /// The connection is open, and the sender has not finished.
+    pub(super) fn is_active(&self) -> bool {
+        self.connection.is_open() && !self.done
     }
 
     pub(super) fn payload(&self, packets: u64) -> u64 {
@@ -119,22 +173,6 @@ impl Books {
         let bytes = payload as u32 + self.config.header_bytes;
         out(SimPacket::new(Kind::Data, self.config.flow, seq, bytes, now));
     }
-
-    /// Sends a connection request.
-    pub(super) fn connect(&self, now: Time, out: Out) {
-        out(SimPacket::new(Kind::Syn, self.config.flow, 0, HANDSHAKE_BYTES, now));
-    }
-
-    pub(super) fn note(&mut self, now: Time, what: Happened, cwnd: f64) {
-        if let Some(log) = &mut self.log {
-            log.push((now, what, cwnd));
-        }
-    }
-}
-
-/// The response to a connection request.
-pub(super) fn accept(request: &SimPacket) -> SimPacket {
-    SimPacket::new(Kind::SynAck, request.flow, 0, HANDSHAKE_BYTES, request.stamp)
 }
 
 /// When the next packet may leave.

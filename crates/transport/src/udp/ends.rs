@@ -187,11 +187,11 @@ impl Receiver {
 
     /// IP bytes that arrived, duplicates included.
     pub fn received_bytes(&self) -> u64 {
-        each!(Receiver, self, r => r.received_bytes())
+        each!(Receiver, self, r => r.counts().received_bytes)
     }
 
     /// Packets that arrived a second time.
     pub fn duplicates(&self) -> u64 {
-        each!(Receiver, self, r => r.duplicates())
+        each!(Receiver, self, r => r.counts().duplicates)
     }
 }

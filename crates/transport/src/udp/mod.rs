@@ -2,12 +2,14 @@
 //! and clocks. Sans-I/O like TCP's: every call is handed `now`, and returns or hands on what the end wants sent; `wake`
 //! says when it wants to be called again. One file a protocol, one line each in the list of [`ends`].
 //!
-//! `row` and `end` say what a protocol is; the protocols use those two and never the list.
+//! `row` and `end` say what a protocol is, and `connection` what a sender with a connection is; the protocols
+//! use those and never the list.
 
 mod arrivals;
 pub mod cadpc;
 pub mod cbr;
 mod channel;
+mod connection;
 mod end;
 mod ends;
 pub mod onoff;

@@ -23,12 +23,11 @@
 //! | bitmap | a bit a packet, and 2 bytes | | QUANTA: `totalNumberOfPackets / 8 + 2` | none |
 //! | DONE | 8 | bytes | chosen here: a 32-bit round and "EEE" with its padding | not verified |
 
-use super::arrivals::{Arrivals, ranges};
+use super::arrivals::Arrivals;
 use super::channel::{Inbox, Outbox, carried, message};
-use super::end::{Books, Out, Pace, Phase, ReceivingEnd, SendingEnd, accept};
+use super::connection::accept;
+use super::end::{Books, Counts, Out, Pace, ReceivingEnd, Reliable, SendingEnd};
 use super::row::{BPS_PER_MBPS, Config, RATE, Row};
-use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Kind, Report, SimPacket};
@@ -69,8 +68,6 @@ pub const ROW: Row<Sender, Receiver> = Row {
 /// The sending end.
 pub struct Sender {
     books: Books,
-    phase: Phase,
-    rtt: RttEstimator,
     inbox: Inbox,
     pace: Pace,
     /// Distance of two packets.
@@ -92,8 +89,6 @@ pub struct Sender {
     acked: u64,
     /// One past the last packet sent.
     sent: u64,
-    send_at: Time,
-    expire_at: Time,
 }
 
 impl Sender {
@@ -102,8 +97,6 @@ impl Sender {
         let packets = BYTES_PER_MIB * p.number("payload") / f64::from(config.mss_bytes);
         Sender {
             books: Books::new(config),
-            phase: Phase::Idle,
-            rtt: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             inbox: Inbox::default(),
             pace: Pace::new(config),
             gap: Interval::from_secs_f64(gap_s),
@@ -116,8 +109,6 @@ impl Sender {
             missing: Vec::new(),
             acked: 0,
             sent: 0,
-            send_at: Time::NEVER,
-            expire_at: Time::NEVER,
         }
     }
 
@@ -139,31 +130,20 @@ impl Sender {
         if missing.is_empty() {
             return self.begin_payload(now);
         }
-        self.books.counters.congestion_events += 1;
-        self.books.note(now, Happened::Loss, self.cwnd());
+        self.count_congestion(now);
         self.blast = missing.into();
-    }
-
-    fn look_for_end(&mut self, now: Time) {
-        if self.acked >= self.books.end && !self.books.done {
-            self.books.done = true;
-            (self.send_at, self.expire_at) = (Time::NEVER, Time::NEVER);
-            if self.phase == Phase::Open {
-                self.books.note(now, Happened::Done, self.cwnd());
-            }
-        }
     }
 
     /// Sends what the rate allows now, and DONE after the last packet of a blast.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.send_at = Time::NEVER;
-        if self.phase != Phase::Open || self.books.done || self.waits {
+        self.books.connection.send_at = Time::NEVER;
+        if !self.books.is_active() || self.waits {
             return;
         }
         while let Some((seq, end)) = self.blast.front_mut() {
             let due = self.pace.due(now);
             if due > now {
-                self.send_at = due;
+                self.books.connection.send_at = due;
                 return;
             }
             self.books.send(now, *seq, *seq < self.sent, out);
@@ -181,17 +161,11 @@ impl Sender {
     fn send_done(&mut self, now: Time, out: Out) {
         let done = Report::Done { blast: self.number, payload: self.payload };
         out(message(now, self.books.config.flow, DONE_BYTES, done));
-        self.expire_at = self.rtt.deadline(now);
+        self.books.connection.expire_at = self.books.connection.rtt.deadline(now);
     }
 }
 
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.rtt.deadline(now);
-        self.books.connect(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.sent;
         self.payload.1 = self.payload.1.min(self.sent);
@@ -200,61 +174,46 @@ impl SendingEnd for Sender {
             start < end
         });
         self.look_for_end(now);
-        if self.phase == Phase::Open && !self.books.done && !self.waits {
-            self.send_at = now; // DONE may be due
+        if self.books.is_active() && !self.waits {
+            self.books.connection.send_at = now; // DONE may be due
         }
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.rtt.sample(packet.stamp, now);
-                self.expire_at = Time::NEVER;
-                self.books.note(now, Happened::Connected, self.cwnd());
-                self.begin_payload(now);
-            }
-            (Kind::Ack, Phase::Open) => {
-                for report in self.inbox.take(packet, out) {
-                    let Report::Bitmap { missing, last, asked_at } = report else { continue };
-                    if core::mem::take(&mut self.unanswered) {
-                        self.rtt.sample(asked_at, now);
-                    }
-                    self.expire_at = Time::NEVER;
-                    self.missing.extend(missing);
-                    if last {
-                        self.on_bitmap(now);
-                    }
+        if self.opens(now, packet) {
+            self.begin_payload(now);
+        } else if packet.kind == Kind::Ack && self.books.connection.is_open() {
+            for report in self.inbox.take(packet, out) {
+                let Report::Bitmap { missing, last, asked_at } = report else { continue };
+                if core::mem::take(&mut self.unanswered) {
+                    self.books.connection.rtt.sample(asked_at, now);
+                }
+                self.books.connection.expire_at = Time::NEVER;
+                self.missing.extend(missing);
+                if last {
+                    self.on_bitmap(now);
                 }
             }
-            _ => return,
+        } else {
+            return;
         }
         self.transmit(now, out);
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at {
-            self.rtt.back_off();
-            if self.phase == Phase::Connecting {
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.cwnd());
+        if self.books.connection.repeats(now, out) {
+            return;
+        }
+        if now >= self.books.connection.expire_at {
+            self.books.connection.rtt.back_off();
+            self.count_timeout(now);
             self.send_done(now, out);
         }
         self.transmit(now, out);
     }
 
-    fn wake(&self) -> Time {
-        self.send_at.min(self.expire_at)
-    }
-
     fn cwnd(&self) -> f64 {
-        (self.rtt.srtt().as_ns() as f64 / self.gap.as_ns().max(1) as f64).max(1.0)
-    }
-
-    fn srtt(&self) -> Interval {
-        self.rtt.srtt()
+        (self.books.connection.rtt.srtt().as_ns() as f64 / self.gap.as_ns().max(1) as f64).max(1.0)
     }
 
     fn acked(&self) -> u64 {
@@ -303,7 +262,7 @@ impl Receiver {
             let bytes = left.min(self.segment_bytes);
             left -= bytes;
             let to = if left == 0 { end } else { (from + 8 * bytes).min(end) };
-            let missing = ranges(self.arrivals.missing(from..to));
+            let missing = self.arrivals.missing(from..to).collect();
             self.outbox.push(now, Report::Bitmap { missing, last: left == 0, asked_at }, bytes as u32);
             from = to;
         }
@@ -339,12 +298,8 @@ impl ReceivingEnd for Receiver {
         self.arrivals.count(self.end)
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.arrivals.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.arrivals.duplicates
+    fn counts(&self) -> &Counts {
+        &self.arrivals.counts
     }
 }
 
@@ -386,7 +341,7 @@ mod tests {
         // from the bitmap at 179 ms on, one a millisecond
         assert_eq!((path.sent[100].0, path.sent[109].0), (ms(179), ms(188)));
         let sent = &path.sender.books().counters;
-        assert_eq!((sent.retransmits, sent.congestion_events, path.receiver.duplicates()), (10, 1, 0));
+        assert_eq!((sent.retransmits, sent.congestion_events, path.receiver.counts().duplicates), (10, 1, 0));
         assert!(path.sender.books().done);
     }
 

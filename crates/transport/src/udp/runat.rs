@@ -25,10 +25,10 @@
 //! | greatest T | 1 s, or the RTO where that is longer | s | chosen here | |
 //! | RTO | RFC 6298 | s | thesis (2.3) | |
 
-use super::end::{Books, CONTROL_BYTES, Out, Phase, ReceivingEnd, SendingEnd, accept};
+use super::arrivals::Arrivals;
+use super::connection::accept;
+use super::end::{Books, CONTROL_BYTES, Counts, Out, ReceivingEnd, Reliable, SendingEnd};
 use super::row::{Config, Row};
-use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use longfat_wire::{Kind, SimPacket};
@@ -163,9 +163,7 @@ enum State {
 /// The sending end.
 pub struct Sender {
     books: Books,
-    phase: Phase,
     control: Control,
-    rtt: RttEstimator,
     /// The oldest outstanding datagram (snd_una).
     base: u64,
     /// The state of each datagram from `base` on.
@@ -176,9 +174,6 @@ pub struct Sender {
     /// Transmissions that may still be acknowledged, in order.
     order: VecDeque<(Time, u64)>,
     last_burst: Time,
-    burst_at: Time,
-    /// When the RTO expires without an acknowledgement, or when the request is repeated.
-    expire_at: Time,
     control_at: Time,
     period_began: Time,
     seen: Observed,
@@ -189,17 +184,13 @@ impl Sender {
     fn new(p: &Parameters, config: &Config) -> Self {
         Sender {
             books: Books::new(config),
-            phase: Phase::Idle,
             control: Control::new(p, config),
-            rtt: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             base: 0,
             states: VecDeque::new(),
             largest: 0,
             loaded: BTreeSet::new(),
             order: VecDeque::new(),
             last_burst: Time::ZERO,
-            burst_at: Time::NEVER,
-            expire_at: Time::NEVER,
             control_at: Time::NEVER,
             period_began: Time::ZERO,
             seen: Observed::default(),
@@ -208,7 +199,7 @@ impl Sender {
     }
 
     fn on_ack(&mut self, now: Time, packet: &SimPacket) {
-        self.rtt.sample(packet.stamp, now);
+        self.books.connection.rtt.sample(packet.stamp, now);
         let seq = packet.seq;
         if let Some(state) = seq.checked_sub(self.base).and_then(|i| self.states.get_mut(i as usize))
             && *state != State::Acked
@@ -223,7 +214,8 @@ impl Sender {
                 self.states.pop_front();
                 self.base += 1;
             }
-            self.expire_at = if self.states.is_empty() { Time::NEVER } else { self.rtt.deadline(now) };
+            self.books.connection.expire_at =
+                if self.states.is_empty() { Time::NEVER } else { self.books.connection.rtt.deadline(now) };
         }
         self.find_losses(now, false);
         self.look_for_end(now);
@@ -233,7 +225,7 @@ impl Sender {
     /// Algorithm 2: a datagram outstanding for longer than the RTO before an acknowledged one is lost. With
     /// `all`, later datagrams are lost too.
     fn find_losses(&mut self, now: Time, all: bool) {
-        let rto = self.rtt.rto();
+        let rto = self.books.connection.rtt.rto();
         while let Some(&(at, seq)) = self.order.front() {
             let state = seq.checked_sub(self.base).and_then(|i| self.states.get_mut(i as usize));
             if let Some(state) = state
@@ -253,7 +245,7 @@ impl Sender {
     fn begin_period(&mut self, now: Time) {
         self.period_began = now;
         self.seen = Observed::default();
-        self.control_at = now + self.rtt.rto();
+        self.control_at = now + self.books.connection.rtt.rto();
     }
 
     /// Sends W datagrams at once, lost ones first.
@@ -278,26 +270,16 @@ impl Sender {
         self.books.send(now, seq, again, out);
         self.order.push_back((now, seq));
         self.seen.sent += 1;
-        if self.expire_at == Time::NEVER {
-            self.expire_at = self.rtt.deadline(now);
+        if self.books.connection.expire_at == Time::NEVER {
+            self.books.connection.expire_at = self.books.connection.rtt.deadline(now);
         }
     }
 
     fn plan_burst(&mut self, now: Time) {
         let more = !self.loaded.is_empty() || self.next() < self.books.end;
         let after = (self.last_burst + Interval::from_secs_f64(self.control.idle_s)).max(now);
-        self.burst_at =
+        self.books.connection.send_at =
             if more && !self.books.done { after.round_up(self.tick.0, self.tick.1) } else { Time::NEVER };
-    }
-
-    fn look_for_end(&mut self, now: Time) {
-        if self.base >= self.books.end && !self.books.done {
-            self.books.done = true;
-            (self.expire_at, self.control_at, self.burst_at) = (Time::NEVER, Time::NEVER, Time::NEVER);
-            if self.phase == Phase::Open {
-                self.books.note(now, Happened::Done, self.cwnd());
-            }
-        }
     }
 
     fn next(&self) -> u64 {
@@ -306,54 +288,40 @@ impl Sender {
 }
 
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.rtt.deadline(now);
-        self.books.connect(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.next();
         self.look_for_end(now);
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        match (packet.kind, self.phase) {
-            (Kind::SynAck, Phase::Connecting) => {
-                self.phase = Phase::Open;
-                self.rtt.sample(packet.stamp, now);
-                self.expire_at = Time::NEVER;
-                self.control.set_idle(self.rtt.srtt().as_secs_f64(), self.rtt.rto());
-                self.begin_period(now);
-                self.books.note(now, Happened::Connected, self.cwnd());
-                self.burst(now, out);
-            }
-            (Kind::Ack, Phase::Open) if !self.books.done => self.on_ack(now, packet),
-            _ => {}
+        if self.opens(now, packet) {
+            let rtt = &self.books.connection.rtt;
+            self.control.set_idle(rtt.srtt().as_secs_f64(), rtt.rto());
+            self.begin_period(now);
+            self.burst(now, out);
+        } else if packet.kind == Kind::Ack && self.books.is_active() {
+            self.on_ack(now, packet);
         }
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at {
-            if self.phase == Phase::Connecting {
-                self.rtt.back_off();
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.cwnd());
+        if self.books.connection.repeats(now, out) {
+            return;
+        }
+        if now >= self.books.connection.expire_at {
+            self.count_timeout(now);
             self.find_losses(now, true);
-            self.rtt.back_off();
-            self.expire_at = self.rtt.deadline(now);
+            self.books.connection.rtt.back_off();
+            self.books.connection.expire_at = self.books.connection.rtt.deadline(now);
         }
         if now >= self.control_at {
             let period_s = now.since(self.period_began).as_secs_f64();
-            if self.control.adapt(self.seen, period_s, self.rtt.rto()) {
-                self.books.counters.congestion_events += 1;
-                self.books.note(now, Happened::Loss, self.cwnd());
+            if self.control.adapt(self.seen, period_s, self.books.connection.rtt.rto()) {
+                self.count_congestion(now);
             }
             self.begin_period(now);
         }
-        if now >= self.burst_at {
+        if now >= self.books.connection.send_at {
             self.burst(now, out);
         } else {
             self.plan_burst(now);
@@ -361,7 +329,7 @@ impl SendingEnd for Sender {
     }
 
     fn wake(&self) -> Time {
-        self.burst_at.min(self.expire_at).min(self.control_at)
+        if self.books.done { Time::NEVER } else { self.books.connection.wake().min(self.control_at) }
     }
 
     fn cwnd(&self) -> f64 {
@@ -370,10 +338,6 @@ impl SendingEnd for Sender {
 
     fn acked(&self) -> u64 {
         self.base
-    }
-
-    fn srtt(&self) -> Interval {
-        self.rtt.srtt()
     }
 
     fn books(&self) -> &Books {
@@ -388,11 +352,7 @@ impl SendingEnd for Sender {
 /// The receiving end: acknowledges each datagram by its number.
 #[derive(Clone, Debug, Default)]
 pub struct Receiver {
-    /// All before this one have arrived.
-    next: u64,
-    early: BTreeSet<u64>,
-    received_bytes: u64,
-    duplicates: u64,
+    arrivals: Arrivals,
 }
 
 impl ReceivingEnd for Receiver {
@@ -402,26 +362,16 @@ impl ReceivingEnd for Receiver {
             Kind::Data => {}
             _ => return None,
         }
-        self.received_bytes += u64::from(packet.bytes);
-        if packet.seq < self.next || !self.early.insert(packet.seq) {
-            self.duplicates += 1;
-        }
-        while self.early.remove(&self.next) {
-            self.next += 1;
-        }
+        self.arrivals.take(packet);
         Some(SimPacket::new(Kind::Ack, packet.flow, packet.seq, CONTROL_BYTES, packet.stamp))
     }
 
     fn delivered(&self) -> u64 {
-        self.next
+        self.arrivals.in_order()
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.duplicates
+    fn counts(&self) -> &Counts {
+        &self.arrivals.counts
     }
 }
 
@@ -519,6 +469,6 @@ mod tests {
         for seq in [0, 2, 2, 0, 1] {
             assert_eq!(r.on_packet(ms(0), &data(seq)).map(|ack| ack.seq), Some(seq));
         }
-        assert_eq!((r.delivered(), r.duplicates), (3, 2));
+        assert_eq!((r.delivered(), r.counts().duplicates), (3, 2));
     }
 }

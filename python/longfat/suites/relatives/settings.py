@@ -49,7 +49,7 @@ TRI_S = (
     "from memory, not verified)"
 )
 SABUL = (
-    "Gu, Grossman: SABUL: A Transport Protocol for Grid Computing, Journal of Grid Computing 1, 2004 "
+    "Gu, Grossman: SABUL: A Transport Protocol for Grid Computing, Journal of Grid Computing 1, 2003 "
     "(abstract)"
 )
 EARLY_SABUL = (

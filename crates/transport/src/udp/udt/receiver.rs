@@ -9,10 +9,12 @@
 //! | acknowledgement | 68 bytes | headers and six fields of 32 bits: section 2 |
 //! | round trip while none is measured | 100 ms | reference implementation: 10 SYN |
 
-use super::super::end::{CONTROL_BYTES, ReceivingEnd, accept};
+use super::super::channel::carrying;
+use super::super::connection::accept;
+use super::super::end::{CONTROL_BYTES, Counts, ReceivingEnd};
 use super::control::{PAIR_EVERY, SYN, SYN_S};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Extra, FlowId, Kind, Report, SimPacket, UdtReport};
+use longfat_wire::{FlowId, Kind, Report, SimPacket, UdtReport};
 use std::collections::{BTreeMap, VecDeque};
 
 const KEPT: usize = 16;
@@ -87,10 +89,7 @@ pub struct Receiver {
     rtt_s: Option<(f64, f64)>,
     ack_at: Time,
     nak_at: Time,
-    /// IP bytes that arrived, duplicates included.
-    pub received_bytes: u64,
-    /// Packets that arrived a second time.
-    pub duplicates: u64,
+    counts: Counts,
 }
 
 impl Receiver {
@@ -110,13 +109,12 @@ impl Receiver {
             rtt_s: None,
             ack_at: Time::NEVER,
             nak_at: Time::NEVER,
-            received_bytes: 0,
-            duplicates: 0,
+            counts: Counts::default(),
         }
     }
 
     fn on_data(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
-        self.received_bytes += u64::from(packet.bytes);
+        self.counts.received_bytes += u64::from(packet.bytes);
         let seq = packet.seq;
         if self.last_arrival != Time::NEVER {
             let interval = now.since(self.last_arrival);
@@ -130,7 +128,7 @@ impl Receiver {
             self.ack_at = now + SYN;
         }
         if seq < self.largest {
-            self.duplicates += u64::from(self.lost.remove(&seq).is_none());
+            self.counts.duplicates += u64::from(self.lost.remove(&seq).is_none());
             if self.lost.is_empty() {
                 self.nak_at = Time::NEVER;
             }
@@ -228,9 +226,7 @@ impl Receiver {
     }
 
     fn answer(&self, now: Time, seq: u64, bytes: u32, report: Report) -> SimPacket {
-        let mut packet = SimPacket::new(Kind::Ack, self.flow, seq, bytes, now);
-        packet.extra = Some(Box::new(Extra { report: Some(Box::new(report)), ..Extra::default() }));
-        packet
+        carrying(SimPacket::new(Kind::Ack, self.flow, seq, bytes, now), report)
     }
 
     fn rtt_s(&self) -> f64 {
@@ -268,12 +264,8 @@ impl ReceivingEnd for Receiver {
         self.lost.first_key_value().map_or(self.largest, |(&first, _)| first)
     }
 
-    fn received_bytes(&self) -> u64 {
-        self.received_bytes
-    }
-
-    fn duplicates(&self) -> u64 {
-        self.duplicates
+    fn counts(&self) -> &Counts {
+        &self.counts
     }
 }
 
@@ -314,9 +306,9 @@ mod tests {
         assert_eq!(repeated[1].0, ms(921));
         r.on_packet(ms(922), &data(1));
         r.on_packet(ms(923), &data(3));
-        assert_eq!((r.delivered(), r.nak_at, r.duplicates), (5, Time::NEVER, 0));
+        assert_eq!((r.delivered(), r.nak_at, r.counts.duplicates), (5, Time::NEVER, 0));
         r.on_packet(ms(924), &data(3));
-        assert_eq!(r.duplicates, 1);
+        assert_eq!(r.counts.duplicates, 1);
     }
 
     #[test]

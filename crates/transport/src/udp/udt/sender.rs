@@ -1,10 +1,9 @@
 //! UDT's sender: sends lost packets first, then new ones as the window allows, one every P.
 
-use super::super::end::{Books, CONTROL_BYTES, Out, Pace, Phase, SendingEnd};
+use super::super::channel::carried;
+use super::super::end::{Books, CONTROL_BYTES, Out, Pace, Reliable, SendingEnd};
 use super::super::row::Config;
 use super::control::{Control, PAIR_EVERY, SYN_S};
-use crate::rtt::{RtoConfig, RttEstimator};
-use crate::sender::Happened;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, Report, SimPacket, UdtReport};
 use std::collections::BTreeSet;
@@ -18,10 +17,7 @@ const MOST_SILENCES: u32 = 16;
 /// The sending end.
 pub struct Sender {
     books: Books,
-    phase: Phase,
     control: Control,
-    /// The timer of the connection request.
-    request: RttEstimator,
     /// Smoothed round-trip time and its variance, seconds.
     rtt_s: f64,
     rtt_var_s: f64,
@@ -32,9 +28,6 @@ pub struct Sender {
     /// The sender's loss list.
     lost: BTreeSet<u64>,
     pace: Pace,
-    send_at: Time,
-    /// When the silence (EXP) has lasted too long, or when the request is repeated.
-    expire_at: Time,
     silences: u32,
 }
 
@@ -42,17 +35,13 @@ impl Sender {
     pub(super) fn new(config: &Config, control: Control) -> Self {
         Sender {
             books: Books::new(config),
-            phase: Phase::Idle,
             control,
-            request: RttEstimator::new(&RtoConfig::with_min(config.rto_min)),
             rtt_s: 0.0,
             rtt_var_s: 0.0,
             acked: 0,
             next: 0,
             lost: BTreeSet::new(),
             pace: Pace::new(config),
-            send_at: Time::NEVER,
-            expire_at: Time::NEVER,
             silences: 1,
         }
     }
@@ -79,8 +68,7 @@ impl Sender {
             self.lost.extend(start.max(self.acked)..end.min(self.next));
         }
         if self.control.on_nak(now, first, self.next.saturating_sub(1), self.rtt_s) {
-            self.books.counters.congestion_events += 1;
-            self.books.note(now, Happened::Loss, self.control.window());
+            self.count_congestion(now);
         }
         self.hear(now);
     }
@@ -88,7 +76,8 @@ impl Sender {
     /// The receiver is alive: the silence starts again.
     fn hear(&mut self, now: Time) {
         self.silences = 1;
-        self.expire_at = if self.acked < self.next { now + self.silence() } else { Time::NEVER };
+        self.books.connection.expire_at =
+            if self.acked < self.next { now + self.silence() } else { Time::NEVER };
     }
 
     fn silence(&self) -> Interval {
@@ -96,21 +85,10 @@ impl Sender {
         Interval::from_secs_f64(f64::from(self.silences) * one_s)
     }
 
-    fn look_for_end(&mut self, now: Time) {
-        if self.acked >= self.books.end && !self.books.done {
-            self.books.done = true;
-            self.expire_at = Time::NEVER;
-            self.send_at = Time::NEVER;
-            if self.phase == Phase::Open {
-                self.books.note(now, Happened::Done, self.control.window());
-            }
-        }
-    }
-
     /// Sends what P and the window allow now.
     fn transmit(&mut self, now: Time, out: Out) {
-        self.send_at = Time::NEVER;
-        if self.phase != Phase::Open || self.books.done {
+        self.books.connection.send_at = Time::NEVER;
+        if !self.books.is_active() {
             return;
         }
         let allowed = self.control.window() as u64;
@@ -121,7 +99,7 @@ impl Sender {
             }
             let due = self.pace.due(now);
             if due > now {
-                self.send_at = due;
+                self.books.connection.send_at = due;
                 return;
             }
             let mut gap = self.control.interval();
@@ -135,65 +113,54 @@ impl Sender {
                 self.next += 1;
             }
             self.pace.sent(now, gap);
-            if self.expire_at == Time::NEVER {
-                self.expire_at = now + self.silence();
+            if self.books.connection.expire_at == Time::NEVER {
+                self.books.connection.expire_at = now + self.silence();
             }
         }
     }
 }
 
 impl SendingEnd for Sender {
-    fn start(&mut self, now: Time, out: Out) {
-        self.phase = Phase::Connecting;
-        self.expire_at = self.request.deadline(now);
-        self.books.connect(now, out);
-    }
-
     fn stop(&mut self, now: Time) {
         self.books.end = self.next;
         self.look_for_end(now);
     }
 
     fn on_packet(&mut self, now: Time, packet: &SimPacket, out: Out) {
-        match (packet.kind, self.phase, packet.extra.as_ref().and_then(|e| e.report.as_deref())) {
-            (Kind::SynAck, Phase::Connecting, _) => {
-                self.phase = Phase::Open;
-                self.rtt_s = now.since(packet.stamp).as_secs_f64();
-                self.rtt_var_s = self.rtt_s / 2.0;
-                self.expire_at = Time::NEVER;
-                self.books.note(now, Happened::Connected, self.control.window());
-            }
-            (Kind::Ack, Phase::Open, Some(Report::Udt(report))) => {
+        if self.opens(now, packet) {
+            self.rtt_s = now.since(packet.stamp).as_secs_f64();
+            self.rtt_var_s = self.rtt_s / 2.0;
+            return self.transmit(now, out);
+        }
+        if packet.kind != Kind::Ack || !self.books.connection.is_open() {
+            return;
+        }
+        match carried(packet) {
+            Some(Report::Udt(report)) => {
                 let flow = self.books.config.flow;
                 out(SimPacket::new(Kind::AckAck, flow, report.number, CONTROL_BYTES, now));
                 self.on_ack(now, packet.seq, report);
             }
-            (Kind::Ack, Phase::Open, Some(Report::Missing(ranges))) => self.on_nak(now, ranges),
+            Some(Report::Missing(ranges)) => self.on_nak(now, ranges),
             _ => return,
         }
         self.transmit(now, out);
     }
 
     fn on_timer(&mut self, now: Time, out: Out) {
-        if now >= self.expire_at {
-            if self.phase == Phase::Connecting {
-                self.request.back_off();
-                return self.start(now, out);
-            }
-            self.books.counters.timeouts += 1;
-            self.books.note(now, Happened::Timeout, self.control.window());
+        if self.books.connection.repeats(now, out) {
+            return;
+        }
+        if now >= self.books.connection.expire_at {
+            self.count_timeout(now);
             self.control.on_timeout(self.rtt_s);
             if self.lost.is_empty() {
                 self.lost.extend(self.acked..self.next);
             }
             self.silences = (self.silences + 1).min(MOST_SILENCES);
-            self.expire_at = now + self.silence();
+            self.books.connection.expire_at = now + self.silence();
         }
         self.transmit(now, out);
-    }
-
-    fn wake(&self) -> Time {
-        self.send_at.min(self.expire_at)
     }
 
     fn cwnd(&self) -> f64 {
@@ -254,7 +221,7 @@ mod tests {
             let next_new = path.sent.iter().position(|&(when, seq)| when >= path.sent[at].0 && seq != 100);
             assert!(next_new.is_none_or(|new| new > at), "{variant}");
             assert_eq!(path.sender.books().counters.retransmits, 1, "{variant}");
-            assert_eq!(path.receiver.duplicates(), 0, "{variant}");
+            assert_eq!(path.receiver.counts().duplicates, 0, "{variant}");
         }
     }
 
