@@ -1,10 +1,11 @@
 //! RCP's router: rates and mean round-trip times worked by hand from the rule that the authors print, and which
 //! packets carry the rate.
 
-use crate::driver::data;
-use longfat_net::Capacity;
+use crate::driver::{World, data, ignore};
+use crate::setup::setup;
 use longfat_net::router::rcp::{Gains, Seen, mean_rtt_s};
 use longfat_net::router::{Law, Rcp as Router, Stretch, find};
+use longfat_net::{Capacity, Element};
 use longfat_units::parameters::Value;
 use longfat_units::{Rate, Time};
 use longfat_wire::{Explicit, Extra, Kind, Packet, Rcp, SimPacket};
@@ -131,6 +132,27 @@ fn the_rate_has_grown_since_time_0_when_the_first_packet_comes_and_an_idle_route
         assert!((offered / expected - 1.0).abs() < 1e-3, "{at_s}: {offered}");
         let wake = Law::<SimPacket>::wake(&law);
         assert!(wake > Time::from_secs_f64(at_s) && wake <= Time::from_secs_f64(at_s + 0.01), "{wake:?}");
+    }
+}
+
+#[test]
+fn the_rate_has_grown_in_every_router_that_drives_the_law() {
+    // after 3 s idle: the whole link, or the half that is the law's
+    let protocol = [("protocol".to_owned(), Value::Word("rcp".to_owned()))];
+    let cases: [(&str, &[_], f64); 4] = [
+        ("rcp", &[], LINK_BPS),
+        ("friendly", &protocol, LINK_BPS),
+        ("xcp-i", &protocol, LINK_BPS),
+        ("dqw", &protocol, 0.5 * LINK_BPS),
+    ];
+    for (name, given, expected) in cases {
+        let router = find(name).unwrap().instance(setup(LINK_BPS, 100), given).unwrap();
+        let mut world = World::new();
+        world.add_link(LINK_BPS, vec![router as Box<dyn Element<SimPacket>>]);
+        world.send(Time::from_secs_f64(3.0), 0, carrying(500, header(f64::INFINITY, 0.0)));
+        world.run(Time::from_secs_f64(4.0), &mut ignore);
+        let offered: Vec<_> = world.sent().map(|(_, packet)| read(packet)).collect();
+        assert_eq!(offered, [expected], "{name}");
     }
 }
 
