@@ -135,13 +135,16 @@ impl Guided {
         self.pace(rate);
     }
 
+    /// The rate stays, and the window follows the round-trip time.
+    fn keep(&mut self, w: &mut Window) {
+        self.rate = self.rate.max(self.least());
+        self.open(w);
+    }
+
     /// An acknowledgement: the window follows the round-trip time, or grows as standard TCP's.
     pub fn ack(&mut self, ack: &Ack, w: &mut Window) {
         match self.guide {
-            Guide::Routers => {
-                self.rate = self.rate.max(self.least());
-                self.open(w);
-            }
+            Guide::Routers => self.keep(w),
             _ if w.in_slow_start() => w.slow_start(ack.acked),
             _ => w.cwnd += standard_increase(w.cwnd, ack.acked),
         }
@@ -171,7 +174,7 @@ impl Guided {
     /// Recovery has ended.
     pub fn recovered(&mut self, w: &mut Window) {
         if self.guide == Guide::Routers {
-            self.open(w);
+            self.keep(w);
         }
     }
 
