@@ -59,6 +59,37 @@ fn rates_are_even_within_a_second_after_each_newcomer() {
 }
 
 #[test]
+fn twenty_flows_that_begin_together_share_the_target_after_ten_round_trips_without_a_loss() {
+    // within 0.1 s, an averaging interval, which the round trips are as long as or longer
+    for rtt_s in [0.1, 0.2] {
+        let flows: Vec<_> = (0..20).map(|i| (rtt_s, 0.005 * f64::from(i))).collect();
+        let plan = plan(100e6, (rtt_s * 100e6 / 12e3) as u64, 0.1 + 20.0 * rtt_s, &flows);
+        let outcome = over(&plan, 0.1 + 10.0 * rtt_s, 0.1 + 20.0 * rtt_s);
+        let share_bps = TARGET * 100e6 / 20.0;
+        for flow in &outcome.summary.flows {
+            let share = flow.throughput_bps / share_bps;
+            assert!(share > 0.95 && share < BAND + 0.05 && flow.timeouts == 0, "{rtt_s} s: {flow:?}");
+        }
+        assert_eq!(dropped(&outcome), 0.0, "{rtt_s} s");
+    }
+}
+
+#[test]
+fn a_newcomer_has_its_share_ten_round_trips_after_it_joins_nineteen_others() {
+    for rtt_s in [0.1, 0.2] {
+        let mut flows: Vec<_> = (0..19).map(|i| (rtt_s, 0.005 * f64::from(i))).collect();
+        flows.push((rtt_s, 5.0));
+        let plan = plan(100e6, (rtt_s * 100e6 / 12e3) as u64, 5.0 + 20.0 * rtt_s, &flows);
+        let outcome = over(&plan, 5.0 + 10.0 * rtt_s, 5.0 + 20.0 * rtt_s);
+        let rates: Vec<_> = outcome.summary.flows.iter().map(|flow| flow.throughput_bps).collect();
+        let even = rates.iter().sum::<f64>() / 20.0;
+        assert_near(&rates, &[even; 20], 0.03, &format!("{rtt_s} s"));
+        let share = even * 20.0 / (TARGET * 100e6);
+        assert!(share > 0.99 && share < BAND + 0.01 && dropped(&outcome) == 0.0, "{rtt_s} s: {share}");
+    }
+}
+
+#[test]
 fn flows_of_unlike_round_trip_times_share_evenly() {
     let flows: Vec<_> = [0.02, 0.04, 0.08, 0.16].into_iter().zip([0.0, 1.0, 2.0, 3.0]).collect();
     let rates = rates(&plan(50e6, 700, 20.0, &flows), 12.0, 20.0);

@@ -80,12 +80,16 @@ impl<P: Packet + Send + 'static> Dqw<P> {
     pub fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
         let weight = p.number("weight");
         let turn = |queue, weight| Turn { queue: Behind::new(queue), weight, served: 0.0 };
+        let explicit = turn(Box::new(DropTail::new(setup.limit)), weight);
+        let share = if p.word("controls") == "link" { 1.0 } else { weight };
+        let mut law = laws(p.word("protocol"))?();
+        law.begin(Time::ZERO, &part(&setup.capacity, share, &explicit));
         Ok(Dqw {
             capacity: setup.capacity,
-            law: laws(p.word("protocol"))?(),
-            share: if p.word("controls") == "link" { 1.0 } else { weight },
+            law,
+            share,
             by_packets: p.word("turn") == "packets",
-            explicit: turn(Box::new(DropTail::new(setup.limit)), weight),
+            explicit,
             others: turn(setup.queue, 1.0 - weight),
             clock: 0.0,
         })

@@ -31,6 +31,8 @@ impl Stretch<'_> {
 /// An explicit protocol's law of control. It sees every packet that crosses the stretch, also those without
 /// its header.
 pub trait Law<P: Packet> {
+    /// The router that runs the law is switched on. Called once, before anything else.
+    fn begin(&mut self, _now: Time, _stretch: &Stretch) {}
     /// A packet arrives; `queue_bytes` does not yet include it.
     fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch);
     /// When [`Law::timer`] wants to be called; [`Time::NEVER`] before the first packet.
@@ -57,6 +59,9 @@ pub type DynLaw<P> = Box<dyn Law<P> + Send>;
 pub type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
 
 impl<P: Packet> Law<P> for DynLaw<P> {
+    fn begin(&mut self, now: Time, stretch: &Stretch) {
+        self.as_mut().begin(now, stretch);
+    }
     fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
         self.as_mut().arrive(now, packet, stretch);
     }
@@ -85,9 +90,11 @@ pub struct Controlled<P, L> {
 }
 
 impl<P: Packet, L: Law<P>> Controlled<P, L> {
-    /// The law controls the link behind the queue.
-    pub fn new(queue: Boxed<P>, capacity: Capacity, law: L) -> Self {
-        Controlled { queue: Behind::new(queue), capacity, law }
+    /// The law controls the link behind the queue, from the beginning of time.
+    pub fn new(queue: Boxed<P>, capacity: Capacity, mut law: L) -> Self {
+        let queue = Behind::new(queue);
+        law.begin(Time::ZERO, &link(&capacity, &queue));
+        Controlled { queue, capacity, law }
     }
 
     /// The law.

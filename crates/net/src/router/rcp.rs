@@ -19,13 +19,15 @@
 //! | alpha, beta | 0.4, 0.4 | | the authors' ns-2 defaults; their scripts for flow completion times set 0.1 and 1 | none |
 //! | gamma | 1 | of the capacity | the authors' ns-2 defaults | none |
 //! | interval | 10 | ms | the authors' ns-2 defaults (update time slot) | none |
-//! | R at first | 0.05 | of the capacity | the authors' ns-2 defaults | there it grows from time 0 on; here it stays until the first packet |
+//! | R at first | 0.05 | of the capacity | the authors' ns-2 defaults | none; it grows from the time on when the router is switched on |
 //! | d at first | 200 | ms | the authors' ns-2 router | none |
 //! | least R | 0.01 | of 1000 bytes per d | the authors' ns-2 defaults | none |
-//! | first interval | T | | chosen here: from the first packet | there from time 0, at random around T |
+//! | first interval | T | | the authors' ns-2 router | there at random around T |
+//! | idle intervals before the first packet, one by one | 100 000 | the last ones | chosen here, to bound the work | those before see the capacity of their end; ns-2 computes all |
 
 use super::law::{Law, Stretch};
 use super::row::Router;
+use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, Kind, Packet};
@@ -58,6 +60,9 @@ pub const ROW: Router = Router {
 
 /// The least rate is this for each mean round-trip time, bits: a hundredth of 1000 bytes.
 const LEAST_BITS: f64 = 0.01 * 8000.0;
+
+/// Of the intervals before the first packet, so many are computed one by one when it arrives.
+const REPLAYED: u64 = 100_000;
 
 /// The gains of the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,6 +120,8 @@ pub struct Rcp {
     bytes: f64,
     /// Bytes that came with a round-trip time, and the sum of bytes times round-trip time, byte s.
     timed: (f64, f64),
+    /// A packet has arrived.
+    awake: bool,
     began: Time,
     ends: Time,
 }
@@ -132,6 +139,7 @@ impl Rcp {
             sample_s: 0.0,
             bytes: 0.0,
             timed: (0.0, 0.0),
+            awake: false,
             began: Time::ZERO,
             ends: Time::NEVER,
         }
@@ -142,32 +150,12 @@ impl Rcp {
         self.longest.min(Interval::from_secs_f64(self.rtt_s))
     }
 
-    fn begin(&mut self, now: Time) {
+    fn start_interval(&mut self, now: Time) {
         (self.began, self.ends) = (now, now + self.slot());
     }
-}
 
-impl<P: Packet> Law<P> for Rcp {
-    fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
-        if self.ends == Time::NEVER {
-            self.rate_bps = self.initial * stretch.bps(now);
-            self.begin(now);
-        }
-        let bytes = f64::from(packet.bytes());
-        self.bytes += bytes;
-        if let Some(Explicit::Rcp(header)) = packet.explicit()
-            && header.rtt_s > 0.0
-        {
-            self.timed.0 += bytes;
-            self.timed.1 += bytes * header.rtt_s;
-        }
-    }
-
-    fn wake(&self) -> Time {
-        self.ends
-    }
-
-    fn timer(&mut self, now: Time, stretch: &Stretch) {
+    /// The running interval ends.
+    fn update(&mut self, now: Time, stretch: &Stretch) {
         let span_s = now.since(self.began).as_secs_f64();
         let link_bps = stretch.bps(now).max(1.0);
         let (bytes, sum) = core::mem::take(&mut self.timed);
@@ -183,7 +171,55 @@ impl<P: Packet> Law<P> for Rcp {
         };
         let rate_bps = self.gains.next_bps(self.rate_bps, self.rtt_s, &seen);
         self.rate_bps = rate_bps.min(seen.capacity_bps).max(LEAST_BITS / self.rtt_s);
-        self.begin(now);
+        self.start_interval(now);
+    }
+
+    /// The first packet arrives: the intervals that have ended since the router was switched on saw none. They need no
+    /// timer, so that an idle link costs no events.
+    fn catch_up(&mut self, now: Time, stretch: &Stretch) {
+        let span = self.slot();
+        let ended = now.since(self.began).as_ns() / span.as_ns().max(1);
+        let at_once = ended.saturating_sub(REPLAYED);
+        if at_once > 0 {
+            // d stays without a round-trip time, so each of them is the same factor, up to the capacity
+            let growth = 1.0 + span.as_secs_f64() / self.rtt_s * self.gains.alpha;
+            self.start_interval(self.began + Interval::from_ns(at_once * span.as_ns()));
+            let most_bps = self.gamma * stretch.bps(self.began).max(1.0);
+            self.rate_bps = (self.rate_bps * pow(growth, at_once as f64)).min(most_bps);
+        }
+        while self.ends <= now {
+            self.update(self.ends, stretch);
+        }
+    }
+}
+
+impl<P: Packet> Law<P> for Rcp {
+    fn begin(&mut self, now: Time, stretch: &Stretch) {
+        self.rate_bps = self.initial * stretch.bps(now);
+        self.start_interval(now);
+    }
+
+    fn arrive(&mut self, now: Time, packet: &mut P, stretch: &Stretch) {
+        if !self.awake {
+            self.awake = true;
+            self.catch_up(now, stretch);
+        }
+        let bytes = f64::from(packet.bytes());
+        self.bytes += bytes;
+        if let Some(Explicit::Rcp(header)) = packet.explicit()
+            && header.rtt_s > 0.0
+        {
+            self.timed.0 += bytes;
+            self.timed.1 += bytes * header.rtt_s;
+        }
+    }
+
+    fn wake(&self) -> Time {
+        if self.awake { self.ends } else { Time::NEVER }
+    }
+
+    fn timer(&mut self, now: Time, stretch: &Stretch) {
+        self.update(now, stretch);
     }
 
     fn leave(&mut self, _now: Time, packet: &mut P, _stretch: &Stretch) {

@@ -169,7 +169,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
         *trail = Trail { ttl: ttl.saturating_sub(1), last_router: Some(self.address) };
         let (true, Some(edge)) = (ttl < before.ttl, before.last_router) else { return };
         let upstream =
-            self.upstream.entry(edge).or_insert_with(|| Upstream::new((self.laws)(), self.patience));
+            self.upstream.entry(edge).or_insert_with(|| Upstream::new(now, (self.laws)(), self.patience));
         let asks = upstream.packet(now, packet);
         if asks {
             post(self.address, edge, out).send(Content::Request, MESSAGE_BYTES);

@@ -1,10 +1,11 @@
 //! RCP's router: rates and mean round-trip times worked by hand from the rule that the authors print, and which
 //! packets carry the rate.
 
-use crate::driver::data;
-use longfat_net::Capacity;
+use crate::driver::{World, data, ignore};
+use crate::setup::setup;
 use longfat_net::router::rcp::{Gains, Seen, mean_rtt_s};
 use longfat_net::router::{Law, Rcp as Router, Stretch, find};
+use longfat_net::{Capacity, Element};
 use longfat_units::parameters::Value;
 use longfat_units::{Rate, Time};
 use longfat_wire::{Explicit, Extra, Kind, Packet, Rcp, SimPacket};
@@ -13,9 +14,24 @@ use proptest::prelude::*;
 /// 10 Mbit/s: 12 500 bytes in an interval of 10 ms.
 const LINK_BPS: f64 = 10e6;
 
+/// The law of a link of 10 Mbit/s, switched on at time 0.
 fn law(parameters: &[(&str, f64)]) -> Router {
+    law_of(&Capacity::Constant(Rate::from_bps(LINK_BPS).unwrap()), parameters)
+}
+
+fn law_of(capacity: &Capacity, parameters: &[(&str, f64)]) -> Router {
     let given: Vec<_> = parameters.iter().map(|&(n, x)| (n.to_owned(), Value::Number(x))).collect();
-    Router::build(&find("rcp").unwrap().checked(&given).unwrap())
+    let mut law = Router::build(&find("rcp").unwrap().checked(&given).unwrap());
+    Law::<SimPacket>::begin(&mut law, Time::ZERO, &idle(capacity));
+    law
+}
+
+/// What the first packet of all reads when it comes at this time.
+fn first_reads(law: &mut Router, capacity: &Capacity, at_s: f64) -> f64 {
+    let mut packet = carrying(500, header(f64::INFINITY, 0.0));
+    law.arrive(Time::from_secs_f64(at_s), &mut packet, &idle(capacity));
+    law.leave(Time::from_secs_f64(at_s), &mut packet, &idle(capacity));
+    read(&packet)
 }
 
 fn carrying(bytes: u32, header: Rcp) -> SimPacket {
@@ -103,6 +119,60 @@ fn a_router_offers_a_twentieth_of_its_link_at_first_and_all_of_it_while_nobody_u
     assert_eq!(offered_bps(&mut self::law(&[]), 1e3, 0.0, 0, 3.0), LINK_BPS);
     let reserved = &mut self::law(&[("gamma", 0.95)]);
     assert!((offered_bps(reserved, 1e3, 0.0, 0, 4.0) / (0.95 * LINK_BPS) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_rate_has_grown_since_time_0_when_the_first_packet_comes_and_an_idle_router_has_no_timer() {
+    // 1.02 in each interval of 10 ms: 0.5 x 1.02^100 = 3.622 Mbit/s, and the whole link after 152 intervals
+    let capacity = Capacity::Constant(Rate::from_bps(LINK_BPS).unwrap());
+    for (at_s, expected) in [(0.005, 0.5e6), (1.005, 3.622e6), (3.0, LINK_BPS), (100.0, LINK_BPS)] {
+        let mut law = law(&[]);
+        assert_eq!(Law::<SimPacket>::wake(&law), Time::NEVER);
+        let offered = first_reads(&mut law, &capacity, at_s);
+        assert!((offered / expected - 1.0).abs() < 1e-3, "{at_s}: {offered}");
+        let wake = Law::<SimPacket>::wake(&law);
+        assert!(wake > Time::from_secs_f64(at_s) && wake <= Time::from_secs_f64(at_s + 0.01), "{wake:?}");
+    }
+}
+
+#[test]
+fn the_rate_has_grown_in_every_router_that_drives_the_law() {
+    // after 3 s idle: the whole link, or the half that is the law's
+    let protocol = [("protocol".to_owned(), Value::Word("rcp".to_owned()))];
+    let cases: [(&str, &[_], f64); 4] = [
+        ("rcp", &[], LINK_BPS),
+        ("friendly", &protocol, LINK_BPS),
+        ("xcp-i", &protocol, LINK_BPS),
+        ("dqw", &protocol, 0.5 * LINK_BPS),
+    ];
+    for (name, given, expected) in cases {
+        let router = find(name).unwrap().instance(setup(LINK_BPS, 100), given).unwrap();
+        let mut world = World::new();
+        world.add_link(LINK_BPS, vec![router as Box<dyn Element<SimPacket>>]);
+        world.send(Time::from_secs_f64(3.0), 0, carrying(500, header(f64::INFINITY, 0.0)));
+        world.run(Time::from_secs_f64(4.0), &mut ignore);
+        let offered: Vec<_> = world.sent().map(|(_, packet)| read(packet)).collect();
+        assert_eq!(offered, [expected], "{name}");
+    }
+}
+
+#[test]
+fn an_idle_router_follows_a_capacity_that_varies() {
+    // 2 Mbit/s from 5 to 5.5 s holds R there; 51 intervals end from 5.5 to 6 s: 2 x 1.02^51 = 5.491
+    let steps = [(0.0, 10e6), (5.0, 2e6), (5.5, 10e6)];
+    let step = |(at_s, bps)| (Time::from_secs_f64(at_s), Rate::from_bps(bps).unwrap());
+    let capacity = Capacity::Steps(steps.map(step).to_vec().into());
+    let offered = first_reads(&mut law_of(&capacity, &[]), &capacity, 6.005);
+    assert!((offered / 5.491e6 - 1.0).abs() < 1e-3, "{offered}");
+}
+
+#[test]
+fn hours_without_a_packet_cost_no_more_than_seconds() {
+    // three hours of intervals of 0.1 ms, in each of which R grows by a part in 10^9: 0.5 x e^0.108 = 0.5570 Mbit/s
+    let capacity = Capacity::Constant(Rate::from_bps(LINK_BPS).unwrap());
+    let mut law = law(&[("interval", 0.1), ("initial_rtt", 1e5), ("alpha", 1e-3)]);
+    let offered = first_reads(&mut law, &capacity, 3.0 * 3600.0);
+    assert!((offered / 0.5570e6 - 1.0).abs() < 1e-4, "{offered}");
 }
 
 #[test]

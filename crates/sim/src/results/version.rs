@@ -10,6 +10,10 @@ const CHANGES: &[&[&str]] = &[
     // 2: Westwood+'s bandwidth sample ends after one round trip; before, it needed more than one. The change
     // of XCP-r's fields after a loss before the first echo is older, and had no version of its own
     &["westwood+", "xcp-r"],
+    // 3: RCP's router has a rate from time 0 on, not from the first packet. ERICA's router measures each flow's rate
+    // and counts newcomers at once. The senders of RCP, MaxNet and ERICA have one rule for losses: only routers change
+    // the rate
+    &["rcp", "maxnet", "erica"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.

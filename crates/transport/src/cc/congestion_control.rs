@@ -48,7 +48,7 @@ pub enum Cause {
     Timeout,
 }
 
-/// One congestion event: reported once per recovery episode.
+/// One congestion event: reported once per recovery episode, and where the scenario says so for each timeout in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
     /// Why.

@@ -5,7 +5,7 @@
 //! ```text
 //! Out :  CCR <- x, ER <- infinite in the header; packets leave exactly 1/x apart
 //! Ack :  x <- ER
-//! Loss:  x <- x / 2
+//! Loss:  x stays        only routers change it, also in recovery
 //! ```
 //!
 //! In ATM the rules of the source belong to the service (ABR), not to ERICA. There a source raises its rate by a part
@@ -15,13 +15,14 @@
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
 //! | rate increase factor | 1 | of the peak rate | from memory of the paper's experiments, not verified | no peak rate |
-//! | window | 2 | of x RTT | chosen here: it must not hold a sender that paces | a rate without a window |
+//! | window | 2, and above what is in flight | of x RTT | chosen here: it must not hold a sender that paces | a rate without a window |
 //! | first rate | initial window | per RTT | chosen here | ABR: a rate agreed with the network |
-//! | decrease on loss | 0.5 | of x | chosen here: as XCP's sender | none in ATM |
-//! | least, and after a timeout | 1 | segment per RTT | chosen here | none in ATM |
+//! | after a loss | the same rate | | ABR's sources do not see losses; ER is followed in recovery too | SACK repairs them |
+//! | least | 1 | segment per RTT | chosen here | a rate agreed with the network |
+//! | after a timeout | least, until the next ER | | chosen here: no feedback has come for that long | ABR's sources then reduce their rate step by step |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | none in ATM |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
 use super::guided::Guided;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
@@ -87,7 +88,7 @@ impl CongestionControl for Erica {
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
         let Explicit::Erica(echo) = echo else { return };
         if echo.explicit_bps == f64::INFINITY {
-            return self.x.hear_nobody();
+            return self.x.hear_nobody(w);
         }
         self.packet_bits = 8.0 * packet_bytes;
         self.x.hear_router(w);
@@ -98,12 +99,22 @@ impl CongestionControl for Erica {
         }
     }
 
+    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
+        let Explicit::Erica(echo) = echo else { return };
+        if echo.explicit_bps.is_finite() && self.x.has_router() {
+            self.x.pace(echo.explicit_bps / (8.0 * packet_bytes));
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.x.ack(ack, w);
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         w.ssthresh = self.x.congestion(event, w);
+        if event.cause == Cause::Timeout {
+            self.x.restart();
+        }
     }
 
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {
@@ -170,16 +181,56 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_the_rate_and_a_timeout_leaves_a_segment_a_round_trip_until_the_next_echo() {
-        for (cause, left) in [(Cause::Loss, 500.0), (Cause::Timeout, 10.0)] {
+    fn a_loss_leaves_the_rate_to_the_routers_and_a_timeout_one_segment_a_round_trip_until_the_next_echo() {
+        for (cause, left) in [(Cause::Loss, 1000.0), (Cause::Mark, 1000.0), (Cause::Timeout, 10.0)] {
             let (mut c, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
             hear(&mut c, &mut w, 12e6, true);
             c.on_congestion(&congestion(cause), &mut w);
             assert!((c.pacing_rate(&w, RTT).unwrap_or(0.0) - left).abs() < 1e-9, "{cause:?}");
-            c.on_recovered(Time::ZERO, &mut w);
-            hear(&mut c, &mut w, 12e6, true);
-            assert!((c.pacing_rate(&w, RTT).unwrap_or(0.0) - 1000.0).abs() < 1e-9, "{cause:?}");
+            assert_eq!(w.ssthresh, w.cwnd, "{cause:?}");
+            hear(&mut c, &mut w, 6e6, true);
+            assert!((c.pacing_rate(&w, RTT).unwrap_or(0.0) - 500.0).abs() < 1e-9, "{cause:?}");
         }
+    }
+
+    #[test]
+    fn in_recovery_a_new_rate_counts_at_once_and_the_window_follows_at_the_end() {
+        let (mut c, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
+        hear(&mut c, &mut w, 12e6, true);
+        c.on_congestion(&loss(), &mut w);
+        let before = w;
+        let echo = Header { explicit_bps: 3e6, ..out(&c) };
+        c.on_explicit_in_recovery(&Explicit::Erica(echo), 1500.0);
+        assert_eq!((c.pacing_rate(&w, RTT), w), (Some(250.0), before));
+        c.on_recovered(Time::ZERO, &mut w);
+        assert!((w.cwnd - 50.0).abs() < 1e-9, "{}", w.cwnd);
+    }
+
+    #[test]
+    fn a_spurious_timeout_gives_the_rate_back_unless_routers_have_set_another() {
+        for (heard, rate) in [(false, 1000.0), (true, 500.0)] {
+            let (mut c, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
+            hear(&mut c, &mut w, 12e6, true);
+            let before = w;
+            c.on_congestion(&congestion(Cause::Timeout), &mut w);
+            if heard {
+                hear(&mut c, &mut w, 6e6, true);
+            }
+            w = before;
+            c.on_undo(&mut w);
+            assert!((c.pacing_rate(&w, RTT).unwrap_or(0.0) - rate).abs() < 1e-9, "{heard}");
+            assert!((w.cwnd - 0.2 * rate).abs() < 1e-9, "{heard}: {}", w.cwnd);
+        }
+    }
+
+    #[test]
+    fn a_path_that_loses_its_routers_goes_on_as_tcp_from_the_data_in_flight_at_the_rate() {
+        let (mut c, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
+        hear(&mut c, &mut w, 12e6, true);
+        hear(&mut c, &mut w, f64::INFINITY, true);
+        assert_eq!(c.pacing_rate(&w, RTT), None);
+        // 1000 segments/s for 0.1 s, and one acknowledgement of congestion avoidance
+        assert!((w.cwnd - 100.01).abs() < 1e-9 && w.ssthresh == 100.0, "{w:?}");
     }
 
     #[test]

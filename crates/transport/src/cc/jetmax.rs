@@ -107,7 +107,7 @@ impl JetMax {
         JetMax {
             tau: p.number("tau"),
             mirrored,
-            x: Guided::default(),
+            x: Guided::halving(),
             bottleneck: 0,
             loss: 0.0,
             fair_bps: f64::INFINITY,
@@ -154,7 +154,7 @@ impl CongestionControl for JetMax {
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
         let Explicit::JetMax(echo) = echo else { return };
         if echo.hops == 0 {
-            return self.x.hear_nobody();
+            return self.x.hear_nobody(w);
         }
         self.x.hear_router(w);
         (self.bottleneck, self.loss, self.fair_bps) = (echo.suggested, echo.loss, echo.fair_bps);

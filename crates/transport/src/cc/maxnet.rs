@@ -9,7 +9,7 @@
 //! static:  x <- D(p)
 //! stable:  d ln x / dt = - (alpha / tau) dp/dt + (zeta alpha s / tau) (ln D(p) - ln x)
 //! D(p)  =  w X e^(-p / s)
-//! Loss  :  x <- x / 2
+//! Loss  :  x stays        only prices change it, also in recovery
 //! ```
 //!
 //! `static` is the letter's source with the demand function chosen here. `stable` is the law of Paganini, Wang, Doyle
@@ -27,9 +27,9 @@
 //! | w | 1 | | overview: weighted max-min fairness | none |
 //! | alpha | 0.5 | | chosen here; stable below pi / 2 (from memory of the paper of 2005, not verified) | |
 //! | zeta | 0.25 | 1/s | chosen here: slow beside round trips of up to 2 s (abstract of 2005: a bound has to be known) | |
-//! | decrease on loss | 0.5 | of x | chosen here: the sender does not read headers during recovery | overview: loss and congestion control are decoupled |
+//! | after a loss | the same rate | | overview: loss and congestion control are decoupled; prices are followed in recovery too | |
 //! | start | 2 | of x per RTT | chosen here: as slow-start | MaxStart (2008), whose text was not at hand |
-//! | window | 2 | of x RTT | chosen here: it must not hold a sender that paces | |
+//! | window | 2, and above what is in flight | of x RTT | chosen here: it must not hold a sender that paces | |
 //! | first rate | initial window | per RTT | chosen here | |
 //! | least, and after a timeout | 1 | segment per RTT | chosen here; then it starts again | |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | |
@@ -116,8 +116,9 @@ impl MaxNet {
         }
     }
 
-    /// The rate that follows the present one at this price, with this demand in segments/s.
-    fn next(&mut self, price_s: f64, demand: f64) -> f64 {
+    /// The rate that follows the present one at this price, segments/s.
+    fn next(&mut self, price_s: f64, packet_bytes: f64) -> f64 {
+        let demand = self.weight * Header::demand_bps(price_s) / (8.0 * packet_bytes);
         let (rate, tau_s) = (self.x.rate(), self.x.srtt_s());
         let span_s = self.now.since(self.heard).as_secs_f64();
         if self.starting {
@@ -153,18 +154,26 @@ impl CongestionControl for MaxNet {
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
         let Explicit::MaxNet(Header { price_s }) = *echo else { return };
         if price_s <= 0.0 {
-            return self.x.hear_nobody();
+            return self.x.hear_nobody(w);
         }
         if self.x.hear_router(w) {
             self.heard = self.now;
         }
         if self.x.has_router() {
-            let demand = self.weight * Header::demand_bps(price_s) / (8.0 * packet_bytes);
-            let next = self.next(price_s, demand);
+            let next = self.next(price_s, packet_bytes);
             // a rate that is not used does not grow
             if limited || next < self.x.rate() {
                 self.x.set(next, w);
             }
+            (self.price_s, self.heard) = (price_s, self.now);
+        }
+    }
+
+    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
+        let Explicit::MaxNet(Header { price_s }) = *echo else { return };
+        if price_s > 0.0 && self.x.has_router() {
+            let next = self.next(price_s, packet_bytes);
+            self.x.pace(next);
             (self.price_s, self.heard) = (price_s, self.now);
         }
     }
@@ -174,12 +183,20 @@ impl CongestionControl for MaxNet {
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
-        self.starting |= event.cause == Cause::Timeout;
         w.ssthresh = self.x.congestion(event, w);
+        if event.cause == Cause::Timeout {
+            self.starting = true;
+            self.x.restart();
+        }
+        // a start doubles the rate in each round trip of echoes, not of silence
+        self.heard = event.now;
     }
 
-    fn on_recovered(&mut self, _now: Time, w: &mut Window) {
+    fn on_recovered(&mut self, now: Time, w: &mut Window) {
         self.x.recovered(w);
+        if self.starting {
+            self.heard = now;
+        }
     }
 
     fn on_undo(&mut self, w: &mut Window) {
@@ -307,18 +324,42 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_the_rate_and_after_a_timeout_it_starts_again() {
-        let (mut c, mut w, price_s) = settled(instance(&ROW, &[]));
+    fn a_loss_leaves_the_rate_to_the_prices_which_count_in_recovery_too() {
+        let (mut c, mut w, price_s) = settled(instance(&ROW, &[("variant", "static")]));
         c.on_congestion(&loss(), &mut w);
-        c.on_recovered(Time::ZERO, &mut w);
-        assert!((rate(&c, &w) - 500.0).abs() < 1e-6 && (w.ssthresh - 100.0).abs() < 1e-6);
-        hear(&mut c, &mut w, 20.1, price_s);
-        // 5 % of ln 2 in a tenth of a second: 500 x 2^0.05 = 517.63
-        assert!((rate(&c, &w) - 517.63).abs() < 0.01, "{}", rate(&c, &w));
-        c.on_congestion(&congestion(Cause::Timeout), &mut w);
+        assert!((rate(&c, &w) - 1000.0).abs() < 1e-6 && w.ssthresh == w.cwnd, "{w:?}");
+        let before = w;
+        c.on_sample(&ack_at(Time::from_secs_f64(20.1), 1.0, RTT));
+        let echo = Explicit::MaxNet(Header { price_s: Header::price_s_for(3e6) });
+        c.on_explicit_in_recovery(&echo, PACKET_BYTES);
+        assert!((rate(&c, &w) - 250.0).abs() < 1e-6 && w == before, "{} {w:?}", rate(&c, &w));
+        c.on_recovered(Time::from_secs_f64(20.2), &mut w);
+        assert!((w.cwnd - 50.0).abs() < 1e-6, "{}", w.cwnd);
+        hear(&mut c, &mut w, 20.3, price_s);
+        assert!((rate(&c, &w) - 1000.0).abs() < 1e-6, "{}", rate(&c, &w));
+    }
+
+    #[test]
+    fn after_a_timeout_it_starts_again_from_a_segment_a_round_trip_however_long_the_silence_was() {
+        let (mut c, mut w, price_s) = settled(instance(&ROW, &[]));
+        c.on_congestion(&Congestion { now: Time::from_secs_f64(25.0), ..congestion(Cause::Timeout) }, &mut w);
         assert!((rate(&c, &w) - 10.0).abs() < 1e-9, "a segment a round trip");
-        hear(&mut c, &mut w, 20.2, price_s);
-        assert!((rate(&c, &w) - 20.0).abs() < 1e-6, "{}", rate(&c, &w));
+        for (at_s, expected) in [(25.1, 20.0), (25.2, 40.0)] {
+            hear(&mut c, &mut w, at_s, price_s);
+            assert!((rate(&c, &w) - expected).abs() < 1e-6, "{at_s}: {}", rate(&c, &w));
+        }
+        // silence in a recovery does not double the rate either
+        c.on_recovered(Time::from_secs_f64(30.0), &mut w);
+        hear(&mut c, &mut w, 30.1, price_s);
+        assert!((rate(&c, &w) - 80.0).abs() < 1e-6, "{}", rate(&c, &w));
+    }
+
+    #[test]
+    fn a_path_that_loses_its_routers_goes_on_as_tcp_from_the_data_in_flight_at_the_rate() {
+        let (mut c, mut w, _) = settled(instance(&ROW, &[]));
+        hear(&mut c, &mut w, 20.1, 0.0);
+        assert_eq!(c.pacing_rate(&w, RTT), None);
+        assert!((w.cwnd - 100.01).abs() < 1e-6 && (w.ssthresh - 100.0).abs() < 1e-6, "{w:?}");
     }
 
     #[test]

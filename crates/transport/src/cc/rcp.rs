@@ -19,8 +19,8 @@
 //! | window | 2, and above what is in flight | of rate RTT | chosen here: it must not hold a sender that paces | a rate without a window |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | there a sender does not start |
 
-use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::guided::Guided;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Time};
@@ -43,50 +43,31 @@ pub const ROW: Row<Rcp> = Row {
     build: Rcp::build,
 };
 
-/// The window is this multiple of the data in flight at the rate, which leaves room for a queue.
-const WINDOW_PER_RATE: f64 = 2.0;
-
-/// The rate of packets of this many bytes at R_p, not below one in a round trip if that is known; segments/s.
-fn segments_per_s(rate_bps: f64, packet_bytes: f64, rtt_s: f64) -> f64 {
-    let least = if rtt_s > 0.0 { 1.0 / rtt_s } else { 0.0 };
-    (rate_bps / (8.0 * packet_bytes)).max(least)
-}
-
 /// An RCP sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rcp {
-    /// Segments/s; `None` while no router has set one.
-    rate: Option<f64>,
-    srtt_s: f64,
-    in_flight: f64,
+    rate: Guided,
 }
 
 impl Rcp {
-    const fn build(_: &Parameters) -> Self {
-        Rcp { rate: None, srtt_s: 0.0, in_flight: 0.0 }
+    fn build(_: &Parameters) -> Self {
+        Rcp::default()
     }
+}
 
-    /// The rate of this header; `None` if no router has written one.
-    fn told(&self, header: &Explicit, packet_bytes: f64) -> Option<f64> {
-        match header {
-            Explicit::Rcp(Header { rate_bps, .. }) if rate_bps.is_finite() => {
-                Some(segments_per_s(*rate_bps, packet_bytes, self.srtt_s))
-            }
-            _ => None,
+/// The rate of this header, segments/s; `None` if no router has written one.
+fn told(header: &Explicit, packet_bytes: f64) -> Option<f64> {
+    match header {
+        Explicit::Rcp(Header { rate_bps, .. }) if rate_bps.is_finite() => {
+            Some(rate_bps / (8.0 * packet_bytes))
         }
-    }
-
-    /// Opens the window wide enough for the rate.
-    fn open(&self, w: &mut Window) {
-        if let Some(rate) = self.rate {
-            w.cwnd = (WINDOW_PER_RATE * rate * self.srtt_s).max(self.in_flight + 1.0);
-        }
+        _ => None,
     }
 }
 
 impl CongestionControl for Rcp {
     fn on_sample(&mut self, ack: &Ack) {
-        (self.srtt_s, self.in_flight) = (ack.srtt.as_secs_f64(), ack.in_flight);
+        self.rate.sample(ack);
     }
 
     fn wants_samples(&self) -> bool {
@@ -102,48 +83,41 @@ impl CongestionControl for Rcp {
     }
 
     fn on_connected(&mut self, answer: &Explicit, packet_bytes: f64, srtt: Interval, w: &mut Window) {
-        self.srtt_s = srtt.as_secs_f64();
-        self.rate = self.told(answer, packet_bytes);
-        self.open(w);
+        self.rate.connected(srtt);
+        self.on_explicit(answer, packet_bytes, true, w);
     }
 
     fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, _limited: bool, w: &mut Window) {
-        let told = self.told(echo, packet_bytes);
-        if let (None, Some(rate)) = (told, self.rate) {
-            // the path has changed, and no router is on the new one
-            w.cwnd = (rate * self.srtt_s).max(1.0);
-            w.ssthresh = w.cwnd;
+        match told(echo, packet_bytes) {
+            Some(rate) => self.rate.follow(rate, w),
+            None => self.rate.hear_nobody(w),
         }
-        self.rate = told;
-        self.open(w);
     }
 
     fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        self.rate = self.told(echo, packet_bytes).or(self.rate);
-    }
-
-    fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        match self.rate {
-            Some(_) => {}
-            None if w.in_slow_start() => w.slow_start(ack.acked),
-            None => w.cwnd += standard_increase(w.cwnd, ack.acked),
+        if let Some(rate) = told(echo, packet_bytes) {
+            self.rate.follow_in_recovery(rate);
         }
     }
 
-    fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
-        w.ssthresh = if self.rate.is_some() { w.cwnd } else { standard_decrease(w.cwnd) };
+    fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
+        self.rate.ack(ack, w);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
+        w.ssthresh = self.rate.congestion(event, w);
     }
 
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {
-        self.open(w);
+        self.rate.recovered(w);
     }
 
-    fn pacing_rate(&self, _w: &Window, _srtt: Interval) -> Option<f64> {
-        self.rate
+    fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
+        self.rate.pacing_rate(w, srtt)
     }
 
     fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.push(("rate", self.rate.unwrap_or(0.0)));
+        out.push(("rate", self.rate.rate()));
     }
 }
 
@@ -179,6 +153,16 @@ mod tests {
         let (c, w) = connected(12e6);
         assert_eq!(c.pacing_rate(&w, RTT), Some(1000.0));
         assert!(w.cwnd >= 200.0, "the window leaves room for a queue: {}", w.cwnd);
+    }
+
+    #[test]
+    fn a_rate_counts_although_nobody_knows_the_round_trip_time_of_the_request() {
+        // 12 Mbit/s again; a router that offers nothing leaves a packet a second
+        for (rate_bps, expected) in [(12e6, 1000.0), (0.0, 1.0)] {
+            let (mut c, mut w) = (instance(&ROW, &[]), window(3.0, f64::INFINITY));
+            c.on_connected(&header(rate_bps), 1500.0, Interval::ZERO, &mut w);
+            assert_eq!((c.pacing_rate(&w, Interval::ZERO), w.cwnd), (Some(expected), 3.0));
+        }
     }
 
     #[test]

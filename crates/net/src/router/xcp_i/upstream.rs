@@ -48,15 +48,26 @@ pub struct Upstream<P> {
 }
 
 impl<P: Packet> Upstream<P> {
-    pub fn new(law: DynLaw<P>, patience: Patience) -> Self {
-        Upstream {
+    /// Begins to represent the cloud before a router from which no packet has come yet.
+    pub fn new(now: Time, law: DynLaw<P>, patience: Patience) -> Self {
+        let mut upstream = Upstream {
             law,
-            bandwidth: constant(UNKNOWN_BPS),
+            bandwidth: None,
             input: Meter::default(),
             patience,
             talk: Talk::None,
             due: Time::NEVER,
             last_packet: Time::ZERO,
+        };
+        upstream.begin(now, UNKNOWN_BPS);
+        upstream
+    }
+
+    /// The virtual router begins with this capacity.
+    fn begin(&mut self, now: Time, bps: f64) {
+        self.bandwidth = constant(bps);
+        if let Some(capacity) = &self.bandwidth {
+            self.law.begin(now, &stretch(capacity));
         }
     }
 
@@ -89,10 +100,13 @@ impl<P: Packet> Upstream<P> {
     /// The other side has reported its available bandwidth.
     pub fn known(&mut self, now: Time, spare_bps: f64, laws: &Laws<P>) {
         self.accepted(now);
-        if self.bandwidth.is_none() {
+        let bps = self.input.bps(now) + spare_bps;
+        if self.bandwidth.is_some() {
+            self.bandwidth = constant(bps);
+        } else {
             self.law = laws(); // the old law's sums and timer are out of date
+            self.begin(now, bps);
         }
-        self.bandwidth = constant(self.input.bps(now) + spare_bps);
     }
 
     /// The timer is due. Returns whether to ask the other side again.
