@@ -72,7 +72,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// The number of events between two questions whether to go on.
-    pub(crate) const EVENTS_PER_POLL: u64 = 1 << 16;
+    pub(crate) const EVENTS_PER_POLL: u64 = 1 << 10;
 
     /// A run of this plan. `custom` makes the user's own algorithm of the flow with this name; the error is
     /// that it makes none.
