@@ -67,7 +67,7 @@ fn simulate<'py>(
     let plan = plan.map_err(refuse)?;
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
-    let run = Simulation::new(plan, &mut |flow: &str| {
+    let mut make = |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
         match make.call0() {
             Ok(made) => {
@@ -81,14 +81,15 @@ fn simulate<'py>(
                 None
             }
         }
-    });
-    if let Some(error) = interrupt.take() {
+    };
+    let run = Simulation::new_while(plan, &mut make, &mut || watch.goes_on());
+    if let Some(error) = watch.take().or_else(|| interrupt.take()) {
         return Err(error);
     }
     if let Some((flow, reason)) = raised {
         return Err(raise(RunError::Algorithm { flow, reason }));
     }
-    let run = run.map_err(refuse)?;
+    let run = run.map_err(raise)?;
     let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
     match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
