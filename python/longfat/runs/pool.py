@@ -26,6 +26,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
 from longfat.errors import InputError, WorkerError
+from longfat.runs import memory
 
 Task = TypeVar("Task")
 Value = TypeVar("Value")
@@ -163,6 +164,7 @@ def outcomes(
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
     context = prepare()
+    share = memory.given(jobs) if memory_bytes is None else memory_bytes
     waiting = _packed(tasks, MADE_AT_ONCE if ahead else 1)
     again: deque[_Task] = deque()
     workers: dict[Connection[Any, Any], _Worker] = {}
@@ -173,7 +175,7 @@ def outcomes(
 
     def employ(task: _Task) -> None:
         near, far = context.Pipe()
-        process = context.Process(target=_serve, args=(far, function, memory_bytes), daemon=True)
+        process = context.Process(target=_serve, args=(far, function, memory_bytes, share), daemon=True)
         process.start()
         far.close()
         workers[near] = _Worker(process)
@@ -258,9 +260,10 @@ def _send(connection: Connection[Any, Any], packed: Any) -> None:
 
 
 def _serve(
-    connection: Connection[Any, Any], function: Callable[[Any], Any], memory_bytes: int | None
+    connection: Connection[Any, Any], function: Callable[[Any], Any], memory_bytes: int | None, share: float
 ) -> None:
     """Runs in a worker: reads tasks and writes values or exceptions, until None or the end of the pipe."""
+    memory.give(share)
     if memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
