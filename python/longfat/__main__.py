@@ -16,13 +16,15 @@ TERMINATED = 128 + signal.SIGTERM
 
 def main() -> None:
     """Runs the command and exits with its code."""
-    terminated = False
+    received = 0
 
-    def interrupt(*_: object) -> NoReturn:
-        nonlocal terminated
-        terminated = True
+    def interrupt(number: int, _: object) -> NoReturn:
+        nonlocal received
+        received = number
         raise KeyboardInterrupt
 
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as behind a shell's &
+        signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
     for stream in (sys.stdout, sys.stderr):
         # an encoding that lacks a character of somebody's name ends no run
@@ -32,10 +34,13 @@ def main() -> None:
         from longfat.cli.app import end_code
 
         code = end_code()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception):
+        if not received:
+            raise
+        # libraries make other exceptions of a KeyboardInterrupt
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
-    sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
+    sys.exit(TERMINATED if received == signal.SIGTERM and code == INTERRUPTED else code)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{dumbbell, flow, run_by_both, web, with};
+use common::{assert_same, dumbbell, flow, run_by_both, web, with};
 use longfat_sim::{Plan, RunError, Simulation};
+use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window};
 use serde_json::{Value, json};
 
 /// How often a run of this plan asks whether to go on, at most `most` times: then the answer is no.
@@ -79,4 +80,51 @@ fn a_burst_within_a_limit_of_its_own_waits_for_acknowledgements() {
     greedy["max_burst"] = json!(65_536.0);
     let outcome = run_by_both(&dumbbell(1e9, 300_000, 0.08, vec![greedy]));
     assert_eq!(outcome.summary.flows[0].packets_sent, 65_536);
+}
+
+/// An algorithm that opens its window at the first acknowledgement.
+struct Greedy(f64);
+
+impl CongestionControl for Greedy {
+    fn on_ack(&mut self, _: &Ack, window: &mut Window) {
+        window.cwnd = self.0;
+    }
+
+    fn on_congestion(&mut self, _: &Congestion, _: &mut Window) {}
+}
+
+/// Flows of that algorithm; the connection requests and the first windows meet a fast link.
+fn greedy_plan(flows: u32) -> Value {
+    let flows = (0..flows).map(|i| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14})));
+    let mut plan = dumbbell(1e9, 100_000, 1.0, flows.collect());
+    for flow in plan["flows"].as_array_mut().unwrap() {
+        flow["algorithm"] = json!("custom");
+    }
+    plan
+}
+
+fn start(plan: &Value, window: f64) -> Simulation {
+    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
+    Simulation::new(plan, &mut |_| Some(Controller::Custom(Box::new(Greedy(window))))).unwrap()
+}
+
+#[test]
+fn a_window_that_an_algorithm_opens_in_the_midst_of_a_run_does_not_leave_in_one_go_either() {
+    for fast in [true, false] {
+        let mut asked = 0;
+        let ended = start(&with(greedy_plan(1), json!({"fast": fast})), 1e9).run(&mut || {
+            asked += 1;
+            asked < 20
+        });
+        assert!(matches!(ended, Err(RunError::Interrupted)), "fast: {fast}");
+    }
+}
+
+#[test]
+fn acknowledgements_behind_a_long_burst_are_taken_in_their_order() {
+    let outcomes = [true, false].map(|fast| {
+        start(&with(greedy_plan(2), json!({"fast": fast})), 300_000.0).run(&mut || true).unwrap()
+    });
+    assert_same(&outcomes[0], &outcomes[1]);
+    assert!(outcomes[0].summary.flows.iter().all(|flow| flow.packets_sent > 300_000));
 }

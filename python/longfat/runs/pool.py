@@ -92,9 +92,19 @@ def prepare(*modules: str) -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     preload(*modules)
     context.set_forkserver_preload(list(PRELOADED))
-    with _safe_path():
+    with _safe_path(), _without_interrupts():
         forkserver.ensure_running()
     return context
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Has processes started within never see Ctrl-C, which reaches the whole group: this process decides."""
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
 
 
 @contextmanager
@@ -266,7 +276,6 @@ def _serve(
     memory.give(share)
     if memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
