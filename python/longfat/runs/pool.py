@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -99,7 +99,8 @@ def prepare(*modules: str) -> ForkServerContext:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Has processes started within never see Ctrl-C, which reaches the whole group: this process decides."""
+    """Keeps Ctrl-C, which reaches the whole group, from the server and its workers: this process decides."""
+    resource_tracker.ensure_running()  # starting it, the server would let SIGINT in again
     earlier = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
