@@ -48,9 +48,8 @@ pub struct SendingEnd {
     clock: HostClock,
     access: Access,
     snapshots: Snapshots<SenderSnapshot>,
-    /// It takes no acknowledgement ahead that arrives later: the run's end, or the beginning of time while
-    /// earlier ones wait.
-    ahead_until: Time,
+    /// Acknowledgements wait for the rest of a burst; later ones have to queue behind them.
+    waits: bool,
     /// When to open the connection; [`Time::NEVER`] once it is open.
     start_at: Time,
     /// When to stop the sender; [`Time::NEVER`] once it has stopped.
@@ -76,7 +75,7 @@ impl SendingEnd {
             clock,
             access,
             snapshots: Snapshots::new(times, start_at),
-            ahead_until: times.end,
+            waits: false,
             start_at,
             stop_at: Time::NEVER,
             completed: None,
@@ -104,8 +103,8 @@ impl SendingEnd {
         } else if let Some(packet) = self.incoming.pop() {
             self.take(now, &packet);
         }
-        if self.ahead_until == Time::ZERO && self.incoming.is_empty() {
-            self.ahead_until = self.snapshots.end();
+        if self.waits && self.incoming.is_empty() {
+            self.waits = false;
         }
     }
 
@@ -130,8 +129,11 @@ impl SendingEnd {
 
     #[inline(always)]
     fn run_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
+        if self.waits {
+            return false; // nor may the clock be asked before it is for those that wait
+        }
         let now = self.clock.looks(at);
-        if now > self.ahead_until {
+        if now > self.snapshots.end() {
             return false;
         }
         while self.alarm() < now {
@@ -140,7 +142,7 @@ impl SendingEnd {
             self.act(alarm);
             if self.alarm() == alarm {
                 // a burst, which may be of any length: the driver goes on with it
-                self.ahead_until = Time::ZERO;
+                self.waits = true;
                 return false;
             }
         }
