@@ -50,7 +50,7 @@ class Phase:
 
 LONG = [
     *("--set", "duration=1000000 s", "--set", "sample.cwnd=100 s", "--set", "sample.queue=100 s"),
-    *("--memory", "1 TB"),
+    *("--memory", "1000000 TB"),
 ]
 SCENARIOS = [
     "background-as-measured",
@@ -112,7 +112,7 @@ def running(*more: str, **changes: Any) -> Phase:
 
         (folder / "a.toml").write_text(Scenario.from_dict(changed, base=folder).to_toml())
 
-    return Phase(["run", "{dir}/a.toml", "--out", "{dir}/out", "--memory", "1 TB", *more], prepare)
+    return Phase(["run", "{dir}/a.toml", "--out", "{dir}/out", "--memory", "1000000 TB", *more], prepare)
 
 
 def reading(text: Callable[[Path], str]) -> Phase:
@@ -171,7 +171,7 @@ def own(name: str) -> Phase:
         (folder / "own.py").write_text(ALGORITHM)
         (folder / "a.toml").write_text(f"{HEAD}{BOTTLENECK}" + FLOW.replace('"sack"', f'"own.py:{name}"'))
 
-    return Phase(["run", "{dir}/a.toml", "--out", "{dir}/out", "--memory", "1 TB"], prepare)
+    return Phase(["run", "{dir}/a.toml", "--out", "{dir}/out", "--memory", "1000000 TB"], prepare)
 
 
 def sweep_of(duration: str, keep: str = "summary") -> Callable[[Path], None]:

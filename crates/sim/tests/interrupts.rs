@@ -1,5 +1,7 @@
 //! A run asks now and then whether to go on, however much happens at one moment, and ends at once if not.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{assert_same, dumbbell, flow, run_by_both, web, with};
