@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
+.PHONY: help setup demo test test-long lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -11,7 +11,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.
 help:
 	@echo "make setup   .venv with longfat in it"
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
-	@echo "make test    every test"
+	@echo "make test    every test; test-long those that take minutes"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
 	@echo "make generated   the schemas and the README's table again, after a change of the registry"
@@ -43,6 +43,9 @@ demo: setup
 test: setup
 	cargo test --workspace $(LOADER) --quiet
 	$(BIN)/python -m pytest
+
+test-long: setup
+	$(BIN)/python -m pytest -m long
 
 lint: .venv/.requirements
 	cargo fmt --all --check

@@ -12,17 +12,27 @@ from typing import NoReturn
 
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
+AGAIN_S = 0.1
+"""How soon Ctrl-C is raised again if it got lost."""
 
 
 def main() -> None:
     """Runs the command and exits with its code."""
-    terminated = False
+    received = 0
 
-    def interrupt(*_: object) -> NoReturn:
-        nonlocal terminated
-        terminated = True
+    def interrupt(number: int, _: object) -> NoReturn:
+        nonlocal received
+        received = number
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
         raise KeyboardInterrupt
 
+    def again(*_: object) -> None:
+        if not _is_heard(sys.exc_info()[1]):
+            raise KeyboardInterrupt  # some modules drop all exceptions while they are imported
+
+    signal.signal(signal.SIGALRM, again)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as behind a shell's &
+        signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
     for stream in (sys.stdout, sys.stderr):
         # an encoding that lacks a character of somebody's name ends no run
@@ -32,10 +42,22 @@ def main() -> None:
         from longfat.cli.app import end_code
 
         code = end_code()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception):
+        if not received:
+            raise
+        # libraries make other exceptions of a KeyboardInterrupt
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
-    sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    sys.exit(TERMINATED if received == signal.SIGTERM and code == INTERRUPTED else code)
+
+
+def _is_heard(handled: BaseException | None) -> bool:
+    """Whether what is being handled is Ctrl-C, or came of it."""
+    while handled is not None and not isinstance(handled, KeyboardInterrupt):
+        handled = handled.__context__
+    return handled is not None
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ from typing import Any
 class AlgorithmError(Exception):
     """A user's algorithm raised, or left a cwnd below 1 or not a number; args: (flow name, details)."""
 
-def simulate(plan_json: str, algorithms: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+def simulate(
+    plan_json: str, algorithms: Mapping[str, Callable[[], Any]], memory_bytes: int | None = None
+) -> dict[str, Any]:
     """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
 
     `algorithms` maps each flow whose algorithm is "custom" to a function that makes it. The GIL is released
     while the core runs, and signals are polled. Raises ValueError for a bad plan, AlgorithmError, and
-    KeyboardInterrupt.
+    KeyboardInterrupt, and MemoryError once the run has taken more than `memory_bytes`.
 
     Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
     where columns map a quantity to its little-endian f64 samples as bytes.

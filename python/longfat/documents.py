@@ -6,10 +6,15 @@ The parsers of Python's library also raise RecursionError where brackets are nes
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import stat
 import tomllib
-from typing import Any
+from typing import IO, Any
 
+MOST_BYTES = 64_000_000
+"""The largest scenario, sweep or trace that is read."""
 TOO_DEEP = "nested too deeply"
 TOO_LONG = "a number has too many digits"
 
@@ -32,3 +37,35 @@ def json_value(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
+
+
+def text(path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: int = MOST_BYTES) -> str:
+    """Returns the text of a file; also of a pipe or a device, up to this length.
+
+    Raises:
+        OSError: it cannot be read, is a folder, or is longer than `most_bytes`.
+        UnicodeDecodeError: it is not in this encoding.
+    """
+    with open(path, "rb") as file:
+        return _limited(file, most_bytes, encoding)
+
+
+def text_of_file(
+    path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: int = MOST_BYTES
+) -> str:
+    """As `text`, but of a regular file only. It does not wait for somebody to write into a pipe."""
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        return _limited(file, most_bytes, encoding)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _limited(file: IO[bytes], most_bytes: int, encoding: str) -> str:
+    data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"more than {most_bytes / 1e6:g} MB")
+    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")

@@ -56,6 +56,26 @@ class AlgorithmError(LongfatError):
         return f"the algorithm of flow {self.flow!r} failed:\n{self.details.rstrip()}"
 
 
+class MemoryExceeded(LongfatError):  # noqa: N818 - as MemoryError
+    """A run took more memory than it may, though the estimate before it did not say so.
+
+    Attributes:
+        source: what was run.
+        allowed: the bytes that it may take.
+    """
+
+    def __init__(self, source: str, allowed: float) -> None:
+        super().__init__(source, allowed)
+        self.source = source
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return (
+            f"{self.source}: the run took more than the {self.allowed / 1e9:.2g} GB of memory that it has; "
+            "--memory gives it more"
+        )
+
+
 class Interrupted(LongfatError):  # noqa: N818 - not an error
     """Ctrl-C ended a command; the message says what happened to its work."""
 

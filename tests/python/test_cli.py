@@ -454,6 +454,38 @@ def test_ctrl_c_during_the_start_is_one_line_and_130(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
+def test_ctrl_c_that_a_module_drops_is_heard_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text(
+        "import signal, time\n"
+        "try:\n    signal.raise_signal(signal.SIGINT)\nexcept BaseException:\n    pass\n"
+        "time.sleep(60)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "longfat", "--help"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", "")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
+def test_what_is_put_away_after_ctrl_c_is_not_interrupted_again(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text(
+        "import signal, time\n"
+        "try:\n    signal.raise_signal(signal.SIGINT)\n"
+        "finally:\n    time.sleep(0.5)\n    print('put away')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "longfat", "--help"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", "")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "put away\n", "interrupted\n")
+
+
 def test_the_event_log_is_written_beside_the_series(longfat: Any, tmp_path: Path) -> None:
     text = Scenario.from_dict(scenario(duration="5 s")).to_toml()
     code, _, err = longfat("run", "-", "--set", "sample.events=true", "--out", tmp_path / "out", stdin=text)

@@ -97,6 +97,17 @@ impl<P: Default> Pipe<P> {
         (0..self.len).filter_map(|i| self.slots.get(self.slot(i)).map(|&(at, _)| at))
     }
 
+    /// How many packets arrive before `until`.
+    pub fn due(&self, until: Time) -> usize {
+        let (mut due, mut most) = (0, self.len);
+        while due < most {
+            let middle = due + (most - due) / 2;
+            let early = self.slots.get(self.slot(middle)).is_some_and(|&(at, _)| at < until);
+            (due, most) = if early { (middle + 1, most) } else { (due, middle) };
+        }
+        due
+    }
+
     /// How many packets are under way.
     pub const fn len(&self) -> usize {
         self.len
@@ -130,6 +141,8 @@ mod tests {
                 }
                 proptest::prop_assert_eq!(pipe.head(), model.front().map_or(Time::NEVER, |&at| Time::from_ns(at)));
                 proptest::prop_assert!(pipe.times().eq(model.iter().map(|&at| Time::from_ns(at))));
+                let until = Time::from_ns(i / 2);
+                proptest::prop_assert_eq!(pipe.due(until), model.iter().filter(|&&at| Time::from_ns(at) < until).count());
                 proptest::prop_assert_eq!((pipe.len(), pipe.is_empty()), (model.len(), model.is_empty()));
             }
         }

@@ -1,6 +1,7 @@
 //! The PyO3 adapter: hands plans to the simulator and results back. Errors are mapped here and nowhere else.
 
 mod algorithm;
+mod watch;
 
 use longfat_live::{LiveError, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
@@ -14,7 +15,7 @@ use longfat_units::{Entry, Interval, Rate, Stream};
 use longfat_wire::SimPacket;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,20 +40,34 @@ fn refuse(error: PlanError) -> PyErr {
     raise(RunError::Plan(error))
 }
 
-/// simulate(plan_json, algorithms) -> dict
+/// Plans longer than this are read in a thread of their own: that takes long enough for Ctrl-C to matter.
+const LONG_PLAN: usize = 1 << 20;
+
+/// simulate(plan_json, algorithms, memory_bytes=None) -> dict
 ///
 /// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
-/// released while the core runs; Ctrl-C ends the run.
+/// released while the core runs. Ctrl-C ends the run; if the run takes more than `memory_bytes`, it ends with a
+/// MemoryError.
 #[pyfunction]
+#[pyo3(signature = (plan_json, algorithms, memory_bytes=None))]
 fn simulate<'py>(
     py: Python<'py>,
     plan_json: &str,
     algorithms: &Bound<'py, PyDict>,
+    memory_bytes: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
+    let mut watch = watch::Watch::new(memory_bytes);
+    let checked = |text: &str| Plan::from_json(text).and_then(Plan::check);
+    let plan = if plan_json.len() > LONG_PLAN {
+        let text = plan_json.to_owned();
+        watch::aside(py, move || checked(&text))?
+    } else {
+        checked(plan_json)
+    };
+    let plan = plan.map_err(refuse)?;
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
-    let run = Simulation::new(plan, &mut |flow: &str| {
+    let mut make = |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
         match make.call0() {
             Ok(made) => {
@@ -66,25 +81,17 @@ fn simulate<'py>(
                 None
             }
         }
-    });
-    if let Some(error) = interrupt.take() {
+    };
+    let run = Simulation::new_while(plan, &mut make, &mut || watch.goes_on());
+    if let Some(error) = watch.take().or_else(|| interrupt.take()) {
         return Err(error);
     }
     if let Some((flow, reason)) = raised {
         return Err(raise(RunError::Algorithm { flow, reason }));
     }
-    let run = run.map_err(refuse)?;
-    let mut signal = None;
-    let outcome = py.detach(|| {
-        run.run(&mut || match Python::attach(|py| py.check_signals()) {
-            Ok(()) => true,
-            Err(error) => {
-                signal = Some(error);
-                false
-            }
-        })
-    });
-    match (signal.or_else(|| interrupt.take()), outcome) {
+    let run = run.map_err(raise)?;
+    let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
+    match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
         (None, outcome) => to_dict(py, &outcome.map_err(raise)?),
     }
@@ -143,6 +150,9 @@ fn live_probe() -> Vec<(&'static str, String)> {
     longfat_live::probe()
 }
 
+/// Rows handed to Python between two looks for signals.
+const AT_ONCE: usize = 4096;
+
 fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     let mut summary =
@@ -153,13 +163,19 @@ fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDic
     result.set_item("links", named(py, &outcome.links)?)?;
     result.set_item("transfers", columns(py, &outcome.transfers)?)?;
     let row = |e: &EventRow| (e.time_s, e.flow.clone(), e.what, e.cwnd);
-    result.set_item("events", outcome.events.iter().map(row).collect::<Vec<_>>())?;
+    let events = PyList::empty(py);
+    for some in outcome.events.chunks(AT_ONCE) {
+        py.check_signals()?;
+        some.iter().try_for_each(|event| events.append(row(event)))?;
+    }
+    result.set_item("events", events)?;
     Ok(result)
 }
 
 fn named<'py, S: Sample>(py: Python<'py>, all: &[(String, Series<S>)]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, series) in all {
+        py.check_signals()?;
         dict.set_item(name, columns(py, series)?)?;
     }
     Ok(dict)

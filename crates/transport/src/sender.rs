@@ -28,6 +28,9 @@ pub use request::QuickStartRequest;
 
 /// The greatest congestion window and receiver window, segments: more than any path holds.
 const MOST_CWND: f64 = 1e9;
+/// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
+/// so that a driver gets to act in between.
+const MOST_AT_ONCE: u64 = 1 << 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -53,7 +56,7 @@ pub struct Sender {
     quick_start: Option<QuickStart>,
     /// The receiver's window, whole segments.
     receiver_window: u64,
-    /// The most segments that leave at once, whole segments.
+    /// The most segments that leave at once, whole segments; at most [`MOST_AT_ONCE`].
     max_burst: u64,
     window: Window,
     phase: Phase,
@@ -125,7 +128,7 @@ impl Sender {
             explicit: controller.has_explicit(),
             quick_start: None,
             receiver_window: config.max_window as u64,
-            max_burst: config.max_burst as u64,
+            max_burst: (config.max_burst as u64).min(MOST_AT_ONCE),
             rtt: RttEstimator::new(&config.rto),
             config,
             controller,
@@ -502,6 +505,9 @@ impl Sender {
             }
             self.must_send &= room == 0;
             self.limited = self.next < edge;
+            if room == MOST_AT_ONCE {
+                self.continue_burst(now);
+            }
             return;
         }
         let mut burst = 0;
@@ -513,9 +519,12 @@ impl Sender {
             }
             let forced = self.must_send && lost.is_some();
             // pacing keeps its segments apart by itself
-            let full = pace.is_none() && burst == self.max_burst;
+            let full = burst == if pace.is_none() { self.max_burst } else { MOST_AT_ONCE };
             if (!forced && in_flight >= allowed) || full {
                 self.limited = true;
+                if full && burst == MOST_AT_ONCE {
+                    self.continue_burst(now);
+                }
                 return;
             }
             if pace.is_some() && !forced {
@@ -531,6 +540,14 @@ impl Sender {
             in_flight += 1;
             burst += 1;
             self.send::<EXPLICIT>(now, lost, out);
+        }
+    }
+
+    /// [`MOST_AT_ONCE`] segments have left: those that may follow leave in another event now.
+    #[cold]
+    fn continue_burst(&mut self, now: Time) {
+        if self.config.max_burst > MOST_AT_ONCE as f64 {
+            self.send_at = now;
         }
     }
 

@@ -14,6 +14,7 @@ import click
 
 from longfat.errors import InputError, Interrupted
 from longfat.numbers import finite
+from longfat.words import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,6 +46,36 @@ def on_ctrl_c(outcome: Callable[[], str]) -> Iterator[None]:
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
+
+class _Memory(click.ParamType[float]):
+    """A size such as 8GiB, which all runs of the command may take together."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Returns the size in bytes, or fails if the text is none."""
+        from longfat.runs import memory
+
+        try:
+            return memory.parse(value)
+        except ValueError as error:
+            self.fail(f"{shown(value)}: {error}", param, ctx)
+
+
+def _give(_: click.Context, __: click.Parameter, memory_bytes: float | None) -> None:
+    from longfat.runs import memory
+
+    memory.give(memory_bytes)
+
+
+within_memory = click.option(
+    "--memory",
+    type=_Memory(),
+    metavar="SIZE",
+    expose_value=False,
+    callback=_give,
+    help="How much memory all runs together may take: 8GiB; by default nine tenths of what is free.",
+)
 as_changed = click.option(
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help='Change a value: "flow.0.rtt=82 ms".'
 )
@@ -60,6 +91,17 @@ of_flows = click.option(
     show_default=True,
     help="What generates the TCP traffic of a live run.",
 )
+
+
+def _standard_input() -> str:
+    from longfat import documents
+
+    text = sys.stdin.read(documents.MOST_BYTES + 1)
+    if len(text) > documents.MOST_BYTES:
+        raise InputError(
+            f"{source_name('-')}: more than {documents.MOST_BYTES / 1e6:g} MB; accepted: a scenario (TOML)"
+        )
+    return text
 
 
 def source_name(file: str) -> str:
@@ -89,7 +131,7 @@ def load_scenario(
         overrides["window"] = [part.strip() for part in window.split(",")]
     if file == "-":
         scenario = Scenario.from_toml(
-            sys.stdin.read(), source=source_name(file), overrides=overrides, stack=stack
+            _standard_input(), source=source_name(file), overrides=overrides, stack=stack
         )
     else:
         scenario = Scenario.load(file, overrides=overrides, stack=stack)

@@ -22,6 +22,7 @@ from longfat.cli.options import (
     on_ctrl_c,
     source_name,
     warn_of_doubts,
+    within_memory,
 )
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The simulator, or this machine's own TCP.",
 )
+@within_memory
 @of_flows
 @from_warmup
 @in_window

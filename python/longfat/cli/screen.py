@@ -12,6 +12,7 @@ from longfat.cli.options import (
     echo_json,
     make_console,
     on_ctrl_c,
+    within_memory,
 )
 
 
@@ -31,6 +32,7 @@ from longfat.cli.options import (
     help="Short or long defaults for the lists, the repeats and the durations.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
+@within_memory
 @click.option(
     "--out", type=Folder(), metavar="DIR", help="Where the table, runs and page go; out/screen by default."
 )

@@ -13,6 +13,7 @@ from longfat.cli.options import (
     echo_json,
     make_console,
     on_ctrl_c,
+    within_memory,
 )
 from longfat.errors import InputError
 
@@ -24,6 +25,7 @@ from longfat.errors import InputError
     "--only", multiple=True, metavar="ID", help="Only this claim or experiment; separate several with commas."
 )
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
+@within_memory
 @click.option("--out", type=Folder(), metavar="DIR", help="Where results and report go; out/NAME by default.")
 @click.option(
     "--runs", type=Folder(), metavar="DIR", help="Where finished runs are stored; --out by default."

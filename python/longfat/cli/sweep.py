@@ -11,6 +11,7 @@ from longfat.cli.options import (
     echo_json,
     make_console,
     on_ctrl_c,
+    within_memory,
 )
 from longfat.errors import InputError, LongfatError
 
@@ -29,6 +30,7 @@ from longfat.errors import InputError, LongfatError
 @click.option(
     "--dry-run", is_flag=True, help="Only print how many runs there are and about how long they take."
 )
+@within_memory
 @click.option("--yes", is_flag=True, help="Allow more than 100000 runs.")
 @as_json
 def sweep(

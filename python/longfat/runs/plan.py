@@ -6,6 +6,7 @@ names that the core knows. A plan has no units, no files and no `count`.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -49,6 +50,15 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
         "events": full.sample.events,
         "fast": fast,
     }
+
+
+def text(plan: Plan) -> str:
+    """Returns a plan as JSON. One entry at a time, so that Ctrl-C need not wait for 100 000 flows."""
+    parts = (
+        f"[{', '.join(map(json.dumps, value))}]" if isinstance(value, list) else json.dumps(value)
+        for value in plan.values()
+    )
+    return f"{{{', '.join(f'{json.dumps(key)}: {part}' for key, part in zip(plan, parts, strict=True))}}}"
 
 
 def _link(link: ResolvedLink) -> Plan:
@@ -222,7 +232,12 @@ def _members(part: Background) -> Plan:
             return {"sources": part.sources, "start_s": _drawn(start)}
 
 
-_REVERSE_KEYS = {"rate": "reverse_rate", "queue": "reverse_queue", "queue.limit_packets": "reverse_buffer"}
+_REVERSE_KEYS = {
+    "rate": "reverse_rate",
+    "buffer": "reverse_buffer",
+    "queue": "reverse_queue",
+    "queue.limit_packets": "reverse_buffer",
+}
 """The keys of a dumbbell's way back."""
 
 

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -26,6 +26,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
 from longfat.errors import InputError, WorkerError
+from longfat.runs import memory
 
 Task = TypeVar("Task")
 Value = TypeVar("Value")
@@ -91,9 +92,20 @@ def prepare(*modules: str) -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     preload(*modules)
     context.set_forkserver_preload(list(PRELOADED))
-    with _safe_path():
+    with _safe_path(), _without_interrupts():
         forkserver.ensure_running()
     return context
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Keeps Ctrl-C, which reaches the whole group, from the server and its workers: this process decides."""
+    resource_tracker.ensure_running()  # starting it, the server would let SIGINT in again
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
 
 
 @contextmanager
@@ -163,6 +175,7 @@ def outcomes(
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
     context = prepare()
+    share = memory.given(jobs) if memory_bytes is None else memory_bytes
     waiting = _packed(tasks, MADE_AT_ONCE if ahead else 1)
     again: deque[_Task] = deque()
     workers: dict[Connection[Any, Any], _Worker] = {}
@@ -173,7 +186,7 @@ def outcomes(
 
     def employ(task: _Task) -> None:
         near, far = context.Pipe()
-        process = context.Process(target=_serve, args=(far, function, memory_bytes), daemon=True)
+        process = context.Process(target=_serve, args=(far, function, memory_bytes, share), daemon=True)
         process.start()
         far.close()
         workers[near] = _Worker(process)
@@ -258,12 +271,12 @@ def _send(connection: Connection[Any, Any], packed: Any) -> None:
 
 
 def _serve(
-    connection: Connection[Any, Any], function: Callable[[Any], Any], memory_bytes: int | None
+    connection: Connection[Any, Any], function: Callable[[Any], Any], memory_bytes: int | None, share: float
 ) -> None:
     """Runs in a worker: reads tasks and writes values or exceptions, until None or the end of the pipe."""
+    memory.give(share)
     if memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:

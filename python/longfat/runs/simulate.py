@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,8 +10,8 @@ from typing import Any, TypeVar, overload
 
 from longfat import _core
 from longfat.algorithm import maker
-from longfat.errors import AlgorithmError, InputError
-from longfat.runs import plan, pool
+from longfat.errors import AlgorithmError, InputError, MemoryExceeded
+from longfat.runs import memory, plan, pool
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -44,8 +43,9 @@ def run(source: Source, *, seed: int | None = None, window: tuple[str, str] | No
         window: times such as ("100 s", "600 s"); every metric is restricted to them.
 
     Raises:
-        InputError: the scenario is refused.
+        InputError: the scenario is refused, also because it may take more memory than there is.
         AlgorithmError: a user's own algorithm failed.
+        MemoryExceeded: the run took more memory than it may (`longfat.runs.memory`).
     """
     return _run(load(source, seed=seed, window=window))
 
@@ -56,16 +56,20 @@ def _run(scenario: Scenario) -> Result:
         for name, part in plan.flow_parts(scenario).items()
         if part.algorithm.custom
     }
-    planned = json.dumps(plan.build(scenario))
+    planned, allowed = plan.build(scenario), memory.given()
+    name = scenario.title or "scenario"
+    memory.refuse_large(planned, allowed, lambda key: f"{name}: {plan.as_written(scenario, key)}")
     begin = time.perf_counter()
     try:
-        output = _core.simulate(planned, custom)
+        output = _core.simulate(plan.text(planned), custom, int(allowed))
+    except MemoryError:
+        raise MemoryExceeded(name, allowed) from None
     except _core.AlgorithmError as error:
         flow, details = error.args
         raise AlgorithmError(flow, details) from None
     except ValueError as error:
         said = plan.refusal(scenario, str(error))
-        raise InputError(f"{scenario.title or 'scenario'}: {said}") from None
+        raise InputError(f"{name}: {said}") from None
     return Result(scenario, output, time.perf_counter() - begin)
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from longfat import documents
 from longfat.scenario.form import Schema, table
 from longfat.units import RATE, TIME
 
@@ -160,7 +161,7 @@ def read_trace(path: Path) -> list[int]:
     """Reads the times of a trace in ms; ValueError names the line that is wrong."""
     accepted = "accepted: whole numbers of milliseconds, one per line, none smaller than the one before"
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
+        lines = documents.text_of_file(path, encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file of digits"
         raise ValueError(f"trace {path}: {reason}; accepted: a file, relative to the scenario's") from None

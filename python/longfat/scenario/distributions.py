@@ -8,6 +8,7 @@ from math import fsum
 from pathlib import Path
 from typing import Annotated, Any
 
+from longfat import documents
 from longfat.scenario.fields import RTTS_S, TIMES_S, TRANSFER_BYTES, in_range, quantity_schema
 from longfat.scenario.form import Form, Schema, any_of, table
 from longfat.units import SIZE, TIME, Dimension, split, to_float
@@ -15,6 +16,8 @@ from longfat.words import shown
 
 MOST_VALUES = 100_000
 """The most rows of a file of measured values."""
+MOST_BYTES = 16_000_000
+"""The largest such file; longer lines than these rows need are comments."""
 GREATEST_WEIGHT = 1e15
 
 
@@ -139,7 +142,7 @@ def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]
     """Yields position, value and weight of each line; skips empty lines and whatever follows a #."""
     path = base / file
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = documents.text_of_file(path, most_bytes=MOST_BYTES).splitlines()
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ValueError(

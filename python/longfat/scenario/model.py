@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -100,7 +101,7 @@ class Scenario(Part):
             raise ValueError(f"{number} flows; accepted: up to {MOST_FLOWS}")
         names = self.flow_names() + self.background_names()
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = next(name for name, times in Counter(names).items() if times > 1)
             raise ValueError(f'two flows or backgrounds are called "{twice}"; accepted: names that differ')
         if not self.link and not self.flow and any(part.rtt is None for part in self.background):
             raise ValueError(
@@ -313,7 +314,7 @@ class Scenario(Part):
     ) -> Self:
         """Reads a file; `overrides` and `stack` as in `from_toml`."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = documents.text(path)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None

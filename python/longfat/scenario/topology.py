@@ -7,6 +7,7 @@ back is a drop-tail queue of the same rate, delay and buffer.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -214,5 +215,5 @@ def check_no_ends(parts: Sequence[tuple[str, Placed]]) -> None:
 
 def _differ(names: Sequence[str], what: str) -> None:
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(names).items() if times > 1)
         raise ValueError(f'two {what} are called "{twice}"; accepted: names that differ')

@@ -59,7 +59,7 @@ def load(path: Path) -> Sweep:
         InputError: one line with the file, the key and what is accepted.
     """
     try:
-        data = documents.toml(path.read_text(encoding="utf-8"))
+        data = documents.toml(documents.text(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{path}: {reason}; accepted: a sweep file (TOML)") from None
@@ -143,7 +143,7 @@ def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
         )
     path = folder / value
     try:
-        return documents.toml(path.read_text(encoding="utf-8")), path.parent
+        return documents.toml(documents.text(path)), path.parent
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{source}: base = {path}: {reason}; accepted: a scenario file (TOML)") from None

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from longfat import _core
 from longfat.errors import InputError
-from longfat.runs import pool, simulate
+from longfat.runs import memory, pool, simulate
 from longfat.scenario.model import Scenario
 from longfat.store import output, store
 from longfat.store.identity import digest, run_keys
@@ -190,8 +190,11 @@ def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:
         return cluster.Cluster(scheduler).outcomes
     pool.prepare(__name__)
     number = pool.cores() if jobs is None else jobs
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * memory / number))
+    if memory.is_given():
+        bound = int(memory.given(number))
+    else:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * whole / number))
 
     def local(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:
         return pool.outcomes(function, tasks, number, attempts=ATTEMPTS, memory_bytes=bound, ahead=AHEAD)

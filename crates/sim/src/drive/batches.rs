@@ -13,6 +13,7 @@
 //!
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
 
+use super::agenda::Agenda;
 use crate::model::flow::Flow;
 use crate::model::link::LinkCounters;
 use crate::results::outcome::RunError;
@@ -31,6 +32,9 @@ const BLOCK: usize = 64;
 const FEW_SOURCES: usize = 4;
 /// Bits of an arrival's sort key that hold its source; the others hold the time since the batch began.
 const SOURCE_BITS: u32 = 24;
+/// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
+/// for all of them, and nobody could stop the run meanwhile.
+const MANY_ARRIVALS: usize = 1 << 18;
 /// Longest batch whose times fit into the other bits, about 18 minutes.
 const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> SOURCE_BITS);
 
@@ -60,6 +64,9 @@ impl Source {
 
 struct Driver<'a> {
     run: &'a mut Simulation,
+    wanted: &'a mut dyn FnMut() -> bool,
+    /// The number of events at the last question whether to go on.
+    polled: u64,
     /// Longest batch.
     longest: Interval,
     /// When each flow's sender or receiver acts next.
@@ -74,7 +81,8 @@ struct Driver<'a> {
     active: Vec<Vec<Source>>,
     /// Sort keys of this batch's arrivals at one link.
     arrivals: Vec<u64>,
-    next_request: Time,
+    /// When each session opens its next connection.
+    requests: Agenda,
     events: u64,
 }
 
@@ -89,14 +97,18 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
         stale: Vec::new(),
         active: vec![Vec::new(); run.links.len()],
         arrivals: Vec::new(),
-        next_request: run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER),
+        requests: Agenda::new(run.sessions.len()),
         events: 0,
+        polled: 0,
+        wanted,
         run,
     };
+    for (i, session) in driver.run.sessions.iter().enumerate() {
+        driver.requests.set(i, session.next_at);
+    }
     for i in 0..driver.run.flows.len() {
         driver.admit(i);
     }
-    let mut polled = 0;
     loop {
         let probe = driver.run.next_probe();
         let now = driver.next_event().min(probe);
@@ -105,20 +117,28 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
         }
         if now == probe {
             driver.run.probe(now);
+            driver.poll()?; // a run may be idle, and a sample looks at every flow
             continue;
         }
-        if driver.events - polled >= Simulation::EVENTS_PER_POLL {
-            polled = driver.events;
-            if !wanted() {
-                return Err(RunError::Interrupted);
-            }
-        }
+        driver.poll_seldom()?;
         let span = driver.run.lookahead.least().min(driver.longest);
         driver.batch(now, (now + span).min(probe).min(driver.run.end + Interval::from_ns(1)))?;
     }
 }
 
 impl Driver<'_> {
+    /// Asks whether to go on.
+    fn poll(&mut self) -> Result<(), RunError> {
+        self.polled = self.events;
+        if (self.wanted)() { Ok(()) } else { Err(RunError::Interrupted) }
+    }
+
+    /// Asks whether to go on, if that was long ago.
+    #[inline]
+    fn poll_seldom(&mut self) -> Result<(), RunError> {
+        if self.events - self.polled >= Simulation::EVENTS_PER_POLL { self.poll() } else { Ok(()) }
+    }
+
     /// Brings the blocks up to date.
     fn refresh(&mut self) {
         let flows = self.wake.chunks(BLOCK).zip(self.heads.chunks(BLOCK));
@@ -135,7 +155,7 @@ impl Driver<'_> {
 
     fn next_event(&mut self) -> Time {
         self.refresh();
-        let flows = self.blocks.as_flattened().iter().fold(self.next_request, |a, &b| a.min(b));
+        let flows = self.blocks.as_flattened().iter().fold(self.requests.first().0, |a, &b| a.min(b));
         self.run.links.iter().fold(flows, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
     }
 
@@ -166,7 +186,7 @@ impl Driver<'_> {
             }
         }
         while let Some(session) = self.run.woken.pop() {
-            self.next_request = self.next_request.min(self.run.sessions[session].next_at);
+            self.requests.set(session, self.run.sessions[session].next_at);
         }
         let until = self.requests(from, until)?;
         self.assign(until);
@@ -182,18 +202,18 @@ impl Driver<'_> {
     /// was known.
     fn requests(&mut self, from: Time, mut until: Time) -> Result<Time, RunError> {
         let mut opened = Vec::new();
-        while self.next_request < until {
-            let now = self.next_request;
-            for index in 0..self.run.sessions.len() {
-                if self.run.sessions[index].next_at == now {
-                    let flow = self.run.request(now, index)?;
-                    self.admit(flow);
-                    opened.push(flow);
-                    self.events += 1;
-                }
+        loop {
+            let (now, session) = self.requests.first();
+            if now >= until {
+                break;
             }
+            let flow = self.run.request(now, session)?;
+            self.requests.set(session, self.run.sessions[session].next_at);
+            self.admit(flow);
+            opened.push(flow);
+            self.events += 1;
             until = until.min(from + self.run.lookahead.least());
-            self.next_request = self.run.sessions.iter().map(|s| s.next_at).min().unwrap_or(Time::NEVER);
+            self.poll_seldom()?;
         }
         for flow in opened {
             self.hosts(flow, until)?;
@@ -219,9 +239,14 @@ impl Driver<'_> {
                 break;
             }
             sending.event(now);
+            let goes_on = sending.wake() == now; // a burst, which may be of any length
             self.run.after_sender(now, index)?;
             self.events += 1;
+            if goes_on {
+                self.poll()?;
+            }
         }
+        self.poll_seldom()?;
         self.look_at(index);
         Ok(())
     }
@@ -255,7 +280,9 @@ impl Driver<'_> {
     /// Runs a link through the batch.
     fn link(&mut self, index: usize, from: Time, until: Time) -> Result<(), RunError> {
         let sources = core::mem::take(&mut self.active[index]);
-        if sources.len() <= FEW_SOURCES {
+        if self.has_many_arrivals(&sources, until) {
+            self.merge_singly(index, &sources, until)?;
+        } else if sources.len() <= FEW_SOURCES {
             self.merge_few(index, &sources, until);
         } else {
             self.merge_many(index, &sources, from, until);
@@ -328,6 +355,33 @@ impl Driver<'_> {
             }
         }
         self.arrivals = arrivals;
+    }
+
+    /// Whether more than [`MANY_ARRIVALS`] come from these sources before `until`.
+    fn has_many_arrivals(&mut self, sources: &[Source], until: Time) -> bool {
+        let waiting: usize = sources.iter().map(|&source| self.pipe(source).len()).sum();
+        waiting > MANY_ARRIVALS && {
+            let due: usize = sources.iter().map(|&source| self.pipe(source).due(until)).sum();
+            due > MANY_ARRIVALS
+        }
+    }
+
+    /// Handles any number of arrivals: takes the earliest one, of the first source among equals.
+    #[cold]
+    fn merge_singly(&mut self, index: usize, sources: &[Source], until: Time) -> Result<(), RunError> {
+        let mut heads = Agenda::new(sources.len());
+        for (i, &source) in sources.iter().enumerate() {
+            heads.set(i, self.pipe(source).head());
+        }
+        loop {
+            let (now, first) = heads.first();
+            if now >= until {
+                return Ok(());
+            }
+            self.take(now, index, sources[first]);
+            heads.set(first, self.pipe(sources[first]).head());
+            self.poll_seldom()?;
+        }
     }
 
     /// What the fast path needs, in the common case: packets of hosts only, arithmetic departures, no loss

@@ -41,15 +41,20 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
         driver.plan_flow(i);
     }
     let mut events = 0;
+    let mut last = (Time::NEVER, 0);
     loop {
         let (now, slot) = driver.agenda.first();
         if now > driver.run.end {
             return Ok(events);
         }
         events += 1;
-        if events % Simulation::EVENTS_PER_POLL == 0 && !wanted() {
+        // a run may be idle, and a sample looks at every flow; a source that acts again at the same moment sends
+        // a burst, which may be of any length
+        let long = slot == PROBE || (now, slot) == last;
+        if (long || events % Simulation::EVENTS_PER_POLL == 0) && !wanted() {
             return Err(RunError::Interrupted);
         }
+        last = (now, slot);
         driver.event(now, slot)?;
     }
 }

@@ -5,7 +5,7 @@ use super::lookahead::Lookahead;
 use super::messages::{Messages, PROCESSING};
 use crate::model::flow::{Flow, Opening, RouteMetrics, SampleTimes};
 use crate::model::link::{Link, LinkCounters};
-use crate::model::workload::{Session, sessions};
+use crate::model::workload::{Session, each_session};
 use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
 use crate::results::outcome::RunError;
 use crate::results::samples::{FlowSample, LinkSample, TransferSample};
@@ -72,21 +72,35 @@ pub struct Simulation {
 
 impl Simulation {
     /// The number of events between two questions whether to go on.
-    pub(crate) const EVENTS_PER_POLL: u64 = 1 << 16;
+    pub(crate) const EVENTS_PER_POLL: u64 = 1 << 10;
 
     /// A run of this plan. `custom` makes the user's own algorithm of the flow with this name; the error is
     /// that it makes none.
     pub fn new(
         plan: CheckedPlan,
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, RunError> {
+        Self::new_while(plan, custom, &mut || true)
+    }
+
+    /// As [`Simulation::new`], which takes seconds for the largest plans. Calls `wanted` now and then and stops
+    /// with [`RunError::Interrupted`] if that returns false.
+    pub fn new_while(
+        plan: CheckedPlan,
+        custom: &mut dyn FnMut(&str) -> Option<Controller>,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, RunError> {
         let (planned, plan) = plan.into_parts();
         let messages = Messages::new(&planned).map(Box::new);
         let links: Vec<Link> = planned.into_iter().map(|link| Link::new(link, plan.fast())).collect();
         let (from_s, to_s) = plan.window_s();
         let measured = (Time::from_secs_f64(from_s), Time::from_secs_f64(to_s));
         let end = Time::from_secs_f64(plan.duration_s());
-        let sessions = sessions(plan.seed(), plan.background());
+        let mut sessions = Vec::new();
+        for session in each_session(plan.seed(), plan.background()) {
+            sessions.push(session);
+            go_on(sessions.len(), wanted)?;
+        }
         let mut run = Simulation {
             routes: sessions.iter().map(|_| RouteMetrics::default()).collect(),
             sessions,
@@ -111,7 +125,7 @@ impl Simulation {
             messages,
             plan,
         };
-        run.add_named_flows(custom)?;
+        run.add_named_flows(custom, wanted)?;
         run.inheritance = Inheritance::new(run.plan.flows(), &run.flows);
         run.compute_lookahead();
         Ok(run)
@@ -120,8 +134,10 @@ impl Simulation {
     fn add_named_flows(
         &mut self,
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
-    ) -> Result<(), PlanError> {
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<(), RunError> {
         for (i, planned) in self.plan.flows().iter().enumerate() {
+            go_on(i, wanted)?;
             let streams = Streams::of_flow(self.plan.seed(), &planned.name);
             let start = planned.start.draw(&mut streams.stream("start"));
             let opening = Opening {
@@ -168,4 +184,9 @@ impl Simulation {
         let flow = self.plan.flows().get(index).map_or_else(String::new, |f| f.name.clone());
         RunError::Algorithm { flow, reason }
     }
+}
+
+/// Asks whether to go on after every 64th of many things.
+fn go_on(done: usize, wanted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
+    if !done.is_multiple_of(64) || wanted() { Ok(()) } else { Err(RunError::Interrupted) }
 }

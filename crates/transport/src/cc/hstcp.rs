@@ -148,39 +148,89 @@ impl Response {
         let b = self.decrease(window);
         (self.factor * pow(window, 2.0 - self.exponent) * 2.0 * b / (2.0 - b)).max(1.0)
     }
+}
 
-    /// The RFC's appendix B: row i (from 1) begins at the least whole window whose a(w) reaches i.
-    fn table(&self) -> Vec<Line> {
-        let mut rows = vec![Line { window: self.low_window.floor(), decrease: 0.5 }];
-        let end = self.end.floor();
-        for a in 2.. {
-            let mut below = rows[rows.len() - 1].window;
-            let mut reached = end;
-            if self.increase(end) < f64::from(a) || below >= end {
-                break;
-            }
-            while reached - below > 1.0 {
-                let middle = (0.5 * (below + reached)).floor();
-                if self.increase(middle) < f64::from(a) { below = middle } else { reached = middle }
-            }
-            rows.push(Line { window: reached, decrease: self.decrease(reached) });
+/// The RFC's appendix B: row i (from 1) begins at the least whole window whose a(w) reaches i. There is a row for
+/// each of up to 1e8 segments, so rows are computed as windows come to need them.
+#[derive(Clone, Debug)]
+struct Rows {
+    response: Response,
+    /// The windows of the rows so far.
+    windows: Vec<u32>,
+    /// The last window of the table.
+    end: u32,
+    complete: bool,
+}
+
+impl Rows {
+    fn new(response: Response) -> Self {
+        let first = response.low_window.floor() as u32;
+        Rows { response, windows: vec![first], end: response.end.floor() as u32, complete: false }
+    }
+
+    /// Computes rows until one lies above `window`, or the table ends. Returns how many lie at or below it.
+    fn reach(&mut self, window: f64) -> usize {
+        while !self.complete && self.windows.last().is_some_and(|&last| f64::from(last) <= window) {
+            self.add();
         }
-        rows
+        self.windows.partition_point(|&row| f64::from(row) <= window)
+    }
+
+    fn add(&mut self) {
+        let a = (self.windows.len() + 1) as f64;
+        let mut below = self.windows.last().map_or(0, |&last| last);
+        let reaches = |window: u32| self.response.increase(f64::from(window)) >= a;
+        if below >= self.end || !reaches(self.end) {
+            self.complete = true;
+            return;
+        }
+        // rows are close to each other where a(w) is steep: look near the last one first
+        let (mut reached, mut step) = (self.end, 1);
+        while let Some(near) = below.checked_add(step).filter(|&near| near < reached) {
+            if reaches(near) {
+                reached = near;
+            } else {
+                below = near;
+                step = step.saturating_mul(2);
+            }
+        }
+        while reached - below > 1 {
+            let middle = below + (reached - below) / 2;
+            if reaches(middle) { reached = middle } else { below = middle }
+        }
+        self.windows.push(reached);
+    }
+
+    /// The window of row `i`, counted from 0, if the table has that row.
+    fn window(&mut self, i: usize) -> Option<f64> {
+        while !self.complete && self.windows.len() <= i {
+            self.add();
+        }
+        self.windows.get(i).map(|&window| f64::from(window))
+    }
+
+    /// b(w) at row `i`, counted from 0.
+    fn decrease(&self, i: usize) -> f64 {
+        if i == 0 { 0.5 } else { self.response.decrease(f64::from(self.windows[i])) }
     }
 }
 
-/// One line of the table; a(w) is its number, counted from 1.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    window: f64,
-    decrease: f64,
+/// Which row applies between two rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reading {
+    /// The row above, as in Linux.
+    Above,
+    /// The row above, with b as Linux holds it.
+    Linux,
+    /// The closest row.
+    Closest,
+    Interpolated,
 }
 
 #[derive(Clone, Debug)]
 enum Table {
     Exact(Response),
-    Nearest(Vec<Line>),
-    Interpolated(Vec<Line>),
+    Rows(Reading, Rows),
 }
 
 /// AIMD parameters that hold for windows in [from, until).
@@ -194,52 +244,68 @@ struct Band {
 
 impl Table {
     /// The parameters at the whole part of `cwnd`. Whole segments make logarithms rare.
-    fn band(&self, cwnd: f64) -> Band {
+    fn band(&mut self, cwnd: f64) -> Band {
         let from = cwnd.floor();
-        let one = |increase, decrease| Band { from, until: from + 1.0, increase, decrease };
         match self {
-            Table::Exact(response) => one(response.increase(from), response.decrease(from)),
-            Table::Nearest(rows) => {
-                let i = rows.partition_point(|r| r.window < from);
-                let last = i.min(rows.len() - 1);
-                Band {
-                    from: if i == 0 { 0.0 } else { rows[i - 1].window + 1.0 },
-                    until: if i < rows.len() { rows[i].window + 1.0 } else { f64::INFINITY },
-                    increase: (last + 1) as f64,
-                    decrease: rows[last].decrease,
-                }
-            }
-            Table::Interpolated(rows) => {
-                let i = rows.partition_point(|r| r.window <= from);
-                match (i.checked_sub(1).map(|j| rows[j]), rows.get(i)) {
-                    (None, _) => one(1.0, 0.5),
-                    (Some(low), Some(high)) => {
-                        let x = (from - low.window) / (high.window - low.window);
-                        one(i as f64 + x, low.decrease + x * (high.decrease - low.decrease))
-                    }
-                    (Some(last), None) => {
-                        Band { from, until: f64::INFINITY, increase: i as f64, decrease: last.decrease }
-                    }
-                }
-            }
+            Table::Exact(response) => Band {
+                from,
+                until: from + 1.0,
+                increase: response.increase(from),
+                decrease: response.decrease(from),
+            },
+            Table::Rows(Reading::Interpolated, rows) => interpolated(rows, from),
+            Table::Rows(reading, rows) => stepped(rows, *reading, from),
         }
     }
 }
 
-/// The table with each row up to half-way to the next one, so that the closest row applies.
-fn closest_rows(mut rows: Vec<Line>) -> Vec<Line> {
-    for i in 1..rows.len() {
-        rows[i - 1].window = (0.5 * (rows[i - 1].window + rows[i].window)).floor();
+/// The parameters of one row, which hold up to the last window to which it applies.
+fn stepped(rows: &mut Rows, reading: Reading, from: f64) -> Band {
+    // the last window that each row applies to; that of the last row has no end
+    let last = |rows: &mut Rows, i: usize| {
+        let window = rows.window(i)?;
+        match rows.window(i + 1) {
+            Some(next) if reading == Reading::Closest => Some((0.5 * (window + next)).floor()),
+            _ => Some(window),
+        }
+    };
+    let mut i = rows.reach(from);
+    // up to half-way to the next row the row below is the closest
+    if reading == Reading::Closest || (i > 0 && rows.window(i - 1) == Some(from)) {
+        i = i.saturating_sub(1);
+        if last(rows, i).is_some_and(|end| end < from) {
+            i += 1;
+        }
     }
-    rows
+    let before = i.checked_sub(1).and_then(|below| last(rows, below));
+    let end = last(rows, i);
+    let row = i.min(rows.windows.len() - 1);
+    let b = rows.decrease(row);
+    Band {
+        from: before.map_or(0.0, |end| end + 1.0),
+        until: end.map_or(f64::INFINITY, |end| end + 1.0),
+        increase: (row + 1) as f64,
+        decrease: if reading == Reading::Linux {
+            (b / LINUX_DECREASE_UNIT).floor() * LINUX_DECREASE_UNIT
+        } else {
+            b
+        },
+    }
 }
 
-/// The table with b as Linux holds it.
-fn linux_rows(mut rows: Vec<Line>) -> Vec<Line> {
-    for row in &mut rows {
-        row.decrease = (row.decrease / LINUX_DECREASE_UNIT).floor() * LINUX_DECREASE_UNIT;
+/// The parameters on the line from the row at or below the window to the one above.
+fn interpolated(rows: &mut Rows, from: f64) -> Band {
+    let one = |increase, decrease| Band { from, until: from + 1.0, increase, decrease };
+    let i = rows.reach(from);
+    let Some(below) = i.checked_sub(1) else { return one(1.0, 0.5) };
+    let (low, decrease) = (rows.window(below).unwrap_or_default(), rows.decrease(below));
+    match rows.window(i) {
+        Some(high) => {
+            let x = (from - low) / (high - low);
+            one(i as f64 + x, decrease + x * (rows.decrease(i) - decrease))
+        }
+        None => Band { from, until: f64::INFINITY, increase: i as f64, decrease },
     }
-    rows
 }
 
 /// HighSpeed TCP.
@@ -258,17 +324,18 @@ impl Hstcp {
         let low_window = p.number("low_window");
         let response =
             Response::new(low_window, p.number("high_window"), p.number("high_p"), p.number("high_decrease"));
+        let rows = |reading| Table::Rows(reading, Rows::new(response.rounded()));
         let table = match p.word("table") {
-            _ if linux => Table::Nearest(linux_rows(response.rounded().table())),
-            "nearest" => Table::Nearest(response.rounded().table()),
-            "interpolated" => Table::Interpolated(response.rounded().table()),
-            "closest" => Table::Nearest(closest_rows(response.rounded().table())),
+            _ if linux => rows(Reading::Linux),
+            "nearest" => rows(Reading::Above),
+            "interpolated" => rows(Reading::Interpolated),
+            "closest" => rows(Reading::Closest),
             _ => Table::Exact(response),
         };
         Hstcp { linux, ..Hstcp::new(low_window, table) }
     }
 
-    fn new(low_window: f64, table: Table) -> Self {
+    fn new(low_window: f64, mut table: Table) -> Self {
         Hstcp { linux: false, low_window, band: table.band(low_window), table }
     }
 
@@ -427,13 +494,43 @@ mod tests {
 
     #[test]
     fn the_generated_table_is_appendix_b() {
-        let table = rfc().rounded().table();
-        assert_eq!(table.len(), 73);
-        for (i, (row, (w, a, b))) in table.iter().zip(APPENDIX_B).enumerate() {
+        let mut table = Rows::new(rfc().rounded());
+        assert_eq!(table.reach(1e9), 73);
+        for (i, (w, a, b)) in APPENDIX_B.into_iter().enumerate() {
             assert_eq!(i as u32 + 1, a);
-            assert!((row.window / f64::from(w) - 1.0).abs() < 0.004, "row {a}: {} against {w}", row.window);
-            assert!((row.decrease - b).abs() < 0.0075, "row {a}: {} against {b}", row.decrease);
+            let row = table.window(i).unwrap();
+            assert!((row / f64::from(w) - 1.0).abs() < 0.004, "row {a}: {row} against {w}");
+            assert!((table.decrease(i) - b).abs() < 0.0075, "row {a}: {} against {b}", table.decrease(i));
         }
+    }
+
+    #[test]
+    fn rows_are_computed_up_to_the_first_one_above_the_window() {
+        // appendix B has 10 rows up to 1529 segments; the next one is at 1793
+        let mut table = Rows::new(rfc().rounded());
+        assert_eq!(table.reach(1700.0), 10);
+        assert_eq!(table.windows.len(), 11);
+        assert_eq!(table.reach(500.0), 5);
+        assert_eq!(table.windows.len(), 11);
+    }
+
+    #[test]
+    fn a_table_of_a_hundred_million_windows_costs_no_more_than_the_window_that_is_reached() {
+        let rows = Rows::new(Response::new(38.0, 1e8, 1e-7, 0.1).rounded());
+        let table = Table::Rows(Reading::Linux, rows);
+        let mut c = Hstcp { linux: true, ..Hstcp::new(38.0, table) };
+        let mut w = window(1000.0, 10.0);
+        c.on_ack(&ack(1.0), &mut w);
+        let Table::Rows(_, rows) = &c.table else { panic!("{:?}", c.table) };
+        assert!(rows.windows.len() < 1000, "{}", rows.windows.len());
+    }
+
+    #[test]
+    fn where_the_increase_grows_by_more_than_one_a_segment_each_window_has_a_row() {
+        // p(w) = 0.006 / w^0.5, so a(w) grows as w^1.5 and by more than 1 a segment from some window on
+        let mut table = Rows::new(Response::new(38.0, 1e8, 1e-6, 0.1).rounded());
+        let (low, high) = (table.reach(1e6), table.reach(1e6 + 1000.0));
+        assert_eq!(high - low, 1000);
     }
 
     #[test]
@@ -447,7 +544,7 @@ mod tests {
 
     #[test]
     fn the_table_is_stepped_as_linux_does_the_row_above_the_window_counts() {
-        let c = instance(&ROW, &[("table", "nearest")]);
+        let mut c = instance(&ROW, &[("table", "nearest")]);
         for (cwnd, a) in
             [(38.9, 1.0), (39.0, 2.0), (118.5, 2.0), (119.0, 3.0), (347.0, 4.0), (348.0, 5.0), (5e5, 73.0)]
         {
@@ -460,7 +557,7 @@ mod tests {
     #[test]
     fn the_closest_row_is_the_one_below_up_to_half_way() {
         // appendix B: rows 2 to 4 are at 118, 221 and 347 segments
-        let c = instance(&ROW, &[("table", "closest")]);
+        let mut c = instance(&ROW, &[("table", "closest")]);
         for (cwnd, a) in [(118.0, 2.0), (169.9, 2.0), (170.0, 3.0), (221.0, 3.0), (284.9, 3.0), (285.0, 4.0)]
         {
             let band = c.table.band(cwnd);
@@ -496,16 +593,14 @@ mod tests {
 
     #[test]
     fn interpolation_meets_the_table_at_its_rows_and_halves_in_between() {
-        let rows = rfc().rounded().table();
-        let (low, high) = (rows[9], rows[10]);
-        let table = Table::Interpolated(rows);
-        assert_eq!(table.band(low.window).increase, 10.0);
-        assert_eq!(table.band(high.window).increase, 11.0);
-        let middle = table.band(0.5 * (low.window + high.window));
-        assert!(
-            (middle.increase - 10.5).abs() < 0.01
-                && (middle.decrease - 0.5 * (low.decrease + high.decrease)).abs() < 1e-4
-        );
+        let mut rows = Rows::new(rfc().rounded());
+        let (low, high) = (rows.window(9).unwrap(), rows.window(10).unwrap());
+        let mean_decrease = 0.5 * (rows.decrease(9) + rows.decrease(10));
+        let mut table = Table::Rows(Reading::Interpolated, rows);
+        assert_eq!(table.band(low).increase, 10.0);
+        assert_eq!(table.band(high).increase, 11.0);
+        let middle = table.band(0.5 * (low + high));
+        assert!((middle.increase - 10.5).abs() < 0.01 && (middle.decrease - mean_decrease).abs() < 1e-4);
     }
 
     #[test]

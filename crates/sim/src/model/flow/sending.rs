@@ -48,6 +48,8 @@ pub struct SendingEnd {
     clock: HostClock,
     access: Access,
     snapshots: Snapshots<SenderSnapshot>,
+    /// Acknowledgements wait for the rest of a burst; later ones have to queue behind them.
+    waits: bool,
     /// When to open the connection; [`Time::NEVER`] once it is open.
     start_at: Time,
     /// When to stop the sender; [`Time::NEVER`] once it has stopped.
@@ -73,6 +75,7 @@ impl SendingEnd {
             clock,
             access,
             snapshots: Snapshots::new(times, start_at),
+            waits: false,
             start_at,
             stop_at: Time::NEVER,
             completed: None,
@@ -96,16 +99,19 @@ impl SendingEnd {
     #[inline]
     pub fn event(&mut self, now: Time) {
         if self.clock.looks(self.incoming.head()) > now {
-            return self.act(now);
-        }
-        if let Some(packet) = self.incoming.pop() {
+            self.act(now);
+        } else if let Some(packet) = self.incoming.pop() {
             self.take(now, &packet);
+        }
+        if self.waits && self.incoming.is_empty() {
+            self.waits = false;
         }
     }
 
     /// Handles an acknowledgement now that will arrive at `at`. That is correct once all earlier ones have
     /// been handled: only its own packets and alarms change a sender, so it may run ahead of everything else.
-    /// Returns false, and does nothing, if the acknowledgement arrives after the run's end.
+    /// Returns false if it does not: the acknowledgement arrives after the run's end, or after a burst that has
+    /// not left as a whole.
     #[inline(always)]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
         match self.sender {
@@ -123,6 +129,9 @@ impl SendingEnd {
 
     #[inline(always)]
     fn run_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
+        if self.waits {
+            return false; // nor may the clock be asked before it is for those that wait
+        }
         let now = self.clock.looks(at);
         if now > self.snapshots.end() {
             return false;
@@ -131,6 +140,11 @@ impl SendingEnd {
             let alarm = self.alarm();
             self.advance(alarm);
             self.act(alarm);
+            if self.alarm() == alarm {
+                // a burst, which may be of any length: the driver goes on with it
+                self.waits = true;
+                return false;
+            }
         }
         self.advance(now);
         self.take(now, packet);

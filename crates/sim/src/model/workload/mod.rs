@@ -12,4 +12,4 @@ mod surge;
 mod testing;
 mod web;
 
-pub use session::{Session, offered_bytes, sessions};
+pub use session::{Session, each_session, offered_bytes, sessions};

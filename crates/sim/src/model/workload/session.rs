@@ -65,17 +65,20 @@ impl Session {
 
 /// The sessions of all background traffic.
 pub fn sessions(seed: u64, backgrounds: &[CheckedBackground]) -> Vec<Session> {
-    let mut all = Vec::new();
-    for (group, background) in backgrounds.iter().enumerate() {
+    each_session(seed, backgrounds).collect()
+}
+
+/// The sessions of all background traffic, one by one.
+pub fn each_session(seed: u64, backgrounds: &[CheckedBackground]) -> impl Iterator<Item = Session> {
+    backgrounds.iter().enumerate().flat_map(move |(group, background)| {
         let workload = workload(&background.traffic);
-        for i in 0..workload.members() {
+        (0..workload.members()).map(move |i| {
             let streams = Streams::of_session(seed, &background.name, i);
             let mut source = workload.member(&|what| streams.stream(what));
             let (first, stop) = (source.first(), background.connection.stop());
             let mut session = Session { group, next_at: first, streams, opened: 0, stop, source };
             session.next_at = session.unless_stopped(first);
-            all.push(session);
-        }
-    }
-    all
+            session
+        })
+    })
 }

@@ -1,0 +1,255 @@
+"""Work and memory are bounded: what cannot fit is refused before it runs; what nobody could foresee ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from longfat import _core
+from longfat.cli.app import app
+from longfat.errors import InputError, MemoryExceeded, ScenarioError
+from longfat.runs import memory, plan, pool, simulate
+from longfat.scenario.model import Scenario
+from samples import table as scenario
+
+ROOT = Path(__file__).parents[2]
+GB = 1e9
+
+
+@pytest.fixture(autouse=True)
+def _default() -> Iterator[None]:
+    yield
+    memory.give(None)
+
+
+def flow(**keys: Any) -> dict[str, Any]:
+    return {"algorithm": "sack", "rtt": "42 ms"} | keys
+
+
+def web(**keys: Any) -> dict[str, Any]:
+    return {"kind": "web", "sessions": 1, "gap": "1 s"} | keys
+
+
+def codel() -> dict[str, Any]:
+    return {"rate": "10 Mbit/s", "buffer": "1000000 packets", "queue": "codel"}
+
+
+def planned(**changes: Any) -> dict[str, Any]:
+    return plan.build(Scenario.from_dict(scenario(**changes)))
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "flow.0.initial_window": {"flow": [flow(initial_window=1e9)]},
+    "flow.1.initial_window": {
+        "bottleneck": codel(),
+        "flow": [flow(), flow(initial_window=1e6, count=200)],
+    },
+    "background.0.gap": {"background": [web(gap="1 us")]},
+    "background.1.gap": {"background": [web(), web(sessions=100_000, gap="1 ms")]},
+}
+
+
+@pytest.mark.parametrize("key", REFUSED)
+def test_what_cannot_fit_is_refused_with_the_key_that_asks_for_most(key: str) -> None:
+    memory.give(20 * GB)
+    with pytest.raises(
+        InputError, match=rf"^scenario: {key}: .* of memory, .* has 20 GB; accepted: less, or"
+    ) as refused:
+        simulate.run(scenario(duration="60 s", **REFUSED[key]))
+    assert refused.value.exit_code == 2
+    assert "--memory" in str(refused.value)
+
+
+def test_a_key_that_follows_from_another_is_named_as_the_scenario_has_it() -> None:
+    greedy = {"rate": "1 Gbit/s", "buffer": "100 packets", "reverse_buffer": "1000000 packets"}
+    memory.give(0.1 * GB)
+    with pytest.raises(InputError, match=r"^scenario: bottleneck\.reverse_buffer: "):
+        simulate.run(scenario(duration="60 s", bottleneck=greedy))
+
+
+def test_scenarios_of_the_repository_need_little() -> None:
+    for file in sorted(ROOT.glob("scenarios/*.toml")):
+        assert memory.estimate(plan.build(Scenario.load(file))).bytes < 0.5 * GB, file
+
+
+MEASURED: dict[str, dict[str, Any]] = {
+    "flows": {"duration": "1 s", "flow": [flow(count=5000)], "sample": {"cwnd": "0.5 s"}},
+    "first windows": {"duration": "1 s", "flow": [flow(initial_window=1e6)]},
+    "queue": {"duration": "3 s", "bottleneck": codel(), "flow": [flow(initial_window=1e5, count=5)]},
+    "samples": {"duration": "100 s", "sample": {"cwnd": "0.0005 s", "queue": "0.0005 s"}},
+    "connections": {"duration": "10 s", "background": [web(gap="1 ms", sessions=2)]},
+    "sessions": {"duration": "1 s", "background": [web(sessions=100_000, gap="1000 s")]},
+    "bulk": {"duration": "1 s", "background": [{"kind": "bulk", "flows": 20_000}]},
+}
+PEAK = """
+import sys
+from longfat import _core
+def kib(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+text = open(sys.argv[1]).read()
+before = kib("VmRSS")
+_core.simulate(text, {})
+print(1024 * (kib("VmHWM") - before))
+"""
+
+
+@pytest.mark.parametrize("case", MEASURED)
+def test_a_run_takes_less_than_estimated(case: str, tmp_path: Path) -> None:
+    part = planned(**MEASURED[case])
+    (tmp_path / "plan.json").write_text(plan.text(part))
+    measured = subprocess.run(
+        [sys.executable, "-c", PEAK, str(tmp_path / "plan.json")], capture_output=True, text=True, check=True
+    )
+    taken, expected = float(measured.stdout), memory.estimate(part).bytes
+    assert taken > 5e6  # it shows something
+    assert taken < expected < 20 * taken + 0.2 * GB
+
+
+@pytest.mark.parametrize("own", ["1e9", "1e7"])
+def test_a_run_that_takes_more_than_it_may_ends_with_one_line(own: str, tmp_path: Path) -> None:
+    # no plan tells which window an algorithm of one's own will set
+    (tmp_path / "own.py").write_text(
+        "class Greedy:\n"
+        "    def on_ack(self, ack, window):\n"
+        f"        window.cwnd = {own}\n"
+        "    def on_congestion(self, event, window):\n"
+        "        pass\n"
+    )
+    memory.give(0.2 * GB)
+    greedy = Scenario.from_dict(scenario(flow=[flow(algorithm="own.py:Greedy")]), base=tmp_path)
+    with pytest.raises(
+        MemoryExceeded, match=r"more than the 0\.2 GB of memory that it has; --memory"
+    ) as ended:
+        simulate.run(greedy)
+    assert ended.value.exit_code == 1
+
+
+def command(*arguments: Any) -> tuple[int, str]:
+    ended = CliRunner().invoke(app, [str(argument) for argument in arguments], standalone_mode=False)
+    return ended.exit_code, str(ended.exception or "")
+
+
+def test_memory_takes_a_size(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(Scenario.from_dict(scenario(duration="1 s")).to_toml())
+    assert command("run", file, "--memory", "8GiB") == (0, "")
+    assert memory.given() == 8 * 2**30
+    for wrong in ("8", "8 GHz", "1 kB", "much"):
+        code, said = command("run", file, "--memory", wrong)
+        assert code != 0
+        assert "accepted: " in said
+
+
+def test_memory_refuses_a_run_that_it_does_not_hold(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(Scenario.from_dict(scenario(duration="1 s", flow=[flow(initial_window=2e6)])).to_toml())
+    code, said = command("run", file, "--memory", "100 MB")
+    assert code == 1  # click's own code: the line and 2 come from `end_code`
+    assert "flow.0.initial_window" in said
+    assert "has 100 MB" in said
+
+
+def _share(_: int) -> float:
+    return memory.given()
+
+
+def test_workers_share_the_memory() -> None:
+    memory.give(8 * GB)
+    assert [share for _, share in pool.map_unordered(_share, range(2), jobs=4)] == [2 * GB, 2 * GB]
+    assert [share for _, share in pool.outcomes(_share, range(1), 4, memory_bytes=1 << 30)] == [1 << 30]
+
+
+def test_without_a_size_it_is_a_share_of_what_is_free() -> None:
+    assert 0.0 < memory.given() < memory.SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert memory.given(2) < memory.given()
+
+
+def test_a_plan_as_text_is_its_json() -> None:
+    part = planned(flow=[flow(count=3), flow(name="ä")], background=[web()])
+    assert plan.text(part) == json.dumps(part)
+    empty = part | {"flows": [], "background": []}
+    assert plan.text(empty) == json.dumps(empty)
+
+
+@pytest.fixture
+def quick() -> Iterator[None]:
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < 10.0
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_wide_table_of_hstcp_is_not_computed_in_advance() -> None:
+    for table in ("nearest", "interpolated", "closest"):
+        wide = {"table": table, "high_window": 1e8, "high_p": 1e-6}
+        _core.check_parameters("hstcp", wide)
+        algorithm = {"name": "hstcp", **wide}
+        simulate.run(scenario(duration="5 s", flow=[flow(algorithm=algorithm)]))
+
+
+@pytest.mark.usefixtures("quick")
+def test_equal_names_among_many_flows_are_found_at_once() -> None:
+    flows = [flow(count=50_000), flow(name="50000"), flow(count=49_000)]
+    with pytest.raises(ScenarioError, match='two flows or backgrounds are called "50000"'):
+        Scenario.from_dict(scenario(flow=flows))
+
+
+def rate(path: Path) -> dict[str, Any]:
+    return {"bottleneck": {"rate": {"trace": str(path)}, "buffer": "100 packets"}}
+
+
+def rtt(path: Path) -> dict[str, Any]:
+    return {"flow": [flow(rtt={"empirical": str(path)})]}
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("table", [rate, rtt])
+def test_a_trace_or_a_distribution_is_a_regular_file_of_limited_size(table: Any, tmp_path: Path) -> None:
+    pipe, large = tmp_path / "pipe", tmp_path / "large"
+    os.mkfifo(pipe)
+    large.touch()
+    os.truncate(large, 10**11)  # without any block on the disk
+    for path, reason in (
+        (Path("/dev/zero"), "not a regular file"),
+        (pipe, "not a regular file"),
+        (large, "more than .* MB"),
+        (tmp_path, "."),
+    ):
+        with pytest.raises(ScenarioError, match=rf"{path}: {reason}.*accepted: a file"):
+            Scenario.from_dict(scenario(**table(path)))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("arguments", [["run", "/dev/zero"], ["sweep", "/dev/zero"], ["run", "-"]])
+def test_a_file_without_an_end_is_refused(arguments: list[str]) -> None:
+    with open("/dev/zero", "rb") as endless:
+        ended = subprocess.run(
+            [sys.executable, "-c", "from longfat.__main__ import main; main()", *arguments],
+            stdin=endless,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert ended.returncode == 2
+    assert "more than 64 MB" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_scenario_may_come_through_a_pipe(tmp_path: Path) -> None:
+    text = Scenario.from_dict(scenario(duration="1 s")).to_toml()
+    read, write = os.pipe()
+    os.write(write, text.replace("\n", "\r\n").encode())
+    os.close(write)
+    try:
+        assert Scenario.load(f"/dev/fd/{read}").duration == 1.0
+    finally:
+        os.close(read)
