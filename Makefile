@@ -48,6 +48,7 @@ test: setup
 
 lint: .venv/.requirements
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace $(LOADER) --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

@@ -4,7 +4,8 @@
 
 The results are those of a sweep, a run, and the ledger of a suite. Each change is of one bit, in a file drawn
 by its size. Then the commands that read the folder run, and a sweep is run again. Prints how many changes
-were told, how many left everything as it was, and how many gave something else. Another seed draws other bits.
+were told, how many left everything as it was, and how many gave something else. Another seed draws other
+bits.
 """
 
 from __future__ import annotations
