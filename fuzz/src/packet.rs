@@ -1,6 +1,6 @@
 //! Real packets: whatever bytes arrive on the wire are a packet or come back.
 
-use etherparse::{Ipv4Header, TcpHeaderSlice};
+use etherparse::{Ipv4Header, Ipv4Slice, TcpHeaderSlice};
 use longfat_wire::{Carrier, Ecn, FlowId, Packet, RealPacket};
 
 /// Reads a packet, does to it everything that a router does, and reads it again.
@@ -37,8 +37,9 @@ fn is_right(bytes: &[u8]) -> bool {
 
 /// What the checksum of the TCP header is off by, which no change of the header may alter.
 fn tcp_residue(bytes: &[u8]) -> u16 {
-    let (header, _) = Ipv4Header::from_slice(bytes).expect("a header");
-    let tcp = &bytes[header.header_len()..];
+    // an authentication header may come before TCP's
+    let ip = Ipv4Slice::from_slice(bytes).expect("a packet");
+    let tcp = ip.payload().payload;
     TcpHeaderSlice::from_slice(tcp).expect("a header");
     // 0 and 0xffff are the same number in ones' complement
     match sum(tcp) {

@@ -37,10 +37,17 @@ def build(root: Path) -> Path:
         title=_title(scenario),
         tables=_tables(summary.get("mean", summary)),
         repeats=len(summary.get("runs", [])) or 1,
-        scenario=read_text(scenario) if scenario.is_file() else "",
+        scenario=_text(scenario) if scenario.is_file() else "",
         figures=figures,
         provenance=provenance,
     )
+
+
+def _text(scenario: Path) -> str:
+    try:
+        return read_text(scenario)
+    except (OSError, ValueError):
+        raise InputError(f"{scenario}: cannot be read as a stored scenario") from None
 
 
 def _title(scenario: Path) -> str:
