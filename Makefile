@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
+.PHONY: help setup demo test test-long lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -17,7 +17,9 @@ help:
 	@echo "make generated   the schemas and the README's table again, after a change of the registry"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
-	@echo "make wheel   a wheel with everything in it, and the source distribution, in dist/; wheel-test tries it"
+	@echo "make wheel   a wheel with everything in it, its bill of materials, and the source distribution, in dist/; wheel-test tries it"
+	@echo "make audit   licences, sources and known holes of what Longfat is built from, as far as that can be checked here"
+	@echo "make fuzz MINUTES=10  hostile inputs, from where the last time ended; flips: 1000 changed bits in stored sweeps"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
 	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too; its thesis figures (needs ns2)"
 	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 12 random paths, 15 minutes, table there too"
@@ -30,7 +32,7 @@ setup: .venv/.core
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Longfat needs Python 3.11 or newer; $(PYTHON) is older or missing" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "python3-venv is missing; on Debian: apt install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
 .venv/.core: .venv/.requirements pyproject.toml $(RUST)
@@ -49,6 +51,7 @@ test-long: setup
 
 lint: .venv/.requirements
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace $(LOADER) --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -101,10 +104,23 @@ wheel: .venv/.requirements bpf
 	LONGFAT_COMMIT="$$(cat COMMIT 2>/dev/null)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
 	    --interpreter $(abspath $(BIN))/python --features loader --auditwheel repair --out dist
 	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
+	$(BIN)/python supply/sbom.py dist/*.whl
 	@ls -l dist
 
 wheel-test: wheel
 	$(BIN)/python -m pytest -m wheel tests/python/test_wheel.py
+
+audit:
+	$(PYTHON) supply/audit.py
+
+# The time is that of all targets together.
+MINUTES ?= 10
+
+fuzz: setup
+	$(BIN)/python fuzz/run.py $(MINUTES)
+
+flips: setup
+	$(BIN)/python fuzz/flips.py 1000
 
 validate-uml: setup
 	$(BIN)/python validation/uml/compare.py --write

@@ -162,6 +162,7 @@ def test_out_has_all_files_and_the_scenario_runs_again_to_the_same_figures(
     code, printed, _ = longfat("run", file, "--seed", 3, "--out", out, "--json")
     assert code == 0
     assert sorted(path.name for path in out.iterdir()) == [
+        "SHA256SUMS",
         "flows.parquet",
         "links.parquet",
         "provenance.json",
@@ -288,7 +289,7 @@ def test_a_run_replaces_an_earlier_one_as_a_whole(longfat: Any, file: Path, tmp_
     assert longfat("run", file, "--seed", 2, "--out", out)[0] == 0
     assert json.loads((out / "summary.json").read_text())["seed"] == 2
     names = {"flows.parquet", "links.parquet", "provenance.json", "scenario.toml", "summary.json"}
-    assert {path.name for path in out.iterdir()} == names
+    assert {path.name for path in out.iterdir()} == names | {"SHA256SUMS"}
 
 
 def test_a_run_that_fails_leaves_an_earlier_one_as_it_was(longfat: Any, file: Path, tmp_path: Path) -> None:

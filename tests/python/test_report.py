@@ -150,6 +150,14 @@ def test_a_damaged_file_is_refused_by_name(stored, name):
         report.build(stored)
 
 
+def test_a_stored_scenario_that_is_no_text_is_refused_by_name(tmp_path):
+    summary = {"duration_s": 0.2, "flows": [], "links": [], "background": [], "metrics": {}}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    (tmp_path / "scenario.toml").write_bytes(b'title = "\xb4"\n')
+    with pytest.raises(InputError, match=r"scenario\.toml: cannot be read as a stored scenario"):
+        report.build(tmp_path)
+
+
 def test_the_folder_of_a_run_has_a_report_too(tmp_path):
     flow = {"name": "1", "algorithm": "hstcp", "start_s": 0.1, "throughput_bps": 123456789.0}
     (tmp_path / "summary.json").write_text(

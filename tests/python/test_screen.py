@@ -203,6 +203,7 @@ def test_a_users_own_reno_is_screened_as_the_native_one(screened):
     kept = {"store.json", "segments"}
     assert {file.name for file in out.iterdir()} == {
         "screen.json",
+        "SHA256SUMS",
         "runs.parquet",
         "index.html",
         "figures",

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from longfat import suites
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
 from longfat.figure.data import Figure, Panel, Tornado, points
@@ -356,6 +356,9 @@ def test_a_page_without_readings_has_no_section_for_them(tmp_path, drawing):
 def test_a_damaged_file_of_readings_is_named(finished, tmp_path):
     run(tmp_path, only=["A"])
     (tmp_path / "assumptions.json").write_text("{}")
+    with pytest.raises(LongfatError, match=r"assumptions\.json: damaged: not what SHA256SUMS says"):
+        run(tmp_path, only=["A"])
+    (tmp_path / "SHA256SUMS").unlink()  # as in a folder of an earlier version
     with pytest.raises(InputError, match=r"assumptions\.json: not the readings of a suite"):
         run(tmp_path, only=["A"])
 

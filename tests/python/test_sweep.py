@@ -108,6 +108,7 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'no axis sed, did you mean "seed"'),
         ({"axes": {"seed": [1]}, "figure": {}}, "figure: accepted: a list of tables"),
         figure({"kind": "line"}, r'figure.0.kind = line: accepted: "lines" or "heat"'),
+        figure({"kind": []}, r'figure.0.kind = \[\]: accepted: "lines" or "heat"'),
         figure({"colour": "jain"}, "colour: unknown key"),
         figure({"x": "flow.0.rt"}, 'figure.0.x: no axis "flow.0.rt", did you mean "flow.0.rtt"'),
         figure({"y": "jian"}, 'figure.0.y: no column "jian", did you mean "jain"'),

@@ -17,7 +17,7 @@ from longfat import documents
 from longfat.errors import InputError, LongfatError
 from longfat.figure import matplotlib, plotly
 from longfat.figure.data import Figure
-from longfat.store.whole import write_text
+from longfat.store.whole import read_text, write_text
 
 PAGE = "index.html"
 FIGURES = "figures"
@@ -98,7 +98,7 @@ def _number(value: Any, digits: int = 4) -> str:
 def read(path: Path, *keys: str) -> dict[str, Any]:
     """Reads a stored JSON object and checks that it has these keys."""
     try:
-        document = documents.json_value(path.read_text(encoding="utf-8"))
+        document = documents.json_value(read_text(path))
     except (OSError, ValueError):
         raise InputError(f"{path}: cannot be read as stored results") from None
     if not isinstance(document, dict):

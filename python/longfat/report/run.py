@@ -13,7 +13,7 @@ from longfat.figure import histories
 from longfat.figure.data import Figure
 from longfat.report import columns
 from longfat.report.page import entry, read, render
-from longfat.store.whole import read_table
+from longfat.store.whole import read_table, read_text
 
 RUN_FILE = "summary.json"
 ADDED = "received_bytes"
@@ -37,16 +37,23 @@ def build(root: Path) -> Path:
         title=_title(scenario),
         tables=_tables(summary.get("mean", summary)),
         repeats=len(summary.get("runs", [])) or 1,
-        scenario=scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
+        scenario=_text(scenario) if scenario.is_file() else "",
         figures=figures,
         provenance=provenance,
     )
 
 
+def _text(scenario: Path) -> str:
+    try:
+        return read_text(scenario)
+    except (OSError, ValueError):
+        raise InputError(f"{scenario}: cannot be read as a stored scenario") from None
+
+
 def _title(scenario: Path) -> str:
     """The title in the stored scenario, or a text that says there is none."""
     try:
-        title = documents.toml(scenario.read_text(encoding="utf-8")).get("title")
+        title = documents.toml(read_text(scenario)).get("title")
     except (OSError, ValueError):
         title = None
     return title if isinstance(title, str) and title else "Run without a title"

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from longfat import documents
 from longfat.errors import InputError
+from longfat.store import whole
 from longfat.words import natural_order
 
 Verdict = Literal["reproduced", "partly", "not reproduced", "undecidable", "not measured"]
@@ -35,9 +36,9 @@ def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
 
 
 def read_ledger(file: Path) -> list[dict[str, Any]]:
-    """Returns the rows of one ledger file. Raises `InputError` if it is damaged."""
+    """Returns the rows of one ledger file. Raises `InputError` or `LongfatError` if it is damaged."""
     try:
-        document = documents.json_value(file.read_text(encoding="utf-8"))
+        document = documents.json_value(whole.read_text(file))
         rows = document["claims"]
         if not all(isinstance(row, dict) and row.get("verdict") in VERDICTS and "id" in row for row in rows):
             raise TypeError

@@ -17,6 +17,8 @@ from longfat import installation
 from longfat.errors import InputError
 from longfat.figure.data import FORMATS as FIGURE_FORMATS
 from longfat.runs.result import Result
+from longfat.store import whole
+from longfat.store.sums import SUMS_FILE
 from longfat.store.whole import write_json, write_table, write_text
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
     for kind, files in KINDS.items():
         if not files <= own and held & files:
             raise InputError(f"--out {path}: holds {kind} ({min(held & files)}); {accepted}")
-    strange = held - own - REPORT_FILES - (frozenset() if own is RUN_FILES else STORE_FILES)
+    strange = held - own - REPORT_FILES - {SUMS_FILE} - (frozenset() if own is RUN_FILES else STORE_FILES)
     if (path / "figures").is_dir():
         strange |= {
             f"figures/{entry.name}"
@@ -105,6 +107,7 @@ def folder(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
         yield draft
+        whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES)
         _exchange(draft, path, own)
         shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
@@ -117,20 +120,33 @@ def folder(
 
 
 def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
-    """Swaps an earlier command's files in `path` with those in the draft, all or none."""
-    new = sorted(draft.iterdir())
+    """Swaps an earlier command's files in `path` with those in the draft, all or none.
+
+    The list of their digests comes first: if the machine stops before the end, whatever is old counts as
+    damaged.
+    """
+    listed = draft / SUMS_FILE
+    new = sorted(file for file in draft.iterdir() if file != listed)
     earlier = draft / "earlier"
     earlier.mkdir()
+    if (path / SUMS_FILE).exists():
+        shutil.copyfile(path / SUMS_FILE, earlier / SUMS_FILE)
     old = [path / name for name in sorted(own | REPORT_FILES) if (path / name).exists()]
-    moves = [(file, earlier / file.name) for file in old] + [(file, path / file.name) for file in new]
+    moves = [(listed, path / SUMS_FILE)]
+    moves += [(file, earlier / file.name) for file in old] + [(file, path / file.name) for file in new]
     done: list[tuple[Path, Path]] = []
     try:
         for source, target in moves:
             os.replace(source, target)
             done.append((source, target))
+            if source == listed:
+                whole.synchronize(path)
+        whole.synchronize(path)
     except BaseException:
         for source, target in reversed(done):
             os.replace(target, source)
+        if (earlier / SUMS_FILE).exists():
+            os.replace(earlier / SUMS_FILE, path / SUMS_FILE)
         raise
 
 

@@ -44,8 +44,12 @@ class Place(Protocol):
     def remove(self, name: str) -> None:
         """Removes a file if it exists."""
 
-    def exchange(self, folder: str) -> AbstractContextManager[Put]:
-        """Replaces a folder's content by the files put in the block, if the block ends without error."""
+    def exchange(self, folder: str, described_by: str) -> AbstractContextManager[Put]:
+        """Replaces a folder's content by the files put in the block, if the block ends without error.
+
+        The file that describes the content is removed first: whoever reads meanwhile, or after a loss of
+        power, finds it together with what it describes or not at all.
+        """
 
 
 def place(where: Path | str) -> Place:
@@ -106,31 +110,38 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         path = self._path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole.draft(path) as draft, draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        whole.make_folder(path.parent)
+        with whole.draft(path) as draft:
+            draft.write_bytes(data)
 
     def move(self, name: str, to: str) -> None:
         target = self._path(to)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        whole.make_folder(target.parent)
         self._path(name).replace(target)
 
     def remove(self, name: str) -> None:
         self._path(name).unlink(missing_ok=True)
 
     @contextmanager
-    def exchange(self, folder: str) -> Iterator[Put]:
+    def exchange(self, folder: str, described_by: str) -> Iterator[Put]:
+        own = self._path(folder)
         draft, earlier = (self.path / f".{folder}-{what}" for what in ("draft", "earlier"))
         for rest in (draft, earlier):  # left by a program that was killed
             shutil.rmtree(rest, ignore_errors=True)
         try:
             draft.mkdir()
             yield lambda name, data: self.write(f"{draft.name}/{name}", data)
-            if (self.path / folder).exists():
-                (self.path / folder).replace(earlier)
-            draft.replace(self.path / folder)
+            self.remove(described_by)
+            whole.synchronize(self.path)
+            if own.exists():
+                own.replace(earlier)
+            try:
+                draft.replace(own)
+            except BaseException:
+                if earlier.exists():
+                    earlier.replace(own)
+                raise
+            whole.synchronize(self.path)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
             shutil.rmtree(earlier, ignore_errors=True)
@@ -198,7 +209,8 @@ class Remote:
             self._files.rm_file(self._path(name))
 
     @contextmanager
-    def exchange(self, folder: str) -> Iterator[Put]:
+    def exchange(self, folder: str, described_by: str) -> Iterator[Put]:
+        self.remove(described_by)
         written = set()
 
         def put(name: str, data: bytes) -> None:

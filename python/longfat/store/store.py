@@ -118,7 +118,8 @@ class Store:
         except (pa.ArrowException, OSError, KeyError, ValueError):
             self.damaged.append(name)
             if write:
-                self._place.move(f"{self._folder}/{name}", f"{DAMAGED}/{name}")
+                with self._told():
+                    self._place.move(f"{self._folder}/{name}", f"{DAMAGED}/{name}")
             return None
         return keys
 
@@ -173,10 +174,15 @@ class Store:
         self._write(name, (json.dumps(sums.signed(document), indent=1, allow_nan=False) + "\n").encode())
 
     @contextmanager
-    def exchange(self, folder: str) -> Iterator[Callable[[str, pa.Table], None]]:
-        """Replaces a folder's content by the tables put within the block. Raises as `add` does."""
+    def exchange(self, folder: str, described_by: str) -> Iterator[Callable[[str, pa.Table], None]]:
+        """Replaces a folder's content by the tables put within the block. Raises as `add` does.
+
+        Args:
+            folder: its name.
+            described_by: the file that describes the tables; it is removed, and has to be written again.
+        """
         digests: dict[str, str] = {}
-        with self._told(), self._place.exchange(folder) as put:
+        with self._told(), self._place.exchange(folder, described_by) as put:
 
             def put_table(name: str, table: pa.Table) -> None:
                 data = _parquet(table)
@@ -189,6 +195,10 @@ class Store:
     def _write(self, name: str, data: bytes) -> None:
         with self._told():
             self._place.write(name, data)
+
+    def _remove(self, name: str) -> None:
+        with self._told():
+            self._place.remove(name)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -236,7 +246,7 @@ class Store:
         self._write(f"{SERIES}/{name}", data)
         self._series[key] = name
         if earlier not in (None, name):
-            self._place.remove(f"{SERIES}/{earlier}")
+            self._remove(f"{SERIES}/{earlier}")
 
     def series(self, key: str) -> pa.Table | None:
         """Returns the samples of a run, if kept. Raises LongfatError if their file is damaged."""
@@ -292,7 +302,7 @@ class Store:
         if small:
             joined.add(self._segment(pa.concat_tables(small)))
         for name in set(old) - joined:  # a segment joined with nothing keeps its name
-            self._place.remove(f"{self._folder}/{name}")
+            self._remove(f"{self._folder}/{name}")
             del self._segments[name]
 
 

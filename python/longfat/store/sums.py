@@ -1,8 +1,9 @@
 """Digests of files, by which a reader notices a bit that has changed on the disk.
 
 A Parquet file has no checksum of all its bytes, and a changed bit often decodes to another number. A segment
-and a run's samples therefore have the digest of their bytes in their name, a folder of tables has a file
-`SHA256SUMS` in the form that `sha256sum --check` reads, and a JSON document has its own digest in `sha256`.
+and a run's samples therefore have the digest of their bytes in their name, a folder of tables or of results
+has a file `SHA256SUMS` in the form that `sha256sum --check` reads, and `sweep.json` has its own digest in
+`sha256`.
 """
 
 from __future__ import annotations
@@ -50,12 +51,17 @@ def lines(sums: Mapping[str, str]) -> str:
 
 def parsed(text: str) -> dict[str, str]:
     """Returns the digests by file name. Raises ValueError if a line is not one of `lines`."""
-    found = {}
+    return {name: value for value, name in pairs(text)}
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """Returns (digest, file name) for each line; see `parsed`."""
+    found = []
     for line in text.splitlines():
         value, _, name = line.partition("  ")
         if not name or len(value) != hashlib.sha256().digest_size * 2:
             raise ValueError(f"not a line of {SUMS_FILE}: {line[:80]}")
-        found[name] = value
+        found.append((value, name))
     return found
 
 

@@ -1,13 +1,20 @@
-"""Files that appear whole or not at all: each is written under another name and then renamed."""
+"""Files that appear whole or not at all: each is written under another name and then renamed.
+
+A file is on the disk, with its name, when the function that wrote it returns: its bytes are synchronized
+before it is renamed, and the folder afterwards. So a loss of power takes nothing that came before.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from longfat.errors import LongfatError
+from longfat.store import sums
 
 if TYPE_CHECKING:
     import pyarrow
@@ -22,52 +29,136 @@ def draft(path: Path) -> Iterator[Path]:
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield scratch
+        synchronize(scratch)
         scratch.replace(path)
     except BaseException:
         with suppress(OSError):
             scratch.unlink()
         raise
+    synchronize(path.parent)
+
+
+@contextmanager
+def listed(path: Path) -> Iterator[Path]:
+    """As `draft`, and the folder's `SHA256SUMS` lists the file; see `check`.
+
+    While the file is being replaced, the list has the digests of the old content and of the new one, so it is
+    right whenever the program ends.
+    """
+    others = [(value, name) for value, name in _list(path.parent) if name != path.name]
+    before = [(value, name) for value, name in _list(path.parent) if name == path.name]
+    with draft(path) as scratch:
+        yield scratch
+        new = (sums.of_file(str(scratch)), path.name)
+        _write_list(path.parent, [*others, *before, new])
+    if before:
+        _write_list(path.parent, [*others, new])
+
+
+def write_list(folder: Path, names: Iterable[str]) -> None:
+    """Writes `SHA256SUMS` of these files into their folder. Raises OSError."""
+    _write_list(folder, [(sums.of_file(str(folder / name)), name) for name in names])
+
+
+def check(path: Path) -> None:
+    """Checks that a file is what its folder's `SHA256SUMS` says.
+
+    A file that is not listed counts as whole: earlier versions wrote no list.
+
+    Raises:
+        LongfatError: it is not.
+        OSError: it cannot be read.
+    """
+    said = [value for value, name in _list(path.parent) if name == path.name]
+    if said and sums.of_file(str(path)) not in said:
+        raise LongfatError(f"{path}: damaged: not what {sums.SUMS_FILE} says; run again to make it anew")
+
+
+def read_text(path: Path) -> str:
+    """Returns a text file in UTF-8. Raises OSError or ValueError, or LongfatError as `check` does."""
+    check(path)
+    return path.read_text(encoding="utf-8")
+
+
+def _list(folder: Path) -> list[tuple[str, str]]:
+    path = folder / sums.SUMS_FILE
+    try:
+        return sums.pairs(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except ValueError:
+        raise LongfatError(f"{path}: damaged; remove it and run again") from None
+
+
+def _write_list(folder: Path, entries: Iterable[tuple[str, str]]) -> None:
+    lines = (f"{value}  {name}\n" for value, name in sorted(entries, key=lambda entry: entry[1]))
+    write_text(folder / sums.SUMS_FILE, "".join(lines))
+
+
+def synchronize(path: Path) -> None:
+    """Returns when a file's bytes, or the names in a folder, are on the disk. Raises OSError."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder, with its parents, if it is missing; all are on the disk then. Raises OSError."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in reversed(missing):
+        synchronize(each.parent)
 
 
 def prepare(folder: Path) -> None:
     """Makes a folder, with its parents, if it is missing. Raises OSError if no file can be made in it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     probe = folder / f".writable-{os.getpid()}"
     probe.touch()
     probe.unlink()
 
 
-def write_text(path: Path, text: str) -> None:
+Way = Callable[[Path], AbstractContextManager[Path]]
+"""How a file is replaced: `draft` or `listed`."""
+
+
+def write_text(path: Path, text: str, way: Way = draft) -> None:
     """Writes a text file in UTF-8. Raises OSError."""
-    with draft(path) as scratch:
+    with way(path) as scratch:
         scratch.write_text(text, encoding="utf-8")
 
 
-def write_json(path: Path, document: Any, default: Callable[[Any], Any] | None = None) -> None:
+def write_json(
+    path: Path, document: Any, default: Callable[[Any], Any] | None = None, way: Way = draft
+) -> None:
     """Writes a JSON file.
 
     Args:
         path: the file.
         document: its content.
         default: turns values that JSON does not know into values that it knows; see `json.dumps`.
+        way: how the file is replaced.
 
     Raises:
         OSError: the file cannot be written.
         ValueError: the document holds a number that is not finite, which JSON does not have.
     """
-    write_text(path, json.dumps(document, indent=1, allow_nan=False, default=default) + "\n")
+    write_text(path, json.dumps(document, indent=1, allow_nan=False, default=default) + "\n", way)
 
 
-def write_table(path: Path, table: pyarrow.Table) -> None:
+def write_table(path: Path, table: pyarrow.Table, way: Way = draft) -> None:
     """Writes a Parquet file with checksums of its pages. Raises OSError."""
     from pyarrow import parquet
 
-    with draft(path) as scratch:
+    with way(path) as scratch:
         parquet.write_table(table, scratch, compression="zstd", write_page_checksum=True)
 
 
 def read_table(path: Path) -> pyarrow.Table:
-    """Reads a Parquet file. Raises OSError or ValueError if it is missing or damaged."""
+    """Reads a Parquet file. Raises OSError or ValueError, or LongfatError as `check` does."""
     from pyarrow import parquet
 
+    check(path)
     return parquet.read_table(path, page_checksum_verification=True)

@@ -15,7 +15,7 @@ from longfat.errors import InputError, LongfatError
 from longfat.store import sums
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.store import STORE_FILE
-from longfat.sweep.tables import TABLES
+from longfat.sweep.tables import SWEEP_FILE, TABLES
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The version of sweep.json and its tables; it increases when an older Longfat could not read them."""
-SWEEP_FILE = "sweep.json"
 NAMES = ("runs", "flows", "failures", "claims")
 TYPES = {"run": pa.int64(), "repeat": pa.int64()}
 CLAIMS = ("suite", "id", "paper", "setting", "published", "measured", "rule", "verdict", "note")
@@ -96,13 +95,11 @@ class Swept:
         return table.sort_by([("run", "ascending")])
 
     def _are_whole(self, files: Iterable[str], name: str) -> bool:
-        """Whether the files of a table are those that the sweep wrote; older sweeps did not say."""
+        """Whether the files of a table are those that the sweep wrote, and all of them."""
         tables = self.folder / TABLES
         try:
             said = sums.parsed((tables / sums.SUMS_FILE).read_text(encoding="utf-8"))
             found = {str(Path(file).relative_to(tables)): sums.of_file(file) for file in files}
-        except FileNotFoundError:
-            return not (tables / sums.SUMS_FILE).exists()
         except (OSError, ValueError):
             return False
         return found == {file: digest for file, digest in said.items() if file.startswith(f"{name}/")}

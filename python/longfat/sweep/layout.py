@@ -81,7 +81,7 @@ def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
 
 def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) -> Layout:
     kind = table.get("kind")
-    if kind not in KEYS:
+    if not isinstance(kind, str) or kind not in KEYS:
         raise InputError(f'{at}.kind = {kind}: accepted: "lines" or "heat"')
     accepted = KEYS[kind]
     for key, value in table.items():

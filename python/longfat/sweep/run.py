@@ -32,7 +32,7 @@ from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.sweep import page, tables
 from longfat.sweep.grid import Keep, Point, Sweep
-from longfat.sweep.handle import FORMAT, SWEEP_FILE, refuse_newer
+from longfat.sweep.handle import FORMAT, refuse_newer
 from longfat.sweep.reduction import reduce_run
 
 ATTEMPTS = 2
@@ -129,7 +129,7 @@ def run(
         ended = time.perf_counter()
         spans = {"wall_s": ended - began, "first_s": state.first_s, "tables_s": ended - ran}
         document = _document(sweep, state, spans)
-        kept.write_json(SWEEP_FILE, document)
+        kept.write_json(tables.SWEEP_FILE, document)
     return document
 
 

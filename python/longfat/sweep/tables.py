@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from longfat.store.store import Store
 
 TABLES = "tables"
+SWEEP_FILE = "sweep.json"
+"""Describes the tables; written after them."""
 MOST_PARTITIONS = 64
 """An axis with more values does not partition the tables: files of a few rows help nobody."""
 CHUNK = 1024
@@ -77,7 +79,7 @@ def write(
     """
     texts = _texts(sweep)
     split = next((axis.keys[0] for axis in sweep.axes if 1 < axis.size <= MOST_PARTITIONS), None)
-    with store.exchange(TABLES) as put:
+    with store.exchange(TABLES, SWEEP_FILE) as put:
         for part, chunk in enumerate(_chunks(zip(sweep.points(), keys, strict=True), CHUNK)):
             for folder, rows in _files(chunk, store, texts, split, sweep.keep):
                 put(f"{folder}part-{part:05d}.parquet", rows.table())

@@ -7,6 +7,7 @@ experiments/NAME.json       title, mode, number of runs, origin and the figure o
 experiments/NAME.parquet    one row for each run: coordinates and quantities
 experiments/NAME.series.parquet   histories of cwnd and received bytes in long form, if the experiment keeps
 them
+SHA256SUMS, experiments/SHA256SUMS   the digests of the files beside them
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def prepare(out: Path) -> None:
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Writes a JSON file whole or not at all; the document may hold values of numpy."""
-    whole.write_json(path, document, default=_builtin)
+    """Writes a JSON file whole or not at all, and lists it; the document may hold values of numpy."""
+    whole.write_json(path, document, default=_builtin, way=whole.listed)
 
 
 def write_experiment(
@@ -50,9 +51,10 @@ def write_experiment(
 ) -> None:
     """Stores an experiment's rows, its histories if it keeps any, and its figure and origin as data."""
     directory = out / EXPERIMENTS
-    whole.write_table(directory / f"{experiment.name}.parquet", rows_table(runs))
+    whole.write_table(directory / f"{experiment.name}.parquet", rows_table(runs), way=whole.listed)
     if experiment.keeps_series:
-        whole.write_table(directory / f"{experiment.name}.series.parquet", series_table(runs))
+        series = directory / f"{experiment.name}.series.parquet"
+        whole.write_table(series, series_table(runs), way=whole.listed)
     write_json(
         directory / f"{experiment.name}.json",
         {
@@ -116,10 +118,10 @@ def merged_readings(out: Path, entries: list[dict[str, Any]]) -> list[dict[str, 
 
 
 def read_assumptions(out: Path) -> dict[str, Any]:
-    """Returns the content of `assumptions.json`. Raises `InputError` if it is missing or damaged."""
+    """Returns `assumptions.json`. Raises `InputError` or `LongfatError` if it is missing or damaged."""
     path = out / ASSUMPTIONS_FILE
     try:
-        document = documents.json_value(path.read_text(encoding="utf-8"))
+        document = documents.json_value(whole.read_text(path))
         if not all(key in document for key in ("headline", "assumptions", "claims")):
             raise TypeError
         _ = [(entry["id"], entry["outcome"], entry["readings"]) for entry in document["claims"]]
@@ -137,10 +139,10 @@ def statuses(out: Path, selected: Collection[str]) -> dict[str, str]:
 
 
 def read_suite(out: Path) -> dict[str, Any]:
-    """Returns the content of `suite.json`. Raises `InputError` if it is missing or damaged."""
+    """Returns `suite.json`. Raises `InputError` or `LongfatError` if it is missing or damaged."""
     path = out / SUITE_FILE
     try:
-        document = documents.json_value(path.read_text(encoding="utf-8"))
+        document = documents.json_value(whole.read_text(path))
         if not isinstance(document, dict):
             raise TypeError
     except FileNotFoundError:

@@ -1,0 +1,212 @@
+"""Fuzzes Longfat for a while: goes on from earlier corpora, prints a line per target, and keeps the sums.
+
+    python fuzz/run.py MINUTES [--only TARGET ...] [--quick]
+
+The time is that of all targets together; as many run at once as there are processors. Targets of the core are
+in `fuzz_targets` and use libFuzzer; those of the front are in `front.py` and use Hypothesis. Corpora are kept
+in `fuzz/corpus`, inputs that fail in `fuzz/findings`; git ignores both. The sums of all runs are in
+`totals.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+CORPUS, FINDINGS, TOTALS = HERE / "corpus", HERE / "findings", HERE / "totals.json"
+PAGE = ROOT / "docs" / "reliability.md"
+MARKS = ("<!-- fuzz: begin, `make fuzz` writes this -->", "<!-- fuzz: end -->")
+
+CORE = {
+    "plan": "plans as JSON: no panic, and both drivers give the same bytes",
+    "packet": "bytes off a wire: no panic, and a changed packet keeps length, ports and checksums",
+    "queue": "queues under any parameters and arrivals: every packet comes out once or is dropped once",
+    "capacity": "traces, steps and sines: transmissions end in order, and as the capacity allows",
+}
+FRONT = {
+    "scenario": "scenario files: a result, or lines that say what would be accepted",
+    "trace": "Mahimahi traces: times in order, or one line",
+    "sweep": "sweep files: a plan of runs, or lines that say what would be accepted",
+    "store": "damaged sweeps: equal tables or one line, and the next sweep repairs them",
+    "report": "damaged and foreign folders of results: a page or one line",
+}
+LONGEST_INPUT = {"plan": 1 << 15}
+"""Bytes; 4096 by default, as libFuzzer has it."""
+LONGEST_UNIT_S = 60
+MOST_MEMORY_MB = 4096
+# What cargo-fuzz passes on a stable toolchain: counters at each edge, and the operands of comparisons
+INSTRUMENTED = (
+    "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 "
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table "
+    "-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
+)
+EXECUTED = re.compile(r"stat::number_of_executed_units:\s+(\d+)")
+
+
+@dataclass
+class Outcome:
+    """What a target did: inputs tried, the time that it took, and inputs that failed."""
+
+    executions: int
+    seconds: float
+    findings: int
+    why: str = ""
+
+
+def build() -> Path | str:
+    """Builds the targets of the core; returns the folder of the programs, or why they cannot be built."""
+    for needed, package in (("cargo", "Rust: https://rustup.rs"), ("c++", "on Debian: apt install g++")):
+        if shutil.which(needed) is None:
+            return f"{needed} is missing; {package}"
+    about = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
+    host = about.partition("host: ")[2].split()[0]
+    # with --target the flags are those of the targets alone, and not of build scripts
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "--target", host]
+    made = subprocess.run(
+        [*command, "--manifest-path", str(HERE / "Cargo.toml"), "--bins"],
+        env={**os.environ, "RUSTFLAGS": INSTRUMENTED},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode != 0:
+        return " ".join(made.stderr.split())[-300:]
+    return HERE / "target" / host / "release"
+
+
+def run_core(target: str, programs: Path, seconds: int) -> Outcome:
+    """Runs a target of the core."""
+    own = FINDINGS / target
+    own.mkdir(parents=True, exist_ok=True)
+    (CORPUS / target).mkdir(parents=True, exist_ok=True)
+    before = set(own.iterdir())
+    command = [
+        str(programs / target),
+        str(CORPUS / target),
+        f"-artifact_prefix={own}/",
+        "-print_final_stats=1",
+    ]
+    command += [f"-max_total_time={seconds}", f"-timeout={LONGEST_UNIT_S}", f"-rss_limit_mb={MOST_MEMORY_MB}"]
+    command.append(f"-max_len={LONGEST_INPUT.get(target, 4096)}")
+    log = own.with_suffix(".log")
+    with log.open("w", encoding="utf-8", errors="replace") as out:
+        ended = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False)
+    text = log.read_text(encoding="utf-8", errors="replace")
+    executed = EXECUTED.search(text)
+    new = set(own.iterdir()) - before
+    found = len(new) or int(ended.returncode != 0)
+    why = f"see {log.relative_to(ROOT)}" if found else ""
+    return Outcome(int(executed.group(1)) if executed else 0, seconds, found, why)
+
+
+def run_front(target: str, seconds: int) -> Outcome:
+    """Runs a target of the front."""
+    own = FINDINGS / target
+    own.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, str(HERE / "front.py"), target, str(seconds), str(CORPUS / target), str(own)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        told = json.loads(ended.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        (own / "died.txt").write_text(ended.stdout + ended.stderr, encoding="utf-8")
+        return Outcome(0, seconds, 1, f"see {(own / 'died.txt').relative_to(ROOT)}")
+    return Outcome(**told)
+
+
+def run_all(targets: list[str], seconds: float) -> tuple[dict[str, Outcome], dict[str, str]]:
+    """Divides the time among targets; returns what each did, and why others could not run."""
+    skipped: dict[str, str] = {}
+    programs: Path | str = ""
+    if set(targets) & set(CORE):
+        programs = build()
+        if isinstance(programs, str):
+            skipped = dict.fromkeys(set(targets) & set(CORE), programs)
+        else:
+            subprocess.run([sys.executable, str(HERE / "seeds.py"), str(CORPUS)], check=True)
+    workers = len(os.sched_getaffinity(0))
+    able = [target for target in targets if target not in skipped]
+    own = max(1, int(seconds * min(workers, len(able)) / max(1, len(able))))
+
+    def one(target: str) -> Outcome:
+        return run_core(target, Path(programs), own) if target in CORE else run_front(target, own)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return dict(zip(able, pool.map(one, able), strict=True)), skipped
+
+
+def totals() -> dict[str, Any]:
+    """Returns the sums of all runs so far, by target."""
+    return json.loads(TOTALS.read_text(encoding="utf-8")) if TOTALS.exists() else {}
+
+
+def added(sums: dict[str, Any], done: dict[str, Outcome]) -> dict[str, Any]:
+    """Returns the sums with those of a run."""
+    result = {}
+    for target in (*CORE, *FRONT):
+        own = dict(sums.get(target, {"executions": 0, "seconds": 0, "findings": 0}))
+        if target in done:
+            outcome = done[target]
+            own["executions"] += outcome.executions
+            own["seconds"] = round(own["seconds"] + outcome.seconds)
+            own["findings"] += outcome.findings
+        result[target] = own
+    return result
+
+
+def table(sums: dict[str, Any]) -> str:
+    """Returns the table of docs/reliability.md."""
+    lines = [
+        "| target | input, and what has to hold | inputs | hours | found and fixed |",
+        "|---|---|--:|--:|--:|",
+    ]
+    for target, meaning in (CORE | FRONT).items():
+        own = sums.get(target, {"executions": 0, "seconds": 0, "findings": 0})
+        hours = own["seconds"] / 3600
+        lines.append(f"| `{target}` | {meaning} | {own['executions']:,} | {hours:.2f} | {own['findings']} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_page(text: str) -> None:
+    """Replaces what stands between the marks."""
+    head, begin, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    _, end, tail = rest.partition(MARKS[1])
+    if not begin or not end:
+        sys.exit(f"{PAGE.relative_to(ROOT)}: the marks {MARKS[0]} are missing")
+    PAGE.write_text(head + begin + "\n" + text + end + tail, encoding="utf-8")
+
+
+def main() -> int:
+    """Returns 1 if a target found something, else 0."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("minutes", type=float, help="for all targets together")
+    parser.add_argument("--only", nargs="+", metavar="TARGET", choices=[*CORE, *FRONT])
+    parser.add_argument("--quick", action="store_true", help="leave totals.json and the page as they are")
+    asked = parser.parse_args()
+    done, skipped = run_all(asked.only or [*CORE, *FRONT], 60 * asked.minutes)
+    for target, outcome in done.items():
+        told = f"{outcome.executions} inputs in {outcome.seconds:.0f} s, {outcome.findings} found"
+        print(f"{target}: {told}{'; ' + outcome.why if outcome.why else ''}")
+    for target, why in skipped.items():
+        print(f"{target}: skipped: {why}")
+    if not asked.quick:
+        sums = added(totals(), done)
+        TOTALS.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+        write_page(table(sums))
+    return int(any(outcome.findings for outcome in done.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Writes the first inputs of the fuzz targets: plans of `scenarios/`, a few packets, queues and capacities.
+
+    python fuzz/seeds.py FOLDER
+
+Each target gets a folder below FOLDER. Files that are there already stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from longfat.runs import plan
+from longfat.scenario.model import Scenario
+
+SCENARIOS = Path(__file__).parent.parent / "scenarios"
+LARGEST_BYTES = 1 << 15
+"""Longer plans are left out: libFuzzer is slow with them. Traces make plans long."""
+
+
+def plans() -> Iterator[tuple[str, bytes]]:
+    """Yields the plan of each scenario."""
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        text = json.dumps(plan.build(Scenario.load(path)), separators=(",", ":")).encode()
+        if len(text) <= LARGEST_BYTES:
+            yield path.stem, text
+
+
+def packets() -> Iterator[tuple[str, bytes]]:
+    """Yields packets of TCP with options and of UDP, as they are on the wire but for their checksums."""
+    stamp = bytes([1, 1, 8, 10]) + struct.pack(">II", 1, 2)
+    handshake = bytes([2, 4, 5, 180, 4, 2, 8, 10]) + struct.pack(">II", 1, 0) + bytes([1, 3, 3, 7])
+    holes = stamp + bytes([1, 1, 5, 10]) + struct.pack(">II", 3000, 4448)
+    for name, flags, options, payload in (
+        ("syn", 0xC2, handshake, 0),
+        ("ack", 0x10, stamp, 0),
+        ("sack", 0x10, holes, 0),
+        ("data", 0x18, stamp, 100),
+    ):
+        offset = (20 + len(options)) // 4
+        tcp = struct.pack(">HHIIBBHHH", 40000, 5001, 7, 9, offset << 4, flags, 500, 0, 0) + options
+        yield name, _datagram(6, tcp + bytes(payload))
+    yield "udp", _datagram(17, struct.pack(">HHHH", 40000, 5001, 28, 0) + bytes(20))
+
+
+def _datagram(protocol: int, payload: bytes) -> bytes:
+    addresses = bytes([10, 0, 0, 1, 10, 0, 0, 2])
+    fields = (0x45, 2, 20 + len(payload), 1, 0x4000, 64, protocol, 0)
+    return struct.pack(">BBHHHBBH", *fields) + addresses + payload
+
+
+def streams() -> Iterator[tuple[str, bytes]]:
+    """Yields bytes from which `queue` and `capacity` draw their parameters and packets."""
+    for first in range(16):
+        yield f"stream-{first}", bytes([0, first]) + bytes((7 * first + 31 * i) % 256 for i in range(400))
+
+
+SEEDS = {"plan": plans, "packet": packets, "queue": streams, "capacity": streams}
+
+
+def write(folder: Path) -> None:
+    """Writes the seeds of every target below a folder."""
+    for target, seeds in SEEDS.items():
+        own = folder / target
+        own.mkdir(parents=True, exist_ok=True)
+        for name, data in seeds():
+            path = own / f"seed-{name}"
+            if not path.exists():
+                path.write_bytes(data)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    write(Path(sys.argv[1]))

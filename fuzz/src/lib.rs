@@ -1,0 +1,15 @@
+//! What the targets in `fuzz_targets` do with their input, so that a test or a debugger can do it too.
+//!
+//! | target | input | has to hold |
+//! |---|---|---|
+//! | `plan` | JSON | no panic; both drivers give the same bytes |
+//! | `packet` | bytes off a wire | no panic; a changed packet keeps its length, ports and right checksums |
+//! | `queue` | a discipline, its parameters, packets and times | what goes in comes out once, or is dropped once |
+//! | `capacity` | a trace's times, steps or a sine, and packets | transmissions end in order, and as the capacity allows |
+
+pub mod bytes;
+pub mod capacity;
+pub mod json;
+pub mod packet;
+pub mod plan;
+pub mod queue;
