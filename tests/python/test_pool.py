@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import WorkerError
+from longfat.runs import pool
 from longfat.runs.pool import MADE_AT_ONCE, Failure, map_unordered, outcomes
 
 
@@ -226,3 +227,46 @@ def test_no_command_imports_python_files_of_the_current_folder(command: str, tmp
     done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in ((0, 1) if command == "doctor" else (0,)), done.stderr
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+
+
+HOLD = """
+import os, time
+from longfat.runs import pool
+
+def hold(number):
+    time.sleep(60.0)
+
+if __name__ == "__main__":
+    pool.prepare()
+    print("begun", flush=True)
+    list(pool.map_unordered(hold, range(2), 2))
+"""
+
+
+@pytest.mark.parametrize("rest", [0.0, 2.0])
+def test_a_pool_that_is_killed_leaves_nothing_in_the_temporary_folder(rest: float, tmp_path: Path) -> None:
+    script, temporary = tmp_path / "hold.py", tmp_path / "temporary"
+    script.write_text(HOLD)
+    temporary.mkdir()
+    parent = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=os.environ | {"TMPDIR": str(temporary)},
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "begun\n"
+    time.sleep(rest)
+    os.killpg(parent.pid, signal.SIGKILL)  # the server too, which could have removed it
+    parent.wait(timeout=10)
+    parent.stdout.close()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_server_that_is_killed_is_followed_by_another_one() -> None:
+    assert dict(map_unordered(square, range(4), 2)) == {0: 0, 1: 1, 2: 4, 3: 9}
+    server = pool.forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    os.kill(server, signal.SIGKILL)
+    os.waitid(os.P_PID, server, os.WEXITED | os.WNOWAIT)
+    assert dict(map_unordered(square, range(4), 2)) == {0: 0, 1: 1, 2: 4, 3: 9}

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import tempfile
 import threading
 import time
 import traceback
@@ -41,6 +42,7 @@ MOST_AHEAD_BYTES = 16384
 """The largest task that may wait at a worker: all of them fit into the pipe, so that sending never blocks."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """The variable that keeps Python from putting the current folder on its path."""
+DESCRIPTORS = "/proc/self/fd"
 PRELOADED: dict[str, None] = {}
 """Modules that the server imports once, from which workers are forked."""
 
@@ -91,9 +93,32 @@ def prepare(*modules: str) -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     preload(*modules)
     context.set_forkserver_preload(list(PRELOADED))
-    with _safe_path():
+    with _safe_path(), _own_folder() as folder:
         forkserver.ensure_running()
+        server: Any = forkserver._forkserver
+        if folder is not None and str(server._forkserver_address).startswith(folder):
+            # Linux connects to a socket that has no name any more by a descriptor that refers to it.
+            server._forkserver_address = f"{DESCRIPTORS}/{os.open(server._forkserver_address, os.O_PATH)}"
     return context
+
+
+@contextmanager
+def _own_folder() -> Iterator[str | None]:
+    """Has the server put its socket into a folder that exists only within the block.
+
+    Python's own folder, `pymp-...` in the temporary one, stays for ever if this process is killed.
+    """
+    if not os.path.isdir(DESCRIPTORS):
+        yield None
+        return
+    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    earlier = config.get("tempdir")
+    with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
+        config["tempdir"] = folder
+        try:
+            yield folder
+        finally:
+            config["tempdir"] = earlier
 
 
 @contextmanager
@@ -162,7 +187,6 @@ def outcomes(
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
-    context = prepare()
     waiting = _packed(tasks, MADE_AT_ONCE if ahead else 1)
     again: deque[_Task] = deque()
     workers: dict[Connection[Any, Any], _Worker] = {}
@@ -172,6 +196,7 @@ def outcomes(
         return again.popleft() if again else next(waiting, None)
 
     def employ(task: _Task) -> None:
+        context = prepare()  # the server may have been killed
         near, far = context.Pipe()
         process = context.Process(target=_serve, args=(far, function, memory_bytes), daemon=True)
         process.start()
