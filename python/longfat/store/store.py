@@ -75,13 +75,20 @@ class Store:
         self._rows: dict[str, str] = {}
         self._since = time.monotonic()
         self.damaged: list[str] = []
-        if write:
-            self._place.prepare()
-        self._check_format(write)
-        if write:
-            self._place.lock()
         self._segments: dict[str, int] = {}  # number of rows by name
         self._index = Index()
+        if write:
+            self._place.prepare()
+            made = json.dumps({"format": FORMAT, "made_by": _core.version()}) + "\n"
+            self._place.lock(STORE_FILE, made.encode())
+        try:
+            self._open(write)
+        except BaseException:
+            self._place.unlock()
+            raise
+
+    def _open(self, write: bool) -> None:
+        self._check_format()
         for name in self._place.names(self._folder):
             keys = self._keys(name, write)
             if keys is not None:
@@ -91,15 +98,12 @@ class Store:
         self._segments[name] = len(keys)
         self._index.put(keys, name)
 
-    def _check_format(self, write: bool) -> None:
+    def _check_format(self) -> None:
         try:
             made = documents.json_value(self._place.read(STORE_FILE))
             if not isinstance(made["format"], int):
                 raise TypeError
         except FileNotFoundError:
-            if write:
-                text = json.dumps({"format": FORMAT, "made_by": _core.version()}) + "\n"
-                self._place.write(STORE_FILE, text.encode())
             return
         except (ValueError, TypeError, KeyError):
             raise InputError(f"{self._place}: {STORE_FILE} is damaged; accepted: a store of runs") from None
