@@ -42,6 +42,8 @@ MOST_AHEAD_BYTES = 16384
 """The largest task that may wait at a worker: all of them fit into the pipe, so that sending never blocks."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """The variable that keeps Python from putting the current folder on its path."""
+SERVER_S, SERVER_REST_S = 5.0, 0.02
+"""How long a server that does not answer is asked again, and the time between two attempts."""
 DESCRIPTORS = "/proc/self/fd"
 PRELOADED: dict[str, None] = {}
 """Modules that the server imports once, from which workers are forked."""
@@ -196,11 +198,7 @@ def outcomes(
         return again.popleft() if again else next(waiting, None)
 
     def employ(task: _Task) -> None:
-        context = prepare()  # the server may have been killed
-        near, far = context.Pipe()
-        process = context.Process(target=_serve, args=(far, function, memory_bytes), daemon=True)
-        process.start()
-        far.close()
+        near, process = _hire(function, memory_bytes)
         workers[near] = _Worker(process)
         give(near, task)
 
@@ -265,6 +263,28 @@ def outcomes(
             worker.process.terminate()
         for connection in list(workers):
             dismiss(connection)
+
+
+def _hire(
+    function: Callable[[Any], Any], memory_bytes: int | None
+) -> tuple[Connection[Any, Any], BaseProcess]:
+    """Starts a worker; starts its server again if that has been killed, even while it forks."""
+    until = time.monotonic() + SERVER_S
+    while True:
+        context = prepare()
+        near, far = context.Pipe()
+        process = context.Process(target=_serve, args=(far, function, memory_bytes), daemon=True)
+        try:
+            process.start()
+        except (EOFError, ConnectionError) as error:
+            near.close()
+            if time.monotonic() > until:
+                raise WorkerError(f"no worker can be started: {error}") from None
+            time.sleep(SERVER_REST_S)
+        else:
+            return near, process
+        finally:
+            far.close()
 
 
 def _packed(tasks: Iterable[Any], at_once: int) -> Iterator[_Task]:
