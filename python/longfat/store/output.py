@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import fcntl
 import json
 import os
 import platform
@@ -95,11 +96,16 @@ def folder(
     """
     made = [parent for parent in (path, *path.parents) if not parent.exists()]
     draft: Path | None = None
+    held: int | None = None
     try:
         try:
             refuse_foreign(path, own, marks)
             path.mkdir(parents=True, exist_ok=True)
-            draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
+            with _alone(path) as is_alone:
+                if is_alone:
+                    _clear_drafts(path)
+                draft = Path(tempfile.mkdtemp(prefix=_prefix(), dir=path))
+                held = _locked(draft)
         except OSError as error:
             raise InputError(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
@@ -114,6 +120,46 @@ def folder(
             for parent in made:
                 parent.rmdir()
         raise
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _prefix() -> str:
+    """How the names of this machine's drafts begin: locks of folders do not reach other machines."""
+    return f".longfat-{platform.node()}-"
+
+
+def _locked(folder: Path) -> int | None:
+    """Locks a folder until the descriptor is closed; None if another process holds it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[bool]:
+    """Keeps others from making and clearing drafts meanwhile; yields whether that was possible."""
+    held = _locked(path.resolve())
+    try:
+        yield held is not None
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _clear_drafts(path: Path) -> None:
+    """Removes the drafts of programs that were killed: nobody holds them."""
+    for draft in path.glob(f"{_prefix()}*"):
+        with suppress(OSError):
+            held = _locked(draft)
+            if held is not None:
+                shutil.rmtree(draft, ignore_errors=True)
+                os.close(held)
 
 
 def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
