@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
+.PHONY: help setup demo test soak kills lint docs docs-rust generated clean bench bench-peers bench-guard validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,6 +12,8 @@ help:
 	@echo "make setup   .venv with longfat in it"
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
 	@echo "make test    every test"
+	@echo "make soak MINUTES=10   random scenarios and killed sweeps; goes on where the last one ended, state in out/soak"
+	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
 	@echo "make generated   the schemas and the README's table again, after a change of the registry"
@@ -43,6 +45,14 @@ demo: setup
 test: setup
 	cargo test --workspace $(LOADER) --quiet
 	$(BIN)/python -m pytest
+
+MINUTES ?= 10
+soak: setup
+	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES)
+
+KILLS ?= 200
+kills: setup
+	$(BIN)/python tests/soak/kill.py --kills $(KILLS)
 
 lint: .venv/.requirements
 	cargo fmt --all --check
