@@ -264,6 +264,38 @@ def test_a_pool_that_is_killed_leaves_nothing_in_the_temporary_folder(rest: floa
     assert list(temporary.iterdir()) == []
 
 
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, tuple(map(int, sys.argv[1:3])))
+from longfat.errors import InputError
+from longfat.runs import pool
+
+if __name__ == "__main__":
+    try:
+        print(sum(value for _, value in pool.map_unordered(abs, range(80), 40)))
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "told"),
+    [
+        (64, 400, "3160"),
+        (64, 160, "jobs = 40: accepted: up to 24, or a higher limit of open files (ulimit -n)"),
+    ],
+)
+def test_more_workers_than_open_files_allow_are_refused_and_no_others(
+    soft: int, hard: int, told: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "limited.py"
+    script.write_text(LIMITED)
+    ended = subprocess.run(
+        [sys.executable, str(script), str(soft), str(hard)], capture_output=True, text=True, timeout=120
+    )
+    assert (ended.stdout.strip(), ended.stderr) == (told, "")
+
+
 def test_a_server_that_is_killed_is_followed_by_another_one() -> None:
     assert dict(map_unordered(square, range(4), 2)) == {0: 0, 1: 1, 2: 4, 3: 9}
     server = pool.forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]

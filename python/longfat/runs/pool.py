@@ -44,6 +44,8 @@ SAFE_PATH = "PYTHONSAFEPATH"
 """The variable that keeps Python from putting the current folder on its path."""
 SERVER_S, SERVER_REST_S = 5.0, 0.02
 """How long a server that does not answer is asked again, and the time between two attempts."""
+FILES_OF_WORKER, OTHER_FILES = 4, 64
+"""The files that a worker keeps open in this process, and those that it may have open beside them."""
 DESCRIPTORS = "/proc/self/fd"
 PRELOADED: dict[str, None] = {}
 """Modules that the server imports once, from which workers are forked."""
@@ -94,6 +96,7 @@ def prepare(*modules: str) -> ForkServerContext:
     """
     context = multiprocessing.get_context("forkserver")
     preload(*modules)
+    _allow_open_files()
     context.set_forkserver_preload(list(PRELOADED))
     with _safe_path(), _own_folder() as folder:
         forkserver.ensure_running()
@@ -102,6 +105,14 @@ def prepare(*modules: str) -> ForkServerContext:
             # Linux connects to a socket that has no name any more by a descriptor that refers to it.
             server._forkserver_address = f"{DESCRIPTORS}/{os.open(server._forkserver_address, os.O_PATH)}"
     return context
+
+
+def _allow_open_files() -> int:
+    """Raises the limit of open files as far as this process may, and returns it; the server inherits it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
 
 
 @contextmanager
@@ -189,6 +200,11 @@ def outcomes(
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
+    most = (_allow_open_files() - OTHER_FILES) // FILES_OF_WORKER
+    if jobs > most:
+        raise InputError(
+            f"jobs = {jobs}: accepted: up to {most}, or a higher limit of open files (ulimit -n)"
+        )
     waiting = _packed(tasks, MADE_AT_ONCE if ahead else 1)
     again: deque[_Task] = deque()
     workers: dict[Connection[Any, Any], _Worker] = {}
