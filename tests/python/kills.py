@@ -19,6 +19,7 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,9 @@ VOLATILE = {"performance", "provenance", sums.OWN}
 OTHERWISE = {"segments", "figures", "index.html", "provenance.json"}
 """Files that may differ: segments are written as runs end, and tables hold the same rows in order."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+BELOW = 0.4
+"""How often a worker or its server is killed in place of the command."""
+ENDED_BEFORE = "ended before it was killed"
 ENDS_WITHIN_S = 20.0
 """How long processes may outlive the one that was killed."""
 LONGEST_S = 300.0
@@ -43,8 +47,6 @@ class Case:
     name: str
     arguments: Sequence[str]
     signals: Sequence[signal.Signals] = (signal.SIGKILL,)
-    workers: bool = True
-    """Whether a worker may be killed in place of the command."""
 
 
 def attack(case: Case, folder: Path, draws: random.Random, kills: int) -> tuple[list[str], Counter[str]]:
@@ -57,7 +59,11 @@ def attack(case: Case, folder: Path, draws: random.Random, kills: int) -> tuple[
         kills: how often it is killed before it may end.
 
     Returns:
-        A line for each thing that is not as it has to be, and how many kills there were of each kind.
+        A line for each thing that is not as it has to be, and how many kills there were of each kind;
+        `ENDED_BEFORE` is none.
+
+    Raises:
+        subprocess.TimeoutExpired: a command does not end.
     """
     calm, hit, temporary = folder / "calm", folder / "hit", folder / "temporary"
     for path in (calm, hit, temporary):
@@ -79,8 +85,15 @@ def attack(case: Case, folder: Path, draws: random.Random, kills: int) -> tuple[
     return [f"{case.name}: {line}" for line in found], counts
 
 
-def _start(case: Case, out: Path, temporary: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def number(counts: Counter[str]) -> int:
+    """Returns how many of the attempts that `attack` counted were kills."""
+    return counts.total() - counts[ENDED_BEFORE]
+
+
+@contextmanager
+def _started(case: Case, out: Path, temporary: Path) -> Iterator[subprocess.Popen[str]]:
+    """Starts the command in a session of its own, and ends all of it if the block raises."""
+    running = subprocess.Popen(
         [sys.executable, "-m", "longfat", *case.arguments, "--out", str(out)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -88,11 +101,17 @@ def _start(case: Case, out: Path, temporary: Path) -> subprocess.Popen[str]:
         start_new_session=True,
         env=os.environ | {"TMPDIR": str(temporary)},
     )
+    try:
+        yield running
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        raise
 
 
 def _finish(case: Case, out: Path, temporary: Path) -> list[str]:
-    running = _start(case, out, temporary)
-    _, said = running.communicate(timeout=LONGEST_S)
+    with _started(case, out, temporary) as running:
+        _, said = running.communicate(timeout=LONGEST_S)
     problems = [] if running.returncode == 0 else [f"exit code {running.returncode}: {said.strip()[-300:]}"]
     return problems + _remains(running.pid, temporary)
 
@@ -100,28 +119,20 @@ def _finish(case: Case, out: Path, temporary: Path) -> list[str]:
 def _kill(
     case: Case, out: Path, temporary: Path, draws: random.Random, whole_s: float
 ) -> tuple[list[str], str]:
-    """Starts the command and kills it, or one of its workers, at a random instant."""
+    """Starts the command and kills it, or a process below it, at a random instant; says which."""
     sent = draws.choice(list(case.signals))
-    worker = case.workers and draws.random() < 0.4
-    running = _start(case, out, temporary)
-    try:
-        running.wait(draws.uniform(0.0, whole_s))
-    except subprocess.TimeoutExpired:
-        below = [process for process in group(running.pid) if process != running.pid] if worker else []
-        victim = draws.choice(below) if below else running.pid
-        kind = f"{sent.name} of {'a process below' if below else 'the command'}"
+    is_below = draws.random() < BELOW
+    kind, codes = ENDED_BEFORE, {0}
+    with _started(case, out, temporary) as running:
         try:
-            os.kill(victim, sent)
-        except ProcessLookupError:
-            kind = "ended before"
-        codes = {0, 1} if below else TERMINATED[sent]
-    else:
-        kind, codes = "ended before", {0}
-    try:
+            running.wait(draws.uniform(0.0, whole_s))
+        except subprocess.TimeoutExpired:
+            below = [process for process in group(running.pid) if process != running.pid] if is_below else []
+            with suppress(ProcessLookupError):
+                os.kill(draws.choice(below) if below else running.pid, sent)
+                kind = f"{sent.name} of {'a process below' if below else 'the command'}"
+                codes = {0, 1} if below else TERMINATED[sent]
         _, said = running.communicate(timeout=LONGEST_S)
-    except subprocess.TimeoutExpired:
-        running.kill()
-        return [f"still runs {LONGEST_S:g} s after {kind}"], kind
     problems = []
     if running.returncode not in codes:
         problems.append(f"exit code {running.returncode} after {kind}: {said.strip()[-300:]}")

@@ -43,18 +43,21 @@ def main() -> int:
         folder = Path(name)
         cases = kills.cases(folder, (signal.SIGKILL,))
         turn = 0
-        while counts.total() < asked.kills:
-            case = cases[turn % len(cases)]
-            turn += 1
-            number = min(AT_A_TIME, asked.kills - counts.total())
-            problems, kinds = kills.attack(case, folder / "work", draws, number)
-            counts += kinds
-            for line in problems:
-                print(line, flush=True)
-            found += problems
-            print(f"{counts.total()} of {asked.kills}: {case.name}", file=sys.stderr, flush=True)
+        try:
+            while kills.number(counts) < asked.kills:
+                case = cases[turn % len(cases)]
+                turn += 1
+                number = min(AT_A_TIME, asked.kills - kills.number(counts))
+                problems, kinds = kills.attack(case, folder / "work", draws, number)
+                counts += kinds
+                for line in problems:
+                    print(line, flush=True)
+                found += problems
+                print(f"{kills.number(counts)} of {asked.kills}: {case.name}", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
     told = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items()))
-    print(f"{counts.total()} kills in {time.monotonic() - begun:.0f} s ({told}): {len(found)} findings")
+    print(f"{kills.number(counts)} kills in {time.monotonic() - begun:.0f} s ({told}): {len(found)} findings")
     return 1 if found else 0
 
 

@@ -222,7 +222,7 @@ class Soak:
                 self.state["next"] += 1
                 if number % SWEEP_EVERY == SWEEP_EVERY - 1:
                     found, counts = kill_sweep(number, self.folder / "sweep", self.own)
-                    self.counts.update({"sweeps": 1, "kills": counts.total()})
+                    self.counts.update({"sweeps": 1, "kills": kills.number(counts)})
                     if found:
                         self.find(f"sweep-{number}-told", found)
                     self.save()
