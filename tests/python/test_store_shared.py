@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from longfat import errors
-from longfat.store import place, store, whole
+from longfat.store import output, place, store, whole
 from longfat.store.store import Store
 from test_sweep import driver, finish, sweep_file, tables
 
@@ -202,3 +203,52 @@ def test_a_probe_for_a_folder_leaves_nothing_and_two_machines_may_try_at_once(
         thread.join()
     assert broken == []
     assert list((tmp_path / "new").iterdir()) == []
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from longfat.store import output
+
+replace, left = os.replace, int(sys.argv[2])
+
+def counted(source, target):
+    global left
+    if left == 0:
+        os._exit(1)
+    left -= 1
+    replace(source, target)
+
+with output.folder(Path(sys.argv[1])) as draft:
+    (draft / "summary.json").write_text("new")
+    (draft / "scenario.toml").write_text("new")
+    (draft / "provenance.json").write_text("new")
+    os.replace = counted
+"""
+
+
+@pytest.mark.parametrize("moves", range(8))
+def test_a_folder_whose_files_were_being_replaced_when_its_command_was_killed_is_made_whole(
+    moves: int, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("summary.json", "flows.parquet", "provenance.json"):
+        (out / name).write_text("old")
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(out), str(moves)])
+    assert ended.returncode == (0 if moves == 7 else 1)
+    with pytest.raises(RuntimeError), output.folder(out):
+        raise RuntimeError  # the next command changes nothing itself
+    old = {"summary.json": "old", "flows.parquet": "old", "provenance.json": "old"}
+    new = {"summary.json": "new", "scenario.toml": "new", "provenance.json": "new"}
+    found = {path.name: path.read_text() for path in out.iterdir()}
+    assert found == (old if moves < 4 else new)
+
+
+def test_a_draft_that_somebody_writes_is_left_alone(tmp_path: Path) -> None:
+    with output.folder(tmp_path) as first:
+        (first / "summary.json").write_text("first")
+        with output.folder(tmp_path) as second:
+            (second / "summary.json").write_text("second")
+        assert first.exists()
+    assert (tmp_path / "summary.json").read_text() == "first"

@@ -29,6 +29,9 @@ FORMAT = 1
 TABLES = ("flows", "links", "events", "transfers")
 
 
+EARLIER, REPLACED = "earlier", "replaced"
+"""The folder of a draft that gets the files which it replaces, and its name once all of them are there."""
+
 RUN_FILES = frozenset(
     {"summary.json", "scenario.toml", "provenance.json"} | {f"{name}.parquet" for name in TABLES}
 )
@@ -99,11 +102,11 @@ def folder(
     held: int | None = None
     try:
         try:
+            if path.is_dir():
+                _clear_drafts(path)
             refuse_foreign(path, own, marks)
             path.mkdir(parents=True, exist_ok=True)
-            with _alone(path) as is_alone:
-                if is_alone:
-                    _clear_drafts(path)
+            with _alone(path):
                 draft = Path(tempfile.mkdtemp(prefix=_prefix(), dir=path))
                 held = _locked(draft)
         except OSError as error:
@@ -154,21 +157,34 @@ def _alone(path: Path) -> Iterator[bool]:
 
 def _clear_drafts(path: Path) -> None:
     """Removes the drafts of programs that were killed: nobody holds them."""
-    for draft in path.glob(f"{_prefix()}*"):
-        with suppress(OSError):
-            held = _locked(draft)
-            if held is not None:
-                shutil.rmtree(draft, ignore_errors=True)
-                os.close(held)
+    with _alone(path) as is_alone:
+        for draft in path.glob(f"{_prefix()}*") if is_alone else ():
+            with suppress(OSError):
+                held = _locked(draft)
+                if held is not None:
+                    _end_exchange(draft, path)
+                    shutil.rmtree(draft, ignore_errors=True)
+                    os.close(held)
+
+
+def _end_exchange(draft: Path, path: Path) -> None:
+    """Completes an exchange that was killed when nothing old was left in `path`, or else undoes it."""
+    if (draft / REPLACED).is_dir():
+        moved = [file for file in draft.iterdir() if file.name != REPLACED]
+    else:
+        moved = list((draft / EARLIER).iterdir()) if (draft / EARLIER).is_dir() else []
+    for file in moved:
+        os.replace(file, path / file.name)
 
 
 def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
     """Swaps an earlier command's files in `path` with those in the draft, all or none."""
     new = sorted(draft.iterdir())
-    earlier = draft / "earlier"
+    earlier = draft / EARLIER
     earlier.mkdir()
     old = [path / name for name in sorted(own | REPORT_FILES) if (path / name).exists()]
-    moves = [(file, earlier / file.name) for file in old] + [(file, path / file.name) for file in new]
+    moves = [(file, earlier / file.name) for file in old]
+    moves += [(earlier, draft / REPLACED)] + [(file, path / file.name) for file in new]
     done: list[tuple[Path, Path]] = []
     try:
         for source, target in moves:
