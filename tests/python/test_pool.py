@@ -245,7 +245,8 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("rest", [0.0, 2.0])
 def test_a_pool_that_is_killed_leaves_nothing_in_the_temporary_folder(rest: float, tmp_path: Path) -> None:
-    script, temporary = tmp_path / "hold.py", tmp_path / "temporary"
+    # longer than the name of a socket may be
+    script, temporary = tmp_path / "hold.py", tmp_path / ("temporary" + 100 * "x")
     script.write_text(HOLD)
     temporary.mkdir()
     parent = subprocess.Popen(

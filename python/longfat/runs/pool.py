@@ -101,7 +101,7 @@ def prepare(*modules: str) -> ForkServerContext:
     with _safe_path(), _own_folder() as folder:
         forkserver.ensure_running()
         server: Any = forkserver._forkserver
-        if folder is not None and str(server._forkserver_address).startswith(folder):
+        if folder is not None and os.path.dirname(str(server._forkserver_address)) == folder:
             # Linux connects to a socket that has no name any more by a descriptor that refers to it.
             server._forkserver_address = f"{DESCRIPTORS}/{os.open(server._forkserver_address, os.O_PATH)}"
     return context
@@ -117,9 +117,10 @@ def _allow_open_files() -> int:
 
 @contextmanager
 def _own_folder() -> Iterator[str | None]:
-    """Has the server put its socket into a folder that exists only within the block.
+    """Has the server put its socket into a folder that exists only within the block; yields its path.
 
-    Python's own folder, `pymp-...` in the temporary one, stays for ever if this process is killed.
+    Python's own folder, `pymp-...` in the temporary one, stays for ever if this process is killed, and a long
+    path of the temporary folder leaves no room for a socket's name, of 107 bytes at most.
     """
     if not os.path.isdir(DESCRIPTORS):
         yield None
@@ -127,11 +128,13 @@ def _own_folder() -> Iterator[str | None]:
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     earlier = config.get("tempdir")
     with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
-        config["tempdir"] = folder
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        config["tempdir"] = f"{DESCRIPTORS}/{descriptor}"
         try:
-            yield folder
+            yield config["tempdir"]
         finally:
             config["tempdir"] = earlier
+            os.close(descriptor)
 
 
 @contextmanager
