@@ -1,8 +1,9 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
+.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
+MINUTES ?= 10
 BIN := .venv/bin
 # The loader of kernel algorithms is compiled in where libbpf can be built
 LOADER := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo --features longfat-bpf/loader)
@@ -12,6 +13,8 @@ help:
 	@echo "make setup   .venv with longfat in it"
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
 	@echo "make test    every test; test-long those that take minutes"
+	@echo "make soak MINUTES=10   random scenarios and killed sweeps; goes on where the last one ended, state in out/soak"
+	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
 	@echo "make generated   the schemas and the README's table again, after a change of the registry"
@@ -48,6 +51,13 @@ test: setup
 
 test-long: setup
 	$(BIN)/python -m pytest -m long
+
+soak: setup
+	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES)
+
+KILLS ?= 200
+kills: setup
+	$(BIN)/python tests/soak/kill.py --kills $(KILLS)
 
 lint: .venv/.requirements
 	cargo fmt --all --check
@@ -114,7 +124,6 @@ audit:
 	$(PYTHON) supply/audit.py
 
 # The time is that of all targets together.
-MINUTES ?= 10
 
 fuzz: setup
 	$(BIN)/python fuzz/run.py $(MINUTES)

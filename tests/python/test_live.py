@@ -220,3 +220,14 @@ def test_advice_for_a_missing_kernel_algorithm_fits_where_longfat_runs(
     (tmp_path / "bpf").mkdir()
     (tmp_path / "bpf" / "lf_htcp.o").touch()
     assert (kernel.unbuilt("lf_htcp") is None) == loader
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+def test_a_live_run_says_in_lines_how_far_it_is_where_there_is_no_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "lasting.toml"
+    file.write_text(live(7).to_toml())
+    ended = subprocess.run(command(file, "--json"), capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert "live run: 5 of 7 s" in ended.stderr.splitlines()
+    assert json.loads(ended.stdout)["backend"] == "live"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import WorkerError
+from longfat.runs import pool
 from longfat.runs.pool import MADE_AT_ONCE, Failure, map_unordered, outcomes
 
 
@@ -226,3 +227,79 @@ def test_no_command_imports_python_files_of_the_current_folder(command: str, tmp
     done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in ((0, 1) if command == "doctor" else (0,)), done.stderr
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+
+
+HOLD = """
+import os, time
+from longfat.runs import pool
+
+def hold(number):
+    time.sleep(60.0)
+
+if __name__ == "__main__":
+    pool.prepare()
+    print("begun", flush=True)
+    list(pool.map_unordered(hold, range(2), 2))
+"""
+
+
+@pytest.mark.parametrize("rest", [0.0, 2.0])
+def test_a_pool_that_is_killed_leaves_nothing_in_the_temporary_folder(rest: float, tmp_path: Path) -> None:
+    # longer than the name of a socket may be
+    script, temporary = tmp_path / "hold.py", tmp_path / ("temporary" + 100 * "x")
+    script.write_text(HOLD)
+    temporary.mkdir()
+    parent = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=os.environ | {"TMPDIR": str(temporary)},
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "begun\n"
+    time.sleep(rest)
+    os.killpg(parent.pid, signal.SIGKILL)  # the server too, which could have removed it
+    parent.wait(timeout=10)
+    parent.stdout.close()
+    assert list(temporary.iterdir()) == []
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, tuple(map(int, sys.argv[1:3])))
+from longfat.errors import InputError
+from longfat.runs import pool
+
+if __name__ == "__main__":
+    try:
+        print(sum(value for _, value in pool.map_unordered(abs, range(80), 40)))
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "told"),
+    [
+        (64, 400, "3160"),
+        (64, 160, "jobs = 40: accepted: up to 24, or a higher limit of open files (ulimit -n)"),
+    ],
+)
+def test_more_workers_than_open_files_allow_are_refused_and_no_others(
+    soft: int, hard: int, told: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "limited.py"
+    script.write_text(LIMITED)
+    ended = subprocess.run(
+        [sys.executable, str(script), str(soft), str(hard)], capture_output=True, text=True, timeout=120
+    )
+    assert (ended.stdout.strip(), ended.stderr) == (told, "")
+
+
+def test_a_server_that_is_killed_is_followed_by_another_one() -> None:
+    assert dict(map_unordered(square, range(4), 2)) == {0: 0, 1: 1, 2: 4, 3: 9}
+    server = pool.forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    os.kill(server, signal.SIGKILL)
+    os.waitid(os.P_PID, server, os.WEXITED | os.WNOWAIT)
+    assert dict(map_unordered(square, range(4), 2)) == {0: 0, 1: 1, 2: 4, 3: 9}

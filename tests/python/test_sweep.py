@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from longfat import errors, sweep
+from longfat.figure import matplotlib
 from longfat.runs import plan
 from longfat.store.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, words
@@ -128,6 +129,14 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         ({"axes": {"seed": [1]}, "where": "__import__('os')"}, "where = .*accepted: names of axes"),
         ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "no axis rtt; accepted: seed"),
         ({"axes": {"seed": [1]}, "where": "seed > 1"}, "where excludes every run"),
+        ({"axes": {"seed": [1]}, "where": f"seed * {'9' * 400} * 1.0 > 1"}, "too large to convert to float"),
+        ({"axes": {"seed": [1]}, "where": "seed \0 > 1"}, r'where = "seed .u0000 > 1": .*null bytes'),
+        ({"axes": {"seed": [1]}, "where": "seed\n > 1"}, r'where = "seed.n > 1": '),
+        ({"axes": {"seed": [1]}, "where": "(" * 4000 + "seed"}, "parenthes"),
+        ({"axes": {"seed": [1]}, "where": "-" * 9000 + "seed > 1"}, "nested too deeply"),
+        ({"axes": {"seed": [1]}, "where": "seed" + " + 1" * 2400 + " > 1"}, "nested too deeply"),
+        ({"axes": {"seed": [1]}, "where": "seed" + " + 1" * 9000 + " > 1"}, "accepted: up to 10000"),
+        ({"axes": {"seed": [1]}, "where": "'x' * 10000000000 == seed"}, "texts can only be compared"),
         ({"axes": {"seed": [1]}, "repeats": 0}, "repeats = 0"),
         ({"axes": {"seed": [1, 2]}, "repeats": 2}, "repeats and an axis of seeds"),
         (
@@ -330,6 +339,18 @@ def test_a_figure_is_a_grid_of_panels_on_one_scale_that_the_file_asks_for(tmp_pa
 )
 def test_axes_are_called_by_what_moves_along_them(keys: list[str], said: str) -> None:
     assert words.axis(keys) == said
+
+
+def test_an_axis_may_have_values_that_are_empty_texts_or_begin_with_an_underscore(tmp_path: Path) -> None:
+    axes = {"title": ["", "_a", "b"], "flow.0.rtt": ["10 ms", "20 ms"]}
+    lines = {"kind": "lines", "x": "flow.0.rtt", "y": "jain"}
+    asked = [lines | {"lines": "title"}, lines | {"columns": "title"}]
+    sweep.run(grid(axes=axes, figure=asked), tmp_path, jobs=1)
+    first, second = figures.page(sweep.open_sweep(tmp_path))
+    assert [curve.label for curve in first.panels[0].curves] == ['""', "_a", "b"]
+    assert [panel.title for panel in second.panels] == ['""', "_a", "b"]
+    legend = matplotlib.draw(first).legends[0]
+    assert [text.get_text().strip() for text in legend.get_texts()] == ['""', "_a", "b"]
 
 
 def test_keys_of_runs_come_back_whole_and_refused_runs_have_none() -> None:

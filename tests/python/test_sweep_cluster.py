@@ -163,3 +163,37 @@ def test_workers_of_another_version_are_refused_with_both_versions(
             errors.InputError, match=rf"runs {there.replace('(', '.').replace(')', '.')}, this is .*9\.9\.9"
         ):
             cluster.Cluster(where)
+
+
+def test_a_worker_of_another_version_that_joins_later_computes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from longfat.sweep import cluster
+
+    with scheduler(tmp_path) as (file, _), workers(file, 1):
+        where = address(file)
+        wait_for_workers(where, 1)
+        connected = cluster.Cluster(where)
+        monkeypatch.setattr(cluster._core, "version", lambda: "9.9.9")
+        with pytest.raises(errors.InputError, match=r"worker tcp://.* runs .*, this is .*9\.9\.9"):
+            list(connected.outcomes(abs, iter(range(20))))
+
+
+def test_a_thousand_workers_run_every_task_once(tmp_path: Path) -> None:
+    from longfat.sweep import cluster
+
+    with scheduler(tmp_path) as (file, _):
+        command = ["-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--no-dashboard"]
+        many = subprocess.Popen(
+            [sys.executable, *command, "--nthreads", "1000", "--no-nanny"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            where = address(file)
+            wait_for_workers(where, 1)
+            found = list(cluster.Cluster(where).outcomes(abs, iter(range(20_000))))
+        finally:
+            many.kill()
+            many.wait()
+    assert sorted(found) == [(number, number) for number in range(20_000)]

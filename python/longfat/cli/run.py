@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,11 @@ def run(
         console.print(f"Written to {out}", markup=False)
 
 
+def _tell(which: str, duration_s: float, since_s: float) -> None:
+    """Prints how far a live run is: a plain line, whether the output is a terminal or not."""
+    click.echo(f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s", err=True)
+
+
 def _simulate(
     scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
 ) -> dict[str, Any]:
@@ -114,8 +120,11 @@ def _simulate(
         if backend == "live":
             from longfat.live import run as live
 
-            seeded = [scenario.repeat(i) for i in range(repeats)]
-            results = [live.run(each, source, traffic) for each in seeded]
+            results = []
+            for i in range(repeats):
+                which = f"live run {i + 1} of {repeats}" if repeats > 1 else "live run"
+                tell = functools.partial(_tell, which, scenario.duration)
+                results.append(live.run(scenario.repeat(i), source, traffic, tell))
         elif repeats == 1:
             results = [simulate.run(scenario)]
         else:

@@ -126,7 +126,7 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
             *panel.marked, color=style.MARKED_COLOUR, alpha=style.MARKED_OPACITY, linewidth=0, zorder=0
         )
     for curve in panel.curves:
-        look: dict[str, Any] = {"color": style.colour(curve), "label": curve.label}
+        look: dict[str, Any] = {"color": style.colour(curve), "label": _legible(curve.label)}
         if curve.kind == "theory":
             axis.plot(curve.x, curve.y, linestyle=(0, (4, 2)), linewidth=0.9, **look)
         elif curve.kind == "line":
@@ -176,6 +176,11 @@ def _panel_width(panel: Panel) -> float:
     return max(PANEL_WIDTH_INCHES, heat.inches(panel), scales.words_inches(panel))
 
 
+def _legible(label: str) -> str:
+    """Returns a label that a legend shows: matplotlib leaves out empty ones and those that begin with "_"."""
+    return f" {label}" if not label or label.startswith("_") else label
+
+
 def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
     """Draws one legend for all panels, in the order of the curves; a label looks the same in each."""
     handles: dict[str, Any] = {}
@@ -184,7 +189,7 @@ def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes]) -> None:
             handles.setdefault(label, handle)
     from matplotlib.lines import Line2D
 
-    labels = list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves))
+    labels = list(dict.fromkeys(_legible(curve.label) for panel in figure.panels for curve in panel.curves))
     if isinstance(figure.panels[0], Tornado):
         labels = list(handles)
     if len(labels) > 1:

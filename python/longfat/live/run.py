@@ -20,14 +20,23 @@ from longfat.runs import plan
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
+FIRST_LINE_S, LINE_EVERY_S = 5.0, 30.0
+"""When a first line says how far a live run is, and the time between further ones."""
 
-def run(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> Result:
+
+def run(
+    scenario: Scenario,
+    source: str = "scenario",
+    traffic: str = traffics.KINDS[0],
+    tell: Callable[[float], None] | None = None,
+) -> Result:
     """Runs a scenario in real time on this machine's own TCP.
 
     Args:
         scenario: what to run.
         source: names the scenario in errors, such as a file name.
         traffic: what flows over TCP carry, one of `traffic.KINDS`.
+        tell: called now and then with the seconds since the run began.
 
     Raises:
         InputError: the kernel, this machine or its user cannot do what the scenario asks for.
@@ -47,17 +56,23 @@ def run(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KI
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
     }
     begin = time.perf_counter()
-    output = ask(request, source, functools.partial(plan.refusal, scenario))
+    output = ask(request, source, functools.partial(plan.refusal, scenario), tell)
     return Result(scenario, output, time.perf_counter() - begin)
 
 
-def ask(request: dict[str, Any], source: str, refusal: Callable[[str], str] = str) -> Any:
+def ask(
+    request: dict[str, Any],
+    source: str,
+    refusal: Callable[[str], str] = str,
+    tell: Callable[[float], None] | None = None,
+) -> Any:
     """Sends a request to a new worker process and returns its result. The worker never outlives this call.
 
     Args:
         request: see `worker.answer`.
         source: names the scenario or command in errors.
         refusal: rewords the line that says why the worker refused.
+        tell: as in `run`.
 
     Raises:
         InputError: the worker refused the request.
@@ -71,7 +86,7 @@ def ask(request: dict[str, Any], source: str, refusal: Callable[[str], str] = st
         start_new_session=True,  # Ctrl-C goes to this process, which ends the worker
     ) as process:
         try:
-            out, err = process.communicate(pickle.dumps(request))
+            out, err = _communicate(process, pickle.dumps(request), tell or (lambda _: None))
         except BaseException:
             process.kill()
             raise
@@ -84,3 +99,17 @@ def ask(request: dict[str, Any], source: str, refusal: Callable[[str], str] = st
     if became == worker.FAILED:
         raise LongfatError(f"{source}: {result}")
     return result
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], request: bytes, tell: Callable[[float], None]
+) -> tuple[bytes, bytes]:
+    begin = time.monotonic()
+    given: bytes | None = request
+    wait_s = FIRST_LINE_S
+    while True:
+        try:
+            return process.communicate(given, timeout=wait_s)
+        except subprocess.TimeoutExpired:
+            given, wait_s = None, LINE_EVERY_S  # the request was sent when the first call began
+            tell(time.monotonic() - begin)

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import tempfile
 import threading
 import time
 import traceback
@@ -42,6 +43,11 @@ MOST_AHEAD_BYTES = 16384
 """The largest task that may wait at a worker: all of them fit into the pipe, so that sending never blocks."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """The variable that keeps Python from putting the current folder on its path."""
+SERVER_S, SERVER_REST_S = 5.0, 0.02
+"""How long a server that does not answer is asked again, and the time between two attempts."""
+FILES_OF_WORKER, OTHER_FILES = 4, 64
+"""The files that a worker keeps open in this process, and those that it may have open beside them."""
+DESCRIPTORS = "/proc/self/fd"
 PRELOADED: dict[str, None] = {}
 """Modules that the server imports once, from which workers are forked."""
 
@@ -91,10 +97,45 @@ def prepare(*modules: str) -> ForkServerContext:
     """
     context = multiprocessing.get_context("forkserver")
     preload(*modules)
+    _allow_open_files()
     context.set_forkserver_preload(list(PRELOADED))
-    with _safe_path(), _without_interrupts():
+    with _safe_path(), _without_interrupts(), _own_folder() as folder:
         forkserver.ensure_running()
+        server: Any = forkserver._forkserver
+        if folder is not None and os.path.dirname(str(server._forkserver_address)) == folder:
+            # Linux connects to a socket that has no name any more by a descriptor that refers to it.
+            server._forkserver_address = f"{DESCRIPTORS}/{os.open(server._forkserver_address, os.O_PATH)}"
     return context
+
+
+def _allow_open_files() -> int:
+    """Raises the limit of open files as far as this process may, and returns it; the server inherits it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+@contextmanager
+def _own_folder() -> Iterator[str | None]:
+    """Has the server put its socket into a folder that exists only within the block; yields its path.
+
+    Python's own folder, `pymp-...` in the temporary one, stays for ever if this process is killed, and a long
+    path of the temporary folder leaves no room for a socket's name, of 107 bytes at most.
+    """
+    if not os.path.isdir(DESCRIPTORS):
+        yield None
+        return
+    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    earlier = config.get("tempdir")
+    with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        config["tempdir"] = f"{DESCRIPTORS}/{descriptor}"
+        try:
+            yield config["tempdir"]
+        finally:
+            config["tempdir"] = earlier
+            os.close(descriptor)
 
 
 @contextmanager
@@ -174,7 +215,11 @@ def outcomes(
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: accepted: 1 or more")
-    context = prepare()
+    most = (_allow_open_files() - OTHER_FILES) // FILES_OF_WORKER
+    if jobs > most:
+        raise InputError(
+            f"jobs = {jobs}: accepted: up to {most}, or a higher limit of open files (ulimit -n)"
+        )
     share = memory.given(jobs) if memory_bytes is None else memory_bytes
     waiting = _packed(tasks, MADE_AT_ONCE if ahead else 1)
     again: deque[_Task] = deque()
@@ -185,10 +230,7 @@ def outcomes(
         return again.popleft() if again else next(waiting, None)
 
     def employ(task: _Task) -> None:
-        near, far = context.Pipe()
-        process = context.Process(target=_serve, args=(far, function, memory_bytes, share), daemon=True)
-        process.start()
-        far.close()
+        near, process = _hire(function, memory_bytes, share)
         workers[near] = _Worker(process)
         give(near, task)
 
@@ -253,6 +295,28 @@ def outcomes(
             worker.process.terminate()
         for connection in list(workers):
             dismiss(connection)
+
+
+def _hire(
+    function: Callable[[Any], Any], memory_bytes: int | None, share: float
+) -> tuple[Connection[Any, Any], BaseProcess]:
+    """Starts a worker; starts its server again if that has been killed, even while it forks."""
+    until = time.monotonic() + SERVER_S
+    while True:
+        context = prepare()
+        near, far = context.Pipe()
+        process = context.Process(target=_serve, args=(far, function, memory_bytes, share), daemon=True)
+        try:
+            process.start()
+        except (EOFError, ConnectionError) as error:
+            near.close()
+            if time.monotonic() > until:
+                raise WorkerError(f"no worker can be started: {error}") from None
+            time.sleep(SERVER_REST_S)
+        else:
+            return near, process
+        finally:
+            far.close()
 
 
 def _packed(tasks: Iterable[Any], at_once: int) -> Iterator[_Task]:

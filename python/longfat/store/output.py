@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import fcntl
 import json
 import os
 import platform
@@ -29,6 +30,9 @@ FORMAT = 1
 
 TABLES = ("flows", "links", "events", "transfers")
 
+
+EARLIER, REPLACED = "earlier", "replaced"
+"""The folder of a draft that gets the files which it replaces, and its name once all of them are there."""
 
 RUN_FILES = frozenset(
     {"summary.json", "scenario.toml", "provenance.json"} | {f"{name}.parquet" for name in TABLES}
@@ -97,11 +101,16 @@ def folder(
     """
     made = [parent for parent in (path, *path.parents) if not parent.exists()]
     draft: Path | None = None
+    held: int | None = None
     try:
         try:
+            if path.is_dir():
+                _clear_drafts(path)
             refuse_foreign(path, own, marks)
             path.mkdir(parents=True, exist_ok=True)
-            draft = Path(tempfile.mkdtemp(prefix=".longfat-", dir=path))
+            with _alone(path):
+                draft = Path(tempfile.mkdtemp(prefix=_prefix(), dir=path))
+                held = _locked(draft)
         except OSError as error:
             raise InputError(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
@@ -117,6 +126,62 @@ def folder(
             for parent in made:
                 parent.rmdir()
         raise
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _prefix() -> str:
+    """How the names of this machine's drafts begin: locks of folders do not reach other machines."""
+    return f".longfat-{platform.node()}-"
+
+
+def _locked(folder: Path) -> int | None:
+    """Locks a folder until the descriptor is closed; None if another process holds it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[bool]:
+    """Keeps others from making and clearing drafts meanwhile; yields whether that was possible."""
+    held = _locked(path.resolve())
+    try:
+        yield held is not None
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _clear_drafts(path: Path) -> None:
+    """Removes the drafts of programs that were killed: nobody holds them."""
+    with _alone(path) as is_alone:
+        for draft in path.glob(f"{_prefix()}*") if is_alone else ():
+            with suppress(OSError):
+                held = _locked(draft)
+                if held is not None:
+                    _end_exchange(draft, path)
+                    shutil.rmtree(draft, ignore_errors=True)
+                    os.close(held)
+
+
+def _end_exchange(draft: Path, path: Path) -> None:
+    """Completes an exchange that was killed when nothing old was left in `path`, or else undoes it."""
+    if (draft / REPLACED).is_dir():
+        moved = [file for file in draft.iterdir() if file.name != REPLACED]
+    else:
+        moved = list((draft / EARLIER).iterdir()) if (draft / EARLIER).is_dir() else []
+        if (draft / SUMS_FILE).exists():  # the list of digests in `path` is still the earlier one
+            moved = [file for file in moved if file.name != SUMS_FILE]
+        elif not (draft / EARLIER / SUMS_FILE).exists():
+            (path / SUMS_FILE).unlink(missing_ok=True)
+    for file in moved:
+        os.replace(file, path / file.name)
 
 
 def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
@@ -127,13 +192,13 @@ def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
     """
     listed = draft / SUMS_FILE
     new = sorted(file for file in draft.iterdir() if file != listed)
-    earlier = draft / "earlier"
+    earlier = draft / EARLIER
     earlier.mkdir()
     if (path / SUMS_FILE).exists():
         shutil.copyfile(path / SUMS_FILE, earlier / SUMS_FILE)
     old = [path / name for name in sorted(own | REPORT_FILES) if (path / name).exists()]
-    moves = [(listed, path / SUMS_FILE)]
-    moves += [(file, earlier / file.name) for file in old] + [(file, path / file.name) for file in new]
+    moves = [(listed, path / SUMS_FILE), *((file, earlier / file.name) for file in old)]
+    moves += [(earlier, draft / REPLACED), *((file, path / file.name) for file in new)]
     done: list[tuple[Path, Path]] = []
     try:
         for source, target in moves:

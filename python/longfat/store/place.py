@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -23,8 +24,13 @@ class Place(Protocol):
     def prepare(self) -> None:
         """Creates the place if it is missing. Raises InputError if it cannot be written."""
 
-    def lock(self) -> None:
-        """Keeps other writers out. Raises InputError if another process writes."""
+    def lock(self, name: str, content: bytes) -> None:
+        """Keeps other writers out. Raises InputError if another process writes.
+
+        Args:
+            name: a file that never changes; a writer holds it.
+            content: what the file gets if it is missing.
+        """
 
     def unlock(self) -> None:
         """Lets others write."""
@@ -62,7 +68,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock: int | None = None
+        self._locks: list[int] = []
 
     def __str__(self) -> str:
         return str(self.path)
@@ -82,21 +88,46 @@ class Folder:
                 f"{self.path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
 
-    def lock(self) -> None:
-        held = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+    def lock(self, name: str, content: bytes) -> None:
+        self._locks = [self._locked(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY))]
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            self._locks.append(self._lock_file(name, content))
+        except BaseException:
+            self.unlock()
+            raise
+        whole.clear_drafts(self.path)
+
+    def _lock_file(self, name: str, content: bytes) -> int:
+        """Locks a file too: across machines, NFS locks files that are open for writing, not folders."""
+        path = self._path(name)
+        if not path.exists():
+            self.write(name, content)
+        try:
+            held = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}; accepted: a file that can be written") from None
+        self._locked(held)
+        if not os.path.samestat(os.fstat(held), os.stat(path)):  # another machine made the file meanwhile
             os.close(held)
-            raise InputError(
-                f"{self.path}: another process is writing to it; accepted: one writer at a time"
-            ) from None
-        self._lock = held
+            return self._lock_file(name, content)
+        return held
+
+    def _locked(self, descriptor: int) -> int:
+        """Locks an open file or folder, and closes it where that is not possible."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                problem = "another process is writing to it; accepted: one writer at a time"
+            else:
+                problem = f"cannot be locked ({error.strerror}); accepted: a file system that has locks"
+            raise InputError(f"{self.path}: {problem}") from None
+        return descriptor
 
     def unlock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        while self._locks:
+            os.close(self._locks.pop())
 
     def names(self, folder: str) -> list[str]:
         try:
@@ -178,8 +209,9 @@ class Remote:
         except OSError as error:
             raise InputError(f"{self.address}: {error}; accepted: an address that can be written") from None
 
-    def lock(self) -> None:
-        pass
+    def lock(self, name: str, content: bytes) -> None:
+        if not self._files.exists(self._path(name)):
+            self.write(name, content)
 
     def unlock(self) -> None:
         pass

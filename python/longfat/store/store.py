@@ -41,7 +41,10 @@ SEGMENTS, SERIES, DAMAGED = "segments", "series", "damaged"
 MOST_ROWS = 512
 """The most rows in a segment that is written while runs come in."""
 MOST_WAIT_S = 2.0
-"""A run that ends later than this after the last segment causes a new one to be written."""
+"""A run that ends later than this after the last segment causes a new one to be written, or later still
+where writing takes long (`MOST_SHARE`)."""
+MOST_SHARE = 0.2
+"""On a slow disk segments are written less often, so that writing takes at most this share of the time."""
 FEW_SEGMENTS = 64
 """If there are more segments than this, closing the store joins them."""
 JOINED_ROWS = 1024
@@ -74,14 +77,22 @@ class Store:
         self._folder = f"{SEGMENTS}/{reduction}"
         self._rows: dict[str, str] = {}
         self._since = time.monotonic()
+        self._wait_s = MOST_WAIT_S
         self.damaged: list[str] = []
-        if write:
-            self._place.prepare()
-        self._check_format(write)
-        if write:
-            self._place.lock()
         self._segments: dict[str, int] = {}  # number of rows by name
         self._index = Index()
+        if write:
+            self._place.prepare()
+            made = json.dumps({"format": FORMAT, "made_by": _core.version()}) + "\n"
+            self._place.lock(STORE_FILE, made.encode())
+        try:
+            self._open(write)
+        except BaseException:
+            self._place.unlock()
+            raise
+
+    def _open(self, write: bool) -> None:
+        self._check_format()
         for name in self._place.names(self._folder):
             keys = self._keys(name, write)
             if keys is not None:
@@ -91,15 +102,12 @@ class Store:
         self._segments[name] = len(keys)
         self._index.put(keys, name)
 
-    def _check_format(self, write: bool) -> None:
+    def _check_format(self) -> None:
         try:
             made = documents.json_value(self._place.read(STORE_FILE))
             if not isinstance(made["format"], int):
                 raise TypeError
         except FileNotFoundError:
-            if write:
-                text = json.dumps({"format": FORMAT, "made_by": _core.version()}) + "\n"
-                self._place.write(STORE_FILE, text.encode())
             return
         except (ValueError, TypeError, KeyError):
             raise InputError(f"{self._place}: {STORE_FILE} is damaged; accepted: a store of runs") from None
@@ -151,16 +159,18 @@ class Store:
         if series is not None:
             self._keep_series(key, series)
         self._rows[key] = row if isinstance(row, str) else text(row)
-        if len(self._rows) >= MOST_ROWS or time.monotonic() - self._since > MOST_WAIT_S:
+        if len(self._rows) >= MOST_ROWS or time.monotonic() - self._since > self._wait_s:
             self.flush()
 
     def flush(self) -> None:
         """Writes everything added so far to disk."""
+        began = time.monotonic()
         if self._rows:
             columns = {"key": list(self._rows), "kept": list(self._rows.values())}
             self._segment(pa.table(columns, schema=SCHEMA))
             self._rows = {}
         self._since = time.monotonic()
+        self._wait_s = max(MOST_WAIT_S, (self._since - began) * (1.0 / MOST_SHARE - 1.0))
 
     def _segment(self, table: pa.Table) -> str:
         data = _parquet(table, MOST_ROWS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -115,9 +116,16 @@ def make_folder(folder: Path) -> None:
 def prepare(folder: Path) -> None:
     """Makes a folder, with its parents, if it is missing. Raises OSError if no file can be made in it."""
     make_folder(folder)
-    probe = folder / f".writable-{os.getpid()}"
-    probe.touch()
-    probe.unlink()
+    with tempfile.TemporaryFile(dir=folder):  # has no name, so two machines may try at once
+        pass
+
+
+def clear_drafts(folder: Path) -> None:
+    """Removes the drafts that killed programs left in a folder and below; nobody else may write there."""
+    for path in folder.rglob(".*"):
+        if path.suffix.removeprefix(".").isdecimal() and path.is_file():
+            with suppress(OSError):
+                path.unlink()
 
 
 Way = Callable[[Path], AbstractContextManager[Path]]

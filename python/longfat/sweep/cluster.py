@@ -65,6 +65,7 @@ class Cluster:
         self._check()
 
     def _check(self) -> None:
+        """Raises InputError if there is no worker, or one that runs another version."""
         here = versions()
         try:
             there = self._client.run(versions, on_error="return")
@@ -98,7 +99,7 @@ class Cluster:
             done = as_completed(loop=client.loop)
 
             def submit(batch: list[Task]) -> None:
-                future = client.submit(_batch, function, batch, pure=False, retries=RETRIES)
+                future = client.submit(_batch, function, batch, versions(), pure=False, retries=RETRIES)
                 out[future] = batch
                 done.add(future)
 
@@ -155,6 +156,9 @@ class Cluster:
             for position, _ in batch:
                 yield position, Failure(error)
             return
+        except (LongfatError, TypeError):  # an older version may have other arguments here
+            self._check()
+            raise
         yield from rows
 
 
@@ -163,7 +167,10 @@ def versions() -> str:
     return f"Longfat {_core.version()} (results {_core.results_version()})"
 
 
-def _batch(function: Callable[[Any], Any], batch: list[Task]) -> list[tuple[int, Any]]:
+def _batch(function: Callable[[Any], Any], batch: list[Task], driver: str) -> list[tuple[int, Any]]:
+    """Runs on a worker, which may have joined after the sweep began."""
+    if versions() != driver:
+        raise WorkerError(f"a worker that joined runs {versions()}, the sweep {driver}")
     rows: list[tuple[int, Any]] = []
     for position, task in batch:
         try:

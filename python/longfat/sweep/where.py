@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from longfat.errors import InputError
 from longfat.sweep.axes import in_si
-from longfat.words import suggestion
+from longfat.words import shown, suggestion
 
 OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -23,6 +24,8 @@ OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
+LONGEST = 10_000
+"""The most characters of a condition."""
 ACCEPTED = "names of axes with _ for dots, numbers in SI units, texts, + - * / < <= > >= == != and or not ( )"
 
 
@@ -41,29 +44,44 @@ class Filter:
             raise InputError(f"{source}: where: accepted: a string")
         self.text = text
         self._names = {key.replace(".", "_").replace("-", "_"): key for key in keys}
-        self._at = f'{source}: where = "{text}"'
+        self._at = f"{source}: where = {shown(text)}"
         self._tree: ast.expr | None = None
+        if len(text) > LONGEST:
+            raise InputError(f"{self._at}: {len(text)} characters; accepted: up to {LONGEST}")
         if text:
-            try:
+            with self._told():
                 self._tree = ast.parse(text, mode="eval").body
-            except SyntaxError as error:
-                raise InputError(f"{self._at}: {error.msg}; accepted: {ACCEPTED}") from None
-            self._check(self._tree)
+                self._check(self._tree)
 
     def __call__(self, values: Mapping[str, Any]) -> bool:
         """Whether the point with these values stays; raises InputError if they cannot be compared."""
         if self._tree is None:
             return True
         names = {name: in_si(values[key]) for name, key in self._names.items()}
-        try:
+        with self._told():
             kept = _value(self._tree, names)
-        except (TypeError, ZeroDivisionError) as error:
-            raise InputError(f"{self._at}: {error}; accepted: {ACCEPTED}") from None
         if not isinstance(kept, bool):
             raise InputError(
-                f"{self._at}: gives {kept}, which is neither true nor false; accepted: {ACCEPTED}"
+                f"{self._at}: gives {shown(kept)}, which is neither true nor false; accepted: {ACCEPTED}"
             )
         return kept
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turns what Python says of a condition that it cannot read or work out into one line."""
+        try:
+            yield
+        except InputError:
+            raise
+        except SyntaxError as error:
+            problem = error.msg
+        except (TypeError, ArithmeticError, ValueError) as error:
+            problem = str(error)
+        except (RecursionError, MemoryError):
+            problem = "nested too deeply"
+        else:
+            return
+        raise InputError(f"{self._at}: {problem}; accepted: {ACCEPTED}") from None
 
     def _check(self, node: ast.AST) -> None:
         match node:
@@ -95,7 +113,10 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
         case ast.Constant(value=value):
             return value
         case ast.BinOp(left, op, right):
-            return OPERATORS[type(op)](_value(left, names), _value(right, names))
+            pair = _value(left, names), _value(right, names)
+            if any(isinstance(part, str) for part in pair):
+                raise TypeError("texts can only be compared")
+            return OPERATORS[type(op)](*pair)
         case ast.Compare(left, ops, others):
             parts = [_value(part, names) for part in (left, *others)]
             return all(OPERATORS[type(op)](a, b) for op, a, b in zip(ops, parts, parts[1:], strict=False))

@@ -65,8 +65,8 @@ def unit_of(values: Sequence[Any]) -> tuple[str, float]:
 
 
 def value(step: Any) -> str:
-    """A value as the file writes it."""
-    return str(in_si(step)) if isinstance(step, (Mapping, list)) else str(step)
+    """A value as the file writes it; an empty text with its quotes."""
+    return (str(in_si(step)) if isinstance(step, (Mapping, list)) else str(step)) or '""'
 
 
 def named(name: str, step: Any) -> str:

@@ -1,0 +1,64 @@
+"""The soak itself: it goes on where it was, and keeps what it finds."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import random_scenarios
+from longfat.scenario.model import Scenario
+
+SOAK = Path(__file__).parents[1] / "soak" / "soak.py"
+SECONDS = 6.0
+
+
+def soak(folder: Path, next_number: int) -> tuple[int, str, dict[str, Any]]:
+    """Soaks for a few seconds from this number on; returns the exit code, the output and the state."""
+    state = folder / "state.json"
+    totals = json.loads(state.read_text())["totals"] if state.exists() else {}
+    state.write_text(json.dumps({"next": next_number, "totals": totals}))
+    ended = subprocess.run(
+        [sys.executable, str(SOAK), "--minutes", str(SECONDS / 60.0), "--folder", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.stderr == ""
+    return ended.returncode, ended.stdout, json.loads(state.read_text())
+
+
+def test_a_soak_goes_on_where_it_was_and_adds_to_its_totals(tmp_path: Path) -> None:
+    code, said, first = soak(tmp_path, 0)
+    assert code == 0, said
+    assert first["next"] == first["totals"]["scenarios"] > 0
+    assert first["totals"]["runs"] == 3 * first["totals"]["scenarios"]
+    assert said.splitlines()[-1].startswith(f"{first['next']} scenarios, ")
+    code, said, second = soak(tmp_path, first["next"])
+    assert code == 0, said
+    assert second["next"] == second["totals"]["scenarios"] > first["next"]
+
+
+WRONG = """
+class Steady:
+    def __init__(self, increase=1.0, decrease=0.5): pass
+    def on_ack(self, ack, window): window.cwnd = 0.0
+    def on_congestion(self, event, window): pass
+
+Jumping = Steady
+"""
+
+
+def test_a_finding_is_kept_as_a_scenario_and_ends_the_soak_with_1(tmp_path: Path) -> None:
+    own = random_scenarios.own_algorithms(tmp_path)
+    drawn = ((number, json.dumps(random_scenarios.draw(number, own)["flow"][:1])) for number in range(1000))
+    number = next(number for number, first in drawn if own.name in first)
+    own.write_text(WRONG)
+    code, said, state = soak(tmp_path, number)
+    assert code == 1
+    assert state["totals"]["findings"] >= 1
+    assert f"{number}: AlgorithmError: " in said
+    assert "left cwnd = 0" in said
+    kept = tmp_path / "findings" / f"{number}.toml"
+    assert kept.read_text().startswith("# AlgorithmError: ")
+    Scenario.load(kept)
