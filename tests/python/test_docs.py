@@ -140,6 +140,13 @@ def test_every_page_is_in_a_table_of_contents():
     assert all(page.is_file() for page in listed), sorted(str(page) for page in listed if not page.is_file())
 
 
+def test_the_gallerys_table_has_every_scenario():
+    gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| (.+) \|$", gallery, re.MULTILINE)
+    listed = {name for row in rows for name in re.findall(r"`([\w-]+)`", row)}
+    assert listed == {path.stem for path in (ROOT / "scenarios").glob("*.toml")}
+
+
 def test_the_readmes_table_is_that_of_the_registries():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert tables().written(readme) == readme, "run: python docs/tables.py --write README.md"

@@ -22,7 +22,8 @@
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
-//! | steps (1) to (13) | | | Vandalore and others 1998 (ATM Forum 98-0408, cs/9809040) | (10) prints max(max previous, VC share), the text beside it adds the fair share |
+//! | steps (1) to (11) | | | Vandalore and others 1998 (ATM Forum 98-0408, cs/9809040) | (10) prints max(max previous, VC share), the text beside it adds the fair share |
+//! | steps (12), (13) | | | the text beside them in cs/9809040, and from memory, not verified | the copy that was read lacks the equations |
 //! | CCR by the router | | | Kalyanaraman's thesis (1997), chapter 6 and appendix C: option | that of the packet is the other option; see the page |
 //! | newcomers count at once | | | thesis, appendix C: immediate fair share option | when a packet arrives, not when feedback leaves |
 //! | one ER in an interval | | | thesis, appendix C | none |

@@ -191,7 +191,19 @@ PLAIN, WRAPPING = "plain", "wrapped"
 """Values of the coordinate `case` of the experiments with a mechanism of the thesis."""
 
 COMMON_SETTINGS = (
-    Setting("flows", "Longfat's defaults of each system: docs/models", "the table of each model's page"),
+    Setting(
+        "parameters of the systems",
+        "Longfat's defaults of each system (docs/models); but RBUDP sends at "
+        f"{FLOWS['rbudp']['algorithm']['rate']} and Tsunami's target is "
+        f"{FLOWS['tsunami']['algorithm']['target_rate']}",
+        "the table of each model's page; the rates: the link's, " + CHOSEN_HERE,
+    ),
+    Setting(
+        "mss",
+        "default; with explicit headers "
+        + ", ".join(f"{TITLES[name]} {table['mss']}" for name, table in FLOWS.items() if "mss" in table),
+        CHOSEN_HERE + ": all packets have 1500 bytes",
+    ),
     Setting("buffer", "one round-trip time at the link's rate", CHOSEN_HERE),
     Setting("starts", f"each within {SMALL_START_S:g} s", CHOSEN_HERE + ", so that repeats differ"),
     Setting("repeats", f"{REPEATS['full']}, over seeds; {REPEATS['quick']} in quick mode", CHOSEN_HERE),
@@ -218,7 +230,7 @@ SHORT_SETTINGS = (
         SCRIPTS + "; the greatest size was " + CHOSEN_HERE,
     ),
     Setting("RCP", f"alpha {SHORT_GAINS['alpha']:g}, beta {SHORT_GAINS['beta']:g}", SCRIPTS),
-    Setting("starts", "a Poisson process, with no flows at first", "abstract: new flows arrive randomly"),
+    Setting("arrivals", "a Poisson process, with no flows at first", "abstract: new flows arrive randomly"),
 )
 LOT_SETTINGS = (
     Setting(
