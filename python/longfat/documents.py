@@ -11,6 +11,7 @@ import json
 import os
 import stat
 import tomllib
+from collections.abc import Callable
 from typing import IO, Any
 
 MOST_BYTES = 64_000_000
@@ -46,7 +47,7 @@ def text(path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: i
         OSError: it cannot be read, is a folder, or is longer than `most_bytes`.
         UnicodeDecodeError: it is not in this encoding.
     """
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         return _limited(file, most_bytes, encoding)
 
 
@@ -54,10 +55,17 @@ def text_of_file(
     path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: int = MOST_BYTES
 ) -> str:
     """As `text`, but of a regular file only. It does not wait for somebody to write into a pipe."""
-    with open(path, "rb", opener=_without_waiting) as file:
+    with _opened(path, _without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
         return _limited(file, most_bytes, encoding)
+
+
+def _opened(path: str | os.PathLike[str], opener: Callable[[str, int], int] | None = None) -> IO[bytes]:
+    try:
+        return open(path, "rb", opener=opener)
+    except ValueError:
+        raise OSError(errno.EINVAL, "a name of a file has no NUL") from None
 
 
 def _without_waiting(path: str, flags: int) -> int:

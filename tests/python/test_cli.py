@@ -24,6 +24,10 @@ LINKS = [
 SHORT = scenario({"bottleneck.loss": 0.001}, title="Short").to_toml()
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+"""What the command handles itself."""
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "short.toml"
@@ -38,8 +42,13 @@ def longfat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     def call(*arguments: object, stdin: str = "") -> tuple[int | str | None, str, str]:
         monkeypatch.setattr(sys, "argv", ["longfat", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        with pytest.raises(SystemExit) as ended:
-            __main__.main()
+        earlier = {number: signal.getsignal(number) for number in SIGNALS}
+        try:
+            with pytest.raises(SystemExit) as ended:
+                __main__.main()
+        finally:
+            for number, handler in earlier.items():
+                signal.signal(number, handler)
         out, err = capsys.readouterr()
         return ended.value.code, out, err
 

@@ -231,7 +231,7 @@ def phases() -> dict[str, Phase]:
         "codel": running(bottleneck=bottleneck(queue="codel")),
         "pie": running(bottleneck=bottleneck(queue="pie")),
         "choke": running(bottleneck=bottleneck(queue="choke")),
-        "burst at once": running(flow=[flow(initial_window=1e7)], duration="60 s"),
+        "burst at once": running(flow=[flow(initial_window=1e7)], duration="3600 s"),
         "bursts into codel": running(
             bottleneck=bottleneck(queue="codel", buffer="1000000 packets"),
             flow=[flow(initial_window=1e5, count=50)],

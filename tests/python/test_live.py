@@ -126,7 +126,9 @@ def test_the_hosts_own_network_is_left_alone() -> None:
 @pytest.mark.usefixtures("able")
 def test_compare_lays_both_over_each_other(tmp_path: Path) -> None:
     document = compare.run(live(3), 1, tmp_path / "out", ["test"])
-    assert {"compare.json", "index.html", "figures"} == {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"compare.json", "index.html", "figures", "SHA256SUMS"} == {
+        path.name for path in (tmp_path / "out").iterdir()
+    }
     rows = {(row["of"], row["quantity"]): row for row in document["differences"]}
     utilization = rows["link bottleneck", "utilization"]
     assert utilization["difference"] == pytest.approx(utilization["live"] / utilization["sim"] - 1.0)

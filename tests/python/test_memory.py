@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from longfat import _core
+from longfat import _core, documents
 from longfat.cli.app import app
 from longfat.errors import InputError, MemoryExceeded, ScenarioError
 from longfat.runs import memory, plan, pool, simulate
@@ -253,3 +253,9 @@ def test_a_scenario_may_come_through_a_pipe(tmp_path: Path) -> None:
         assert Scenario.load(f"/dev/fd/{read}").duration == 1.0
     finally:
         os.close(read)
+
+
+def test_a_name_of_a_file_with_a_nul_is_an_error_of_that_file() -> None:
+    for read in (documents.text, documents.text_of_file):
+        with pytest.raises(OSError, match="NUL"):
+            read("a\0b")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from longfat import errors
-from longfat.store import output, place, store, whole
+from longfat.store import output, place, store, sums, whole
 from longfat.store.store import Store
 from test_sweep import driver, finish, sweep_file, tables
 
@@ -227,22 +227,27 @@ with output.folder(Path(sys.argv[1])) as draft:
 """
 
 
-@pytest.mark.parametrize("moves", range(8))
+@pytest.mark.parametrize("is_listed", [False, True])
+@pytest.mark.parametrize("moves", range(10))
 def test_a_folder_whose_files_were_being_replaced_when_its_command_was_killed_is_made_whole(
-    moves: int, tmp_path: Path
+    moves: int, is_listed: bool, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    for name in ("summary.json", "flows.parquet", "provenance.json"):
-        (out / name).write_text("old")
+    old = dict.fromkeys(["summary.json", "flows.parquet", "provenance.json"], "old")
+    new = dict.fromkeys(["summary.json", "scenario.toml", "provenance.json"], "new")
+    if is_listed:
+        old[sums.SUMS_FILE] = f"{'0' * 64}  summary.json\n"
+    for name, text in old.items():
+        (out / name).write_text(text)
     ended = subprocess.run([sys.executable, "-c", KILLED, str(out), str(moves)])
-    assert ended.returncode == (0 if moves == 7 else 1)
+    assert ended.returncode == (0 if moves == 9 else 1)
     with pytest.raises(RuntimeError), output.folder(out):
         raise RuntimeError  # the next command changes nothing itself
-    old = {"summary.json": "old", "flows.parquet": "old", "provenance.json": "old"}
-    new = {"summary.json": "new", "scenario.toml": "new", "provenance.json": "new"}
     found = {path.name: path.read_text() for path in out.iterdir()}
-    assert found == (old if moves < 4 else new)
+    if moves >= 6:
+        assert list(sums.parsed(found.pop(sums.SUMS_FILE))) == sorted(new)
+    assert found == (old if moves < 6 else new)
 
 
 def test_a_draft_that_somebody_writes_is_left_alone(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from longfat import sweep
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
+from longfat.store import sums
 from longfat.sweep import figures
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import Layout
@@ -67,7 +68,9 @@ def swept(
     runs = pa.table({"run": range(len(steps)), **of_runs})
     if left_out:
         runs = runs.filter(pa.array([step not in left_out for step in steps]))
-    pq.write_table(runs, folder / "tables" / "runs" / "part.parquet")
+    part = folder / "tables" / "runs" / "part.parquet"
+    pq.write_table(runs, part)
+    (folder / "tables" / sums.SUMS_FILE).write_text(f"{sums.of_file(str(part))}  runs/{part.name}\n")
     return Swept(folder, whole | {"repeats": 1})
 
 

@@ -216,7 +216,7 @@ def _opening(
     What the path cannot carry stays open; the others are open for a while.
     """
     offered_bps = 8.0 * mean_bytes * per_s
-    waiting = max(0.0, 1.0 - capacity_bps / offered_bps)
+    waiting = 1.0 - capacity_bps / offered_bps if offered_bps > capacity_bps else 0.0
     life_s = min(span_s, LIFE_S + LIFE_RTTS * _greatest_rtt(connection))
     opened = per_s * span_s
     still_open = min(opened, opened * waiting + per_s * life_s)

@@ -174,8 +174,10 @@ def _end_exchange(draft: Path, path: Path) -> None:
     """Completes an exchange that was killed when nothing old was left in `path`, or else undoes it."""
     if (draft / REPLACED).is_dir():
         moved = [file for file in draft.iterdir() if file.name != REPLACED]
+    elif not (draft / EARLIER).is_dir():
+        return
     else:
-        moved = list((draft / EARLIER).iterdir()) if (draft / EARLIER).is_dir() else []
+        moved = list((draft / EARLIER).iterdir())
         if (draft / SUMS_FILE).exists():  # the list of digests in `path` is still the earlier one
             moved = [file for file in moved if file.name != SUMS_FILE]
         elif not (draft / EARLIER / SUMS_FILE).exists():

@@ -80,8 +80,8 @@ def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
 
 
 def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) -> Layout:
-    kind = table.get("kind")
-    if not isinstance(kind, str) or kind not in KEYS:
+    kind: Any = table.get("kind")
+    if not any(kind == known for known in KEYS):  # it may be something that cannot be hashed
         raise InputError(f'{at}.kind = {kind}: accepted: "lines" or "heat"')
     accepted = KEYS[kind]
     for key, value in table.items():

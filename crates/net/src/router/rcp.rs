@@ -61,7 +61,7 @@ pub const ROW: Router = Router {
 /// The least rate is this for each mean round-trip time, bits: a hundredth of 1000 bytes.
 const LEAST_BITS: f64 = 0.01 * 8000.0;
 
-/// Of the intervals before the first packet, so many are computed one by one when it arrives.
+/// When the first packet arrives, up to so many intervals before it are computed one by one.
 const REPLAYED: u64 = 100_000;
 
 /// The gains of the rule.
