@@ -43,7 +43,7 @@ pub fn disturbance(doubles: bool) -> impl Strategy<Value = Value> {
 /// The same on a link with this tick: there the queue drains in each outage.
 pub fn with_tick(mut disturbance: Value, tick_s: f64) -> Value {
     if tick_s > 0.0
-        && let Some(outages) = disturbance["outages"].as_array_mut()
+        && let Some(outages) = disturbance.get_mut("outages").and_then(Value::as_array_mut)
     {
         outages.iter_mut().for_each(|outage| outage["queue"] = json!("drains"));
     }
