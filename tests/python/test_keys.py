@@ -86,6 +86,14 @@ TRANSPORT: dict[str, Any] = {
     "quick_start": "1 Mbit/s",
 }
 CONNECTIONS: dict[str, Any] = {"name": "x", "rtt": "30 ms", "direction": "both", "stop": "0.5 s"}
+DISTURBANCES: dict[str, Any] = {
+    "reorder": {"probability": 0.01, "delay": "10 ms"},
+    "jitter": "2 ms",
+    "duplicate": 0.01,
+    "added_delay": {"handovers": {"period": "15 s", "range": "20 ms"}},
+    "overtaking": True,
+    "outages": [{"begin": "0.5 s", "length": "0.1 s"}],
+}
 TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
     (Scenario, "", DUMBBELL, {"duration": "2 s", "seed": 2, "window": ["0.1 s", "0.9 s"]}),
     (
@@ -101,6 +109,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
             "loss": 0.01,
             "ack_loss": 0.01,
             "service_tick": "1 ms",
+            **DISTURBANCES,
             "access_rate": "2 Gbit/s",
             "reverse_rate": "5 Mbit/s",
             "reverse_buffer": "20 packets",
@@ -121,6 +130,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
             "loss": 0.01,
             "ack_loss": 0.01,
             "service_tick": "1 ms",
+            **DISTURBANCES,
             "layer": 2,
             "duplex": False,
         },

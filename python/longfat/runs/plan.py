@@ -71,6 +71,8 @@ def _link(link: ResolvedLink) -> Plan:
     }
     if link.service_tick_s > 0.0:  # left out without a tick, as in plans stored before this key existed
         rest |= {"service_tick_s": link.service_tick_s, "clock": link.clock}
+    if link.disturbance is not None:  # left out without any, for the same reason
+        rest["disturbance"] = link.disturbance.plan
     if link.nodes is None:
         number = {"rate_bps": float(link.rate), "capacity": rest.pop("capacity"), "delay_s": link.delay_s}
         return {"name": link.name, **number, **rest}

@@ -8,6 +8,7 @@
 mod checked;
 mod connection;
 mod distribution;
+mod disturbance;
 mod error;
 mod link;
 mod nodes;
@@ -19,6 +20,7 @@ pub use checked::{
 };
 pub use connection::{CheckedConnection, ConnectionPlan, SlowStart, Transport};
 pub use distribution::{DistributionPlan, Drawn};
+pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, ReorderPlan};
 pub use error::PlanError;
 pub(crate) use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};

@@ -75,7 +75,7 @@ sample! {
 
 impl LinkSample {
     /// Samples a link just before anything happens at `now`.
-    pub fn of<P: Packet + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> Self {
+    pub fn of<P: Packet + Clone + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> Self {
         let (occupancy, counters) = link.settle(now);
         LinkSample {
             time_s: now.as_secs_f64(),

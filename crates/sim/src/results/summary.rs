@@ -329,7 +329,7 @@ pub fn flow_summary(
 }
 
 /// Summary of a link between two moments with these counters. Its statistics were restarted at the first.
-pub fn link_summary<P: Packet + Default + Send + 'static>(
+pub fn link_summary<P: Packet + Clone + Default + Send + 'static>(
     link: &Link<P>,
     (from, before): (Time, LinkCounters),
     (to, after, occupancy): (Time, LinkCounters, Occupancy),

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 pub mod clouds;
+pub mod disturbance;
 pub mod explicit;
 
 use longfat_sim::{Outcome, Plan, PlanError, Sample, Series, Simulation};
