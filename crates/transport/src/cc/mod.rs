@@ -8,9 +8,11 @@ mod controller;
 mod guided;
 mod round;
 mod row;
+mod windowed;
 
 pub mod africa;
 pub mod aimd;
+pub mod bbr;
 pub mod bic;
 pub mod ctcp;
 pub mod cubic;
