@@ -234,7 +234,8 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
         if let Err(error) = socket.set_tcp_congestion(algorithm.as_bytes()) {
             let names = longfat_bpf::available().unwrap_or_default();
             return Err(LiveError::Machine(format!(
-                "{name}: this kernel does not offer the congestion control {algorithm:?} ({error}); it has: {}",
+                "{name}: this kernel does not offer the congestion control {algorithm:?} ({error}); it has: {}; if it \
+                 has the module, `modprobe tcp_{algorithm}` as root loads it",
                 names.join(", ")
             )));
         }

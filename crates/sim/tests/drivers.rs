@@ -169,6 +169,8 @@ fn any_flow() -> impl Strategy<Value = Value> {
         default("newreno"),
         default("tahoe"),
         default("fast"),
+        default("bbr"),
+        default("bbr"),
         default("stcp"),
         default("udt"),
         Just(("udt", json!({"variant": "draft"}))),

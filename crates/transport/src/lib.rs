@@ -18,13 +18,14 @@
 //! cc::congestion_control            what an algorithm is
 //! echoing                           the receiver of a connection with explicit headers
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
-//!   rack, sender::request, udp::periods
+//!   delivery, rack, sender::request, udp::periods
 //! cc::row, udp::row                 what a row of a registry is
 //! packet_sizes                      packets without payload
 //! ```
 
 mod ages;
 pub mod cc;
+mod delivery;
 mod echoing;
 mod packet_sizes;
 mod rack;

@@ -5,6 +5,7 @@ mod config;
 mod explicit;
 mod failure;
 mod happenings;
+mod model;
 mod quick_start;
 mod rack;
 mod recovery;
@@ -14,6 +15,7 @@ mod timing;
 use crate::ages::Ages;
 use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, SendingTimes, Window};
+use crate::delivery::Deliveries;
 use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
 use crate::reduction::Episode;
@@ -75,7 +77,9 @@ pub struct Sender {
     samples_each: bool,
     /// Kept for RACK-TLP.
     rack: Option<Box<RackTlp>>,
-    /// `ages` or `rack` is kept.
+    /// Kept for model-based algorithms.
+    deliveries: Option<Box<Deliveries>>,
+    /// `ages`, `rack` or `deliveries` is kept.
     keeps_times: bool,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
@@ -123,8 +127,13 @@ impl Sender {
             times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last || !config.timestamps;
         let by_time = config.loss_detection == LossDetection::Rack;
         let samples_each = config.timestamps;
+        let models = controller.is_model_based();
+        let mut board = Scoreboard::default();
+        if models {
+            board.keep_losses();
+        }
         Sender {
-            wants_samples: controller.wants_samples(),
+            wants_samples: controller.wants_samples() || models,
             explicit: controller.has_explicit(),
             quick_start: None,
             receiver_window: config.max_window as u64,
@@ -136,13 +145,14 @@ impl Sender {
             phase: Phase::Idle,
             next: 0,
             end,
-            board: Scoreboard::default(),
+            board,
             ages: keeps_ages.then(Box::default),
             times,
             timed: 0,
             samples_each,
             rack: by_time.then(Box::default),
-            keeps_times: keeps_ages || by_time,
+            deliveries: models.then(Box::default),
+            keeps_times: keeps_ages || by_time || models,
             duplicates: 0,
             recovery_point: 0,
             patience: Time::NEVER,
@@ -312,6 +322,7 @@ impl Sender {
         self.account(now);
         if now >= self.early_at {
             self.on_early_timer(now, out);
+            self.tell_late_losses(now);
         }
         if now >= self.rto_at {
             if self.phase == Phase::SynSent {
@@ -360,6 +371,7 @@ impl Sender {
         }
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
+        self.open_model(now);
         if self.explicit {
             self.take_answer(now, packet);
         }
@@ -397,6 +409,9 @@ impl Sender {
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
+            if let Some(deliveries) = &mut self.deliveries {
+                deliveries.acknowledged(packet.seq);
+            }
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);
                 // older than the segment that triggered this: it arrived long ago, above a hole
@@ -414,6 +429,7 @@ impl Sender {
                 };
             }
             dubious = self.config.cwnd_moderation
+                && !self.is_model_based()
                 && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
             self.recover(now, packet, cumulative, newly);
         }
@@ -432,6 +448,7 @@ impl Sender {
         };
         if self.wants_samples {
             self.controller.on_sample(&ack);
+            self.deliver(now, newly);
         }
         if EXPLICIT && self.explicit {
             self.take_explicit(now, packet, cumulative > 0);
@@ -511,10 +528,14 @@ impl Sender {
             return;
         }
         let mut burst = 0;
+        let mut quantum = 0; // what may still leave together
         loop {
             let lost = self.board.next_lost();
             if lost.is_none() && self.next >= edge {
                 self.limited = false;
+                if self.next >= self.end && in_flight < allowed {
+                    self.note_application_limit();
+                }
                 return;
             }
             let forced = self.must_send && lost.is_some();
@@ -528,11 +549,15 @@ impl Sender {
                 return;
             }
             if pace.is_some() && !forced {
-                if self.pace_at > now {
-                    self.limited = true;
-                    self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
-                    return;
+                if quantum == 0 {
+                    if self.pace_at > now {
+                        self.limited = true;
+                        self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
+                        return;
+                    }
+                    quantum = (self.controller.send_quantum() as u64).max(1);
                 }
+                quantum -= 1;
                 // a host that wakes once per tick may make up for what the tick kept it from sending
                 self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
             }

@@ -1,6 +1,8 @@
 //! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{
+    Ack, Congestion, CongestionControl, Delivery, LostSegment, Opening, SendingTimes, Window,
+};
 use super::row::Row;
 use crate::echoing::Mirror;
 use longfat_units::{Interval, Time, registry};
@@ -69,6 +71,7 @@ controllers! {
     MaxNet(maxnet::MaxNet): ROW;
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
+    Bbr(bbr::Bbr): ROW;
 }
 
 impl CongestionControl for Controller {
@@ -108,6 +111,31 @@ impl CongestionControl for Controller {
     #[inline]
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         each!(self, c => c.pacing_rate(w, srtt))
+    }
+    fn is_model_based(&self) -> bool {
+        each!(self, c => c.is_model_based())
+    }
+    fn on_open(&mut self, opening: &Opening, w: &mut Window) {
+        each!(self, c => c.on_open(opening, w))
+    }
+    fn on_delivery(&mut self, delivery: &Delivery, w: &mut Window) {
+        each!(self, c => c.on_delivery(delivery, w))
+    }
+    fn on_lost(&mut self, lost: &LostSegment, w: &mut Window) {
+        each!(self, c => c.on_lost(lost, w))
+    }
+    fn on_timeout(&mut self, now: Time, w: &mut Window) {
+        each!(self, c => c.on_timeout(now, w))
+    }
+    fn on_restart(&mut self, now: Time, w: &mut Window) {
+        each!(self, c => c.on_restart(now, w))
+    }
+    fn holds_back(&self) -> bool {
+        each!(self, c => c.holds_back())
+    }
+    #[inline]
+    fn send_quantum(&self) -> f64 {
+        each!(self, c => c.send_quantum())
     }
     fn explicit_bytes(&self) -> u32 {
         each!(self, c => c.explicit_bytes())

@@ -8,9 +8,11 @@ mod controller;
 mod guided;
 mod round;
 mod row;
+mod windowed;
 
 pub mod africa;
 pub mod aimd;
+pub mod bbr;
 pub mod bic;
 pub mod ctcp;
 pub mod cubic;
@@ -37,7 +39,8 @@ pub mod xcp_r;
 pub mod yeah;
 
 pub use congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, LEAST_SSTHRESH, LostSegment, Opening, Repair,
+    SendingTimes, Window,
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};

@@ -51,6 +51,7 @@ pub fn config() -> SenderConfig {
         ecn: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
+        seed: 0,
     }
 }
 

@@ -73,6 +73,11 @@ impl<'a> Carrier<'a> {
                     timestamps: plan.timestamps,
                     ecn: plan.ecn,
                     quick_start,
+                    seed: if controller.is_model_based() {
+                        streams.stream("algorithm").below(u64::MAX)
+                    } else {
+                        0 // no other algorithm draws
+                    },
                 };
                 tcp(plan, sender, *controller)
             }
