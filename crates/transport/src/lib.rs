@@ -18,7 +18,8 @@
 //! cc::congestion_control            what an algorithm is
 //! echoing                           the receiver of a connection with explicit headers
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
-//!   rack, sender::request, udp::periods
+//!   rack, feedback, slow_start,
+//!   sender::request, udp::periods
 //! cc::row, udp::row                 what a row of a registry is
 //! packet_sizes                      packets without payload
 //! ```
@@ -26,6 +27,7 @@
 mod ages;
 pub mod cc;
 mod echoing;
+mod feedback;
 mod packet_sizes;
 mod rack;
 mod receiver;
@@ -33,9 +35,11 @@ mod reduction;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod slow_start;
 pub mod udp;
 
 pub use echoing::{Echoing, Mirror};
+pub use feedback::Feedback;
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Recovery;
 pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};
@@ -43,3 +47,4 @@ pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{
     FirstReduction, Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters, TimeoutReductions,
 };
+pub use slow_start::SlowStartExit;

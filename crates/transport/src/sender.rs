@@ -5,24 +5,28 @@ mod config;
 mod explicit;
 mod failure;
 mod happenings;
+mod marks;
 mod quick_start;
 mod rack;
 mod recovery;
 mod request;
+mod slow_start;
 mod timing;
 
 use crate::ages::Ages;
 use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, SendingTimes, Window};
+use crate::feedback::Marks;
 use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
+use crate::slow_start::Watch;
 use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Kind, SimPacket};
+use longfat_wire::{Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 
@@ -75,7 +79,11 @@ pub struct Sender {
     samples_each: bool,
     /// Kept for RACK-TLP.
     rack: Option<Box<RackTlp>>,
-    /// `ages` or `rack` is kept.
+    /// Kept where the receiver tells more of marks than RFC 3168's echo.
+    marks: Option<Box<Marks>>,
+    /// Kept while the first slow-start may end early.
+    watch: Option<Box<Watch>>,
+    /// `ages`, `rack`, `marks` or, at the beginning, `watch` is kept.
     keeps_times: bool,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
@@ -123,6 +131,8 @@ impl Sender {
             times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last || !config.timestamps;
         let by_time = config.loss_detection == LossDetection::Rack;
         let samples_each = config.timestamps;
+        let marks = Marks::new(config.feedback).map(Box::new);
+        let watch = Watch::new(config.slow_start_exit).map(Box::new);
         Sender {
             wants_samples: controller.wants_samples(),
             explicit: controller.has_explicit(),
@@ -142,7 +152,9 @@ impl Sender {
             timed: 0,
             samples_each,
             rack: by_time.then(Box::default),
-            keeps_times: keeps_ages || by_time,
+            keeps_times: keeps_ages || by_time || marks.is_some() || watch.is_some(),
+            marks,
+            watch,
             duplicates: 0,
             recovery_point: 0,
             patience: Time::NEVER,
@@ -397,6 +409,9 @@ impl Sender {
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
+            if self.marks.is_some() {
+                self.hear_marks(now, packet, newly);
+            }
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);
                 // older than the segment that triggered this: it arrived long ago, above a hole
@@ -416,6 +431,9 @@ impl Sender {
             dubious = self.config.cwnd_moderation
                 && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
             self.recover(now, packet, cumulative, newly);
+            if self.watch.is_some() {
+                self.watch_slow_start(now, sample);
+            }
         }
         let ack = Ack {
             now,
@@ -463,7 +481,10 @@ impl Sender {
         }
         let most = match self.phase {
             Phase::Loss => return self.growth_after_timeout(cumulative, newly),
-            _ if self.window.in_slow_start() => self.config.slow_start_limit,
+            _ if self.window.in_slow_start() => {
+                let counted = (cumulative as f64).min(self.config.slow_start_limit);
+                return self.watch.as_ref().map_or(counted, |watch| counted * watch.growth());
+            }
             // RFC 3465, section 2.1: each acknowledged window adds one segment, however few acknowledgements
             // carry it
             _ => self.window.cwnd,
@@ -564,7 +585,7 @@ impl Sender {
         if self.config.ecn {
             // RFC 3168, 6.1.2 and 6.1.5: only new data may be marked and may announce reductions
             if lost.is_none() {
-                packet.ecn = Ecn::Capable;
+                packet.ecn = self.config.codepoint;
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }

@@ -42,14 +42,16 @@ impl Kind {
     }
 }
 
-/// The ECN field of the IP header (RFC 3168; ECT(1) is not distinguished).
+/// The ECN field of the IP header (RFC 3168). A queue that does not know L4S treats ECT(1) like ECT(0).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
     /// The transport does not understand marks, so congestion must drop.
     #[default]
     NotCapable,
-    /// The transport understands marks.
+    /// ECT(0): the transport understands marks.
     Capable,
+    /// ECT(1): the transport understands marks, and a scalable response to them is its task (L4S, RFC 9331).
+    Ect1,
     /// Congestion was experienced.
     Marked,
 }

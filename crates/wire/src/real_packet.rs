@@ -194,6 +194,7 @@ impl Packet for RealPacket {
     fn ecn(&self) -> Ecn {
         match self.bytes[TOS] & 0b11 {
             0b00 => Ecn::NotCapable,
+            0b01 => Ecn::Ect1,
             0b11 => Ecn::Marked,
             _ => Ecn::Capable,
         }
@@ -201,6 +202,7 @@ impl Packet for RealPacket {
     fn set_ecn(&mut self, ecn: Ecn) {
         let bits = match ecn {
             Ecn::NotCapable => 0b00,
+            Ecn::Ect1 => 0b01,
             Ecn::Capable => 0b10,
             Ecn::Marked => 0b11,
         };
@@ -307,6 +309,19 @@ mod tests {
             packet.set_ecn(Ecn::Marked);
             packet.set_ttl(packet.ttl() - 1);
             assert_eq!((packet.ecn(), packet.ttl(), packet.bytes[1] >> 2), (Ecn::Marked, 63, tos >> 2));
+            assert!(has_right_ip_checksum(&packet));
+        }
+    }
+
+    #[test]
+    fn the_four_values_of_the_ecn_field_are_those_of_rfc_3168() {
+        let fields = [(0b00, Ecn::NotCapable), (0b01, Ecn::Ect1), (0b10, Ecn::Capable), (0b11, Ecn::Marked)];
+        for (tos, ecn) in fields {
+            let mut packet = parsed(tcp(ACK, 0xb8 | tos, 8));
+            assert_eq!(packet.ecn(), ecn);
+            packet.set_ecn(Ecn::NotCapable);
+            packet.set_ecn(ecn);
+            assert_eq!(packet.bytes[1], 0xb8 | tos);
             assert!(has_right_ip_checksum(&packet));
         }
     }

@@ -17,7 +17,7 @@ mod traffic;
 pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
-pub use connection::{CheckedConnection, ConnectionPlan, SlowStart, Transport};
+pub use connection::{CheckedConnection, ConnectionPlan, EcnPlan, EcnWord, SlowStart, Transport};
 pub use distribution::{DistributionPlan, Drawn};
 pub use error::PlanError;
 pub(crate) use link::LinkParts;

@@ -14,6 +14,7 @@ pub mod aimd;
 pub mod bic;
 pub mod ctcp;
 pub mod cubic;
+pub mod dctcp;
 pub mod erica;
 pub mod fast;
 pub mod hstcp;
@@ -37,7 +38,7 @@ pub mod xcp_r;
 pub mod yeah;
 
 pub use congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, MarkSample, SendingTimes, Window,
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
