@@ -42,15 +42,15 @@ impl Kind {
     }
 }
 
-/// The ECN field of the IP header (RFC 3168). A queue that does not know L4S treats ECT(1) like ECT(0).
+/// The ECN field of the IP header (RFC 3168, RFC 9331).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
     /// The transport does not understand marks, so congestion must drop.
     #[default]
     NotCapable,
-    /// ECT(0): the transport understands marks.
+    /// ECT(0): the transport understands marks and reacts to one as to a loss.
     Capable,
-    /// ECT(1): the transport understands marks, and a scalable response to them is its task (L4S, RFC 9331).
+    /// ECT(1): the transport understands frequent marks; the identifier of L4S (RFC 9331).
     Ect1,
     /// Congestion was experienced.
     Marked,

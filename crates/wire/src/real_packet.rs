@@ -195,8 +195,8 @@ impl Packet for RealPacket {
         match self.bytes[TOS] & 0b11 {
             0b00 => Ecn::NotCapable,
             0b01 => Ecn::Ect1,
-            0b11 => Ecn::Marked,
-            _ => Ecn::Capable,
+            0b10 => Ecn::Capable,
+            _ => Ecn::Marked,
         }
     }
     fn set_ecn(&mut self, ecn: Ecn) {
@@ -314,14 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn the_four_values_of_the_ecn_field_are_those_of_rfc_3168() {
-        let fields = [(0b00, Ecn::NotCapable), (0b01, Ecn::Ect1), (0b10, Ecn::Capable), (0b11, Ecn::Marked)];
-        for (tos, ecn) in fields {
-            let mut packet = parsed(tcp(ACK, 0xb8 | tos, 8));
+    fn each_codepoint_of_the_ecn_field_is_read_and_written_as_rfc_3168_numbers_it() {
+        for (bits, ecn) in [(0, Ecn::NotCapable), (1, Ecn::Ect1), (2, Ecn::Capable), (3, Ecn::Marked)] {
+            let mut packet = parsed(tcp(ACK, 0xb8 | bits, 8));
             assert_eq!(packet.ecn(), ecn);
             packet.set_ecn(Ecn::NotCapable);
             packet.set_ecn(ecn);
-            assert_eq!(packet.bytes[1], 0xb8 | tos);
+            assert_eq!(packet.bytes[1], 0xb8 | bits);
             assert!(has_right_ip_checksum(&packet));
         }
     }

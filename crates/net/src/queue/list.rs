@@ -43,6 +43,7 @@ disciplines! {
     codel::CoDel;
     fq_codel::FqCoDel;
     pie::Pie;
+    dualpi2::DualPi2;
 }
 
 impl Discipline {

@@ -12,6 +12,7 @@ mod blue;
 mod choke;
 mod codel;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
 mod pie;
 mod red;

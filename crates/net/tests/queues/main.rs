@@ -8,6 +8,7 @@ mod choke;
 mod codel;
 #[path = "../common/mod.rs"]
 mod driver;
+mod dualpi2;
 mod fq_codel;
 mod pie;
 mod red;
