@@ -18,14 +18,16 @@
 //! cc::congestion_control            what an algorithm is
 //! echoing                           the receiver of a connection with explicit headers
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
-//!   rack, feedback, slow_start,
-//!   sender::request, udp::periods
+//!   delivery, rack, feedback,
+//!   slow_start, sender::request,
+//!   udp::periods
 //! cc::row, udp::row                 what a row of a registry is
 //! packet_sizes                      packets without payload
 //! ```
 
 mod ages;
 pub mod cc;
+mod delivery;
 mod echoing;
 mod feedback;
 mod packet_sizes;

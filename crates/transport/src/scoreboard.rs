@@ -44,6 +44,8 @@ pub struct Scoreboard {
     first_lost: u64,
     /// Segments sent again, in that order, each with the first new segment not sent at that time.
     again: VecDeque<(u64, u64)>,
+    /// Ranges found lost since [`Scoreboard::take_losses`], for senders that ask for them.
+    losses: Option<Vec<(u64, u64)>>,
 }
 
 impl Scoreboard {
@@ -68,6 +70,17 @@ impl Scoreboard {
     /// Whether some segment is considered lost without any news of it since.
     pub fn has_holes(&self) -> bool {
         self.runs.iter().any(|r| matches!(r.state, State::Lost | State::Retransmitted))
+    }
+
+    /// Keeps the ranges that are found lost. [`Scoreboard::take_losses`] returns them.
+    pub fn keep_losses(&mut self) {
+        self.losses = Some(Vec::new());
+    }
+
+    /// The ranges found lost since the last call, in the order in which they were; a segment that is lost again
+    /// comes again.
+    pub fn take_losses(&mut self) -> Vec<(u64, u64)> {
+        self.losses.as_mut().map_or_else(Vec::new, core::mem::take)
     }
 
     /// Whether nothing is known beyond what is outstanding.
@@ -303,6 +316,7 @@ impl Scoreboard {
         for i in first..last {
             let run = self.runs[i];
             let (state, length) = (new(run.state), run.end - from);
+            let begin = from;
             from = run.end;
             if state == run.state {
                 continue;
@@ -317,7 +331,12 @@ impl Scoreboard {
                     self.sacked += length;
                     newly += length;
                 }
-                State::Lost => self.lost += length,
+                State::Lost => {
+                    self.lost += length;
+                    if let Some(losses) = &mut self.losses {
+                        losses.push((begin, run.end));
+                    }
+                }
                 State::Outstanding | State::Retransmitted => {}
             }
             self.runs[i].state = state;
@@ -350,6 +369,18 @@ mod tests {
         assert_eq!((b.lost(), b.next_lost()), (0, None));
         assert_eq!(b.advance(14), 1);
         assert!(b.is_clear());
+    }
+
+    #[test]
+    fn losses_are_reported_once_and_again_when_the_retransmission_is_lost() {
+        let mut b = Scoreboard::default();
+        b.keep_losses();
+        b.sack(1, 5);
+        b.judge();
+        assert_eq!((b.take_losses(), b.take_losses()), (vec![(0, 1)], vec![]));
+        b.retransmitted(0, 8);
+        b.lose_all(8);
+        assert_eq!(b.take_losses(), [(0, 1), (5, 8)]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod explicit;
 mod failure;
 mod happenings;
 mod marks;
+mod model;
 mod quick_start;
 mod rack;
 mod recovery;
@@ -16,6 +17,7 @@ mod timing;
 use crate::ages::Ages;
 use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, SendingTimes, Window};
+use crate::delivery::Deliveries;
 use crate::feedback::Marks;
 use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
@@ -79,11 +81,13 @@ pub struct Sender {
     samples_each: bool,
     /// Kept for RACK-TLP.
     rack: Option<Box<RackTlp>>,
+    /// Kept for model-based algorithms.
+    deliveries: Option<Box<Deliveries>>,
     /// Kept where the receiver tells more of marks than RFC 3168's echo.
     marks: Option<Box<Marks>>,
     /// Kept while the first slow-start may end early.
     watch: Option<Box<Watch>>,
-    /// `ages`, `rack`, `marks` or, at the beginning, `watch` is kept.
+    /// `ages`, `rack`, `deliveries`, `marks` or, at the beginning, `watch` is kept.
     keeps_times: bool,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
@@ -133,8 +137,13 @@ impl Sender {
         let samples_each = config.timestamps;
         let marks = Marks::new(config.feedback).map(Box::new);
         let watch = Watch::new(config.slow_start_exit).map(Box::new);
+        let models = controller.is_model_based();
+        let mut board = Scoreboard::default();
+        if models {
+            board.keep_losses();
+        }
         Sender {
-            wants_samples: controller.wants_samples(),
+            wants_samples: controller.wants_samples() || models,
             explicit: controller.has_explicit(),
             quick_start: None,
             receiver_window: config.max_window as u64,
@@ -146,13 +155,14 @@ impl Sender {
             phase: Phase::Idle,
             next: 0,
             end,
-            board: Scoreboard::default(),
+            board,
             ages: keeps_ages.then(Box::default),
             times,
             timed: 0,
             samples_each,
             rack: by_time.then(Box::default),
-            keeps_times: keeps_ages || by_time || marks.is_some() || watch.is_some(),
+            deliveries: models.then(Box::default),
+            keeps_times: keeps_ages || by_time || models || marks.is_some() || watch.is_some(),
             marks,
             watch,
             duplicates: 0,
@@ -324,6 +334,7 @@ impl Sender {
         self.account(now);
         if now >= self.early_at {
             self.on_early_timer(now, out);
+            self.tell_late_losses(now);
         }
         if now >= self.rto_at {
             if self.phase == Phase::SynSent {
@@ -372,6 +383,7 @@ impl Sender {
         }
         self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
+        self.open_model(now);
         if self.explicit {
             self.take_answer(now, packet);
         }
@@ -412,6 +424,9 @@ impl Sender {
             if self.marks.is_some() {
                 self.hear_marks(now, packet, newly);
             }
+            if let Some(deliveries) = &mut self.deliveries {
+                deliveries.acknowledged(packet.seq);
+            }
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);
                 // older than the segment that triggered this: it arrived long ago, above a hole
@@ -429,6 +444,7 @@ impl Sender {
                 };
             }
             dubious = self.config.cwnd_moderation
+                && !self.is_model_based()
                 && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
             self.recover(now, packet, cumulative, newly);
             if self.watch.is_some() {
@@ -450,6 +466,7 @@ impl Sender {
         };
         if self.wants_samples {
             self.controller.on_sample(&ack);
+            self.deliver(now, newly);
         }
         if EXPLICIT && self.explicit {
             self.take_explicit(now, packet, cumulative > 0);
@@ -532,10 +549,14 @@ impl Sender {
             return;
         }
         let mut burst = 0;
+        let mut quantum = 0; // what may still leave together
         loop {
             let lost = self.board.next_lost();
             if lost.is_none() && self.next >= edge {
                 self.limited = false;
+                if self.next >= self.end && in_flight < allowed {
+                    self.note_application_limit();
+                }
                 return;
             }
             let forced = self.must_send && lost.is_some();
@@ -549,11 +570,15 @@ impl Sender {
                 return;
             }
             if pace.is_some() && !forced {
-                if self.pace_at > now {
-                    self.limited = true;
-                    self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
-                    return;
+                if quantum == 0 {
+                    if self.pace_at > now {
+                        self.limited = true;
+                        self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
+                        return;
+                    }
+                    quantum = (self.controller.send_quantum() as u64).max(1);
                 }
+                quantum -= 1;
                 // a host that wakes once per tick may make up for what the tick kept it from sending
                 self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
             }

@@ -4,8 +4,8 @@
 
 use longfat_transport::Mirror;
 use longfat_transport::cc::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Kind, LEAST_SSTHRESH, Value, Window,
-    algorithms,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Delivery, Kind, LEAST_SSTHRESH,
+    LostSegment, Opening, Repair, Value, Window, algorithms,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Load, MaxNet};
@@ -91,6 +91,12 @@ struct Sender {
     least_rtt: Interval,
     delivered: u64,
     recovering: bool,
+    /// The algorithm controls the window in every phase.
+    models: bool,
+    /// A timeout is being repaired. Only model-based algorithms learn of it.
+    after_timeout: bool,
+    lost: u64,
+    newly_lost: u64,
     /// The window before the last congestion event, while it can still be undone.
     before: Option<Window>,
     next_timer: Option<Time>,
@@ -101,10 +107,18 @@ impl Sender {
         control.on_start(1448);
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.timer_period().map(|period| Time::ZERO + period);
+        let mut w = Window { cwnd: path.cwnd, ssthresh: path.ssthresh, max_ssthresh: path.max_ssthresh };
+        let models = control.is_model_based();
+        if models {
+            // a request that was sent twice gives no round-trip time
+            let rtt = (path.base_rtt_ms % 5 != 0).then_some(base_rtt);
+            control.on_open(&Opening { now: Time::ZERO + base_rtt, rtt, seed: path.base_rtt_ms }, &mut w);
+            control.on_restart(Time::ZERO + base_rtt, &mut w);
+        }
         Sender {
             mirror: control.mirror(1500.0),
             control,
-            w: Window { cwnd: path.cwnd, ssthresh: path.ssthresh, max_ssthresh: path.max_ssthresh },
+            w,
             now: Time::ZERO + base_rtt,
             base_rtt,
             greatest_queue: Interval::from_millis(path.greatest_queue_ms),
@@ -113,6 +127,10 @@ impl Sender {
             least_rtt: base_rtt,
             delivered: 0,
             recovering: false,
+            models,
+            after_timeout: false,
+            lost: 0,
+            newly_lost: 0,
             before: None,
             next_timer,
         }
@@ -127,23 +145,27 @@ impl Sender {
             }
             // one event per episode
             Event::Congestion(cause) if !self.recovering || cause == Cause::Timeout => self.congestion(cause),
-            Event::Recovered if self.recovering => {
-                self.recovering = false;
+            Event::Recovered if self.recovering || (self.models && self.after_timeout) => {
+                (self.recovering, self.after_timeout) = (false, false);
                 self.before = None;
-                self.w.cwnd = self.w.ssthresh;
+                if !self.models {
+                    self.w.cwnd = self.w.ssthresh;
+                }
                 self.control.on_recovered(self.now, &mut self.w);
                 self.check("on_recovered");
             }
             Event::Undo => {
                 if let Some(before) = self.before.take() {
-                    self.recovering = false;
-                    self.w = before;
+                    (self.recovering, self.after_timeout) = (false, false);
+                    if !self.models {
+                        self.w = before;
+                    }
                     self.control.on_undo(&mut self.w);
                     self.check("on_undo");
                 }
             }
             // in recovery the reduction bounds the window
-            Event::Moderated { share } if !self.recovering => {
+            Event::Moderated { share } if !self.recovering && !self.models => {
                 self.w.cwnd = self.w.cwnd.min((share * self.w.cwnd).floor() + 3.0);
             }
             Event::Pause { ms } => self.pass(Interval::from_millis(ms)),
@@ -208,10 +230,63 @@ impl Sender {
                 self.check("on_explicit");
             }
         }
-        if !self.recovering {
+        if self.models {
+            self.deliver(&ack);
+        } else if !self.recovering {
             self.control.on_ack(&ack, &mut self.w);
             self.check("on_ack");
         }
+    }
+
+    /// What the sender tells a model-based algorithm; one that measures nothing delivered nothing either.
+    fn deliver(&mut self, ack: &Ack) {
+        let newly = if ack.rtt.is_some() { u64::from(ack.newly_delivered) } else { 0 };
+        let flight = ack.in_flight as u64;
+        let delivery = Delivery {
+            now: self.now,
+            rate: ack.rtt.map(|rtt| ack.in_flight / rtt.as_secs_f64()),
+            delivered: if newly > 0 { flight.min(self.delivered) } else { 0 },
+            prior_delivered: ack.rtt.map(|_| self.delivered.saturating_sub(flight)),
+            app_limited: self.delivered.is_multiple_of(7),
+            tx_in_flight: flight,
+            lost: self.newly_lost,
+            rtt: ack.rtt,
+            newly_delivered: newly,
+            newly_lost: self.newly_lost,
+            total_delivered: self.delivered,
+            total_lost: self.lost,
+            prior_in_flight: flight,
+            in_flight: flight,
+            srtt: self.srtt,
+            next_departure: self.now,
+            window_limited: true,
+            repair: match (self.recovering, self.after_timeout) {
+                (true, _) => Repair::Recovery,
+                (false, true) => Repair::Timeout,
+                _ => Repair::None,
+            },
+        };
+        self.newly_lost = 0;
+        self.control.on_delivery(&delivery, &mut self.w);
+        self.check("on_delivery");
+    }
+
+    /// A twentieth of the window is found lost.
+    fn lose(&mut self) {
+        let flight = self.w.cwnd as u64;
+        for _ in 0..1 + flight / 20 {
+            self.lost += 1;
+            self.newly_lost += 1;
+            let lost = LostSegment {
+                now: self.now,
+                tx_in_flight: flight,
+                lost: self.newly_lost,
+                app_limited: false,
+                total_delivered: self.delivered,
+            };
+            self.control.on_lost(&lost, &mut self.w);
+        }
+        self.check("on_lost");
     }
 
     fn congestion(&mut self, cause: Cause) {
@@ -226,7 +301,7 @@ impl Sender {
         self.control.on_congestion(&event, &mut self.w);
         self.check("on_congestion");
         assert!(
-            self.w.ssthresh <= before.cwnd,
+            self.models || self.w.ssthresh <= before.cwnd,
             "{cause:?} at {} segments asks for {}",
             before.cwnd,
             self.w.ssthresh
@@ -235,8 +310,16 @@ impl Sender {
         self.w.ssthresh = self.w.ssthresh.max(LEAST_SSTHRESH);
         self.before = (cause != Cause::Mark).then_some(before);
         self.recovering = cause != Cause::Timeout;
-        if cause == Cause::Timeout {
+        self.after_timeout = cause == Cause::Timeout;
+        if self.after_timeout {
             self.w.cwnd = 1.0;
+        }
+        if self.models && cause != Cause::Mark {
+            self.lose();
+            if self.after_timeout {
+                self.control.on_timeout(self.now, &mut self.w);
+                self.check("on_timeout");
+            }
         }
     }
 
@@ -244,6 +327,8 @@ impl Sender {
         let Window { cwnd, ssthresh, .. } = self.w;
         assert!(cwnd.is_finite() && cwnd >= 1.0, "{after}: cwnd is {cwnd}");
         assert!(ssthresh > 0.0, "{after}: ssthresh is {ssthresh}");
+        let quantum = self.control.send_quantum();
+        assert!(quantum.is_finite() && quantum >= 1.0, "{after}: sends {quantum} segments at a time");
         if let Some(rate) = self.control.pacing_rate(&self.w, self.srtt) {
             assert!(rate.is_finite() && rate > 0.0, "{after}: paces at {rate} segments per second");
         }

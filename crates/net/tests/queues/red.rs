@@ -1,6 +1,6 @@
 use crate::source::{Bench, Given, PACKET, RATE_BPS, capable, data, parameters, poisson, s, setup, steady};
-use longfat_net::{DropReason, Element};
 use longfat_net::queue::Red;
+use longfat_net::{DropReason, Element};
 use longfat_units::Stream;
 use longfat_wire::SimPacket;
 

@@ -125,7 +125,90 @@ pub enum SendingTimes {
     RoundTripsAndLosses,
 }
 
+/// How far the repair of losses has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Nothing is being repaired.
+    None,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until what was outstanding then is acknowledged.
+    Timeout,
+}
+
+/// What a model-based algorithm learns when the connection opens.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// When the answer to the request arrived.
+    pub now: Time,
+    /// The round-trip time of the request, unless it is unknown.
+    pub rtt: Option<Interval>,
+    /// The seed of the algorithm's own random draws, which no other component shares.
+    pub seed: u64,
+}
+
+/// What one acknowledgement tells a model-based algorithm (draft-ietf-ccwg-bbr, sections "Per-ACK Rate Sample
+/// State" and "Transport Connection State"); data count in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// When it arrived.
+    pub now: Time,
+    /// The delivery rate, segments per second (RS.delivery_rate). `None` if the acknowledgement delivered nothing,
+    /// or in less time than the least round-trip time.
+    pub rate: Option<f64>,
+    /// Segments delivered since the newest segment that it delivered had left (RS.delivered); 0 if there is none.
+    pub delivered: u64,
+    /// What had been delivered when that segment left (RS.prior_delivered), if there is one.
+    pub prior_delivered: Option<u64>,
+    /// The application did not fill the window when that segment left (RS.is_app_limited).
+    pub app_limited: bool,
+    /// Segments in flight when that segment had left (RS.tx_in_flight).
+    pub tx_in_flight: u64,
+    /// Segments found lost since that segment left (RS.lost).
+    pub lost: u64,
+    /// The round-trip time of that segment, if it was sent once (RS.rtt).
+    pub rtt: Option<Interval>,
+    /// Segments that this acknowledgement is the first to report as received (RS.newly_acked).
+    pub newly_delivered: u64,
+    /// Segments that it showed to be lost (RS.newly_lost).
+    pub newly_lost: u64,
+    /// All segments delivered so far (C.delivered).
+    pub total_delivered: u64,
+    /// All segments found lost so far, each time that they were (C.lost).
+    pub total_lost: u64,
+    /// Segments in flight before it arrived.
+    pub prior_in_flight: u64,
+    /// Segments in flight now (C.inflight; RFC 6675 "pipe").
+    pub in_flight: u64,
+    /// The smoothed round-trip time (C.srtt).
+    pub srtt: Interval,
+    /// When pacing lets the next segment leave (C.next_send_time); it may have passed.
+    pub next_departure: Time,
+    /// The window, and not pacing, the application or the receiver, stopped the last transmission.
+    pub window_limited: bool,
+    /// How far the repair of losses has come, after this acknowledgement.
+    pub repair: Repair,
+}
+
+/// A segment that was found lost (draft-ietf-ccwg-bbr, HandleLostPacket); data count in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct LostSegment {
+    /// When it was found.
+    pub now: Time,
+    /// Segments in flight when it had left (P.tx_in_flight).
+    pub tx_in_flight: u64,
+    /// Segments found lost since it left, itself included (C.lost - P.lost).
+    pub lost: u64,
+    /// The application did not fill the window when it left (P.is_app_limited).
+    pub app_limited: bool,
+    /// All segments delivered so far (C.delivered).
+    pub total_delivered: u64,
+}
+
 /// A congestion control algorithm.
+///
+/// A model-based algorithm ([`CongestionControl::is_model_based`]) moves the window itself in every phase; the
+/// next paragraph holds for all others.
 ///
 /// The sender calls it; it never sees packets. `on_congestion` sets `w.ssthresh` to the window that the
 /// algorithm wants after the event. The sender's recovery (rate halving, PRR, NewReno...) then moves `cwnd`
@@ -198,6 +281,43 @@ pub trait CongestionControl {
     #[inline]
     fn pacing_rate(&self, _w: &Window, _srtt: Interval) -> Option<f64> {
         None
+    }
+
+    /// Whether the algorithm models the path from delivery rates and controls the window in every phase, as with
+    /// Linux's `cong_control`. The sender then calls the hooks below. Its own growth and reductions are left out:
+    /// only a timeout sets the window, to what is in flight and one segment more. `on_congestion` still
+    /// tells of each episode, before the acknowledgement's `on_delivery`, and may set ssthresh. Called once.
+    fn is_model_based(&self) -> bool {
+        false
+    }
+
+    /// Model-based: the connection is open.
+    fn on_open(&mut self, _opening: &Opening, _w: &mut Window) {}
+
+    /// Model-based: an acknowledgement arrived, in any phase; losses that it shows have been found.
+    fn on_delivery(&mut self, _delivery: &Delivery, _w: &mut Window) {}
+
+    /// Model-based: a segment was found lost. On an acknowledgement this comes before `on_delivery`.
+    fn on_lost(&mut self, _lost: &LostSegment, _w: &mut Window) {}
+
+    /// Model-based: the retransmission timer has expired, perhaps within an episode; `on_congestion` has been
+    /// called if that began one, and `on_lost` for what counts as lost now. The sender has set `w.cwnd` to what is in
+    /// flight and one segment more.
+    fn on_timeout(&mut self, _now: Time, _w: &mut Window) {}
+
+    /// Model-based: a segment is about to leave, nothing is in flight, and the application has been limiting.
+    fn on_restart(&mut self, _now: Time, _w: &mut Window) {}
+
+    /// Model-based: whether the algorithm itself keeps the path from being filled, so that samples count as
+    /// limited by the application. Called after `on_delivery`.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// The most segments that leave together when pacing lets one leave, at least 1.
+    #[inline]
+    fn send_quantum(&self) -> f64 {
+        1.0
     }
 
     /// The bytes that its explicit congestion header takes in every data packet; 0 for algorithms without

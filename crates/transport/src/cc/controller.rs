@@ -1,6 +1,8 @@
 //! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, MarkSample, SendingTimes, Window};
+use super::congestion_control::{
+    Ack, Congestion, CongestionControl, Delivery, LostSegment, MarkSample, Opening, SendingTimes, Window,
+};
 use super::row::Row;
 use crate::echoing::Mirror;
 use crate::feedback::Feedback;
@@ -122,6 +124,31 @@ impl CongestionControl for Controller {
     #[inline]
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         each!(self, c => c.pacing_rate(w, srtt))
+    }
+    fn is_model_based(&self) -> bool {
+        each!(self, c => c.is_model_based())
+    }
+    fn on_open(&mut self, opening: &Opening, w: &mut Window) {
+        each!(self, c => c.on_open(opening, w))
+    }
+    fn on_delivery(&mut self, delivery: &Delivery, w: &mut Window) {
+        each!(self, c => c.on_delivery(delivery, w))
+    }
+    fn on_lost(&mut self, lost: &LostSegment, w: &mut Window) {
+        each!(self, c => c.on_lost(lost, w))
+    }
+    fn on_timeout(&mut self, now: Time, w: &mut Window) {
+        each!(self, c => c.on_timeout(now, w))
+    }
+    fn on_restart(&mut self, now: Time, w: &mut Window) {
+        each!(self, c => c.on_restart(now, w))
+    }
+    fn holds_back(&self) -> bool {
+        each!(self, c => c.holds_back())
+    }
+    #[inline]
+    fn send_quantum(&self) -> f64 {
+        each!(self, c => c.send_quantum())
     }
     fn explicit_bytes(&self) -> u32 {
         each!(self, c => c.explicit_bytes())

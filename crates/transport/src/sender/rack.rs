@@ -20,6 +20,9 @@ impl Sender {
         if let Some(ages) = &mut self.ages {
             ages.sent(seq, now);
         }
+        if self.is_model_based() {
+            self.record_delivery(now, seq);
+        }
         if let Some(rack) = &mut self.rack {
             rack.order.sent(seq, now);
             if !again && self.may_probe() {
@@ -30,6 +33,11 @@ impl Sender {
 
     /// A block of an acknowledgement, before the scoreboard knows it.
     pub(super) fn hear_of(&mut self, now: Time, packet: &SimPacket, start: u64, end: u64) {
+        if let Some(deliveries) = &mut self.deliveries {
+            for (from, to) in self.board.unknown(start, end) {
+                deliveries.arrived(from, to);
+            }
+        }
         let stamp = self.echo(now, packet);
         if let Some(rack) = &mut self.rack {
             for (from, to) in self.board.unknown(start, end) {
@@ -202,7 +210,9 @@ impl Sender {
             // the probe has repaired the loss of the last segment
             self.note(now, Happened::Loss);
             self.congestion(now, Cause::Loss);
-            self.window.cwnd = self.window.ssthresh;
+            if !self.is_model_based() {
+                self.window.cwnd = self.window.ssthresh;
+            }
             self.recovery_point = self.next;
             self.note(now, Happened::Recovered);
             self.controller.on_recovered(now, &mut self.window);

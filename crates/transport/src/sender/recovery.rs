@@ -83,6 +83,9 @@ impl Sender {
 
     /// Moves the window after an acknowledgement in SACK recovery that delivered `newly` segments.
     pub(super) fn shrink(&mut self, newly: u64, safe: bool) {
+        if self.is_model_based() {
+            return;
+        }
         // segments that pacing holds back count as sent: a queue below TCP would hold them
         let held = self.send_at != Time::NEVER && self.config.recovery.halves_the_rate();
         let in_flight = if held { self.in_flight().max(self.window.cwnd as u64) } else { self.in_flight() };
@@ -163,7 +166,7 @@ impl Sender {
         self.patience = Time::NEVER;
         self.after_timeout = false;
         self.recovery_point = self.next;
-        self.must_send = true;
+        self.must_send = !self.is_model_based(); // its window decides
         self.forget_probe();
         self.find_late(now); // recovery needs no reordering window
         if !self.config.loss_detection.has_sack() {
@@ -191,6 +194,9 @@ impl Sender {
 
     /// Without SACK the window is reduced at once, with SACK if `recovery` says so.
     fn reduce_at_once(&mut self) {
+        if self.is_model_based() {
+            return;
+        }
         if !self.config.loss_detection.has_sack() || self.config.recovery == Recovery::Immediate {
             self.window.cwnd = self.window.ssthresh;
         }
@@ -219,6 +225,7 @@ impl Sender {
 
     fn finish_recovery(&mut self, now: Time) {
         match (self.phase, self.config.loss_detection) {
+            _ if self.is_model_based() => {}
             (Phase::Recovery | Phase::Reducing, how) if how.has_sack() => {
                 Episode::end(self.config.recovery, &mut self.window);
             }
@@ -263,6 +270,9 @@ impl Sender {
             Some(_) => self.restart_by_time(now),
             None => self.restart(),
         }
+        if self.is_model_based() {
+            self.tell_timeout(now);
+        }
         self.rto_at = self.rtt.deadline(now);
     }
 
@@ -300,7 +310,9 @@ impl Sender {
             self.board.forget_losses();
             self.forget_late();
             self.phase = Phase::Open;
-            self.window = before;
+            if !self.is_model_based() {
+                self.window = before;
+            }
             self.counters.undone += 1;
             self.note(now, Happened::Undone);
             self.controller.on_undo(&mut self.window);

@@ -80,6 +80,11 @@ impl<'a> Carrier<'a> {
                     abe: plan.abe,
                     feedback: plan.ecn.feedback().max(controller.feedback()),
                     quick_start,
+                    seed: if controller.is_model_based() {
+                        streams.stream("algorithm").below(u64::MAX)
+                    } else {
+                        0 // no other algorithm draws
+                    },
                 };
                 tcp(plan, sender, *controller)
             }
