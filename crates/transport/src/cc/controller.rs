@@ -73,6 +73,7 @@ controllers! {
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
     Dctcp(dctcp::Dctcp): ROW;
+    Prague(prague::Prague): ROW;
 }
 
 impl CongestionControl for Controller {

@@ -24,6 +24,7 @@ pub mod illinois;
 pub mod jetmax;
 pub mod ltcp;
 pub mod maxnet;
+pub mod prague;
 pub mod ptcp;
 pub mod rcp;
 pub mod stcp;
