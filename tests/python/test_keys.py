@@ -83,6 +83,7 @@ TRANSPORT: dict[str, Any] = {
     "initial_rto": "3 s",
     "timestamps": False,
     "ecn": True,
+    "abe": True,
     "quick_start": "1 Mbit/s",
 }
 CONNECTIONS: dict[str, Any] = {"name": "x", "rtt": "30 ms", "direction": "both", "stop": "0.5 s"}

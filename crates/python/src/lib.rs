@@ -9,6 +9,7 @@ use longfat_net::router::{self, Router};
 use longfat_sim::{
     EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Routes, RunError, Sample, Series, Simulation,
 };
+use longfat_transport::Feedback;
 use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
 use longfat_transport::udp::{self, Protocol};
 use longfat_units::{Entry, Interval, Rate, Stream};
@@ -222,11 +223,16 @@ fn row(entry: &Entry, more: serde_json::Value) -> serde_json::Value {
 }
 
 fn algorithm_row(a: &Algorithm) -> serde_json::Value {
-    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
+    let usual = a.instance(&[]);
+    let explicit_bytes = usual.as_ref().map_or(0, |c| c.explicit_bytes());
+    let abe = usual.as_ref().is_ok_and(|c| c.beta_ecn().is_some());
+    let scalable = usual.as_ref().is_ok_and(|c| c.feedback() != Feedback::Classic);
+    let ect1 = usual.as_ref().is_ok_and(|c| c.sends_ect1());
     let form = longfat_live::kernel_form(a.name).map(|form| form.name);
     let more = json!({"linux_module": a.linux_module, "kernel_form": form,
         "live": a.linux_module.is_some() || form.is_some(), "transport": "tcp", "random": false,
-        "protocol": a.protocol, "explicit": a.protocol.is_some(), "explicit_bytes": explicit_bytes});
+        "protocol": a.protocol, "explicit": a.protocol.is_some(), "explicit_bytes": explicit_bytes,
+        "abe": abe, "scalable": scalable, "ect1": ect1});
     row(a, more)
 }
 
@@ -237,7 +243,11 @@ fn row_over_udp(p: &Protocol) -> serde_json::Value {
 }
 
 fn queue_row(d: &Discipline) -> serde_json::Value {
-    row(d, json!({"linux_module": d.linux_module, "live": true, "ecn": d.ecn, "random": d.random}))
+    row(
+        d,
+        json!({"linux_module": d.linux_module, "live": true, "ecn": d.ecn,
+        "l4s": d.knows_l4s(), "random": d.random}),
+    )
 }
 
 fn router_row(r: &Router) -> serde_json::Value {

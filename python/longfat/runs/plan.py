@@ -138,6 +138,7 @@ NEWER_KEYS = {
     "rto_tick": "rto_tick_s",
     "initial_rto": "initial_rto_s",
     "loss_detection": "loss_detection",
+    "abe": "abe",
     "max_burst": "max_burst",
     "cwnd_moderation": "cwnd_moderation",
     "ssthresh_cache": "ssthresh_cache",

@@ -18,7 +18,7 @@ mod traffic;
 pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
-pub use connection::{CheckedConnection, ConnectionPlan, SlowStart, Transport};
+pub use connection::{CheckedConnection, ConnectionPlan, EcnPlan, EcnWord, SlowStart, Transport};
 pub use distribution::{DistributionPlan, Drawn};
 pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, ReorderPlan};
 pub use error::PlanError;

@@ -1,6 +1,7 @@
 //! The trait of congestion controls: what they learn, and what they may change.
 
 use crate::echoing::Mirror;
+use crate::feedback::Feedback;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 
@@ -35,6 +36,23 @@ pub struct Ack {
     pub next_segment: u64,
     /// The first segment not yet acknowledged.
     pub unacknowledged: u64,
+}
+
+/// What one acknowledgement tells of marks, of a flow with more [`Feedback`] than the classic one.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkSample {
+    /// When it arrived.
+    pub now: Time,
+    /// Segments that it is the first to report as received (cumulative and SACK).
+    pub delivered: u64,
+    /// Segments that it is the first to report as marked. With counters this may be more than it delivers.
+    pub marked: u64,
+    /// The next new segment to be sent (segments since the connection began).
+    pub next_segment: u64,
+    /// The first segment not yet acknowledged.
+    pub unacknowledged: u64,
+    /// The smoothed round-trip time (RFC 6298); it includes the sample of this acknowledgement.
+    pub srtt: Interval,
 }
 
 /// Why a window has to shrink.
@@ -218,6 +236,27 @@ pub trait CongestionControl {
     fn wants_samples(&self) -> bool {
         false
     }
+
+    /// Which feedback about marks the algorithm needs. With any but the classic one, its flows negotiate ECN whether
+    /// the scenario says so or not. Called once.
+    fn feedback(&self) -> Feedback {
+        Feedback::Classic
+    }
+
+    /// The part of the window that a mark leaves with `abe = true` (RFC 8511); `None` if RFC 8511 has no factor for it.
+    fn beta_ecn(&self) -> Option<f64> {
+        None
+    }
+
+    /// Whether its data carry ECT(1), because its response to marks is the scalable one of L4S (RFC 9331, section 4.3).
+    /// Called once.
+    fn sends_ect1(&self) -> bool {
+        false
+    }
+
+    /// Called for every acknowledgement if `feedback` is not the classic one, also in recovery, before losses are
+    /// looked for and before `on_congestion` and `on_ack`. Algorithms without a response of their own leave `w` alone.
+    fn on_marks(&mut self, _sample: &MarkSample, _w: &mut Window) {}
 
     /// The purpose for which the algorithm needs sending times. Called once.
     fn sending_times(&self) -> SendingTimes {

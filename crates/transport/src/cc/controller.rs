@@ -1,10 +1,11 @@
 //! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
 use super::congestion_control::{
-    Ack, Congestion, CongestionControl, Delivery, LostSegment, Opening, SendingTimes, Window,
+    Ack, Congestion, CongestionControl, Delivery, LostSegment, MarkSample, Opening, SendingTimes, Window,
 };
 use super::row::Row;
 use crate::echoing::Mirror;
+use crate::feedback::Feedback;
 use longfat_units::{Interval, Time, registry};
 use longfat_wire::Explicit;
 
@@ -72,6 +73,8 @@ controllers! {
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
     Bbr(bbr::Bbr): ROW;
+    Dctcp(dctcp::Dctcp): ROW;
+    Prague(prague::Prague): ROW;
 }
 
 impl CongestionControl for Controller {
@@ -92,6 +95,18 @@ impl CongestionControl for Controller {
     #[inline]
     fn wants_samples(&self) -> bool {
         each!(self, c => c.wants_samples())
+    }
+    fn feedback(&self) -> Feedback {
+        each!(self, c => c.feedback())
+    }
+    fn beta_ecn(&self) -> Option<f64> {
+        each!(self, c => c.beta_ecn())
+    }
+    fn sends_ect1(&self) -> bool {
+        each!(self, c => c.sends_ect1())
+    }
+    fn on_marks(&mut self, sample: &MarkSample, w: &mut Window) {
+        each!(self, c => c.on_marks(sample, w))
     }
     fn sending_times(&self) -> SendingTimes {
         each!(self, c => c.sending_times())

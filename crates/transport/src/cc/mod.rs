@@ -16,6 +16,7 @@ pub mod bbr;
 pub mod bic;
 pub mod ctcp;
 pub mod cubic;
+pub mod dctcp;
 pub mod erica;
 pub mod fast;
 pub mod hstcp;
@@ -25,6 +26,7 @@ pub mod illinois;
 pub mod jetmax;
 pub mod ltcp;
 pub mod maxnet;
+pub mod prague;
 pub mod ptcp;
 pub mod rcp;
 pub mod stcp;
@@ -39,8 +41,8 @@ pub mod xcp_r;
 pub mod yeah;
 
 pub use congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, LEAST_SSTHRESH, LostSegment, Opening, Repair,
-    SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, LEAST_SSTHRESH, LostSegment, MarkSample, Opening,
+    Repair, SendingTimes, Window,
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
