@@ -11,8 +11,8 @@
 //! | `background/NAME/SESSION` | what the source draws: `gaps`, `sizes`, `bodies`, `files`, `offs`, `start` |
 //! | `background/NAME/SESSION/NUMBER` | what every connection draws |
 //!
-//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, and `loss/LINK/KIND` for each loss process on
-//! its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
+//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, `algorithm`, and `loss/LINK/KIND` for each loss
+//! process on its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
 //! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it. Names are
 //! unique among links, among flows and among backgrounds, so no two components share any stream.
 
@@ -76,8 +76,10 @@ mod tests {
         let clock = Streams::of_clock(1, "a").stream("phase");
         let mut streams = vec![link.stream("queue"), link.stream("router"), flow.stream("start"), clock];
         for connection in [&flow, &first, &second] {
-            streams
-                .extend(["rtt", "tick", "jitter", "udp", "quick-start"].map(|what| connection.stream(what)));
+            streams.extend(
+                ["rtt", "tick", "jitter", "udp", "quick-start", "algorithm"]
+                    .map(|what| connection.stream(what)),
+            );
             streams.extend([Kind::Data, Kind::Ack].map(|kind| connection.loss(0, kind)));
             streams.push(connection.loss(1, Kind::Data));
         }

@@ -114,6 +114,15 @@ pub enum SendingTimes {
 /// there, or to one segment on a timeout, and applies the floors: two segments for ssthresh, one for cwnd.
 /// During `on_congestion`, `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
+    /// Whether the algorithm draws random numbers. Called once.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    /// The seed of the algorithm's own random draws, which no other component shares. Called once, before
+    /// `on_start`, if `draws` returns true.
+    fn on_seed(&mut self, _seed: u64) {}
+
     /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
     fn on_start(&mut self, _mss_bytes: u32) {}
 

@@ -72,6 +72,12 @@ controllers! {
 }
 
 impl CongestionControl for Controller {
+    fn draws(&self) -> bool {
+        each!(self, c => c.draws())
+    }
+    fn on_seed(&mut self, seed: u64) {
+        each!(self, c => c.on_seed(seed))
+    }
     fn on_start(&mut self, mss_bytes: u32) {
         each!(self, c => c.on_start(mss_bytes))
     }

@@ -44,7 +44,10 @@ impl<'a> Carrier<'a> {
         clock: &HostClock,
     ) -> (AnySender, AnyReceiver) {
         match self {
-            Carrier::Tcp(controller, loss_detection) => {
+            Carrier::Tcp(mut controller, loss_detection) => {
+                if controller.draws() {
+                    controller.on_seed(streams.stream("algorithm").below(u64::MAX));
+                }
                 let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
                 let sender = SenderConfig {
                     flow: id,
