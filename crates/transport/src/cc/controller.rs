@@ -69,6 +69,7 @@ controllers! {
     MaxNet(maxnet::MaxNet): ROW;
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
+    Hybla(hybla::Hybla): ROW;
 }
 
 impl CongestionControl for Controller {

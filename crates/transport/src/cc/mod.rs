@@ -19,6 +19,7 @@ pub mod fast;
 pub mod hstcp;
 pub mod hstcp_lp;
 pub mod htcp;
+pub mod hybla;
 pub mod illinois;
 pub mod jetmax;
 pub mod ltcp;
