@@ -70,6 +70,7 @@ controllers! {
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
     Hybla(hybla::Hybla): ROW;
+    Veno(veno::Veno): ROW;
 }
 
 impl CongestionControl for Controller {

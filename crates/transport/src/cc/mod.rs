@@ -32,6 +32,7 @@ mod testing;
 pub mod tri_s;
 pub mod vcp;
 pub mod vegas;
+pub mod veno;
 pub mod westwood;
 pub mod xcp;
 pub mod xcp_r;
