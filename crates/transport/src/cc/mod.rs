@@ -6,6 +6,7 @@
 mod congestion_control;
 mod controller;
 mod guided;
+mod low_priority;
 mod round;
 mod row;
 
