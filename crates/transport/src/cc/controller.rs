@@ -71,6 +71,7 @@ controllers! {
     TriS(tri_s::TriS): ROW;
     Hybla(hybla::Hybla): ROW;
     Veno(veno::Veno): ROW;
+    Lp(lp::Lp): ROW;
 }
 
 impl CongestionControl for Controller {

@@ -23,6 +23,7 @@ pub mod htcp;
 pub mod hybla;
 pub mod illinois;
 pub mod jetmax;
+pub mod lp;
 pub mod ltcp;
 pub mod maxnet;
 pub mod ptcp;
