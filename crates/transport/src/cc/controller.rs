@@ -72,6 +72,7 @@ controllers! {
     Hybla(hybla::Hybla): ROW;
     Veno(veno::Veno): ROW;
     Lp(lp::Lp): ROW;
+    Cdg(cdg::Cdg): ROW;
 }
 
 impl CongestionControl for Controller {

@@ -13,6 +13,7 @@ mod row;
 pub mod africa;
 pub mod aimd;
 pub mod bic;
+pub mod cdg;
 pub mod ctcp;
 pub mod cubic;
 pub mod erica;
