@@ -73,6 +73,7 @@ controllers! {
     Veno(veno::Veno): ROW;
     Lp(lp::Lp): ROW;
     Cdg(cdg::Cdg): ROW;
+    Nv(nv::Nv): ROW;
 }
 
 impl CongestionControl for Controller {

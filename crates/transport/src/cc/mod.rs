@@ -27,6 +27,7 @@ pub mod jetmax;
 pub mod lp;
 pub mod ltcp;
 pub mod maxnet;
+pub mod nv;
 pub mod ptcp;
 pub mod rcp;
 pub mod stcp;
