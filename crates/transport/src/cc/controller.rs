@@ -74,6 +74,7 @@ controllers! {
     Lp(lp::Lp): ROW;
     Cdg(cdg::Cdg): ROW;
     Nv(nv::Nv): ROW;
+    Ledbat(ledbat::Ledbat): ROW;
 }
 
 impl CongestionControl for Controller {

@@ -24,6 +24,7 @@ pub mod htcp;
 pub mod hybla;
 pub mod illinois;
 pub mod jetmax;
+pub mod ledbat;
 pub mod lp;
 pub mod ltcp;
 pub mod maxnet;
