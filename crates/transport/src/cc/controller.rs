@@ -75,6 +75,7 @@ controllers! {
     Cdg(cdg::Cdg): ROW;
     Nv(nv::Nv): ROW;
     Ledbat(ledbat::Ledbat): ROW;
+    LedbatPlusPlus(ledbat_plus_plus::LedbatPlusPlus): ROW;
 }
 
 impl CongestionControl for Controller {

@@ -25,6 +25,7 @@ pub mod hybla;
 pub mod illinois;
 pub mod jetmax;
 pub mod ledbat;
+pub mod ledbat_plus_plus;
 pub mod lp;
 pub mod ltcp;
 pub mod maxnet;
