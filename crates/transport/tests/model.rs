@@ -104,6 +104,7 @@ struct Sender {
 
 impl Sender {
     fn new(mut control: Controller, path: &Path) -> Self {
+        control.on_seed(path.base_rtt_ms);
         control.on_start(1448);
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.timer_period().map(|period| Time::ZERO + period);
@@ -112,7 +113,7 @@ impl Sender {
         if models {
             // a request that was sent twice gives no round-trip time
             let rtt = (path.base_rtt_ms % 5 != 0).then_some(base_rtt);
-            control.on_open(&Opening { now: Time::ZERO + base_rtt, rtt, seed: path.base_rtt_ms }, &mut w);
+            control.on_open(&Opening { now: Time::ZERO + base_rtt, rtt }, &mut w);
             control.on_restart(Time::ZERO + base_rtt, &mut w);
         }
         Sender {

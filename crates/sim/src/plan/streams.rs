@@ -12,8 +12,8 @@
 //! | `background/NAME/SESSION` | what the source draws: `gaps`, `sizes`, `bodies`, `files`, `offs`, `start` |
 //! | `background/NAME/SESSION/NUMBER` | what every connection draws |
 //!
-//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, `algorithm` (the seed of an algorithm that
-//! draws itself), and `loss/LINK/KIND` for each loss process on its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
+//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, `algorithm`, and `loss/LINK/KIND` for each loss
+//! process on its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
 //! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it. Names are
 //! unique among links, among flows and among backgrounds, so no two components share any stream.
 

@@ -419,12 +419,19 @@ impl CongestionControl for Bbr {
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn on_seed(&mut self, seed: u64) {
+        self.random = Some(Stream::new(seed, "cycle"));
+    }
+
     fn is_model_based(&self) -> bool {
         true
     }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
-        self.random = Some(Stream::new(opening.seed, "cycle"));
         self.min_rtt = opening.rtt.unwrap_or(Interval::MAX);
         self.min_rtt_at = opening.now;
         self.delivered_at = opening.now;

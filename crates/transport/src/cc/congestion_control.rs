@@ -143,8 +143,6 @@ pub struct Opening {
     pub now: Time,
     /// The round-trip time of the request, unless it is unknown.
     pub rtt: Option<Interval>,
-    /// The seed of the algorithm's own random draws, which no other component shares.
-    pub seed: u64,
 }
 
 /// What one acknowledgement tells a model-based algorithm (draft-ietf-ccwg-bbr, sections "Per-ACK Rate Sample
@@ -215,6 +213,15 @@ pub struct LostSegment {
 /// there, or to one segment on a timeout, and applies the floors: two segments for ssthresh, one for cwnd.
 /// During `on_congestion`, `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
+    /// Whether the algorithm draws random numbers. Called once.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    /// The seed of the algorithm's own random draws, which no other component shares. Called once, before
+    /// `on_start`, if `draws` returns true.
+    fn on_seed(&mut self, _seed: u64) {}
+
     /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
     fn on_start(&mut self, _mss_bytes: u32) {}
 

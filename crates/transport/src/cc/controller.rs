@@ -75,9 +75,22 @@ controllers! {
     Bbr(bbr::Bbr): ROW;
     Dctcp(dctcp::Dctcp): ROW;
     Prague(prague::Prague): ROW;
+    Hybla(hybla::Hybla): ROW;
+    Veno(veno::Veno): ROW;
+    Lp(lp::Lp): ROW;
+    Cdg(cdg::Cdg): ROW;
+    Nv(nv::Nv): ROW;
+    Ledbat(ledbat::Ledbat): ROW;
+    LedbatPlusPlus(ledbat_plus_plus::LedbatPlusPlus): ROW;
 }
 
 impl CongestionControl for Controller {
+    fn draws(&self) -> bool {
+        each!(self, c => c.draws())
+    }
+    fn on_seed(&mut self, seed: u64) {
+        each!(self, c => c.on_seed(seed))
+    }
     fn on_start(&mut self, mss_bytes: u32) {
         each!(self, c => c.on_start(mss_bytes))
     }

@@ -98,6 +98,4 @@ pub struct SenderConfig {
     pub abe: bool,
     /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
     pub quick_start: Option<QuickStartRequest>,
-    /// The seed of a model-based algorithm's own random draws.
-    pub seed: u64,
 }

@@ -19,7 +19,7 @@ impl Sender {
         if let Some(rtt) = rtt {
             deliveries.include(rtt);
         }
-        let opening = Opening { now, rtt, seed: self.config.seed };
+        let opening = Opening { now, rtt };
         self.controller.on_open(&opening, &mut self.window);
         self.check("on_open", now);
     }

@@ -55,7 +55,6 @@ pub fn config() -> SenderConfig {
         abe: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
-        seed: 0,
     }
 }
 

@@ -46,7 +46,10 @@ impl<'a> Carrier<'a> {
         clock: &HostClock,
     ) -> (AnySender, AnyReceiver) {
         match self {
-            Carrier::Tcp(controller, loss_detection) => {
+            Carrier::Tcp(mut controller, loss_detection) => {
+                if controller.draws() {
+                    controller.on_seed(streams.stream("algorithm").below(u64::MAX));
+                }
                 let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
                 let ect1 = plan.ecn.is_l4s() || controller.sends_ect1();
                 let sender = SenderConfig {
@@ -80,11 +83,6 @@ impl<'a> Carrier<'a> {
                     abe: plan.abe,
                     feedback: plan.ecn.feedback().max(controller.feedback()),
                     quick_start,
-                    seed: if controller.is_model_based() {
-                        streams.stream("algorithm").below(u64::MAX)
-                    } else {
-                        0 // no other algorithm draws
-                    },
                 };
                 tcp(plan, sender, *controller)
             }
