@@ -1,6 +1,6 @@
 //! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, SendingTimes, Window};
 use super::row::Row;
 use crate::echoing::Mirror;
 use longfat_units::{Interval, Time, registry};
@@ -130,7 +130,7 @@ impl CongestionControl for Controller {
     fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
         each!(self, c => c.mirror(packet_bytes))
     }
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         each!(self, c => c.internals(out))
     }
     fn take_failure(&mut self) -> Option<String> {

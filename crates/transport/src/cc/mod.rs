@@ -37,7 +37,7 @@ pub mod xcp_r;
 pub mod yeah;
 
 pub use congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, SendingTimes, Window,
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
