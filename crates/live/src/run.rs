@@ -150,6 +150,7 @@ pub fn run(
         summary,
         flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
         links: series,
+        internals: Vec::new(),
         transfers,
         events: hosts.events,
         events_handled: packets,

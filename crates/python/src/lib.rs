@@ -68,11 +68,14 @@ fn simulate<'py>(
     let plan = plan.map_err(refuse)?;
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
+    let mut reads_rtt = Vec::new();
     let mut make = |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
         match make.call0() {
             Ok(made) => {
-                let user = algorithm::UserAlgorithm::new(made.unbind(), interrupt.clone());
+                let reads = algorithm::Reads::default();
+                let user = algorithm::UserAlgorithm::new(made.unbind(), interrupt.clone(), reads.clone());
+                reads_rtt.push((flow.to_owned(), reads));
                 Some(Controller::Custom(Box::new(user)))
             }
             Err(error) => {
@@ -94,7 +97,12 @@ fn simulate<'py>(
     let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
     match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
-        (None, outcome) => to_dict(py, &outcome.map_err(raise)?),
+        (None, outcome) => {
+            let result = to_dict(py, &outcome.map_err(raise)?)?;
+            let readers = reads_rtt.into_iter().filter(|(_, reads)| reads.any()).map(|(flow, _)| flow);
+            result.set_item("reads_rtt", readers.collect::<Vec<_>>())?;
+            Ok(result)
+        }
     }
 }
 
@@ -162,6 +170,11 @@ fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDic
     result.set_item("summary", summary.to_string())?;
     result.set_item("flows", named(py, &outcome.flows)?)?;
     result.set_item("links", named(py, &outcome.links)?)?;
+    let internals = PyDict::new(py);
+    for (flow, quantities) in &outcome.internals {
+        internals.set_item(flow, named(py, quantities)?)?;
+    }
+    result.set_item("internals", internals)?;
     result.set_item("transfers", columns(py, &outcome.transfers)?)?;
     let row = |e: &EventRow| (e.time_s, e.flow.clone(), e.what, e.cwnd);
     let events = PyList::empty(py);

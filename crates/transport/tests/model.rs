@@ -4,8 +4,8 @@
 
 use longfat_transport::Mirror;
 use longfat_transport::cc::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Delivery, Kind, LEAST_SSTHRESH,
-    LostSegment, Opening, Repair, Value, Window, algorithms,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Delivery, Internals, Kind,
+    LEAST_SSTHRESH, LostSegment, Opening, Repair, Value, Window, algorithms,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Load, MaxNet};
@@ -333,7 +333,7 @@ impl Sender {
         if let Some(rate) = self.control.pacing_rate(&self.w, self.srtt) {
             assert!(rate.is_finite() && rate > 0.0, "{after}: paces at {rate} segments per second");
         }
-        let mut internals = Vec::new();
+        let mut internals = Internals::default();
         self.control.internals(&mut internals);
         assert!(internals.iter().all(|(_, x)| !x.is_nan()), "{after}: {internals:?}");
     }

@@ -46,7 +46,8 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
         "links": [_link(link) for link in full.links],
         "flows": list(_flows(full.flows)),
         "background": [_background(part) for part in full.background],
-        "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue},
+        "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue}
+        | ({"internals": True} if full.sample.internals else {}),
         "events": full.sample.events,
         "fast": fast,
     }

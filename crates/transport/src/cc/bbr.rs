@@ -41,7 +41,7 @@ mod aggregation;
 mod policer;
 
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, LostSegment, Opening, Repair, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Repair, Window,
 };
 use super::row::{LossDetection, Row};
 use super::windowed::WindowedMax;
@@ -505,7 +505,7 @@ impl CongestionControl for Bbr {
         quantum(self.pacing_rate, self.mss_bytes)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("bw_pps", self.bw()));
         out.push(("min_rtt_s", if self.min_rtt == Interval::MAX { 0.0 } else { self.min_rtt.as_secs_f64() }));
         out.push(("pacing_gain", self.pacing_gain));

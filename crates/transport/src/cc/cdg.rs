@@ -25,7 +25,7 @@
 //! | slow-start ends (`linux`) | 9/8 | of the least round-trip time, after 8 samples | Linux tcp_cdg | not in `paper` |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
 use super::round::Round;
 use super::row::{LossDetection, Row};
 use longfat_units::math::exp;
@@ -475,7 +475,7 @@ impl CongestionControl for Cdg {
         }
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         if !self.gradients.is_empty() {
             let mean = self.means();
             out.push(("g_min_us", mean.least));

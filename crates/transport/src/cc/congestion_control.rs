@@ -4,6 +4,7 @@ use crate::echoing::Mirror;
 use crate::feedback::Feedback;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
+use std::borrow::Cow;
 
 /// The least window a loss leaves (RFC 5681, equation 4): two segments.
 pub const LEAST_SSTHRESH: f64 = 2.0;
@@ -109,6 +110,46 @@ impl Window {
             acked / (self.cwnd / (0.5 * self.max_ssthresh)).floor()
         };
         self.cwnd = (self.cwnd + step).min(self.ssthresh);
+    }
+}
+
+/// Quantities of an algorithm with their names, e.g. FAST's `alpha`. Names end in their unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Internals(Vec<(Cow<'static, str>, f64)>);
+
+impl Internals {
+    /// Adds a quantity.
+    pub fn push(&mut self, (name, value): (&'static str, f64)) {
+        self.0.push((Cow::Borrowed(name), value));
+    }
+
+    /// Sets a quantity, which is added if there is none of this name.
+    pub fn record(&mut self, name: &str, value: f64) {
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => self.0.push((Cow::Owned(name.to_owned()), value)),
+        }
+    }
+
+    /// The quantities, in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Extend<(&'static str, f64)> for Internals {
+    fn extend<T: IntoIterator<Item = (&'static str, f64)>>(&mut self, more: T) {
+        more.into_iter().for_each(|quantity| self.push(quantity));
     }
 }
 
@@ -364,8 +405,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// Named internals for the event log and teaching plots, e.g. `("alpha", 0.3)`.
-    fn internals(&self, _out: &mut Vec<(&'static str, f64)>) {}
+    /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots.
+    fn internals(&self, _out: &mut Internals) {}
 
     /// Returns once why a user's own algorithm failed; native algorithms cannot fail.
     fn take_failure(&mut self) -> Option<String> {

@@ -1,7 +1,8 @@
 //! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
 use super::congestion_control::{
-    Ack, Congestion, CongestionControl, Delivery, LostSegment, MarkSample, Opening, SendingTimes, Window,
+    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, MarkSample, Opening, SendingTimes,
+    Window,
 };
 use super::row::Row;
 use crate::echoing::Mirror;
@@ -186,7 +187,7 @@ impl CongestionControl for Controller {
     fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
         each!(self, c => c.mirror(packet_bytes))
     }
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         each!(self, c => c.internals(out))
     }
     fn take_failure(&mut self) -> Option<String> {

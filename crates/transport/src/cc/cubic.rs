@@ -27,7 +27,7 @@ mod curve;
 mod hystart;
 mod linux;
 
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use curve::{Curve, Text};
 use hystart::HyStart;
@@ -168,7 +168,7 @@ impl CongestionControl for Cubic {
         Some(BETA_ECN)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         let (w_max, k_s) = match &self.rule {
             Rule::Curve(curve) => (curve.w_max(), curve.k_s()),
             Rule::Linux(linux) => (linux.last_max(), linux.k_s()),

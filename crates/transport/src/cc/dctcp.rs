@@ -18,7 +18,7 @@
 //! | alpha in `linux` | 1/1024 | | Linux, DCTCP_MAX_ALPHA | below 16/1024 it falls to 0 at once, min_not_zero |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, MarkSample, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, MarkSample, Window};
 use super::row::{LossDetection, Row};
 use crate::feedback::Feedback;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -162,7 +162,7 @@ impl CongestionControl for Dctcp {
         }
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         let alpha = match self.alpha {
             Alpha::Rfc { value, .. } => value,
             Alpha::Linux(alpha) => alpha as f64 / LINUX_MOST as f64,
@@ -194,9 +194,9 @@ mod tests {
                 };
                 c.on_marks(&sample, &mut window(20.0, 2.0));
             }
-            let mut internals = Vec::new();
+            let mut internals = Internals::default();
             c.internals(&mut internals);
-            alphas.push(internals[0].1);
+            alphas.extend(internals.iter().map(|(_, alpha)| alpha));
         }
         alphas
     }

@@ -26,7 +26,7 @@ mod response;
 mod table;
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
@@ -159,7 +159,7 @@ impl CongestionControl for Hstcp {
         w.ssthresh = (1.0 - self.band.decrease) * w.cwnd;
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.extend([("increase", self.band.increase), ("decrease", self.band.decrease)]);
     }
 }

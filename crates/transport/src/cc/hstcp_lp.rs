@@ -2,7 +2,7 @@
 //! with the early congestion indication of TCP-LP (see `low_priority`), so that it uses only the capacity that
 //! others leave. The constants of both are in their files.
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::hstcp::Hstcp;
 use super::low_priority::{LowPriority, PARAMETERS};
 use super::row::{LossDetection, Row};
@@ -62,7 +62,7 @@ impl CongestionControl for HstcpLp {
         true
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         self.priority.internals(out);
     }
 }

@@ -20,7 +20,7 @@
 //! | greatest window (`linux`) | 65 535 | segments | Linux tcp_hybla | not in `paper` |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -196,7 +196,7 @@ impl CongestionControl for Hybla {
         self.suspended = false;
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         let rho = if self.linux { self.whole.rho as f64 / LINUX_RHO_SCALE as f64 } else { self.rho };
         out.push(("rho", rho));
     }
@@ -262,9 +262,9 @@ mod tests {
             let mut w = window(100.0, 2.0);
             c.on_ack(&ack(1.0), &mut w);
             c.on_ack(&ack_at(Time::ZERO, 1.0, Interval::from_millis(300)), &mut w);
-            let mut seen = Vec::new();
+            let mut seen = Internals::default();
             c.internals(&mut seen);
-            assert_eq!(seen, [("rho", 4.0)], "{variant}");
+            assert_eq!(seen.iter().collect::<Vec<_>>(), [("rho", 4.0)], "{variant}");
         }
     }
 

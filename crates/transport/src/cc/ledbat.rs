@@ -21,7 +21,7 @@
 //! | `current_filter` (CURRENT_FILTER) | 4 | samples | ns-3 tcp-ledbat; the RFC leaves the filter open | the least of them, as the RFC suggests |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -178,7 +178,7 @@ impl CongestionControl for Ledbat {
         true
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         if let (Some(base), Some(queueing)) = (self.delays.base(), self.delays.queueing()) {
             out.push(("base_delay_s", base.as_secs_f64()));
             out.push(("queueing_delay_s", queueing.as_secs_f64()));

@@ -26,7 +26,7 @@
 //! | `base_history`, `current_filter` | 10, 4 | minutes, samples | as LEDBAT | none |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, SendingTimes, Window};
 use super::ledbat::{BASE_HISTORY, CURRENT_FILTER, Delays, LEAST_CWND};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
@@ -196,7 +196,7 @@ impl CongestionControl for LedbatPlusPlus {
         SendingTimes::RoundTrips
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         if let Some(base) = self.delays.base() {
             out.push(("base_delay_s", base.as_secs_f64()));
             out.push(("gain", gain(self.target, base)));

@@ -20,7 +20,7 @@
 //! | pause after a reaction | one round trip | | TCP-LP, from memory: at most one reaction a round trip | the restart of d is chosen here |
 //! | active | after the first loss | | TCP-LP, from memory: d_max is not known before | Linux: from the start |
 
-use super::congestion_control::{Ack, LEAST_SSTHRESH, Window};
+use super::congestion_control::{Ack, Internals, LEAST_SSTHRESH, Window};
 use longfat_units::Time;
 use longfat_units::parameters::{Parameter, Parameters};
 
@@ -151,7 +151,7 @@ impl LowPriority {
     }
 
     /// See [`super::CongestionControl::internals`].
-    pub fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    pub fn internals(&self, out: &mut Internals) {
         if let Some(d) = self.delay {
             out.push(("smoothed_delay_s", d.smoothed * 1e-9));
             out.push(("threshold_delay_s", (d.least + self.threshold * (d.greatest - d.least)) * 1e-9));

@@ -13,7 +13,7 @@
 //! does depends on the random offset of the receiver's timestamps.
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::low_priority::{LowPriority, PARAMETERS};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
@@ -75,7 +75,7 @@ impl CongestionControl for Lp {
         true
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         self.priority.internals(out);
     }
 }

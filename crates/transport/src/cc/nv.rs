@@ -31,7 +31,7 @@
 //! | window that one sample is too few for | 4, growing by 2 to 81 | segments | Linux tcp_nv | none |
 
 use super::aimd::standard_increase;
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time};
@@ -306,7 +306,7 @@ impl CongestionControl for Nv {
         self.begin();
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         if self.min_rtt_s.is_finite() {
             out.push(("min_rtt_s", self.min_rtt_s));
             out.push(("wanted_window", self.max_rate * self.min_rtt_s + self.pad));

@@ -31,7 +31,7 @@
 //! out; below two segments the window acts by pacing alone. The draft's own text was not at hand.
 
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, MarkSample, Opening, Repair, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, Internals, MarkSample, Opening, Repair, Window,
 };
 use super::row::{LossDetection, Row};
 use crate::feedback::Feedback;
@@ -277,7 +277,7 @@ impl CongestionControl for Prague {
         (rate * LONGEST_BURST_S).max(1.0)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.extend([("alpha", self.alpha), ("window", self.fraction)]);
     }
 }

@@ -21,7 +21,7 @@
 //! | least samples (`linux`) | 3 | | Linux tcp_veno | not in `paper` |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -232,7 +232,7 @@ impl CongestionControl for Veno {
         self.resume();
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("short_queue", f64::from(u8::from(self.short))));
         if self.base_rtt < Interval::MAX {
             out.push(("base_rtt_s", self.base_rtt.as_secs_f64()));
