@@ -7,6 +7,7 @@ mod fifo;
 mod limit;
 mod list;
 mod row;
+mod turns;
 
 mod blue;
 mod choke;
