@@ -302,6 +302,9 @@ impl<P: Packet> Element<P> for DualPi2<P> {
             if let Some(packet) = self.judge(side, span, packet, out) {
                 self.credit += change;
                 out.waited(span);
+                if side == Side::Low {
+                    out.waited_low(span);
+                }
                 return Some(packet);
             }
         }

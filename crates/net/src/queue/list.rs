@@ -44,6 +44,8 @@ disciplines! {
     fq_codel::FqCoDel;
     pie::Pie;
     dualpi2::DualPi2;
+    fq_pie::FqPie;
+    sfq::Sfq;
 }
 
 impl Discipline {

@@ -7,6 +7,7 @@ mod fifo;
 mod limit;
 mod list;
 mod row;
+mod turns;
 
 mod blue;
 mod choke;
@@ -14,8 +15,10 @@ mod codel;
 mod droptail;
 mod dualpi2;
 mod fq_codel;
+mod fq_pie;
 mod pie;
 mod red;
+mod sfq;
 mod sred;
 
 pub use droptail::SOJOURN;

@@ -47,6 +47,7 @@ fn a_packet_of_l4s_beside_a_classic_flood_waits_for_a_packet_or_two() {
         .map(|(_, w)| w.as_secs_f64())
         .fold(0.0, f64::max);
     assert!(longest < 0.0021, "{longest}");
+    assert_eq!(bench.tally.low_waits.len(), bench.tally.sent_of(1), "these waits are told apart");
     assert!(mean_wait_s(&bench, 0) > 0.01);
     assert_eq!(bench.tally.dropped_of(1), 0);
 }

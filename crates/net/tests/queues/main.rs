@@ -10,10 +10,12 @@ mod codel;
 mod driver;
 mod dualpi2;
 mod fq_codel;
+mod fq_pie;
 mod pie;
 mod red;
 #[path = "../../../units/tests/registry/mod.rs"]
 mod registry;
 mod rows;
+mod sfq;
 mod source;
 mod sred;

@@ -70,6 +70,8 @@ struct Elements<P> {
     occupancy: Occupancy,
     /// How long packets waited, if that is measured.
     sojourn: Option<Sojourn>,
+    /// How long packets waited in a low-latency queue, once there was one.
+    low_latency: Option<Sojourn>,
 }
 
 /// Service at ticks.
@@ -94,6 +96,7 @@ struct Actions<P> {
     drops: Reasons,
     marks: Reasons,
     waited: Option<Interval>,
+    waited_low: Option<Interval>,
     timer: Option<Time>,
     forwarded: Vec<P>,
     originated: Vec<(P, Address)>,
@@ -106,6 +109,7 @@ impl<P> Default for Actions<P> {
             drops: Reasons::default(),
             marks: Reasons::default(),
             waited: None,
+            waited_low: None,
             timer: None,
             forwarded: Vec::new(),
             originated: Vec::new(),
@@ -126,6 +130,9 @@ impl<P> Sink<P> for Actions<P> {
     }
     fn waited(&mut self, span: Interval) {
         self.waited = Some(span);
+    }
+    fn waited_low(&mut self, span: Interval) {
+        self.waited_low = Some(span);
     }
     fn set_timer(&mut self, at: Time) {
         self.timer = Some(at);
@@ -198,6 +205,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 withheld: false,
                 occupancy: Occupancy::default(),
                 sojourn: (!plan.queue.is_arithmetic()).then(Sojourn::default),
+                low_latency: None,
             })),
         };
         Link {
@@ -389,7 +397,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             Service::Ticking(fifo) => fifo.restart(now),
             Service::Elements(elements) => {
                 elements.occupancy.restart(now);
-                if let Some(sojourn) = &mut elements.sojourn {
+                for sojourn in elements.sojourn.iter_mut().chain(&mut elements.low_latency) {
                     sojourn.restart();
                 }
             }
@@ -401,6 +409,14 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         match &self.service {
             Service::Arithmetic(_) | Service::Ticking(_) => None,
             Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
+        }
+    }
+
+    /// The same in its low-latency queue, if a packet has ever been in one.
+    pub fn low_latency(&self) -> Option<&Sojourn> {
+        match &self.service {
+            Service::Arithmetic(_) | Service::Ticking(_) => None,
+            Service::Elements(elements) => elements.low_latency.as_ref(),
         }
     }
 
@@ -560,6 +576,9 @@ impl<P: Packet> Elements<P> {
         self.served = self.served + self.busy_until.since(start);
         if let (Some(sojourn), Some(span)) = (&mut self.sojourn, actions.waited.take()) {
             sojourn.record(span);
+        }
+        if let Some(span) = actions.waited_low.take() {
+            self.low_latency.get_or_insert_default().record(span);
         }
         Some(packet)
     }
