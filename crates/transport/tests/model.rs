@@ -112,7 +112,7 @@ impl Sender {
         let models = control.is_model_based();
         if models {
             // a request that was sent twice gives no round-trip time
-            let rtt = (path.base_rtt_ms % 5 != 0).then_some(base_rtt);
+            let rtt = (!path.base_rtt_ms.is_multiple_of(5)).then_some(base_rtt);
             control.on_open(&Opening { now: Time::ZERO + base_rtt, rtt }, &mut w);
             control.on_restart(Time::ZERO + base_rtt, &mut w);
         }

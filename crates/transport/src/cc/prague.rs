@@ -286,6 +286,7 @@ impl CongestionControl for Prague {
 mod tests {
     use super::super::testing::{congestion, instance, loss, window};
     use super::*;
+    use longfat_units::math::pow;
 
     use longfat_units::Stream;
 
@@ -430,7 +431,10 @@ mod tests {
                 flow.prague.on_marks(&told, &mut flow.w);
                 flow.now += Interval::from_millis(10);
             }
-            assert!((flow.prague.fraction - 100.0 * 0.9_f64.powi(reductions)).abs() < 1e-9, "{rounds}");
+            assert!(
+                (flow.prague.fraction - 100.0 * pow(0.9, f64::from(reductions))).abs() < 1e-9,
+                "{rounds}"
+            );
         }
     }
 

@@ -33,7 +33,7 @@ impl Rounds {
 
     /// What the acknowledgement at the end of a round trip of `rtt` says, which delivers `newly` segments.
     fn delivery(&mut self, rate_pps: f64, newly: u64, rtt: Interval, in_flight: u64) -> Delivery {
-        self.now = self.now + rtt;
+        self.now += rtt;
         let prior = core::mem::replace(&mut self.prior, self.delivered);
         self.delivered += newly;
         Delivery {
@@ -125,13 +125,13 @@ fn the_cycle_probes_drains_and_cruises_for_six_round_trips() {
     assert_eq!(path.bbr.mode, Mode::ProbeBw);
     assert_ne!(path.bbr.cycle_index, 1, "it may begin with any phase but the one that drains");
     while path.bbr.cycle_index != 0 {
-        path.now = path.now + Interval::from_millis(1); // a phase lasts more than a min_rtt
+        path.now += Interval::from_millis(1); // a phase lasts more than a min_rtt
         path.round(1000.0, 100, 100);
     }
     let mut gains = Vec::new();
     for _ in 0..9 {
         gains.push(path.bbr.pacing_gain);
-        path.now = path.now + Interval::from_millis(1);
+        path.now += Interval::from_millis(1);
         path.round(1000.0, 100, 140);
     }
     assert_eq!(gains, [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.25]);
