@@ -71,7 +71,7 @@ controllers! {
     MaxNet(maxnet::MaxNet): ROW;
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
-    Bbr(bbr::Bbr): ROW;
+    Bbr(bbr::Boxed): ROW;
 }
 
 impl CongestionControl for Controller {

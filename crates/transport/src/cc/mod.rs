@@ -3,6 +3,7 @@
 //! The shared sender detects losses, recovers and paces; an algorithm gets values and moves a [`Window`].
 //! `congestion_control` and `row` say what an algorithm is; the algorithms use those two and never the list.
 
+mod aggregation;
 mod congestion_control;
 mod controller;
 mod guided;

@@ -8,16 +8,16 @@ fn at_ms(x: u64) -> Time {
 const RTT: Interval = Interval::from_millis(100);
 
 /// A flow whose handshake took 100 ms.
-fn opened() -> (Bbr, Window) {
+fn opened() -> (Boxed, Window) {
     let (mut bbr, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
     bbr.on_start(1448);
-    bbr.on_open(&Opening { now: at_ms(100), rtt: Some(RTT), seed: 1 }, &mut w);
+    bbr.on_open(&Opening { now: at_ms(100), rtt: Some(RTT), seed: 1, selective: true }, &mut w);
     (bbr, w)
 }
 
 /// A path that delivers what was sent a round trip ago, at `rate_pps`, in one acknowledgement.
 struct Rounds {
-    bbr: Bbr,
+    bbr: Boxed,
     w: Window,
     now: Time,
     delivered: u64,
@@ -32,7 +32,7 @@ impl Rounds {
 
     /// What the acknowledgement at the end of a round trip of `rtt` says, which delivers `newly` segments.
     fn delivery(&mut self, rate_pps: f64, newly: u64, rtt: Interval, in_flight: u64) -> Delivery {
-        self.now = self.now + rtt;
+        self.now += rtt;
         let prior = core::mem::replace(&mut self.prior, self.delivered);
         self.delivered += newly;
         Delivery {
@@ -124,13 +124,13 @@ fn the_cycle_probes_drains_and_cruises_for_six_round_trips() {
     assert_eq!(path.bbr.mode, Mode::ProbeBw);
     assert_ne!(path.bbr.cycle_index, 1, "it may begin with any phase but the one that drains");
     while path.bbr.cycle_index != 0 {
-        path.now = path.now + Interval::from_millis(1); // a phase lasts more than a min_rtt
+        path.now += Interval::from_millis(1); // a phase lasts more than a min_rtt
         path.round(1000.0, 100, 100);
     }
     let mut gains = Vec::new();
     for _ in 0..9 {
         gains.push(path.bbr.pacing_gain);
-        path.now = path.now + Interval::from_millis(1);
+        path.now += Interval::from_millis(1);
         path.round(1000.0, 100, 140);
     }
     assert_eq!(gains, [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.25]);
