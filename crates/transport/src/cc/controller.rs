@@ -72,6 +72,7 @@ controllers! {
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
     Bbr(bbr::Boxed): ROW;
+    Bbr3(bbr3::Boxed): ROW;
 }
 
 impl CongestionControl for Controller {

@@ -14,6 +14,7 @@ mod windowed;
 pub mod africa;
 pub mod aimd;
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod ctcp;
 pub mod cubic;
