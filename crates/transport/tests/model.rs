@@ -113,7 +113,10 @@ impl Sender {
         if models {
             // a request that was sent twice gives no round-trip time
             let rtt = (!path.base_rtt_ms.is_multiple_of(5)).then_some(base_rtt);
-            control.on_open(&Opening { now: Time::ZERO + base_rtt, rtt }, &mut w);
+            control.on_open(
+                &Opening { now: Time::ZERO + base_rtt, rtt, selective: !path.base_rtt_ms.is_multiple_of(3) },
+                &mut w,
+            );
             control.on_restart(Time::ZERO + base_rtt, &mut w);
         }
         Sender {
@@ -280,6 +283,7 @@ impl Sender {
             self.newly_lost += 1;
             let lost = LostSegment {
                 now: self.now,
+                segment: self.delivered + 2 * self.lost,
                 tx_in_flight: flight,
                 lost: self.newly_lost,
                 app_limited: false,

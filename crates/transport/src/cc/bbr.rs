@@ -37,15 +37,14 @@
 //! Rates and times are exact (f64, nanoseconds); Linux has 24-bit fractions and microseconds. An expired min_rtt
 //! takes any sample; Linux skips those of a delayed acknowledgement of a last short segment.
 
-mod aggregation;
 mod policer;
 
+use super::aggregation::{Aggregation, WINDOW_ROUNDS};
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Repair, Window,
 };
 use super::row::{LossDetection, Row};
 use super::windowed::WindowedMax;
-use aggregation::Aggregation;
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Stream, Style, Time};
 use policer::{News, Policer, Verdict};
@@ -75,8 +74,11 @@ const SLOW_BYTES_PER_S: f64 = 1_200_000.0 / 8.0;
 /// Payload of a full segment until the sender says otherwise, bytes.
 const USUAL_MSS_BYTES: f64 = 1448.0;
 
+/// A flow, boxed: it is much larger than those of other algorithms.
+pub type Boxed = Box<Bbr>;
+
 /// The registry row.
-pub const ROW: Row<Bbr> = Row {
+pub const ROW: Row<Boxed> = Row {
     entry: Entry {
         name: "bbr",
         title: "BBR v1",
@@ -156,8 +158,8 @@ fn quantum(pacing_rate: f64, mss_bytes: f64) -> f64 {
 }
 
 impl Bbr {
-    fn new(_: &Parameters) -> Self {
-        Bbr {
+    fn new(_: &Parameters) -> Boxed {
+        Box::new(Bbr {
             mss_bytes: USUAL_MSS_BYTES,
             random: None,
             mode: Mode::Startup,
@@ -188,7 +190,7 @@ impl Bbr {
             delivered: 0,
             delivered_at: Time::ZERO,
             lost: 0,
-        }
+        })
     }
 
     /// The bandwidth to use: that of the policer, if there is one.
@@ -283,8 +285,11 @@ impl Bbr {
 
     fn update_aggregation(&mut self, d: &Delivery, cwnd: f64) {
         if d.newly_delivered > 0 && d.rate.is_some() {
+            if self.round_start {
+                self.aggregation.end_round(WINDOW_ROUNDS);
+            }
             let (acked, rate) = (d.newly_delivered as f64, self.bw());
-            self.aggregation.update(self.delivered_at, acked, self.round_start, rate, cwnd);
+            self.aggregation.update(self.delivered_at, acked, rate, cwnd);
         }
     }
 

@@ -184,6 +184,8 @@ pub struct Opening {
     pub now: Time,
     /// The round-trip time of the request, unless it is unknown.
     pub rtt: Option<Interval>,
+    /// The receiver acknowledges selectively (C.has_selective_acks), so several losses in a round trip can be found.
+    pub selective: bool,
 }
 
 /// What one acknowledgement tells a model-based algorithm (draft-ietf-ccwg-bbr, sections "Per-ACK Rate Sample
@@ -234,6 +236,8 @@ pub struct Delivery {
 pub struct LostSegment {
     /// When it was found.
     pub now: Time,
+    /// Its number (segments since the connection began).
+    pub segment: u64,
     /// Segments in flight when it had left (P.tx_in_flight).
     pub tx_in_flight: u64,
     /// Segments found lost since it left, itself included (C.lost - P.lost).

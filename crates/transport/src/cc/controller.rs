@@ -73,7 +73,6 @@ controllers! {
     MaxNet(maxnet::MaxNet): ROW;
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
-    Bbr(bbr::Bbr): ROW;
     Dctcp(dctcp::Dctcp): ROW;
     Prague(prague::Prague): ROW;
     Hybla(hybla::Hybla): ROW;
@@ -83,6 +82,8 @@ controllers! {
     Nv(nv::Nv): ROW;
     Ledbat(ledbat::Ledbat): ROW;
     LedbatPlusPlus(ledbat_plus_plus::LedbatPlusPlus): ROW;
+    Bbr(bbr::Boxed): ROW;
+    Bbr3(bbr3::Boxed): ROW;
 }
 
 impl CongestionControl for Controller {

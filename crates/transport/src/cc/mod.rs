@@ -3,6 +3,7 @@
 //! The shared sender detects losses, recovers and paces; an algorithm gets values and moves a [`Window`].
 //! `congestion_control` and `row` say what an algorithm is; the algorithms use those two and never the list.
 
+mod aggregation;
 mod congestion_control;
 mod controller;
 mod guided;
@@ -14,6 +15,7 @@ mod windowed;
 pub mod africa;
 pub mod aimd;
 pub mod bbr;
+pub mod bbr3;
 pub mod bic;
 pub mod cdg;
 pub mod ctcp;

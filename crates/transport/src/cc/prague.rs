@@ -308,7 +308,7 @@ mod tests {
             let mut prague = instance(&ROW, &[]);
             let mut w = window(cwnd, cwnd);
             prague.on_start(1448);
-            prague.on_open(&Opening { now: Time::ZERO, rtt: Some(RTT) }, &mut w);
+            prague.on_open(&Opening { now: Time::ZERO, rtt: Some(RTT), selective: true }, &mut w);
             prague.rounds = rounds;
             Flow { prague, w, now: Time::ZERO, delivered: 0, rtt: RTT, reducible_from: 0 }
         }

@@ -19,7 +19,8 @@ impl Sender {
         if let Some(rtt) = rtt {
             deliveries.include(rtt);
         }
-        let opening = Opening { now, rtt };
+        let selective = self.config.loss_detection.has_sack();
+        let opening = Opening { now, rtt, selective };
         self.controller.on_open(&opening, &mut self.window);
         self.check("on_open", now);
     }
@@ -71,6 +72,7 @@ impl Sender {
                 let Some(departure) = deliveries.lose(seq) else { continue };
                 let lost = LostSegment {
                     now,
+                    segment: seq,
                     tx_in_flight: departure.in_flight,
                     lost: departure.lost,
                     app_limited: departure.app_limited,

@@ -8,17 +8,17 @@ fn at_ms(x: u64) -> Time {
 const RTT: Interval = Interval::from_millis(100);
 
 /// A flow whose handshake took 100 ms.
-fn opened() -> (Bbr, Window) {
+fn opened() -> (Boxed, Window) {
     let (mut bbr, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
     bbr.on_start(1448);
     bbr.on_seed(1);
-    bbr.on_open(&Opening { now: at_ms(100), rtt: Some(RTT) }, &mut w);
+    bbr.on_open(&Opening { now: at_ms(100), rtt: Some(RTT), selective: true }, &mut w);
     (bbr, w)
 }
 
 /// A path that delivers what was sent a round trip ago, at `rate_pps`, in one acknowledgement.
 struct Rounds {
-    bbr: Bbr,
+    bbr: Boxed,
     w: Window,
     now: Time,
     delivered: u64,

@@ -1,14 +1,14 @@
-//! How many more segments than expected acknowledgements report at a time: what BBR v1 adds to its window
-//! so that it can send while none arrive (Linux tcp_bbr.c, bbr_update_ack_aggregation).
+//! How many more segments than expected acknowledgements report at a time: what BBR adds to its window so that it
+//! can send while none arrive (Linux tcp_bbr.c, bbr_update_ack_aggregation, of versions 1 and 3).
 
 use longfat_units::Time;
 
 /// The age at which one of the two windows of the maximum is replaced, round trips (bbr_extra_acked_win_rtts).
-const WINDOW_ROUNDS: u32 = 5;
+pub(super) const WINDOW_ROUNDS: u32 = 5;
 /// An epoch ends when it has reported this many segments (bbr_ack_epoch_acked_reset_thresh).
 const MOST_ACKED: f64 = (1 << 20) as f64;
 
-/// The maximum of the last five to ten round trips.
+/// The maximum of the last one to two windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     epoch: Time,
@@ -29,16 +29,18 @@ impl Aggregation {
         self.extra[0].max(self.extra[1])
     }
 
-    /// An acknowledgement has reported `acked` segments, `rate` a second were expected, and the window is `cwnd`.
-    pub fn update(&mut self, now: Time, acked: f64, round_start: bool, rate: f64, cwnd: f64) {
-        if round_start {
-            self.rounds += 1;
-            if self.rounds >= WINDOW_ROUNDS {
-                self.rounds = 0;
-                self.index = 1 - self.index;
-                self.extra[self.index] = 0.0;
-            }
+    /// Replaces one of the windows once it is `window` round trips old; one has ended.
+    pub const fn end_round(&mut self, window: u32) {
+        self.rounds += 1;
+        if self.rounds >= window {
+            self.rounds = 0;
+            self.index = 1 - self.index;
+            self.extra[self.index] = 0.0;
         }
+    }
+
+    /// An acknowledgement has reported `acked` segments, `rate` a second were expected, and the window is `cwnd`.
+    pub fn update(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64) {
         let mut expected = (rate * now.since(self.epoch).as_secs_f64()).floor();
         if self.acked <= expected || self.acked + acked >= MOST_ACKED {
             self.restart(now);
@@ -61,12 +63,13 @@ mod tests {
         let at = |ms| Time::ZERO + Interval::from_millis(ms);
         // 1000 segments a second are expected; 20 come at once every 20 ms
         for i in 1..=5 {
-            aggregation.update(at(20 * i), 20.0, false, 1000.0, 100.0);
+            aggregation.update(at(20 * i), 20.0, 1000.0, 100.0);
         }
         assert_eq!(aggregation.extra(), 20.0);
         // then one each ms: an epoch begins with one segment too many
         for i in 0..10 {
-            aggregation.update(at(120 + i), 1.0, true, 1000.0, 100.0);
+            aggregation.end_round(WINDOW_ROUNDS);
+            aggregation.update(at(120 + i), 1.0, 1000.0, 100.0);
         }
         assert_eq!(aggregation.extra(), 1.0);
     }
@@ -74,7 +77,7 @@ mod tests {
     #[test]
     fn the_window_bounds_it() {
         let mut aggregation = Aggregation::default();
-        aggregation.update(Time::ZERO, 500.0, false, 1000.0, 64.0);
+        aggregation.update(Time::ZERO, 500.0, 1000.0, 64.0);
         assert_eq!(aggregation.extra(), 64.0);
     }
 }
