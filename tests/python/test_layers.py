@@ -50,10 +50,13 @@ CRATE_LAYERS = {
         ("packet_sizes",),
         (
             "ages",
+            "delivery",
+            "feedback",
             "rack",
             "receiver",
             "rtt",
             "scoreboard",
+            "slow_start",
             "cc::row",
             "sender::request",
             "udp::row",

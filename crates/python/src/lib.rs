@@ -240,12 +240,13 @@ fn algorithm_row(a: &Algorithm) -> serde_json::Value {
     let explicit_bytes = usual.as_ref().map_or(0, |c| c.explicit_bytes());
     let abe = usual.as_ref().is_ok_and(|c| c.beta_ecn().is_some());
     let scalable = usual.as_ref().is_ok_and(|c| c.feedback() != Feedback::Classic);
+    let model_based = usual.as_ref().is_ok_and(|c| c.is_model_based());
     let ect1 = usual.as_ref().is_ok_and(|c| c.sends_ect1());
     let form = longfat_live::kernel_form(a.name).map(|form| form.name);
     let more = json!({"linux_module": a.linux_module, "kernel_form": form,
         "live": a.linux_module.is_some() || form.is_some(), "transport": "tcp", "random": false,
         "protocol": a.protocol, "explicit": a.protocol.is_some(), "explicit_bytes": explicit_bytes,
-        "abe": abe, "scalable": scalable, "ect1": ect1});
+        "abe": abe, "scalable": scalable, "ect1": ect1, "model_based": model_based});
     row(a, more)
 }
 

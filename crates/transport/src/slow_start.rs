@@ -2,10 +2,11 @@
 //! [`search`] (draft-chung-ccwg-search). CUBIC's own HyStart is in `cc/cubic/hystart.rs`.
 
 mod hystart_plus;
+mod progress;
 mod search;
 
 use hystart_plus::HystartPlus;
-use longfat_units::{Interval, Time};
+pub(crate) use progress::{Exit, Progress};
 use search::Search;
 
 /// What ends the first slow-start, besides a loss, a mark and the threshold.
@@ -18,28 +19,6 @@ pub enum SlowStartExit {
     HystartPlus,
     /// Deliveries that no longer double each round trip (SEARCH).
     Search,
-}
-
-/// What one acknowledgement tells.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Progress {
-    /// When it arrived.
-    pub now: Time,
-    /// The round-trip time that it measured, if it did.
-    pub rtt: Option<Interval>,
-    /// Segments known to have reached the receiver so far.
-    pub delivered: u64,
-    /// The first segment not yet acknowledged.
-    pub unacknowledged: u64,
-    /// The next new segment to be sent.
-    pub next_segment: u64,
-}
-
-/// The end of slow-start: the window shrinks by so many segments, and the threshold is what is left.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Exit {
-    /// Segments above the congestion point.
-    pub overshoot: f64,
 }
 
 /// Watches the first slow-start.

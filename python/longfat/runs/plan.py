@@ -21,7 +21,7 @@ from longfat.scenario.distributions import Distribution, Empirical, Exponential,
 from longfat.scenario.flow import Flow
 from longfat.scenario.losses import EveryLoss, GilbertElliott, LossModel, RandomLoss
 from longfat.scenario.model import Scenario
-from longfat.scenario.named import Element, RouterSpec
+from longfat.scenario.named import QueueSpec, RouterSpec
 from longfat.scenario.network import REVERSE
 from longfat.scenario.resolved import Connection, Limit, ResolvedBackground, ResolvedFlow, ResolvedLink
 from longfat.scenario.transport import Transport
@@ -81,13 +81,13 @@ def _link(link: ResolvedLink) -> Plan:
     return {"name": link.name, **ends, "rate_bps": float(link.rate), "delay_s": link.delay_s, **rest}
 
 
-NEWER_PARAMETERS = {"xcp": ("restarts",)}
-"""Parameters of routers that are younger than stored runs. Plans leave them out at their defaults."""
+NEWER_PARAMETERS = {"xcp": ("restarts",), "red": ("harddrop",)}
+"""Parameters of routers and queues that are younger than stored runs. Plans omit them at their defaults."""
 
 
-def _element(spec: Element) -> Plan:
+def _element(spec: QueueSpec | RouterSpec) -> Plan:
     newer = NEWER_PARAMETERS.get(spec.kind, ())
-    defaults = RouterSpec(spec.kind).filled().parameters if newer else {}
+    defaults = type(spec)(spec.kind).filled().parameters if newer else {}
     left_out = {name for name in newer if spec.parameters.get(name) == defaults[name]}
     given = {name: value for name, value in spec.parameters.items() if name not in left_out}
     return {"kind": spec.kind, **given}

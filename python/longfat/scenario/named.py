@@ -167,8 +167,8 @@ class AlgorithmSpec:
         """What carries it: "tcp", "udp" or "datagrams", as in the registry."""
         return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
 
-    def has(self, what: Literal["abe", "scalable", "ect1"]) -> bool:
-        """Whether the registry says so of it: a factor of RFC 8511, a scalable response to marks, or ECT(1)."""
+    def has(self, what: Literal["abe", "scalable", "ect1", "model_based"]) -> bool:
+        """Whether the registry says so of it: see `registry.Row`."""
         return not self.custom and bool(registry.find("algorithms", self.name).get(what, False))
 
     @property

@@ -71,6 +71,8 @@ class Row(TypedDict):
     """Whether an algorithm responds to the extent of marking, and not just to a mark."""
     ect1: NotRequired[bool]
     """Whether an algorithm's data always carry ECT(1)."""
+    model_based: NotRequired[bool]
+    """Whether an algorithm controls the window in every phase, slow-start included."""
     l4s: NotRequired[bool]
     """Whether a queue treats ECT(1) as RFC 9331 says."""
     random: NotRequired[bool]

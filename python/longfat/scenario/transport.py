@@ -109,7 +109,7 @@ class Transport(Part):
     initial_rto: InitialRto = 1.0  # RFC 6298, section 2.1
     """The retransmission timeout before the first RTT sample."""
     ecn: Ecn = False
-    """Negotiate ECN (RFC 3168): marks instead of drops. "accurate": counters (RFC 9768); "l4s": ECT(1) too."""
+    """Negotiate ECN (RFC 3168), for marks instead of drops. "accurate": counters; "l4s": ECT(1) too."""
     abe: Switch = False
     """A mark reduces the window less than a loss does (RFC 8511): to 0.8, CUBIC to 0.85."""
     quick_start: QuickStartRate | None = None
@@ -154,7 +154,7 @@ class Transport(Part):
         if not self.algorithm.has("abe"):
             able = ", ".join(f'"{row["name"]}"' for row in registry.rows("algorithms") if row.get("abe"))
             raise ValueError(
-                f'abe does not go with "{self.algorithm.name}": RFC 8511 has factors for standard TCP and CUBIC; '
+                f'abe does not go with "{self.algorithm.name}", for which RFC 8511 has no factor; '
                 f"accepted beside it: {able}"
             )
         return self
@@ -168,6 +168,11 @@ class Transport(Part):
             raise ValueError(
                 f'slow_start = "{self.slow_start}" does not go with "{name}", which its routers guide; '
                 'accepted: "standard" or "limited"'
+            )
+        if self.algorithm.has("model_based"):
+            raise ValueError(
+                f'slow_start = "{self.slow_start}" does not go with "{name}", which controls the window '
+                'itself; accepted: "standard"'
             )
         own = self.algorithm.filled().parameters if name == "cubic" else {}
         hybrid = own.get("hystart")

@@ -22,7 +22,7 @@
 //! | CSS_ROUNDS | 5 | RFC 9406, section 4.3 | none |
 //! | L | `slow_start_limit` | RFC 9406, section 4.3: 8 without pacing | the key's default, 2, is that of RFC 3465; an acknowledgement of more than two segments is rare |
 
-use super::Progress;
+use super::progress::Progress;
 use longfat_units::Interval;
 
 const RTT_THRESH: (Interval, Interval) = (Interval::from_millis(4), Interval::from_millis(16));

@@ -22,7 +22,7 @@
 //!
 //! Bins hold segments, not bytes. Their sums are differences of running totals, as in the authors' implementations.
 
-use super::{Exit, Progress};
+use super::progress::{Exit, Progress};
 use longfat_units::{Interval, Time};
 
 const WINDOW_PER_RTT: f64 = 3.5;
