@@ -111,8 +111,8 @@ pub struct Cdg {
     scale_us: f64,
     left: f64,
     ineffectual: f64,
-    smoothing: usize,
-    random: Stream,
+    smoothing: u32,
+    random: Box<Stream>,
     round: Round,
     /// Round-trip times of this round trip and of the last one, unless they are not to be compared.
     now: Option<Extremes>,
@@ -127,7 +127,9 @@ pub struct Cdg {
     shadow: f64,
     /// The first segment sent after the last backoff on delay, until it is acknowledged.
     reduced: Option<u64>,
-    linux: Option<Linux>,
+    is_linux: bool,
+    /// Apart, as `random` is, so that they do not make every sender larger.
+    linux: Box<Linux>,
 }
 
 /// What Linux's module keeps besides.
@@ -218,8 +220,8 @@ impl Cdg {
             scale_us: if linux { 1.0 / (LINUX_SCALE * smoothing) } else { 1e3 * p.number("scale") },
             left: if linux { LINUX_LEFT } else { p.number("left") },
             ineffectual: p.number("ineffectual"),
-            smoothing: smoothing as usize,
-            random: Stream::new(0, "cdg"),
+            smoothing: smoothing as u32,
+            random: Box::new(Stream::new(0, "cdg")),
             round: Round::default(),
             now: None,
             before: None,
@@ -229,12 +231,13 @@ impl Cdg {
             queue: Queue::Unknown,
             shadow: 0.0,
             reduced: None,
-            linux: linux.then(Linux::default),
+            is_linux: linux,
+            linux: Box::default(),
         }
     }
 
     fn take_gradient(&mut self, change: Extremes) {
-        if self.gradients.len() == self.smoothing
+        if self.gradients.len() == self.smoothing as usize
             && let Some(oldest) = self.gradients.pop_front()
         {
             self.sum.least -= oldest.least;
@@ -248,14 +251,14 @@ impl Cdg {
     /// The mean gradients, in microseconds per round trip. In the paper's form those missing at the beginning are 0,
     /// in Linux's they are as the others.
     fn means(&self) -> Extremes {
-        let count = if self.linux.is_some() { self.gradients.len() } else { self.smoothing } as f64;
+        let count = if self.is_linux { self.gradients.len() as f64 } else { f64::from(self.smoothing) };
         Extremes { least: self.sum.least / count, greatest: self.sum.greatest / count }
     }
 
     /// Whether this gradient, in microseconds per round trip, makes it back off.
     fn backs_off(&mut self, gradient_us: f64) -> bool {
         let x = gradient_us / self.scale_us;
-        let certain = self.linux.is_none() && x > CERTAIN;
+        let certain = !self.is_linux && x > CERTAIN;
         certain || self.random.unit() < 1.0 - exp(-x)
     }
 
@@ -388,9 +391,8 @@ impl Cdg {
     /// A round-trip time. Linux keeps those of delayed acknowledgements out of the greatest.
     fn sample(&mut self, ack: &Ack, us: f64) {
         let all_in_order = ack.delivered == ack.unacknowledged;
-        if let Some(l) = &mut self.linux
-            && all_in_order
-        {
+        if self.is_linux && all_in_order {
+            let l = &mut self.linux;
             if ack.newly_delivered == 1 && l.delayed > 0 {
                 l.delayed -= 1;
                 if let Some(r) = &mut self.now {
@@ -419,13 +421,13 @@ impl CongestionControl for Cdg {
     }
 
     fn on_seed(&mut self, seed: u64) {
-        self.random = Stream::new(seed, "cdg");
+        *self.random = Stream::new(seed, "cdg");
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        if let Some(l) = self.linux {
-            self.linux = Some(self.on_ack_as_linux(l, ack, w));
+        if self.is_linux {
+            *self.linux = self.on_ack_as_linux(*self.linux, ack, w);
         } else {
             self.on_ack_as_paper(ack, w);
         }
@@ -433,8 +435,8 @@ impl CongestionControl for Cdg {
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         let half = standard_decrease(w.cwnd);
-        if let Some(l) = &mut self.linux {
-            w.ssthresh = match l.reduction.take() {
+        if self.is_linux {
+            w.ssthresh = match self.linux.reduction.take() {
                 // the loss is of what the backoff is about to reduce
                 Some(reduction) => reduction.to.min(w.cwnd),
                 None => {
@@ -470,7 +472,7 @@ impl CongestionControl for Cdg {
     }
 
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {
-        if self.linux.is_some() {
+        if self.is_linux {
             self.end_reduction();
         }
     }
@@ -625,10 +627,7 @@ mod tests {
     fn linux_reduces_the_window_over_a_round_trip_and_then_starts_the_comparison_anew() {
         let mut c = cdg("linux");
         let mut w = window(100.0, 70.0);
-        c.linux = Some(Linux {
-            reduction: Some(Reduction { from: 100.0, to: 70.0, delivered: 0.0, first: 100 }),
-            ..Linux::default()
-        });
+        c.linux.reduction = Some(Reduction { from: 100.0, to: 70.0, delivered: 0.0, first: 100 });
         let (mut sent, mut in_flight) = (100, 100.0);
         for acknowledged in 1..=101_u64 {
             in_flight -= 1.0;
@@ -646,7 +645,7 @@ mod tests {
                 assert!((84.0..=86.0).contains(&w.cwnd), "{}", w.cwnd);
             }
         }
-        assert!(c.linux.is_some_and(|l| l.reduction.is_none()));
+        assert!(c.linux.reduction.is_none());
         assert!((69.0..=71.0).contains(&w.cwnd), "{}", w.cwnd);
     }
 
