@@ -148,7 +148,7 @@ def test_repeats_differ_where_a_disturbance_is_drawn() -> None:
 def test_an_added_delay_is_in_the_round_trip_time_twice() -> None:
     def srtt(**keys: Any) -> float:
         scenario = data(**keys) | {"duration": "20 s", "window": ["10 s", "20 s"]}
-        scenario["flow"] = [{"rtt": "20 ms", "max_window": 5}]
+        scenario["flow"] = [{"rtt": "20 ms", "max_window": 5, "delayed_ack": False}]
         return float(longfat.run(scenario).summary["flows"][0]["srtt_mean_s"])
 
     added = srtt(added_delay={"steps": [["0 s", "0 ms"], ["5 s", "30 ms"]]}) - srtt()
