@@ -184,7 +184,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
     (Bulk, "background.0.", beside("bulk", flows=2), {"flows": 3, "start": "0.1 s", **CONNECTIONS}),
     (Onoff, "background.0.", beside("onoff", sources=2), {"sources": 3, "start": "0.1 s", **CONNECTIONS}),
     (Transport, "background.0.", beside("bulk", flows=2), TRANSPORT),
-    (Sample, "sample.", DUMBBELL, {"cwnd": "50 ms", "queue": "50 ms", "events": True}),
+    (Sample, "sample.", DUMBBELL, {"cwnd": "50 ms", "queue": "50 ms", "events": True, "internals": True}),
 ]
 APART = {
     "title": "it changes no result",
