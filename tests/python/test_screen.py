@@ -289,6 +289,7 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     text = io.StringIO()
     table.show(document, Console(file=text, width=200))
     assert "three.toml" in text.getvalue()
+    assert table.path_cells(document)[0][-1] == "Jain"
     assert "On paths from files" in (tmp_path / "out" / "index.html").read_text()
     rows = pq.read_table(tmp_path / "out" / command.RUNS_FILE)
     assert set(rows["path"].to_pylist()) == {None, *labels}

@@ -43,7 +43,8 @@ def path_cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[st
     """Returns headings and rows of the table of paths; no rows where no path was given."""
     found = document.get("paths", [])
     shown = [column for column in document["columns"] if found and column["key"] in found[0]]
-    headings = ["path", "algorithm", *(column["heading"] for column in shown)]
+    # the flows of a path have the RTTs that it gives them: "Jain, same RTT" is "Jain" here
+    headings = ["path", "algorithm", *(column["heading"].partition(",")[0] for column in shown)]
     return headings, [
         [entry["path"], entry["algorithm"], *(cell(entry[column["key"]], between) for column in shown)]
         for entry in found
