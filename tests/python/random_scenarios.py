@@ -395,14 +395,18 @@ class _Draw:
             return self.some(hosts | {"mss": ["500 B", "1448 B", "8948 B"]}, 0.1)
         if row is not None and self.chance(0.2):
             return {"stack": self.random.choice(stacks.NAMES)}
-        switches = ("ssthresh_cache", "delayed_ack", "byte_counting", "cwnd_moderation", "timestamps", "ecn")
+        switches = ("ssthresh_cache", "delayed_ack", "byte_counting", "cwnd_moderation", "timestamps")
+        watched = row is not None and not row.get("explicit") and not row.get("model_based")
+        watched = watched and row is not None and row["name"] != "cubic"  # it may have its own HyStart
         choices: Table = hosts | {
             "mss": ["64 B", "500 B", "1448 B", "8948 B"],
             "initial_window": [1, 2.5, 10, 100],
             "initial_ssthresh": [2, 40.5, "infinite"],
             "max_window": [1, 7.5, 1000],
             "max_burst": [1, 3, 50],
-            "slow_start": ["limited"],
+            "slow_start": ["limited", *(["hystart++", "search"] if watched else [])],
+            "ecn": [True, False, "accurate", "l4s"],
+            "abe": [True] if row is not None and row.get("abe") else [],
             "max_ssthresh": [10.0, 50.0],
             "delayed_ack_timeout": ["1 ms", "40 ms", "200 ms"],
             "quick_acks": [0, 3],

@@ -86,8 +86,8 @@ def test_abe_keeps_more_of_a_link_whose_queue_is_short() -> None:
     ("end", "buffer", "left"), [("hystart++", "100 % BDP", 0.3), ("search", "600 % BDP", 0.01)]
 )
 def test_slow_start_ends_before_a_buffer_overflows_by_a_window(end: str, buffer: str, left: float) -> None:
-    # With SEARCH the queue that slow-start builds lengthens the round trip by which it looks back: until it sees that
-    # deliveries have stopped doubling, the window has about six times the path's product (docs/models/transport.md)
+    # With SEARCH the queue that slow-start builds lengthens the round trip by which it looks back. Until it
+    # sees that deliveries no longer double, the window has six times the path's product.
     def lost(slow_start: str) -> float:
         flows = [{"algorithm": "sack", "rtt": "80 ms", "slow_start": slow_start}]
         data = {"duration": "6 s", "bottleneck": {"rate": "50 Mbit/s", "buffer": buffer}, "flow": flows}
