@@ -50,6 +50,7 @@ CRATE_LAYERS = {
         ("packet_sizes",),
         (
             "ages",
+            "delivery",
             "rack",
             "receiver",
             "rtt",

@@ -37,7 +37,7 @@ pub struct Path {
     pub app: Option<f64>,
     /// Acknowledgements leave the path only at multiples of this.
     pub burst: Interval,
-    /// Of how many new segments one is lost.
+    /// One new segment in so many is lost.
     pub loses_each: Option<u64>,
     pub policer: Option<Bucket>,
     pub delivered: u64,
