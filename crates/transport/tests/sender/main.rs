@@ -7,6 +7,7 @@ mod ages;
 mod growth;
 mod host;
 mod marks;
+mod model;
 mod path;
 mod quick_start;
 mod rack;
