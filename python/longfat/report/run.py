@@ -153,7 +153,7 @@ def _by_name(table: pyarrow.Table, quantity: str) -> dict[str, History]:
     import pyarrow.compute as pc
 
     names = table["name"].cast("string")
-    found = {}
+    found: dict[str, History] = {}
     for name in dict.fromkeys(names.unique().to_pylist()):
         rows = table.filter(pc.equal(names, name))
         stride = max(1, math.ceil(rows.num_rows / MOST_POINTS))
