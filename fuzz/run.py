@@ -38,8 +38,8 @@ FRONT = {
     "scenario": "scenario files: a result, or lines that say what would be accepted",
     "trace": "Mahimahi traces: times in order, or one line",
     "sweep": "sweep files: a plan of runs, or lines that say what would be accepted",
-    "store": "damaged sweeps: equal tables or one line, and the next sweep repairs them",
-    "report": "damaged and foreign folders of results: a page or one line",
+    "store": "damaged sweeps: equal tables, or one line, and the next sweep repairs them",
+    "report": "folders of results that are damaged or not ours: a page, or one line that says why not",
 }
 LONGEST_INPUT = {"plan": 1 << 15}
 """Bytes; 4096 by default, as libFuzzer has it."""

@@ -88,6 +88,12 @@ class Window(Protocol):
     def slow_start(self, acked: float) -> None:
         """Grows cwnd as the flow's slow-start does (standard, or limited by RFC 3742), up to ssthresh."""
 
+    def record(self, name: str, value: float) -> None:
+        """Sets a quantity of the algorithm; `Result.internals` has a series of it.
+
+        A name has up to 64 bytes and ends in its unit; an algorithm has up to 64 of them.
+        """
+
 
 class Algorithm(Protocol):
     """The methods of a user's own algorithm."""

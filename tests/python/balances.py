@@ -141,13 +141,14 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         packet = _packet_bytes(flow)
         arrived = np.ceil(series["received_bytes"] / packet)
         under_way = arrived + series["packets_lost"] <= series["packets_sent"]
-        yield from _everywhere(f"{at}: sent >= arrived + lost", under_way, series)
+        copied = _copies(planned, flow)
+        yield from _everywhere(f"{at}: sent >= arrived + lost", under_way | copied, series)
         yield from _everywhere(
             f"{at}: acked <= delivered", series["acked_bytes"] <= series["delivered_bytes"], series
         )
         fresh = (series["packets_sent"] - series["retransmits"]) * flow["mss_bytes"]
         yield from _everywhere(
-            f"{at}: delivers what was sent first", series["delivered_bytes"] <= fresh, series
+            f"{at}: delivers what was sent first", (series["delivered_bytes"] <= fresh) | copied, series
         )
         yield from _everywhere(
             f"{at}: delivers what arrived", series["delivered_bytes"] <= series["received_bytes"], series
@@ -167,7 +168,8 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         tick = sum(planned["links"][i].get("service_tick_s", 0.0) for i in flow["forward"])
         carried = narrow * (series["time_s"] + tick + ROUNDED_S * series["packets_sent"]) + 8.0 * packet
         what = f"{at}: receives no more than its path carries"
-        yield from _everywhere(what, 8.0 * series["received_bytes"] <= carried * (1.0 + 1e-9), series)
+        within = 8.0 * series["received_bytes"] <= carried * (1.0 + 1e-9)
+        yield from _everywhere(what, within | copied, series)
 
 
 def _background(planned: plan.Plan, result: Result) -> Iterator[str]:
@@ -179,11 +181,18 @@ def _background(planned: plan.Plan, result: Result) -> Iterator[str]:
                 yield f"{at}: {done} of {begun} transfers complete"
             if summary["packets_lost"] > summary["packets_sent"]:
                 yield f"{at}: {summary['packets_lost']} of {summary['packets_sent']} packets lost"
-            if summary["bytes_delivered"] > summary["packets_sent"] * part["flow"]["mss_bytes"]:
+            most = summary["packets_sent"] * part["flow"]["mss_bytes"]
+            if summary["bytes_delivered"] > most and not _copies(planned, part["flow"]):
                 yield f"{at}: {summary['bytes_delivered']} bytes in {summary['packets_sent']} packets"
     durations = result.transfers["duration_s"].to_numpy()
     if not np.all(durations > 0.0):
         yield f"a transfer took {durations.min()} s"
+
+
+def _copies(planned: plan.Plan, connection: dict[str, Any]) -> bool:
+    """Whether a link on the way may make copies, which datagrams deliver too."""
+    ways = [planned["links"][i].get("disturbance", {}) for i in connection["forward"]]
+    return any(way.get("duplicate", 0.0) > 0.0 for way in ways)
 
 
 def _connections(planned: plan.Plan) -> Iterator[dict[str, Any]]:

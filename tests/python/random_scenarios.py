@@ -215,7 +215,29 @@ class _Draw:
                 way[key] = self.loss()
         if self.chance(0.12):
             way["service_tick"] = _time(min(max(self.rtt * self.log(0.01, 1.0), 1e-6), 10.0))
-        return way
+        return way | self.disturbances("drains" if "service_tick" in way else "waits")
+
+    def disturbances(self, queue: str) -> Table:
+        """What happens to packets behind a link; `queue` is what queues do in outages."""
+        found: Table = {}
+        late = _time(self.rtt * self.log(0.01, 2.0))
+        if self.chance(0.08):
+            found["reorder"] = {"probability": self.log(1e-4, 0.5), "delay": late}
+        if self.chance(0.08):
+            found["jitter"] = late
+        if self.chance(0.08):
+            found["duplicate"] = self.log(1e-4, 0.5)
+        if self.chance(0.08):
+            times = sorted({self.random.uniform(0.0, self.duration) for _ in range(3)})
+            steps = [[f"{time!r} s", _time(self.rtt * self.random.random())] for time in times]
+            handovers = {"period": _time(max(self.duration * 0.3, 0.1)), "range": late}
+            found["added_delay"] = {"steps": steps} if self.chance(0.5) else {"handovers": handovers}
+        if self.chance(0.08):
+            begin, length = self.duration * self.random.random(), self.duration * self.log(0.001, 0.2)
+            found["outages"] = [{"begin": _time(begin), "length": _time(max(length, 1e-6)), "queue": queue}]
+        if self.chance(0.05):
+            found["overtaking"] = True
+        return found
 
     def varying(self, rate: float) -> str | Table:
         kind = self.random.choice(["constant"] * 5 + ["sine", "steps"])

@@ -451,49 +451,41 @@ def test_a_signal_ends_a_long_run_without_a_traceback_or_a_draft(
     assert not out.exists()
 
 
-def test_ctrl_c_during_the_start_is_one_line_and_130(tmp_path: Path) -> None:
-    # as if it came while the command line's own modules were imported
-    (tmp_path / "click.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+def ended_with_click_as(module: str, folder: Path) -> tuple[int, str, str]:
+    """How `longfat --help` ends when this module stands in the place of click: code, stdout, stderr."""
+    (folder / "click.py").write_text(module)
     ended = subprocess.run(
         [sys.executable, "-m", "longfat", "--help"],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": str(folder) + os.pathsep + os.environ.get("PYTHONPATH", "")},
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def test_ctrl_c_during_the_start_is_one_line_and_130(tmp_path: Path) -> None:
+    # as if it came while the command line's own modules were imported
+    module = "import signal\nsignal.raise_signal(signal.SIGINT)\n"
+    assert ended_with_click_as(module, tmp_path) == (130, "", "interrupted\n")
 
 
 def test_ctrl_c_that_a_module_drops_is_heard_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text(
+    module = (
         "import signal, time\n"
         "try:\n    signal.raise_signal(signal.SIGINT)\nexcept BaseException:\n    pass\n"
         "time.sleep(60)\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-m", "longfat", "--help"],
-        env=os.environ | {"PYTHONPATH": str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", "")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+    assert ended_with_click_as(module, tmp_path) == (130, "", "interrupted\n")
 
 
 def test_what_is_put_away_after_ctrl_c_is_not_interrupted_again(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text(
+    module = (
         "import signal, time\n"
         "try:\n    signal.raise_signal(signal.SIGINT)\n"
         "finally:\n    time.sleep(0.5)\n    print('put away')\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-m", "longfat", "--help"],
-        env=os.environ | {"PYTHONPATH": str(tmp_path) + os.pathsep + os.environ.get("PYTHONPATH", "")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "put away\n", "interrupted\n")
+    assert ended_with_click_as(module, tmp_path) == (130, "put away\n", "interrupted\n")
 
 
 def test_the_event_log_is_written_beside_the_series(longfat: Any, tmp_path: Path) -> None:

@@ -18,11 +18,12 @@ from longfat import _core
 from longfat.live.check import KERNELS_OWN
 from longfat.report.columns import METRICS
 from longfat.runs.plan import NEWER_PARAMETERS, build
+from longfat.scenario import registry
 from longfat.scenario.background import Bulk, Onoff, Short, Surge, Web
 from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.model import Scenario
-from longfat.scenario.named import TCP_OPTIONS, RouterSpec
+from longfat.scenario.named import TCP_OPTIONS, QueueSpec, RouterSpec
 from longfat.scenario.override import override
 from longfat.scenario.topology import Link, Node
 from longfat.scenario.transport import Transport
@@ -83,9 +84,18 @@ TRANSPORT: dict[str, Any] = {
     "initial_rto": "3 s",
     "timestamps": False,
     "ecn": True,
+    "abe": True,
     "quick_start": "1 Mbit/s",
 }
 CONNECTIONS: dict[str, Any] = {"name": "x", "rtt": "30 ms", "direction": "both", "stop": "0.5 s"}
+DISTURBANCES: dict[str, Any] = {
+    "reorder": {"probability": 0.01, "delay": "10 ms"},
+    "jitter": "2 ms",
+    "duplicate": 0.01,
+    "added_delay": {"handovers": {"period": "15 s", "range": "20 ms"}},
+    "overtaking": True,
+    "outages": [{"begin": "0.5 s", "length": "0.1 s"}],
+}
 TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
     (Scenario, "", DUMBBELL, {"duration": "2 s", "seed": 2, "window": ["0.1 s", "0.9 s"]}),
     (
@@ -101,6 +111,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
             "loss": 0.01,
             "ack_loss": 0.01,
             "service_tick": "1 ms",
+            **DISTURBANCES,
             "access_rate": "2 Gbit/s",
             "reverse_rate": "5 Mbit/s",
             "reverse_buffer": "20 packets",
@@ -121,6 +132,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
             "loss": 0.01,
             "ack_loss": 0.01,
             "service_tick": "1 ms",
+            **DISTURBANCES,
             "layer": 2,
             "duplex": False,
         },
@@ -172,7 +184,7 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
     (Bulk, "background.0.", beside("bulk", flows=2), {"flows": 3, "start": "0.1 s", **CONNECTIONS}),
     (Onoff, "background.0.", beside("onoff", sources=2), {"sources": 3, "start": "0.1 s", **CONNECTIONS}),
     (Transport, "background.0.", beside("bulk", flows=2), TRANSPORT),
-    (Sample, "sample.", DUMBBELL, {"cwnd": "50 ms", "queue": "50 ms", "events": True}),
+    (Sample, "sample.", DUMBBELL, {"cwnd": "50 ms", "queue": "50 ms", "events": True, "internals": True}),
 ]
 APART = {
     "title": "it changes no result",
@@ -252,14 +264,17 @@ def test_plans_stay_what_they_are_so_that_stored_runs_are_found() -> None:
 
 def test_plans_leave_newer_parameters_out_at_the_registry_s_defaults_and_nowhere_else() -> None:
     for kind, newer in NEWER_PARAMETERS.items():
-        assert set(newer) <= RouterSpec(kind).filled().parameters.keys()
+        table = "router" if kind in registry.all_names("routers") else "queue"
+        filled = (RouterSpec if table == "router" else QueueSpec)(kind).filled().parameters
+        usual = {name: filled[name] == "true" for name in newer}
+        given = (usual, {name: not switch for name, switch in usual.items()})
         planned = [
-            build(Scenario.from_dict(DUMBBELL | {"bottleneck": DUMBBELL["bottleneck"] | {"router": router}}))
-            for router in (kind, *({"kind": kind, **dict.fromkeys(newer, on)} for on in (False, True)))
+            build(Scenario.from_dict(DUMBBELL | {"bottleneck": DUMBBELL["bottleneck"] | {table: element}}))
+            for element in (kind, *({"kind": kind, **switches} for switches in given))
         ]
-        found = [next(link["router"] for link in plan["links"] if link["router"]) for plan in planned]
+        found = [plan["links"][0][table] for plan in planned]
         assert found[0] == found[1]
-        assert found[2] == found[0] | dict.fromkeys(newer, "true")
+        assert found[2] == found[0] | {name: str(switch).lower() for name, switch in given[1].items()}
 
 
 def test_every_key_of_a_summary_has_a_heading_or_a_place_in_the_documentation() -> None:

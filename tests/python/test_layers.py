@@ -51,10 +51,12 @@ CRATE_LAYERS = {
         (
             "ages",
             "delivery",
+            "feedback",
             "rack",
             "receiver",
             "rtt",
             "scoreboard",
+            "slow_start",
             "cc::row",
             "sender::request",
             "udp::row",

@@ -143,6 +143,7 @@ FORMS: list[tuple[str, Any]] = [
     ("background", {"kind": "web"}),
     ("sample.cwnd", 1),
     ("sample.events", "always"),
+    ("sample.internals", "always"),
     ("sample.period", "1 s"),
     ("flow", 3),
     ("flow", []),

@@ -266,3 +266,57 @@ def test_a_screen_can_be_drawn_again_and_replaced_by_another_as_a_whole(screened
     stored = json.loads((out / "screen.json").read_text())
     assert [entry["name"] for entry in stored["algorithms"]] == ["hstcp"]
     assert not (out / "figures").exists()
+
+
+def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setitem(EXTENTS, "quick", TINY)
+    (tmp_path / "slow.trace").write_text("5\n10\n")
+    (tmp_path / "three.toml").write_text(
+        'duration = "4 s"\n[bottleneck]\nrate = "2 Mbit/s"\n'
+        '[[flow]]\nalgorithm = "hstcp"\nvariant = "linux"\nrtt = "20 ms"\ncount = 3\n'
+    )
+    files = [str(tmp_path / name) for name in ("slow.trace", "three.toml")]
+    asked = grid(["sack", "cubic"], files=files)
+    mine = [task for task in tasks(asked) if task.coordinates["trial"] == "path"]
+    assert len(mine) == 2 * 2 * 2
+    assert {flow.algorithm.name for task in mine for flow in task.scenario.flow} == {"sack", "cubic"}
+    document = command.run(asked, tmp_path / "out", jobs=1)
+    cells = {(entry["path"], entry["algorithm"]): entry for entry in document["paths"]}
+    labels = ["slow.trace, 20 ms", "three.toml"]
+    assert list(cells) == [(label, name) for label in labels for name in ("sack", "cubic")]
+    assert all(0.5 < entry["utilization"]["mean"] <= 1.0 for entry in cells.values())
+    assert all(0.0 < entry["jain"]["mean"] <= 1.0 for entry in cells.values())
+    text = io.StringIO()
+    table.show(document, Console(file=text, width=200))
+    assert "three.toml" in text.getvalue()
+    assert table.path_cells(document)[0][-1] == "Jain"
+    assert "On paths from files" in (tmp_path / "out" / "index.html").read_text()
+    rows = pq.read_table(tmp_path / "out" / command.RUNS_FILE)
+    assert set(rows["path"].to_pylist()) == {None, *labels}
+    alone = command.run(grid(["sack", "cubic"]), tmp_path / "alone", jobs=1)
+    assert alone["algorithms"] == document["algorithms"]
+    assert "paths" not in alone
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("x.trace", "1\nten\n", "line 2: 'ten'"),
+        ("x.toml", 'duration = "1 s"\n', "bottleneck"),
+        (
+            "x.toml",
+            'duration = "1 s"\n[bottleneck]\nrate = "1 Mbit/s"\n[[background]]\nkind = "web"\nrtt = "9 ms"\n',
+            "no [[flow]]",
+        ),
+    ],
+)
+def test_a_path_that_is_neither_a_scenario_nor_a_trace_is_refused_in_one_line(tmp_path, name, text, said):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError) as refused:
+        grid(["sack"], files=[str(path)])
+    assert said in str(refused.value)
+    with pytest.raises(InputError, match="the same file twice"):
+        grid(["sack"], files=[str(path), str(path)])
+    with pytest.raises(InputError, match=r"nowhere.toml"):
+        grid(["sack"], files=[str(tmp_path / "nowhere.toml")])

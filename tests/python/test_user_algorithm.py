@@ -69,6 +69,24 @@ class Recorder(Reno):
         super().on_congestion(event, window)
 
 
+class Names(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        super().on_ack(ack, window)
+        window.record(f"at {ack.now_s} s", 1.0)
+
+
+class Records(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        super().on_ack(ack, window)
+        window.record("half_packets", window.cwnd / 2)
+
+
+class ReadsRtt(Reno):
+    def on_ack(self, ack: Any, window: Any) -> None:
+        assert ack.rtt_s is None or ack.rtt_s > 0.0
+        super().on_ack(ack, window)
+
+
 def cwnd_mean(ran: Result) -> float:
     mean: float = ran.summary["flows"][0]["cwnd_mean"]
     return mean
@@ -105,6 +123,46 @@ def test_acknowledgements_carry_what_is_documented() -> None:
     assert all(ack["rtt_s"] is None or ack["rtt_s"] >= ack["base_rtt_s"] >= 0.04 for ack in Recorder.seen)
     assert all(ack["newly_delivered"] >= 1 and ack["in_flight"] >= 0 for ack in Recorder.seen)
     assert set(Recorder.causes) == {"loss"}
+
+
+def test_what_an_algorithm_records_is_a_series_of_the_result() -> None:
+    ran = longfat.run(alone(Records))
+    series = ran.internals.to_pandas()
+    assert set(zip(series["name"], series["quantity"], strict=True)) == {("1", "half_packets")}
+    # the last ACK before most samples was one that grew the window
+    cwnd = dict(zip(ran.flow(1)["time_s"], ran.flow(1)["cwnd"], strict=True))
+    recorded = zip(series["time_s"], series["value"], strict=True)
+    equal = [value == cwnd[time_s] / 2 for time_s, value in recorded]
+    assert sum(equal) > 0.9 * len(equal) > 500
+    assert not longfat.run(alone(Reno)).has_internals
+
+
+def test_native_algorithms_say_what_they_know_if_the_scenario_asks() -> None:
+    asked = alone("fast").with_values({"sample.internals": True})
+    assert "alpha" in longfat.run(asked).internals["quantity"].unique().to_pylist()
+    assert longfat.run(alone("fast")).internals.num_rows == 0
+
+
+def test_an_algorithm_that_makes_up_names_without_end_is_stopped() -> None:
+    with pytest.raises(AlgorithmError, match="records more than 64 quantities"):
+        longfat.run(alone(Names))
+
+
+@pytest.mark.parametrize(
+    ("keys", "notes"),
+    [({}, 1), ({"rtt_samples": "last"}, 0), ({"delayed_ack": False}, 0)],
+    ids=["echoed", "last", "not delayed"],
+)
+def test_round_trip_times_that_delayed_acks_distort_are_noted_where_they_are_read(
+    keys: dict[str, Any], notes: int
+) -> None:
+    def one(algorithm: Any) -> list[str]:
+        flow = {"algorithm": algorithm, "rtt": "40 ms"} | keys
+        found: list[str] = longfat.run(scenario(duration="2 s", flow=[flow])).summary["notes"]
+        return [note for note in found if "ack.rtt_s" in note]
+
+    assert len(one(ReadsRtt)) == notes
+    assert one(Reno) == []
 
 
 def test_an_exception_names_the_flow_and_keeps_the_traceback() -> None:

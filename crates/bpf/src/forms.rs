@@ -19,7 +19,7 @@ const fn form(algorithm: &'static str, name: &'static str) -> KernelForm {
 }
 
 /// All kernel forms.
-pub const KERNEL_FORMS: [KernelForm; 12] = [
+pub const KERNEL_FORMS: [KernelForm; 14] = [
     form("hstcp", "lf_hstcp"),
     form("stcp", "lf_stcp"),
     form("bic", "lf_bic"),
@@ -32,6 +32,8 @@ pub const KERNEL_FORMS: [KernelForm; 12] = [
     form("illinois", "lf_illinois"),
     form("vegas", "lf_vegas"),
     form("ltcp", "lf_ltcp"),
+    form("hybla", "lf_hybla"),
+    form("veno", "lf_veno"),
 ];
 
 /// Returns the kernel form of this algorithm, if it has one.

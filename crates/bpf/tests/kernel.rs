@@ -335,7 +335,11 @@ const PUNCTUAL_US: u64 = 5000;
 const LOSSES: usize = 3;
 /// These depend on round-trip times or rates, which TCP_INFO gives only to about 10 us, so that a comparison
 /// may have another outcome.
-const MEASURING: [&str; 7] = ["ctcp", "fast", "htcp", "illinois", "vegas", "westwood+", "yeah"];
+const MEASURING: [&str; 9] =
+    ["ctcp", "fast", "htcp", "hybla", "illinois", "vegas", "veno", "westwood+", "yeah"];
+/// Its slow-start grows by 15 segments for each at 100 ms, to thousands before the first loss shows: one recovery takes
+/// the rest of the run.
+const ONE_RECOVERY: &str = "hybla";
 
 #[test]
 fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
@@ -389,7 +393,8 @@ fn flows_in_the_kernel_grow_and_back_off_as_the_rust_algorithms() {
         if measures && late_us > PUNCTUAL_US {
             continue;
         }
-        assert!(got.backoffs.len() >= 2, "{}: {got:?}", form.name);
+        let least = if form.algorithm == ONE_RECOVERY { 1 } else { 2 };
+        assert!(got.backoffs.len() >= least, "{}: {got:?}", form.name);
         let (backoff_share, growth_share) = if measures { (0.05, 0.1) } else { (0.0, 0.01) };
         for (i, &(kernel, rust, before)) in got.backoffs.iter().take(LOSSES).enumerate() {
             let is_close = (kernel - rust).abs() <= 1.5 + backoff_share * before;

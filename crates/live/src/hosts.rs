@@ -364,7 +364,7 @@ impl<'a> Hosts<'a> {
             reverse_delay,
             access: planned.access_rate(),
             access_free: [Time::ZERO; 2],
-            ecn: planned.ecn,
+            ecn: planned.negotiates_ecn(),
             stamps: Stamps::default(),
             losses: PathLosses::new(losses, planned, streams),
             counts,

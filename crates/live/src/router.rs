@@ -354,6 +354,7 @@ impl<'a> Router<'a> {
         while let Some(packet) = self.link.dropped.pop() {
             self.lose(packet);
         }
+        self.link.doubled.clear();
         let mut departed = core::mem::take(&mut self.link.departed);
         for (packet, departure) in departed.drain(..) {
             let Some(path) = &self.paths[packet.flow().0 as usize] else { continue };

@@ -150,6 +150,7 @@ pub fn run(
         summary,
         flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
         links: series,
+        internals: Vec::new(),
         transfers,
         events: hosts.events,
         events_handled: packets,
@@ -270,7 +271,7 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
             .clamp(LEAST_DEVICE_PACKETS, LARGEST_DEVICE_PACKETS) as u32,
         tcp: TcpSetup {
             buffer_bytes: (BUFFER_FACTOR * held_bytes).clamp(LEAST_BUFFER_BYTES, LARGEST_BUFFER_BYTES) as u64,
-            ecn: connections(plan).any(|(_, c)| c.ecn),
+            ecn: connections(plan).any(|(_, c)| c.negotiates_ecn()),
             paced: false,
         },
         initial_window,

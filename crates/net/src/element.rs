@@ -35,6 +35,8 @@ pub trait Sink<P> {
     fn marked(&mut self, reason: DropReason);
     /// The packet that `next` returns has waited for this span.
     fn waited(&mut self, _span: Interval) {}
+    /// That packet has waited in a low-latency queue (besides [`Sink::waited`]).
+    fn waited_low(&mut self, _span: Interval) {}
     /// Call `timer` at this time; replaces an earlier request. [`Time::NEVER`] clears it.
     fn set_timer(&mut self, at: Time);
     /// Send a packet of the element's own ([`Packet::control`]) to another element. It travels over the links in between,

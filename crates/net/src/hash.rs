@@ -1,6 +1,7 @@
 //! A salted hash of flows, so that which flows collide cannot be predicted.
 
 use longfat_units::Stream;
+use longfat_wire::Packet;
 
 /// One hash function of a family.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,13 @@ impl Hash {
     /// Drawn from this stream.
     pub fn new(draws: &mut Stream) -> Self {
         Hash { salt: draws.below(u64::MAX) }
+    }
+
+    /// The bin of a packet's flow, below `bins`. The two directions of a connection are separate flows, as they have
+    /// different addresses.
+    pub fn bin_of<P: Packet>(self, packet: &P, bins: usize) -> usize {
+        let flow = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
+        self.bin(flow, bins)
     }
 
     /// The flow's bin, below `bins`.

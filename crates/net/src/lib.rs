@@ -4,6 +4,7 @@
 
 mod capacity;
 pub mod counter;
+pub mod disturbance;
 mod element;
 mod fifo;
 mod hash;

@@ -34,6 +34,13 @@ impl Sojourn {
         self.total = 0;
     }
 
+    /// The mean wait, in s; `None` without packets.
+    pub fn mean_s(&self) -> Option<f64> {
+        let middles = self.counts.iter().zip(0..).filter(|(count, _)| **count > 0);
+        let sum_ns: f64 = middles.map(|(&count, index)| count as f64 * middle_ns(index)).sum();
+        (self.total > 0).then(|| sum_ns / self.total as f64 * 1e-9)
+    }
+
     /// The least wait that this share of the packets (in [0, 1]) did not exceed, in s; `None` without
     /// packets.
     pub fn percentile_s(&self, share: f64) -> Option<f64> {
@@ -71,8 +78,10 @@ mod tests {
             let got = s.percentile_s(share).unwrap();
             assert!((got / expected_s - 1.0).abs() < 0.005, "{share}: {got}");
         }
+        let mean = s.mean_s().unwrap();
+        assert!((mean / 500.5e-6 - 1.0).abs() < 0.005, "{mean}");
         s.restart();
-        assert_eq!(s.percentile_s(0.5), None);
+        assert_eq!((s.percentile_s(0.5), s.mean_s()), (None, None));
     }
 
     #[test]

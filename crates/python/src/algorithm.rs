@@ -1,10 +1,16 @@
 //! A user's own algorithm, written as a Python class, behind the interface of the native ones.
 
-use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyClass, PyClassInitializer};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most quantities that an algorithm records.
+const MOST_RECORDED: usize = 64;
+/// The longest name of a quantity, bytes.
+const LONGEST_NAME: usize = 64;
 
 /// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared
 /// by the algorithms of a run.
@@ -32,17 +38,47 @@ impl Interrupt {
 }
 
 /// What one acknowledgement told the sender; times in seconds, the rest in segments.
-#[pyclass(name = "Ack", frozen, get_all, module = "longfat._core")]
+#[pyclass(name = "Ack", frozen, module = "longfat._core")]
 pub struct PyAck {
+    #[pyo3(get)]
     now_s: f64,
+    #[pyo3(get)]
     acked: f64,
+    #[pyo3(get)]
     newly_delivered: u32,
     rtt_s: Option<f64>,
+    #[pyo3(get)]
     srtt_s: f64,
+    #[pyo3(get)]
     base_rtt_s: f64,
+    #[pyo3(get)]
     one_way_delay_s: Option<f64>,
+    #[pyo3(get)]
     in_flight: f64,
+    #[pyo3(get)]
     delivered: u64,
+    /// Set when the round-trip time is read.
+    reads_rtt: Reads,
+}
+
+#[pymethods]
+impl PyAck {
+    #[getter]
+    fn rtt_s(&self) -> Option<f64> {
+        self.reads_rtt.0.store(true, Ordering::Relaxed);
+        self.rtt_s
+    }
+}
+
+/// Whether an algorithm has read the round-trip times of acknowledgements.
+#[derive(Clone, Default)]
+pub struct Reads(Arc<AtomicBool>);
+
+impl Reads {
+    /// Whether it has.
+    pub fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A congestion event: cause "loss", "mark" or "timeout".
@@ -57,33 +93,45 @@ pub struct PyCongestion {
 
 /// The congestion window and slow-start threshold, segments.
 #[pyclass(name = "Window", module = "longfat._core")]
-pub struct PyWindow(Window);
+pub struct PyWindow {
+    window: Window,
+    recorded: Vec<(String, f64)>,
+}
 
 #[pymethods]
 impl PyWindow {
     #[getter]
     fn cwnd(&self) -> f64 {
-        self.0.cwnd
+        self.window.cwnd
     }
     #[setter]
     fn set_cwnd(&mut self, segments: f64) {
-        self.0.cwnd = segments;
+        self.window.cwnd = segments;
     }
     #[getter]
     fn ssthresh(&self) -> f64 {
-        self.0.ssthresh
+        self.window.ssthresh
     }
     #[setter]
     fn set_ssthresh(&mut self, segments: f64) {
-        self.0.ssthresh = segments;
+        self.window.ssthresh = segments;
     }
     /// Whether cwnd is below ssthresh.
     fn in_slow_start(&self) -> bool {
-        self.0.in_slow_start()
+        self.window.in_slow_start()
     }
     /// The standard (or limited) slow-start step for an acknowledgement that counts `acked` segments.
     fn slow_start(&mut self, acked: f64) {
-        self.0.slow_start(acked);
+        self.window.slow_start(acked);
+    }
+    /// Sets a quantity of the algorithm, which the result has a series of. Its name ends in its unit.
+    fn record(&mut self, name: String, value: f64) -> PyResult<()> {
+        if name.is_empty() || name.len() > LONGEST_NAME {
+            let text = format!("record: a name of {} bytes; accepted: 1 to {LONGEST_NAME}", name.len());
+            return Err(PyValueError::new_err(text));
+        }
+        self.recorded.push((name, value));
+        Ok(())
     }
 }
 
@@ -92,12 +140,15 @@ pub struct UserAlgorithm {
     object: Py<PyAny>,
     failure: Option<String>,
     interrupt: Interrupt,
+    /// What it has recorded.
+    recorded: Internals,
+    reads_rtt: Reads,
 }
 
 impl UserAlgorithm {
     /// The algorithm behind this object, which has `on_ack(ack, window)` and `on_congestion(event, window)`.
-    pub const fn new(object: Py<PyAny>, interrupt: Interrupt) -> Self {
-        UserAlgorithm { object, failure: None, interrupt }
+    pub fn new(object: Py<PyAny>, interrupt: Interrupt, reads_rtt: Reads) -> Self {
+        UserAlgorithm { object, failure: None, interrupt, recorded: Internals::default(), reads_rtt }
     }
 
     fn call<T: Into<PyClassInitializer<A>>, A: PyClass>(&mut self, method: &str, what: T, w: &mut Window) {
@@ -105,12 +156,21 @@ impl UserAlgorithm {
             return;
         }
         Python::attach(|py| {
-            let called = Py::new(py, PyWindow(*w)).and_then(|window| {
+            let called = Py::new(py, PyWindow { window: *w, recorded: Vec::new() }).and_then(|window| {
                 self.object.call_method1(py, method, (Py::new(py, what)?, window.clone_ref(py)))?;
-                Ok(window.borrow(py).0)
+                let mut window = window.borrow_mut(py);
+                Ok((window.window, std::mem::take(&mut window.recorded)))
             });
             match called {
-                Ok(window) => *w = window,
+                Ok((window, recorded)) => {
+                    *w = window;
+                    recorded.iter().for_each(|(name, value)| self.recorded.record(name, *value));
+                    if self.recorded.len() > MOST_RECORDED {
+                        self.failure = Some(format!(
+                            "it records more than {MOST_RECORDED} quantities; accepted: up to {MOST_RECORDED} names"
+                        ));
+                    }
+                }
                 // a failure ends the run at once; the caller asks for the interrupt first
                 Err(error) if self.interrupt.keep(py, &error) => {
                     self.failure = Some("interrupted".to_owned())
@@ -144,6 +204,7 @@ impl CongestionControl for UserAlgorithm {
             one_way_delay_s: ack.one_way_delay.map(|t| t.as_secs_f64()),
             in_flight: ack.in_flight,
             delivered: ack.delivered,
+            reads_rtt: self.reads_rtt.clone(),
         };
         self.call("on_ack", seen, w);
     }
@@ -161,6 +222,10 @@ impl CongestionControl for UserAlgorithm {
             base_rtt_s: event.base_rtt.as_secs_f64(),
         };
         self.call("on_congestion", seen, w);
+    }
+
+    fn internals(&self, out: &mut Internals) {
+        self.recorded.iter().for_each(|(name, value)| out.record(name, value));
     }
 
     fn take_failure(&mut self) -> Option<String> {

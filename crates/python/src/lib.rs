@@ -9,6 +9,7 @@ use longfat_net::router::{self, Router};
 use longfat_sim::{
     EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Routes, RunError, Sample, Series, Simulation,
 };
+use longfat_transport::Feedback;
 use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
 use longfat_transport::udp::{self, Protocol};
 use longfat_units::{Entry, Interval, Rate, Stream};
@@ -67,11 +68,14 @@ fn simulate<'py>(
     let plan = plan.map_err(refuse)?;
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
+    let mut reads_rtt = Vec::new();
     let mut make = |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
         match make.call0() {
             Ok(made) => {
-                let user = algorithm::UserAlgorithm::new(made.unbind(), interrupt.clone());
+                let reads = algorithm::Reads::default();
+                let user = algorithm::UserAlgorithm::new(made.unbind(), interrupt.clone(), reads.clone());
+                reads_rtt.push((flow.to_owned(), reads));
                 Some(Controller::Custom(Box::new(user)))
             }
             Err(error) => {
@@ -93,7 +97,12 @@ fn simulate<'py>(
     let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
     match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
-        (None, outcome) => to_dict(py, &outcome.map_err(raise)?),
+        (None, outcome) => {
+            let result = to_dict(py, &outcome.map_err(raise)?)?;
+            let readers = reads_rtt.into_iter().filter(|(_, reads)| reads.any()).map(|(flow, _)| flow);
+            result.set_item("reads_rtt", readers.collect::<Vec<_>>())?;
+            Ok(result)
+        }
     }
 }
 
@@ -161,6 +170,11 @@ fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDic
     result.set_item("summary", summary.to_string())?;
     result.set_item("flows", named(py, &outcome.flows)?)?;
     result.set_item("links", named(py, &outcome.links)?)?;
+    let internals = PyDict::new(py);
+    for (flow, quantities) in &outcome.internals {
+        internals.set_item(flow, named(py, quantities)?)?;
+    }
+    result.set_item("internals", internals)?;
     result.set_item("transfers", columns(py, &outcome.transfers)?)?;
     let row = |e: &EventRow| (e.time_s, e.flow.clone(), e.what, e.cwnd);
     let events = PyList::empty(py);
@@ -222,11 +236,17 @@ fn row(entry: &Entry, more: serde_json::Value) -> serde_json::Value {
 }
 
 fn algorithm_row(a: &Algorithm) -> serde_json::Value {
-    let explicit_bytes = a.instance(&[]).map_or(0, |c| c.explicit_bytes());
+    let usual = a.instance(&[]);
+    let explicit_bytes = usual.as_ref().map_or(0, |c| c.explicit_bytes());
+    let abe = usual.as_ref().is_ok_and(|c| c.beta_ecn().is_some());
+    let scalable = usual.as_ref().is_ok_and(|c| c.feedback() != Feedback::Classic);
+    let model_based = usual.as_ref().is_ok_and(|c| c.is_model_based());
+    let ect1 = usual.as_ref().is_ok_and(|c| c.sends_ect1());
     let form = longfat_live::kernel_form(a.name).map(|form| form.name);
     let more = json!({"linux_module": a.linux_module, "kernel_form": form,
         "live": a.linux_module.is_some() || form.is_some(), "transport": "tcp", "random": false,
-        "protocol": a.protocol, "explicit": a.protocol.is_some(), "explicit_bytes": explicit_bytes});
+        "protocol": a.protocol, "explicit": a.protocol.is_some(), "explicit_bytes": explicit_bytes,
+        "abe": abe, "scalable": scalable, "ect1": ect1, "model_based": model_based});
     row(a, more)
 }
 
@@ -237,7 +257,11 @@ fn row_over_udp(p: &Protocol) -> serde_json::Value {
 }
 
 fn queue_row(d: &Discipline) -> serde_json::Value {
-    row(d, json!({"linux_module": d.linux_module, "live": true, "ecn": d.ecn, "random": d.random}))
+    row(
+        d,
+        json!({"linux_module": d.linux_module, "live": true, "ecn": d.ecn,
+        "l4s": d.knows_l4s(), "random": d.random}),
+    )
 }
 
 fn router_row(r: &Router) -> serde_json::Value {

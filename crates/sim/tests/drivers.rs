@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::disturbance::{disturbance, with_tick};
 use common::{bulk, column, dumbbell, flow, onoff, run, run_by_both, short, surge, web, with};
 use longfat_net::queue::disciplines;
 use proptest::prelude::*;
@@ -227,13 +228,15 @@ proptest! {
         users in 0u64..12,
         tick_s in prop_oneof![2 => Just(0.0), 1 => 1e-5..0.02],
         rest_s in prop_oneof![Just(1e-6), Just(0.01), Just(1.0)],
+        disturbances in [disturbance(true), disturbance(true)],
     ) {
         let named = flows.into_iter().enumerate();
         let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string(), "ecn": ecn}))).collect();
         let mut plan = with(dumbbell(rate_bps, 1, 6.0, flows), json!({"seed": seed, "events": true}));
         plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
         plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
-        for (i, queue) in queues.into_iter().enumerate() {
+        for (i, (queue, disturbance)) in queues.into_iter().zip(disturbances).enumerate() {
+            plan["links"][i]["disturbance"] = with_tick(disturbance, tick_s);
             plan["links"][i]["queue"] = queue;
             plan["links"][i]["service_tick_s"] = json!(tick_s);
         }

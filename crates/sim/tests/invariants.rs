@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::disturbance::{disturbance, with_tick};
 use common::{
     and, assert_same, bulk, column, dumbbell, flow, link, onoff, refusal_of, run, short, surge, web, with,
 };
@@ -202,6 +203,7 @@ prop_compose! {
         ack_losses in [loss(), loss(), loss()],
         delays in [delay(), delay(), delay()],
         ticks in [tick(), tick(), tick()],
+        disturbances in [disturbance(false), disturbance(false), disturbance(false)],
         seed in any::<u32>(),
     ) -> Value {
         let duration_s = (3000.0 * 8.0 * PACKET_BYTES / rate).clamp(1.0, 20.0);
@@ -217,6 +219,7 @@ prop_compose! {
             if ticks[i] > 0.0 {
                 link["service_tick_s"] = json!(ticks[i]);
             }
+            link["disturbance"] = with_tick(disturbances[i].clone(), ticks[i]);
         }
         plan
     }

@@ -4,10 +4,15 @@
 mod common;
 
 use common::{column, dumbbell, flow, refusal_of, run, with};
-use longfat_sim::{LinkSummary, Outcome};
+use longfat_sim::{Link, LinkSummary, Outcome, Plan, link_summary};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Ecn, SimPacket};
 use serde_json::{Value, json};
 
-const KINDS: [&str; 8] = ["droptail", "red", "choke", "blue", "sred", "codel", "fq_codel", "pie"];
+/// All queues that can mark.
+const MARKING: [&str; 9] = ["red", "choke", "blue", "sred", "codel", "fq_codel", "pie", "dualpi2", "fq_pie"];
+/// Queues that serve flows in turn, so that a packet may wait longer than the queue takes to drain.
+const IN_TURN: [&str; 3] = ["fq_codel", "fq_pie", "sfq"];
 
 /// `flows` standard flows with different round-trip times over 20 Mbit/s and a queue of 500 packets (300 ms)
 /// for 60 s, measured from 15 s on.
@@ -60,13 +65,50 @@ fn codel_fq_codel_and_pie_hold_their_targets_under_tcp_and_drop_tail_does_not() 
 }
 
 #[test]
-fn pie_s_mean_wait_is_its_target_under_tcp() {
-    for target_ms in [15.0, 30.0] {
-        let outcome = shared(json!({"kind": "pie", "target": target_ms}), 20, json!({}));
+fn the_mean_wait_of_pie_and_of_dualpi2_is_their_target_under_tcp() {
+    for (kind, target_ms) in [("pie", 15.0), ("pie", 30.0), ("dualpi2", 15.0), ("dualpi2", 30.0)] {
+        let outcome = shared(json!({"kind": kind, "target": target_ms}), 20, json!({}));
         // packets waiting on average, at 1667 packets/s
         let mean_ms = 1e3 * bottleneck(&outcome).queue_mean_packets / (20e6 / 12e3);
-        assert!((mean_ms / target_ms - 1.0).abs() < 0.15, "target {target_ms} ms: mean wait {mean_ms:.2} ms");
+        assert!(
+            (mean_ms / target_ms - 1.0).abs() < 0.15,
+            "{kind}, target {target_ms} ms: mean wait {mean_ms:.2} ms"
+        );
     }
+}
+
+#[test]
+fn waits_in_a_low_latency_queue_are_told_apart_once_there_is_one() {
+    let mut plan = dumbbell(12e6, 100, 1.0, vec![]);
+    plan["links"][0]["queue"] = json!({"kind": "dualpi2", "limit_packets": 100});
+    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check::<SimPacket>);
+    let mut links = plan.unwrap_or_else(|e| panic!("{e}")).into_parts().0;
+    let mut link: Link = Link::new(links.remove(0), true);
+    let summary = |link: &mut Link| {
+        let now = Time::from_secs_f64(1.0);
+        while link.wake() < now {
+            let at = link.wake();
+            link.on_timer(at);
+        }
+        let (occupancy, counters) = link.settle(now);
+        link_summary(link, (Time::ZERO, Default::default()), (now, counters, occupancy))
+    };
+    let arrive = |link: &mut Link, ms: u64, ecn: Ecn| {
+        let packet = SimPacket { bytes: 1500, ecn, ..SimPacket::default() };
+        link.arrive(Time::ZERO + Interval::from_millis(ms), packet);
+    };
+    (0..3).for_each(|_| arrive(&mut link, 1, Ecn::Capable));
+    assert_eq!(summary(&mut link).low_latency_mean_s, None);
+    // at a packet a millisecond: waits of 0, 1 and 2 ms
+    (0..3).for_each(|_| arrive(&mut link, 2000, Ecn::Ect1));
+    let now = Time::from_secs_f64(2.1);
+    while link.wake() < now {
+        let at = link.wake();
+        link.on_timer(at);
+    }
+    let mean_s = link.low_latency().and_then(|waits| waits.mean_s()).unwrap_or(f64::NAN);
+    assert!((mean_s - 0.001).abs() < 1e-5, "{mean_s}");
+    assert!(summary(&mut link).low_latency_p99_s.is_some_and(|p99| (p99 - 0.002).abs() < 1e-5));
 }
 
 #[test]
@@ -80,7 +122,7 @@ fn codel_drops_the_more_the_shorter_its_interval() {
 
 #[test]
 fn marks_replace_drops_for_flows_that_negotiated_them() {
-    for kind in &KINDS[1..] {
+    for kind in MARKING {
         let queue = json!({"kind": kind, "ecn": "true"});
         let without = shared(queue.clone(), 10, json!({"ecn": false}));
         let summary = bottleneck(&without);
@@ -139,7 +181,7 @@ fn fq_codel_is_fairer_than_codel_to_unlike_round_trip_times() {
 
 #[test]
 fn reasons_add_up_and_measured_waits_agree_with_the_mean_queue() {
-    for kind in KINDS {
+    for kind in MARKING.into_iter().chain(["droptail", "sfq"]) {
         let mut queue = json!({"kind": kind});
         if kind == "droptail" {
             queue["sojourn"] = json!("true");
@@ -157,7 +199,7 @@ fn reasons_add_up_and_measured_waits_agree_with_the_mean_queue() {
         let deviation_ms = 1e3 * f.queue_std_packets / (20e6 / 12e3);
         assert!((p50 - mean_ms).abs() <= 1.2 * deviation_ms, "{kind}: median {p50:.2}, mean {mean_ms:.2} ms");
         let longest_ms = 1e3 * f.queue_max_packets as f64 / (20e6 / 12e3);
-        if kind != "fq_codel" {
+        if !IN_TURN.contains(&kind) {
             assert!(p99 <= longest_ms + 0.6, "{kind}: {p99:.2} of {longest_ms:.2} ms");
         }
     }

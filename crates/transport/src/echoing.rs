@@ -1,5 +1,6 @@
-//! The receiving end of a connection whose data carry explicit headers: acknowledgements return what routers
-//! wrote. It wraps the common receiver, which knows nothing of explicit headers.
+//! The receiving end of a connection whose acknowledgements tell more of the network than RFC 3168's echo: what
+//! routers wrote into explicit headers, and how much was marked ([`Feedback`]). It wraps the common receiver, which knows
+//! nothing of either.
 //!
 //! In the thesis's "r" architecture (Lopez Pacheco 2008, chapter 5) the receiver keeps a copy of what the
 //! sender would compute from the headers, and each acknowledgement carries that copy, so one that arrives
@@ -7,8 +8,9 @@
 //! only needs a [`Mirror`] of its own, which its sender's algorithm makes.
 
 use crate::Receiver;
+use crate::feedback::{Feedback, Tally};
 use longfat_units::Time;
-use longfat_wire::{Explicit, Kind, SimPacket};
+use longfat_wire::{Explicit, Kind, Packet, SimPacket};
 use std::fmt::Debug;
 
 /// A receiver's copy of what its sender controls.
@@ -19,20 +21,28 @@ pub trait Mirror: Debug + Send {
     fn answer(&mut self, header: &Explicit) -> Explicit;
 }
 
-/// A receiver that echoes explicit headers.
+/// A receiver that echoes explicit headers, or counts marks.
 #[derive(Debug)]
 pub struct Echoing {
     receiver: Receiver,
     mirror: Option<Box<dyn Mirror>>,
     /// The headers not yet echoed, joined.
     waiting: Option<Explicit>,
+    tally: Option<Tally>,
+    /// Headers of a data packet, bytes.
+    header_bytes: u32,
 }
 
 impl Echoing {
     /// Wraps a receiver that waits for a connection request. Without a mirror, headers are echoed as they
     /// come; those of one acknowledgement are joined.
     pub const fn new(receiver: Receiver, mirror: Option<Box<dyn Mirror>>) -> Self {
-        Echoing { receiver, mirror, waiting: None }
+        Echoing { receiver, mirror, waiting: None, tally: None, header_bytes: 0 }
+    }
+
+    /// The same receiver with this feedback about marks. Data packets have `header_bytes` bytes of headers.
+    pub fn telling(self, feedback: Feedback, header_bytes: u32) -> Self {
+        Echoing { tally: Tally::new(feedback), header_bytes, ..self }
     }
 
     /// A packet of the sender arrived. Returns the response, if one is due now.
@@ -48,7 +58,15 @@ impl Echoing {
                 (None, None) => header,
             });
         }
-        self.receiver.on_packet(now, packet).map(|answer| self.echo(answer))
+        let answer = match self.tally.as_mut().filter(|_| packet.kind == Kind::Data) {
+            Some(tally) => {
+                let payload = packet.bytes().saturating_sub(self.header_bytes);
+                let urgent = tally.take(packet.ecn, payload);
+                self.receiver.on_data(now, packet, urgent)
+            }
+            None => self.receiver.on_packet(now, packet),
+        };
+        answer.map(|answer| self.echo(answer))
     }
 
     /// A time that [`Echoing::wake`] asked for has come.
@@ -66,7 +84,10 @@ impl Echoing {
         &self.receiver
     }
 
-    fn echo(&mut self, answer: SimPacket) -> SimPacket {
+    fn echo(&mut self, mut answer: SimPacket) -> SimPacket {
+        if let Some(tally) = self.tally.as_mut().filter(|_| answer.kind == Kind::Ack) {
+            tally.tell(&mut answer);
+        }
         match self.waiting.take_if(|_| answer.kind == Kind::Ack) {
             Some(explicit) => carrying(answer, explicit),
             None => answer,

@@ -18,7 +18,9 @@
 //! cc::congestion_control            what an algorithm is
 //! echoing                           the receiver of a connection with explicit headers
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
-//!   delivery, rack, sender::request, udp::periods
+//!   delivery, rack, feedback,
+//!   slow_start, sender::request,
+//!   udp::periods
 //! cc::row, udp::row                 what a row of a registry is
 //! packet_sizes                      packets without payload
 //! ```
@@ -27,6 +29,7 @@ mod ages;
 pub mod cc;
 mod delivery;
 mod echoing;
+mod feedback;
 mod packet_sizes;
 mod rack;
 mod receiver;
@@ -34,9 +37,11 @@ mod reduction;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod slow_start;
 pub mod udp;
 
 pub use echoing::{Echoing, Mirror};
+pub use feedback::Feedback;
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Recovery;
 pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};
@@ -44,3 +49,4 @@ pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{
     FirstReduction, Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters, TimeoutReductions,
 };
+pub use slow_start::SlowStartExit;

@@ -92,9 +92,15 @@ impl Receiver {
         if packet.kind == Kind::Syn {
             return Some(self.accept(packet));
         }
-        self.received_bytes += u64::from(packet.bytes);
         // RFC 3168: echo a mark until the sender announces that it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
+        self.on_data(now, packet, self.echo_mark)
+    }
+
+    /// Data arrived. Returns the acknowledgement, which is due now at the latest if the packet is `urgent`.
+    #[inline(always)]
+    pub(crate) fn on_data(&mut self, now: Time, packet: &SimPacket, urgent: bool) -> Option<SimPacket> {
+        self.received_bytes += u64::from(packet.bytes);
         if self.unacknowledged == 0 {
             self.echo = packet.stamp;
         }
@@ -102,7 +108,7 @@ impl Receiver {
         let in_order = packet.seq == self.next;
         let at_once = if in_order && self.early.is_empty() {
             self.next += 1;
-            self.quick > 0 || self.echo_mark
+            self.quick > 0 || urgent
         } else {
             if packet.seq <= self.next {
                 self.echo = packet.stamp; // not that of a segment above a gap (RFC 7323, section 4.3)

@@ -5,26 +5,30 @@ mod config;
 mod explicit;
 mod failure;
 mod happenings;
+mod marks;
 mod model;
 mod quick_start;
 mod rack;
 mod recovery;
 mod request;
+mod slow_start;
 mod timing;
 
 use crate::ages::Ages;
 use crate::cc::LossDetection;
 use crate::cc::{Ack, CongestionControl, Controller, SendingTimes, Window};
 use crate::delivery::Deliveries;
+use crate::feedback::Marks;
 use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
 use crate::reduction::Episode;
 use crate::rtt::in_ticks;
+use crate::slow_start::Watch;
 use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Kind, SimPacket};
+use longfat_wire::{Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 
@@ -79,7 +83,11 @@ pub struct Sender {
     rack: Option<Box<RackTlp>>,
     /// Kept for model-based algorithms.
     deliveries: Option<Box<Deliveries>>,
-    /// `ages`, `rack` or `deliveries` is kept.
+    /// Kept where the receiver tells more of marks than RFC 3168's echo.
+    marks: Option<Box<Marks>>,
+    /// Kept while the first slow-start may end early.
+    watch: Option<Box<Watch>>,
+    /// `ages`, `rack`, `deliveries`, `marks` or, at the beginning, `watch` is kept.
     keeps_times: bool,
     rtt: RttEstimator,
     /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
@@ -127,6 +135,8 @@ impl Sender {
             times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last || !config.timestamps;
         let by_time = config.loss_detection == LossDetection::Rack;
         let samples_each = config.timestamps;
+        let marks = Marks::new(config.feedback).map(Box::new);
+        let watch = Watch::new(config.slow_start_exit).map(Box::new);
         let models = controller.is_model_based();
         let mut board = Scoreboard::default();
         if models {
@@ -152,7 +162,9 @@ impl Sender {
             samples_each,
             rack: by_time.then(Box::default),
             deliveries: models.then(Box::default),
-            keeps_times: keeps_ages || by_time || models,
+            keeps_times: keeps_ages || by_time || models || marks.is_some() || watch.is_some(),
+            marks,
+            watch,
             duplicates: 0,
             recovery_point: 0,
             patience: Time::NEVER,
@@ -409,6 +421,9 @@ impl Sender {
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
+            if self.marks.is_some() {
+                self.hear_marks(now, packet, newly);
+            }
             if let Some(deliveries) = &mut self.deliveries {
                 deliveries.acknowledged(packet.seq);
             }
@@ -432,6 +447,9 @@ impl Sender {
                 && !self.is_model_based()
                 && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
             self.recover(now, packet, cumulative, newly);
+            if self.watch.is_some() {
+                self.watch_slow_start(now, sample);
+            }
         }
         let ack = Ack {
             now,
@@ -480,7 +498,10 @@ impl Sender {
         }
         let most = match self.phase {
             Phase::Loss => return self.growth_after_timeout(cumulative, newly),
-            _ if self.window.in_slow_start() => self.config.slow_start_limit,
+            _ if self.window.in_slow_start() => {
+                let counted = (cumulative as f64).min(self.config.slow_start_limit);
+                return self.watch.as_ref().map_or(counted, |watch| counted * watch.growth());
+            }
             // RFC 3465, section 2.1: each acknowledged window adds one segment, however few acknowledgements
             // carry it
             _ => self.window.cwnd,
@@ -589,7 +610,7 @@ impl Sender {
         if self.config.ecn {
             // RFC 3168, 6.1.2 and 6.1.5: only new data may be marked and may announce reductions
             if lost.is_none() {
-                packet.ecn = Ecn::Capable;
+                packet.ecn = self.config.codepoint;
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }

@@ -4,8 +4,8 @@
 
 use longfat_transport::Mirror;
 use longfat_transport::cc::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Delivery, Kind, LEAST_SSTHRESH,
-    LostSegment, Opening, Repair, Value, Window, algorithms,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Delivery, Internals, Kind,
+    LEAST_SSTHRESH, LostSegment, Opening, Repair, Value, Window, algorithms,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Load, MaxNet};
@@ -104,6 +104,7 @@ struct Sender {
 
 impl Sender {
     fn new(mut control: Controller, path: &Path) -> Self {
+        control.on_seed(path.base_rtt_ms);
         control.on_start(1448);
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.timer_period().map(|period| Time::ZERO + period);
@@ -113,12 +114,7 @@ impl Sender {
             // a request that was sent twice gives no round-trip time
             let rtt = (!path.base_rtt_ms.is_multiple_of(5)).then_some(base_rtt);
             control.on_open(
-                &Opening {
-                    now: Time::ZERO + base_rtt,
-                    rtt,
-                    seed: path.base_rtt_ms,
-                    selective: !path.base_rtt_ms.is_multiple_of(3),
-                },
+                &Opening { now: Time::ZERO + base_rtt, rtt, selective: !path.base_rtt_ms.is_multiple_of(3) },
                 &mut w,
             );
             control.on_restart(Time::ZERO + base_rtt, &mut w);
@@ -341,7 +337,7 @@ impl Sender {
         if let Some(rate) = self.control.pacing_rate(&self.w, self.srtt) {
             assert!(rate.is_finite() && rate > 0.0, "{after}: paces at {rate} segments per second");
         }
-        let mut internals = Vec::new();
+        let mut internals = Internals::default();
         self.control.internals(&mut internals);
         assert!(internals.iter().all(|(_, x)| !x.is_nan()), "{after}: {internals:?}");
     }

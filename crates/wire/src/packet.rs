@@ -42,14 +42,16 @@ impl Kind {
     }
 }
 
-/// The ECN field of the IP header (RFC 3168; ECT(1) is not distinguished).
+/// The ECN field of the IP header (RFC 3168, RFC 9331).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
     /// The transport does not understand marks, so congestion must drop.
     #[default]
     NotCapable,
-    /// The transport understands marks.
+    /// ECT(0): the transport understands marks and reacts to one as to a loss.
     Capable,
+    /// ECT(1): the transport understands frequent marks; the identifier of L4S (RFC 9331).
+    Ect1,
     /// Congestion was experienced.
     Marked,
 }

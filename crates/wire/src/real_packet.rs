@@ -194,13 +194,15 @@ impl Packet for RealPacket {
     fn ecn(&self) -> Ecn {
         match self.bytes[TOS] & 0b11 {
             0b00 => Ecn::NotCapable,
-            0b11 => Ecn::Marked,
-            _ => Ecn::Capable,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Capable,
+            _ => Ecn::Marked,
         }
     }
     fn set_ecn(&mut self, ecn: Ecn) {
         let bits = match ecn {
             Ecn::NotCapable => 0b00,
+            Ecn::Ect1 => 0b01,
             Ecn::Capable => 0b10,
             Ecn::Marked => 0b11,
         };
@@ -307,6 +309,18 @@ mod tests {
             packet.set_ecn(Ecn::Marked);
             packet.set_ttl(packet.ttl() - 1);
             assert_eq!((packet.ecn(), packet.ttl(), packet.bytes[1] >> 2), (Ecn::Marked, 63, tos >> 2));
+            assert!(has_right_ip_checksum(&packet));
+        }
+    }
+
+    #[test]
+    fn each_codepoint_of_the_ecn_field_is_read_and_written_as_rfc_3168_numbers_it() {
+        for (bits, ecn) in [(0, Ecn::NotCapable), (1, Ecn::Ect1), (2, Ecn::Capable), (3, Ecn::Marked)] {
+            let mut packet = parsed(tcp(ACK, 0xb8 | bits, 8));
+            assert_eq!(packet.ecn(), ecn);
+            packet.set_ecn(Ecn::NotCapable);
+            packet.set_ecn(ecn);
+            assert_eq!(packet.bytes[1], 0xb8 | bits);
             assert!(has_right_ip_checksum(&packet));
         }
     }

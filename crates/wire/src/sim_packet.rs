@@ -43,6 +43,26 @@ impl SackBlocks {
     }
 }
 
+/// Payload bytes that have arrived with each value of the ECN field, modulo 2^24 (RFC 9768, section 3.2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EcnBytes {
+    /// ECT(0).
+    pub ect0: u32,
+    /// ECT(1).
+    pub ect1: u32,
+    /// Congestion experienced.
+    pub ce: u32,
+}
+
+/// Accurate ECN feedback on an acknowledgement (RFC 9768).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AccurateEcn {
+    /// The ACE field of the TCP header: the lowest three bits of the receiver's count of marked packets.
+    pub ace: u8,
+    /// The option, if the header has room for it.
+    pub option: Option<EcnBytes>,
+}
+
 /// What only some packets carry.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Extra {
@@ -56,6 +76,8 @@ pub struct Extra {
     pub report: Option<Box<Report>>,
     /// A message from one network element to another.
     pub message: Option<Box<Message>>,
+    /// Accurate ECN feedback.
+    pub accurate_ecn: Option<AccurateEcn>,
 }
 
 /// A simulated TCP packet. Sequence numbers count segments, not bytes.

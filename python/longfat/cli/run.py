@@ -95,7 +95,7 @@ def run(
         echo_json(summary)
         return
     console = make_console()
-    tables.print_summary(console, scenario, shown)
+    tables.print_summary(console, scenario, shown, summary.get("runs", [summary])[0]["notes"])
     if repeats > 1:
         console.print(
             f"Means over {repeats} runs; --json prints every run and the standard errors.", style="dim"

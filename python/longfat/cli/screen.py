@@ -22,6 +22,13 @@ from longfat.cli.options import (
 @click.option("--rtts", metavar="LIST", help='Propagation delays, two-way: "20 ms, 80 ms".')
 @click.option("--buffers", metavar="LIST", help='Buffers of the bottleneck: "20 % BDP, 100 % BDP".')
 @click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="FILE",
+    help="A scenario (.toml) or a trace of a rate to run on, beside the grid; can be given again.",
+)
+@click.option(
     "--repeats",
     type=click.IntRange(1, 1000),
     help="How many runs of each kind; each draws other random numbers.",
@@ -42,6 +49,7 @@ def screen(
     rates: str | None,
     rtts: str | None,
     buffers: str | None,
+    paths: tuple[str, ...],
     repeats: int | None,
     quick: bool,
     jobs: int | None,
@@ -57,7 +65,7 @@ def screen(
         from longfat.screen import command, table
         from longfat.screen.grid import grid
 
-        asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full")
+        asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full", paths)
         document = command.run(asked, folder, jobs, make_console(stderr=True))
     if as_json:
         echo_json(document)

@@ -33,8 +33,10 @@ def _table(title: str, columns: Sequence[Column], entries: Sequence[Mapping[str,
     return table
 
 
-def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, Any]) -> None:
-    """Prints flows, links, metrics and the defaults that were used; `summary` is one run's or a mean."""
+def print_summary(
+    console: Console, scenario: Scenario, summary: Mapping[str, Any], notes: Sequence[str]
+) -> None:
+    """Prints the tables, the notes and the defaults that were used; `summary` is one run's or a mean."""
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
     shown = [_table(title, columns, summary[key]) for title, key, columns in RUN_TABLES if summary.get(key)]
@@ -49,7 +51,7 @@ def print_summary(console: Console, scenario: Scenario, summary: Mapping[str, An
         console.print()
         console.print(each)
     console.print()
-    for note in [*scenario.notes(), *_late_goodput(summary)]:
+    for note in [*notes, *_late_goodput(summary)]:
         console.print(f"Note: {note}.", markup=False, highlight=False)
     console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
 

@@ -33,6 +33,7 @@ KERNELS_OWN = (
     "backoff_until",
     "initial_rto",
     "timestamps",
+    "abe",
     "quick_start",
 )
 """Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
@@ -98,6 +99,11 @@ def _check_part(table: str, part: Transport) -> None:
                 f"{table}.{key}: the kernel decides this itself; "
                 f'accepted with --backend live: leave out this key, and any stack but "{stacks.LINUX.name}"'
             )
+    if isinstance(part.ecn, str):
+        raise InputError(
+            f'{table}.ecn = "{part.ecn}": the kernel\'s TCP has the feedback of RFC 3168; '
+            "accepted with --backend live: true or false"
+        )
     if part.sack is False:
         raise InputError(f"{table}.sack = false: accepted with --backend live: true, as in the kernel")
     if part.loss_detection not in (None, *WITH_SACK):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longfat import documents
 from longfat.errors import InputError
@@ -15,7 +15,13 @@ from longfat.report import columns
 from longfat.report.page import entry, read, render
 from longfat.store.whole import read_table, read_text
 
+if TYPE_CHECKING:
+    import pyarrow
+
+    from longfat.figure.histories import History
+
 RUN_FILE = "summary.json"
+INTERNALS_FILE = "internals.parquet"
 ADDED = "received_bytes"
 """A column that folders of older versions may lack; their pages omit its figure."""
 MOST_POINTS = 4000
@@ -79,7 +85,7 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
-    """Returns cwnd and throughput of every flow and the queue of every link, for the first seed."""
+    """Returns cwnd, throughput and internals of flows and the queue of every link, for the first seed."""
     first = summary["runs"][0] if "runs" in summary else summary
     found = []
     for file, quantity, key, drawn in (
@@ -91,6 +97,12 @@ def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
             series = _long(root / file, quantity)
             named = [entry for entry in first[key] if entry["name"] in series]
             found.append(drawn(named, series, first["duration_s"], window_s=first.get("window_s")))
+    if (root / INTERNALS_FILE).is_file():
+        quantities = _internals(root / INTERNALS_FILE)
+        figure = histories.internals_figure(
+            first["flows"], quantities, first["duration_s"], window_s=first.get("window_s")
+        )
+        found.append(figure)
     return [figure for figure in found if any(panel.curves for panel in figure.panels)]
 
 
@@ -104,19 +116,42 @@ def _lacks(path: Path, quantity: str) -> bool:
         return False  # the next reader reports it
 
 
-def _long(path: Path, quantity: str) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
+def _internals(path: Path) -> dict[str, dict[str, History]]:
+    """Reads the values of each quantity over time, by flow, thinned for the page."""
+    import pyarrow.compute as pc
+
+    table = _first_seed(path, {"name", "time_s", "quantity", "value"})
+    quantities = table["quantity"].cast("string")
+    return {
+        quantity: _by_name(table.filter(pc.equal(quantities, quantity)), "value")
+        for quantity in quantities.unique().to_pylist()
+    }
+
+
+def _long(path: Path, quantity: str) -> dict[str, History]:
     """Reads a quantity over time, by name, from a long table and thins it for the page."""
+    return _by_name(_first_seed(path, {"name", "time_s", quantity}), quantity)
+
+
+def _first_seed(path: Path, wanted: set[str]) -> pyarrow.Table:
+    """Reads the rows of the first run; raises `InputError` if the file is damaged or lacks a column."""
     import pyarrow.compute as pc
 
     try:
         table = read_table(path)
-        lacking = {"name", "time_s", quantity} - set(table.column_names)
+        lacking = wanted - set(table.column_names)
         if lacking:
             raise ValueError(f"damaged: no column {min(lacking)}")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}") from None
     if "seed" in table.column_names and table.num_rows:
         table = table.filter(pc.equal(table["seed"], table["seed"][0]))
+    return table
+
+
+def _by_name(table: pyarrow.Table, quantity: str) -> dict[str, History]:
+    import pyarrow.compute as pc
+
     names = table["name"].cast("string")
     found = {}
     for name in dict.fromkeys(names.unique().to_pylist()):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from longfat.errors import InputError
+from longfat.scenario.disturbances import longest
 from longfat.scenario.sizes import FileSizes
 from longfat.units import PACKET_BITS, SIZE
 
@@ -157,7 +158,9 @@ def _parts(plan: Plan) -> Iterator[tuple[str, float]]:
         arriving = windows + sum(_members(part) for part in plan["background"])
         arriving += 2.0 * link["rate_bps"] * span_s / PACKET_BITS
         yield f"links[{number}].buffer", PACKET_BYTES * min(_room(link["queue"]), arriving)
-        yield f"links[{number}].delay_s", PACKET_BYTES * _under_way(plan, link)
+        yield f"links[{number}].delay_s", PACKET_BYTES * _under_way(plan, link, link.get("delay_s", 0.0))
+        for key, delay_s in longest(link.get("disturbance", {})).items():
+            yield f"links[{number}].{key}", PACKET_BYTES * _under_way(plan, link, delay_s)
 
 
 def _window(connection: Plan, payload: float | None) -> float:
@@ -172,11 +175,11 @@ def _room(queue: Plan) -> float:
     return float(min(queue.get("limit_packets", math.inf), queue.get("limit_bytes", math.inf) / ACK_BYTES))
 
 
-def _under_way(plan: Plan, link: Plan) -> float:
-    """The packets on a link between nodes; on their way to hosts, ends take them ahead of time."""
+def _under_way(plan: Plan, link: Plan, delay_s: float) -> float:
+    """The packets on a link with this delay; on their way to hosts, ends take them ahead of time."""
     hosts = sum(flow["access_rate_bps"] for flow in plan["flows"])
     hosts += sum(_members(part) * part["flow"]["access_rate_bps"] for part in plan["background"])
-    return float(min(hosts, link["rate_bps"]) * link.get("delay_s", 0.0) / PACKET_BITS)
+    return float(min(hosts, link["rate_bps"]) * delay_s / PACKET_BITS)
 
 
 def _members(part: Plan) -> float:

@@ -21,7 +21,7 @@ from longfat.scenario.distributions import Distribution, Empirical, Exponential,
 from longfat.scenario.flow import Flow
 from longfat.scenario.losses import EveryLoss, GilbertElliott, LossModel, RandomLoss
 from longfat.scenario.model import Scenario
-from longfat.scenario.named import Element, RouterSpec
+from longfat.scenario.named import QueueSpec, RouterSpec
 from longfat.scenario.network import REVERSE
 from longfat.scenario.resolved import Connection, Limit, ResolvedBackground, ResolvedFlow, ResolvedLink
 from longfat.scenario.transport import Transport
@@ -46,7 +46,8 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
         "links": [_link(link) for link in full.links],
         "flows": list(_flows(full.flows)),
         "background": [_background(part) for part in full.background],
-        "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue},
+        "sample": {"flows_s": full.sample.cwnd, "links_s": full.sample.queue}
+        | ({"internals": True} if full.sample.internals else {}),
         "events": full.sample.events,
         "fast": fast,
     }
@@ -71,6 +72,8 @@ def _link(link: ResolvedLink) -> Plan:
     }
     if link.service_tick_s > 0.0:  # left out without a tick, as in plans stored before this key existed
         rest |= {"service_tick_s": link.service_tick_s, "clock": link.clock}
+    if link.disturbance is not None:  # left out without any, for the same reason
+        rest["disturbance"] = link.disturbance.plan
     if link.nodes is None:
         number = {"rate_bps": float(link.rate), "capacity": rest.pop("capacity"), "delay_s": link.delay_s}
         return {"name": link.name, **number, **rest}
@@ -78,13 +81,13 @@ def _link(link: ResolvedLink) -> Plan:
     return {"name": link.name, **ends, "rate_bps": float(link.rate), "delay_s": link.delay_s, **rest}
 
 
-NEWER_PARAMETERS = {"xcp": ("restarts",)}
-"""Parameters of routers that are younger than stored runs. Plans leave them out at their defaults."""
+NEWER_PARAMETERS = {"xcp": ("restarts",), "red": ("harddrop",)}
+"""Parameters of routers and queues that are younger than stored runs. Plans omit them at their defaults."""
 
 
-def _element(spec: Element) -> Plan:
+def _element(spec: QueueSpec | RouterSpec) -> Plan:
     newer = NEWER_PARAMETERS.get(spec.kind, ())
-    defaults = RouterSpec(spec.kind).filled().parameters if newer else {}
+    defaults = type(spec)(spec.kind).filled().parameters if newer else {}
     left_out = {name for name in newer if spec.parameters.get(name) == defaults[name]}
     given = {name: value for name, value in spec.parameters.items() if name not in left_out}
     return {"kind": spec.kind, **given}
@@ -136,6 +139,7 @@ NEWER_KEYS = {
     "rto_tick": "rto_tick_s",
     "initial_rto": "initial_rto_s",
     "loss_detection": "loss_detection",
+    "abe": "abe",
     "max_burst": "max_burst",
     "cwnd_moderation": "cwnd_moderation",
     "ssthresh_cache": "ssthresh_cache",

@@ -16,6 +16,7 @@ from longfat.numbers import finite
 from longfat.runs import metrics
 from longfat.scenario.background import REACHED
 from longfat.scenario.model import Scenario
+from longfat.units import TIME
 
 if TYPE_CHECKING:
     import pandas
@@ -68,7 +69,7 @@ class Result:
             ],
             "completion_times": self._completion_times(core),
             "metrics": self._metrics(core),
-            "notes": self.scenario.notes(),
+            "notes": [*self.scenario.notes(), *self._misleading_rtts()],
             "performance": {
                 "wall_s": self.wall_s,
                 "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,
@@ -96,6 +97,17 @@ class Result:
         """For a live run, whether it is valid, with the checks, sysctls and more (docs/live.md)."""
         text = self._output.get("validity")
         return None if text is None else dict(json.loads(text))
+
+    def _misleading_rtts(self) -> list[str]:
+        """A line for each algorithm in Python that reads round-trip times with a receiver's waits in them."""
+        readers = set(self._output.get("reads_rtt", ()))
+        return [
+            f"flow {flow.name} reads ack.rtt_s, which includes the receiver's wait before a delayed ACK, "
+            f'up to {TIME.write(keys.delayed_ack_timeout)}; rtt_samples = "last" leaves the wait out'
+            for flow in self.scenario.resolve().flows
+            for keys in [flow.connection.transport]
+            if flow.name in readers and keys.delayed_ack and keys.rtt_samples == "echoed"
+        ]
 
     def _custom_names(self) -> list[str | None]:
         """The name of a user's own algorithm for each flow, without its folder; None for all others."""
@@ -190,6 +202,34 @@ class Result:
         """The series of all links in long form, with the columns time_s, name and the quantities."""
         return _long(self._output["links"])
 
+    @property
+    def has_internals(self) -> bool:
+        """Whether an algorithm has said something of itself: with `sample.internals`, or by `record`."""
+        return bool(self._output.get("internals"))
+
+    @functools.cached_property
+    def internals(self) -> pyarrow.Table:
+        """What the flows' algorithms knew of themselves, with the columns time_s, name, quantity, value.
+
+        Empty unless `sample.internals` is set; an algorithm in Python is asked in any case. The name of a
+        quantity ends in its unit.
+        """
+        import pyarrow
+
+        tables = [
+            table.set_column(1, "quantity", table["name"]).add_column(
+                1, "name", pyarrow.array([flow] * table.num_rows, pyarrow.string()).dictionary_encode()
+            )
+            for flow, quantities in self._output.get("internals", {}).items()
+            for table in [_long(quantities)]
+        ]
+        if not tables:
+            names = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+            number = pyarrow.float64()
+            columns = [("time_s", number), ("name", names), ("quantity", names), ("value", number)]
+            return pyarrow.schema(columns).empty_table()
+        return pyarrow.concat_tables(tables).unify_dictionaries()
+
     @functools.cached_property
     def transfers(self) -> pyarrow.Table:
         """Every background connection that completed, with the columns name, start_s, duration_s, bytes."""
@@ -212,12 +252,12 @@ class Result:
         return pyarrow.table(arrays, names=["time_s", "name", "event", "cwnd"])
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
-        """`flows`, `links`, `transfers` or `events` as a pandas frame."""
+        """`flows`, `links`, `internals`, `transfers` or `events` as a pandas frame."""
         frame: pandas.DataFrame = getattr(self, table).to_pandas()
         return frame
 
     def to_polars(self, table: str = "flows") -> polars.DataFrame:
-        """`flows`, `links`, `transfers` or `events` as a polars frame."""
+        """`flows`, `links`, `internals`, `transfers` or `events` as a polars frame."""
         import polars
 
         frame = polars.from_arrow(getattr(self, table))

@@ -8,10 +8,10 @@ from pydantic import model_validator
 
 from longfat import _core
 from longfat.scenario.buffers import Buffer, BufferSize
+from longfat.scenario.disturbances import Disturbed
 from longfat.scenario.fields import AccessRate, BottleneckRate, Rate, Rtt, ServiceTick
 from longfat.scenario.losses import Loss, RandomLoss
 from longfat.scenario.named import Queue, QueueSpec, Router
-from longfat.scenario.transport import Part
 
 LEAST_ACCESS_BPS = 1e9
 """The rate of access links; if the bottleneck is at least as fast, it is `ACCESS_FACTOR` times its rate."""
@@ -23,7 +23,7 @@ def default_access_bps(rate_bps: float) -> float:
     return rate_bps * ACCESS_FACTOR if rate_bps >= LEAST_ACCESS_BPS else LEAST_ACCESS_BPS
 
 
-class Bottleneck(Part):
+class Bottleneck(Disturbed):
     """A dumbbell's shared link with its queue, the way back, and the access links around it."""
 
     rate: BottleneckRate
@@ -52,7 +52,8 @@ class Bottleneck(Part):
     """The queueing discipline of the way back."""
 
     @model_validator(mode="after")
-    def _queue_goes_with_the_rate(self) -> Self:
+    def _parts_fit(self) -> Self:
+        self.refuse_waiting_ticks(self.service_tick)
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
         back = self.reverse_queue
         try:

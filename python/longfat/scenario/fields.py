@@ -283,6 +283,28 @@ Name = Annotated[
     ),
 ]
 
+ECN_WORDS = ("accurate", "l4s")
+
+
+def _read_ecn(value: Any, at: At) -> bool | str:
+    if value in ECN_WORDS:
+        return str(value)
+    try:
+        return read_switch(value, at.key)
+    except ValueError:
+        raise ValueError('accepted: true, false, "accurate" or "l4s"') from None
+
+
+Ecn = Annotated[
+    bool | str,
+    Form(
+        'true, false, "accurate" or "l4s"',
+        _read_ecn,
+        lambda value, _: value,
+        lambda: {"enum": [True, False, *ECN_WORDS]},
+    ),
+]
+
 Switch = Annotated[
     bool,
     Form(

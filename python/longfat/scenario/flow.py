@@ -53,3 +53,5 @@ class Sample(Part):
     """Period of the series of links."""
     events: Switch = False
     """Also log each loss, mark, timeout and recovery of the flows."""
+    internals: Switch = False
+    """Also sample what the flows' algorithms know of themselves, such as FAST's `alpha`."""

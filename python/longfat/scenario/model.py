@@ -158,7 +158,7 @@ class Scenario(Part):
         return bool(self.background) or any(
             (
                 any(is_random(link.loss) or is_random(link.ack_loss) or link.queue.random for link in links),
-                any(link.service_tick > 0.0 for link in links),
+                any(link.service_tick > 0.0 or link.disturbs_at_random for link in links),
                 not self.link and self.bottleneck.reverse_queue.random,
                 any(
                     is_drawn(flow.rtt)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from longfat.scenario import loading, registry
 from longfat.scenario.form import Form, Schema, any_of
@@ -34,6 +34,11 @@ class QueueSpec(Element):
     def random(self) -> bool:
         """Whether it draws random numbers."""
         return bool(registry.find("queues", self.kind).get("random"))
+
+    @property
+    def l4s(self) -> bool:
+        """Whether it treats ECT(1) as RFC 9331 says."""
+        return bool(registry.find("queues", self.kind).get("l4s"))
 
     def filled(self) -> QueueSpec:
         """The same queue with the default of every parameter that is not given."""
@@ -107,7 +112,7 @@ TCP_OPTIONS = frozenset(
     | {"quick_acks", "slow_start_limit", "cwnd_moderation", "max_burst", "ssthresh_cache"}
     | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "rtt_samples", "ecn", "quick_start"}
     | {"timestamps", "initial_rto", "rto_tick", "rto_min_of"}
-    | {"loss_detection"}
+    | {"loss_detection", "abe"}
     | {"send_jitter"}
     | {"timeout_reductions", "first_reduction", "backoff_until"}
 )
@@ -161,6 +166,10 @@ class AlgorithmSpec:
     def transport(self) -> str:
         """What carries it: "tcp", "udp" or "datagrams", as in the registry."""
         return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
+
+    def has(self, what: Literal["abe", "scalable", "ect1", "model_based"]) -> bool:
+        """Whether the registry says so of it: see `registry.Row`."""
+        return not self.custom and bool(registry.find("algorithms", self.name).get(what, False))
 
     @property
     def ignores(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ from longfat.scenario.bottleneck import Bottleneck, default_access_bps
 from longfat.scenario.buffers import BUFFER_PACKETS, BufferSize, write_buffer
 from longfat.scenario.distributions import RTT_SUCH_AS, least
 from longfat.scenario.flow import Flow
-from longfat.scenario.named import RouterSpec
+from longfat.scenario.named import QueueSpec, RouterSpec
 from longfat.scenario.topology import Link, Node, Path, Topology
 from longfat.units import RATE
 
@@ -95,6 +95,17 @@ class Network:
             return {LINKS[n]: router if n == BOTTLENECK else None for n in crossed}
         ways = [self.topology.ways[n] for n in crossed]
         return {way.name: None if way.back else way.link.router for way in ways}
+
+    def queues(self, key: str, direction: str) -> dict[str, QueueSpec]:
+        """The queue of each link, by name, that the data of a flow cross."""
+        path = self.paths[key]
+        crossed = path.forward if direction == "forward" else path.reverse
+        if self.topology is None:
+            assert self.bottleneck is not None
+            queues = {BOTTLENECK: self.bottleneck.queue, REVERSE: self.bottleneck.reverse_queue}
+            return {LINKS[n]: queues[n] for n in crossed}
+        ways = [self.topology.ways[n] for n in crossed]
+        return {way.name: QueueSpec("droptail") if way.back else way.link.queue for way in ways}
 
     def packets(self, buffer: BufferSize, rate_bps: float) -> Fraction:
         """The size of a buffer on a link of this rate, in full packets; not rounded."""

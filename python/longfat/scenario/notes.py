@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from longfat.scenario import registry
 from longfat.scenario.buffers import write_buffer
 from longfat.scenario.distributions import least
 from longfat.scenario.flow import Flow
-from longfat.scenario.named import RouterSpec
+from longfat.scenario.named import QueueSpec, RouterSpec
 from longfat.scenario.network import Network
 from longfat.units import TIME
 
@@ -51,8 +52,25 @@ def notes(network: Network, flows: Sequence[Flow]) -> list[str]:
     return [
         line
         for i, flow in enumerate(flows)
-        for line in _of_flow(f"flow.{i}", flow, network.routers(f"flow.{i}", flow.direction))
+        for line in (
+            *_of_flow(f"flow.{i}", flow, network.routers(f"flow.{i}", flow.direction)),
+            *_of_l4s(f"flow.{i}", flow, network.queues(f"flow.{i}", flow.direction)),
+        )
     ]
+
+
+def _of_l4s(key: str, flow: Flow, queues: Mapping[str, QueueSpec]) -> list[str]:
+    """Notes on a flow that sends ECT(1): queues and responses that are not those of L4S."""
+    if flow.ecn != "l4s" and not flow.algorithm.has("ect1"):
+        return []
+    what = f"{key} ({flow.algorithm.name}) sends ECT(1)"
+    found = []
+    if not any(queue.l4s for queue in queues.values()):
+        able = [f'"{row["name"]}"' for row in registry.rows("queues") if row.get("l4s")]
+        found.append(f"{what}, but no queue on its way knows L4S; these do: {', '.join(able)}")
+    if not flow.algorithm.has("scalable"):
+        found.append(f"{what}, but its response to marks is not the scalable one of L4S (RFC 9331, 4.3)")
+    return found
 
 
 def _of_flow(key: str, flow: Flow, routers: Mapping[str, RouterSpec | None]) -> list[str]:
@@ -67,6 +85,8 @@ def _of_flow(key: str, flow: Flow, routers: Mapping[str, RouterSpec | None]) -> 
             found.append(f"{key} ({name}) crosses links without a router: {', '.join(bare)}")
         if foreign:
             found.append(f"{key} ({name}) crosses routers of another protocol: {', '.join(foreign)}")
+    if flow.abe and flow.ecn is False:
+        found.append(f"{key}: abe = true has no effect without ecn = true")
     found += _other_intervals(key, flow, routers)
     mute = [link for link, router in routers.items() if router is None or router.kind != "ptp"]
     if name == "cadpc" and mute:

@@ -65,6 +65,16 @@ class Row(TypedDict):
     """What carries an algorithm. Receivers answer what "udp" sends; they never answer "datagrams"."""
     ecn: NotRequired[bool]
     """Whether a queue can mark packets."""
+    abe: NotRequired[bool]
+    """Whether RFC 8511 has a factor for an algorithm."""
+    scalable: NotRequired[bool]
+    """Whether an algorithm responds to the extent of marking, and not just to a mark."""
+    ect1: NotRequired[bool]
+    """Whether an algorithm's data always carry ECT(1)."""
+    model_based: NotRequired[bool]
+    """Whether an algorithm controls the window in every phase, slow-start included."""
+    l4s: NotRequired[bool]
+    """Whether a queue treats ECT(1) as RFC 9331 says."""
     random: NotRequired[bool]
     """Whether an algorithm or a queue draws random numbers."""
 

@@ -14,6 +14,7 @@ from longfat.scenario.background import Background
 from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.buffers import BufferSize
 from longfat.scenario.distributions import Distribution, Empirical, Exponential, Uniform
+from longfat.scenario.disturbances import Disturbance
 from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.losses import LossModel, RandomLoss
 from longfat.scenario.named import AlgorithmSpec, QueueSpec, RouterSpec
@@ -43,6 +44,7 @@ class ResolvedLink:
         layer: 3, or 2 for a queue in a switch.
         service_tick_s: the time between two ticks of its clock; 0 for none.
         clock: the name of that clock; links of one clock tick together.
+        disturbance: what happens to packets behind the transmitter; None for nothing.
     """
 
     key: str
@@ -58,6 +60,7 @@ class ResolvedLink:
     ack_loss: LossModel
     service_tick_s: float
     clock: str
+    disturbance: Disturbance | None
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,7 @@ def _dumbbell(network: Network, bottleneck: Bottleneck) -> tuple[ResolvedLink, R
         ack_loss=NO_LOSS,
         service_tick_s=bottleneck.service_tick,
         clock=LINKS[BOTTLENECK],
+        disturbance=bottleneck.disturbance(LINKS[BOTTLENECK], back=False),
     )
     back = ResolvedLink(
         key=key,
@@ -167,6 +171,7 @@ def _dumbbell(network: Network, bottleneck: Bottleneck) -> tuple[ResolvedLink, R
         ack_loss=bottleneck.ack_loss,
         service_tick_s=bottleneck.service_tick,
         clock=LINKS[BOTTLENECK],
+        disturbance=bottleneck.disturbance(LINKS[BOTTLENECK], back=True),
     )
     return there, back
 
@@ -188,6 +193,7 @@ def _way(network: Network, way: Way, nodes: tuple[int, int]) -> ResolvedLink:
         ack_loss=ack_loss,
         service_tick_s=link.service_tick,
         clock=link.names()[0],
+        disturbance=link.disturbance(link.names()[0], back=way.back),
     )
 
 

@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 
 from longfat import _core
 from longfat.scenario.buffers import Buffer, BufferSize
+from longfat.scenario.disturbances import Disturbed
 from longfat.scenario.fields import BottleneckRate, Delay, Name, ServiceTick, Switch
 from longfat.scenario.losses import Loss, RandomLoss
 from longfat.scenario.named import Queue, QueueSpec, Router
@@ -43,7 +44,7 @@ class Node(Part):
     """What links and flows call it."""
 
 
-class Link(Part):
+class Link(Disturbed):
     """A link from one node to another, and back."""
 
     name: Name | None = None
@@ -77,6 +78,7 @@ class Link(Part):
     def _parts_fit(self) -> Self:
         if self.origin == self.to:
             raise ValueError(f'from and to are both "{self.to}"; accepted: two nodes that differ')
+        self.refuse_waiting_ticks(self.service_tick)
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
         if self.layer == 2 and self.router is not None:
             raise ValueError("a switch (layer = 2) has no router; accepted with a router: layer = 3")

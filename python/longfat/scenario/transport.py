@@ -18,6 +18,7 @@ from pydantic import (
 from longfat.scenario import registry, stacks
 from longfat.scenario.fields import (
     AckTimeout,
+    Ecn,
     InitialRto,
     Mss,
     QuickAcks,
@@ -61,8 +62,8 @@ class Transport(Part):
     """The receiver's window."""
     max_burst: SegmentsOrInfinite = math.inf
     """The most segments that one ACK releases; the rest waits for the next ACK."""
-    slow_start: Literal["standard", "limited"] = "standard"
-    """Standard slow-start, or the limited one of RFC 3742."""
+    slow_start: Literal["standard", "limited", "hystart++", "search"] = "standard"
+    """Standard slow-start, the limited one of RFC 3742, or one that HyStart++ or SEARCH may end early."""
     max_ssthresh: Segments = 100.0  # RFC 3742; used by limited slow-start
     """The window from which limited slow-start grows more slowly."""
     delayed_ack: Switch = True
@@ -107,8 +108,10 @@ class Transport(Part):
     """With timestamps, what ends the timer's backoff: the next RTT sample, or a new segment's ACK (ns-2)."""
     initial_rto: InitialRto = 1.0  # RFC 6298, section 2.1
     """The retransmission timeout before the first RTT sample."""
-    ecn: Switch = False
-    """Negotiate ECN (RFC 3168): a queue with `ecn = true` marks packets instead of dropping them."""
+    ecn: Ecn = False
+    """Negotiate ECN (RFC 3168), for marks instead of drops. "accurate": counters; "l4s": ECT(1) too."""
+    abe: Switch = False
+    """A mark reduces the window less than a loss does (RFC 8511): to 0.8, CUBIC to 0.85."""
     quick_start: QuickStartRate | None = None
     """The rate that the connection request asks the routers for (RFC 4782); none by default."""
 
@@ -141,6 +144,42 @@ class Transport(Part):
             raise ValueError(
                 f'quick_start does not go with "{self.algorithm.name}", which its routers guide from the '
                 "start; accepted: one of them"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _backoff_fits_the_algorithm(self) -> Self:
+        if not self.abe:
+            return self
+        if not self.algorithm.has("abe"):
+            able = ", ".join(f'"{row["name"]}"' for row in registry.rows("algorithms") if row.get("abe"))
+            raise ValueError(
+                f'abe does not go with "{self.algorithm.name}", for which RFC 8511 has no factor; '
+                f"accepted beside it: {able}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _one_rule_ends_slow_start(self) -> Self:
+        if self.slow_start not in ENDING_EARLY:
+            return self
+        name = self.algorithm.name
+        if self.algorithm.explicit:
+            raise ValueError(
+                f'slow_start = "{self.slow_start}" does not go with "{name}", which its routers guide; '
+                'accepted: "standard" or "limited"'
+            )
+        if self.algorithm.has("model_based"):
+            raise ValueError(
+                f'slow_start = "{self.slow_start}" does not go with "{name}", which controls the window '
+                'itself; accepted: "standard"'
+            )
+        own = self.algorithm.filled().parameters if name == "cubic" else {}
+        hybrid = own.get("hystart")
+        if hybrid == "on" or (hybrid == "auto" and own.get("variant") == "linux"):
+            raise ValueError(
+                f'slow_start = "{self.slow_start}" beside cubic\'s own HyStart; accepted: '
+                '{ name = "cubic", hystart = "off" } with it, or slow_start = "standard"'
             )
         return self
 
@@ -206,6 +245,9 @@ def unlike(part: Transport, stack: stacks.Stack) -> list[str]:
     keys = [key for key in stacks.PRESET_KEYS if key in Transport.model_fields]
     return [key for key in keys if getattr(part, key) != getattr(hosts, key)]
 
+
+ENDING_EARLY = frozenset({"hystart++", "search"})
+"""The values of `slow_start` with which the first slow-start may end before a loss."""
 
 LOSS_DETECTIONS = ("rack", "sack", "newreno", "reno", "tahoe")
 WITH_SACK = frozenset({"rack", "sack"})

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from longfat.report.progress import progress_bar
 from longfat.runs.simulate import run_many
-from longfat.screen import estimate, page
+from longfat.screen import estimate, page, paths
 from longfat.screen.columns import COLUMNS
 from longfat.screen.figure import figure
 from longfat.screen.grid import Grid, Task, tasks
@@ -119,6 +119,7 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
             for name in names
         ],
         **left_out(grid),
+        **on_paths(grid, rows),
         "figure": figure(grid, rows).to_json(),
         "performance": {
             "wall_s": wall_s,
@@ -128,6 +129,13 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
         },
         "provenance": output.provenance(sys.argv),
     }
+
+
+def on_paths(grid: Grid, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The part of a stored screen that has the results on paths from files, if there were any."""
+    labels = [path.label for path in grid.files]
+    names = [contender.label for contender in grid.contenders]
+    return {"paths": paths.table(rows, labels, names)} if labels else {}
 
 
 def left_out(grid: Grid) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def _value(column: Column, rows: Sequence[Row]) -> Value:
     if column.threshold is not None:
         ordered = sorted(rows, key=lambda row: float(row["level"]))
         levels = [float(row["level"]) for row in ordered]
-        figures = [_number(row[column.figure]) for row in ordered]
+        figures = [number(row[column.figure]) for row in ordered]
         if column.trial.varied == "loss":
             return falls_below(levels, figures, column.threshold)
         share = rises_above(levels, figures, column.threshold)
@@ -70,7 +70,7 @@ def _value(column: Column, rows: Sequence[Row]) -> Value:
     figure = row[column.figure]
     if figure is None and column.over_points == "median":
         return Value(row["watched_s"], ">")
-    return Value(_number(figure))
+    return Value(number(figure))
 
 
 def falls_below(levels: Sequence[float], figures: Sequence[float], threshold: float) -> Value:
@@ -176,5 +176,6 @@ def _bound(values: Iterable[Value]) -> str:
     return bounds.pop() if len(bounds) == 1 else "~" if bounds else ""
 
 
-def _number(value: Any) -> float:
+def number(value: Any) -> float:
+    """Returns a stored number; NaN for None."""
     return math.nan if value is None else float(value)

@@ -19,6 +19,7 @@ from longfat.scenario.flow import Flow
 from longfat.scenario.model import Scenario
 from longfat.scenario.named import AlgorithmSpec
 from longfat.scenario.transport import Transport
+from longfat.screen import paths
 from longfat.screen.columns import (
     EXTENTS,
     FAR,
@@ -29,6 +30,7 @@ from longfat.screen.columns import (
     Extent,
     Trial,
 )
+from longfat.screen.paths import FilePath
 from longfat.units import PACKET_BITS, RATE, TIME
 from longfat.words import Mode
 
@@ -74,6 +76,8 @@ class Grid:
     trials: tuple[Trial, ...]
     skipped: dict[str, str]
     """The reason why a trial is not run, by its name."""
+    files: tuple[FilePath, ...] = ()
+    """Paths beside the grid."""
 
     @property
     def extent(self) -> Extent:
@@ -97,6 +101,7 @@ def grid(
     buffers: str | None = None,
     repeats: int | None = None,
     mode: Mode = "quick",
+    files: Sequence[str] = (),
 ) -> Grid:
     """Returns the grid that the command line asks for; `EXTENTS` has the defaults of a mode.
 
@@ -107,6 +112,7 @@ def grid(
         buffers: buffers of the bottleneck, likewise, written as in a scenario.
         repeats: runs of each kind at each point.
         mode: selects the defaults.
+        files: scenario files and traces, as paths beside the grid.
 
     Raises:
         InputError: one line that says what is wrong and what is accepted.
@@ -125,6 +131,10 @@ def grid(
     number = extent.repeats if repeats is None else repeats
     if not 1 <= number <= MOST_REPEATS:
         raise InputError(f"--repeats {number}: accepted: from 1 to {MOST_REPEATS}")
+    beside = paths.read(files, sorted(rtt_s), extent.duration_s)
+    for path in beside:
+        for contender in contenders:
+            path.scenario(contender.algorithm, 0)  # refuses what does not go together, before anything runs
     known = {row["name"] for row in registry.rows("algorithms")}
     skipped = {
         trial.name: f"this version has no algorithm {trial.beside}"
@@ -139,6 +149,7 @@ def grid(
         mode=mode,
         trials=tuple(trial for trial in TRIALS if trial.name not in skipped),
         skipped=skipped,
+        files=beside,
     )
 
 
@@ -150,6 +161,12 @@ def tasks(grid: Grid) -> list[Task]:
         for trial in grid.trials
         for path in grid.paths
         for level in levels(grid, trial)
+        for repeat in range(grid.repeats)
+    ]
+    found += [
+        _on_path(contender, path, repeat)
+        for contender in grid.contenders
+        for path in grid.files
         for repeat in range(grid.repeats)
     ]
     return sorted(found, key=lambda task: -task.packets)
@@ -195,9 +212,27 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
         "buffer": level if trial.varied == "buffer" else None,
         "level": None if trial.varied == "buffer" else float(level),
         "repeat": repeat,
+        **({"path": None} if grid.files else {}),
     }
     cost = CUSTOM_COST if contender.custom else 1.0
     return Task(coordinates, scenario, cost * path.rate_bps * duration_s / PACKET_BITS)
+
+
+def _on_path(contender: Contender, path: FilePath, repeat: int) -> Task:
+    scenario = path.scenario(contender.algorithm, repeat)
+    rate_bps = float(scenario.link[0].rate if scenario.link else scenario.bottleneck.rate)
+    coordinates = {
+        "algorithm": contender.label,
+        "trial": paths.TRIAL,
+        "rate_bps": rate_bps,
+        "rtt_s": path.rtt_s,
+        "buffer": None,
+        "level": None,
+        "repeat": repeat,
+        "path": path.label,
+    }
+    cost = CUSTOM_COST if contender.custom else 1.0
+    return Task(coordinates, scenario, cost * rate_bps * scenario.duration / PACKET_BITS)
 
 
 def _starts(trial: Trial, duration_s: float) -> tuple[Any, Any]:

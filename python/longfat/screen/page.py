@@ -7,7 +7,7 @@ from pathlib import Path
 from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.report.page import entry, read, render
-from longfat.screen.table import SCREEN_FILE, cells, notes, used
+from longfat.screen.table import SCREEN_FILE, cells, notes, path_cells, used
 
 
 def build(root: Path) -> Path:
@@ -17,7 +17,7 @@ def build(root: Path) -> Path:
     try:
         figure = Figure.from_json(screen["figure"])
         headings, rows = cells(screen)
-        values = {"used": used(screen), "notes": notes(screen)}
+        values = {"used": used(screen), "notes": notes(screen), "paths": path_cells(screen)}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: damaged; accepted: what `longfat screen` wrote") from None
     return render(

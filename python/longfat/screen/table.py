@@ -39,6 +39,18 @@ def cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], l
     ]
 
 
+def path_cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], list[list[str]]]:
+    """Returns headings and rows of the table of paths; no rows where no path was given."""
+    found = document.get("paths", [])
+    shown = [column for column in document["columns"] if found and column["key"] in found[0]]
+    # the flows of a path have the RTTs that it gives them: "Jain, same RTT" is "Jain" here
+    headings = ["path", "algorithm", *(column["heading"].partition(",")[0] for column in shown)]
+    return headings, [
+        [entry["path"], entry["algorithm"], *(cell(entry[column["key"]], between) for column in shown)]
+        for entry in found
+    ]
+
+
 def used(document: Mapping[str, Any]) -> str:
     """Describes the grid in one line."""
     grid = document["grid"]
@@ -74,6 +86,16 @@ def show(document: Mapping[str, Any], console: Console) -> None:
     )
     for note in notes(document):
         console.print(note, style="dim", markup=False)
+    headings, rows = path_cells(document)
+    if rows:
+        beside = Table(header_style="dim", box=None, pad_edge=False)
+        for position, heading in enumerate(headings):
+            beside.add_column(heading, justify="left" if position < 2 else "right")
+        for row in rows:
+            beside.add_row(*map(Text, row))
+        console.print()
+        console.print(beside)
+        console.print()
     performance = document["performance"]
     console.print(
         f"{performance['runs']} runs, {performance['packets'] / 1e6:.0f} M packets in "

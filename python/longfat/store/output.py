@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The format of a run's folder; incremented when a reader has to know."""
 
-TABLES = ("flows", "links", "events", "transfers")
+TABLES = ("flows", "links", "internals", "events", "transfers")
 
 
 EARLIER, REPLACED = "earlier", "replaced"
@@ -230,8 +230,9 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
     write_text(into / "scenario.toml", results[0].scenario.filled().to_toml())
     write_json(into / "provenance.json", provenance(command))
     events = ["events"] if results[0].scenario.sample.events else []
+    internals = ["internals"] if any(result.has_internals for result in results) else []
     transfers = ["transfers"] if results[0].scenario.background else []
-    for name in ["flows", "links", *events, *transfers]:
+    for name in ["flows", "links", *internals, *events, *transfers]:
         tables = [(result.scenario.seed, getattr(result, name)) for result in results]
         write_table(into / f"{name}.parquet", _joined(tables))
 

@@ -61,6 +61,12 @@ impl<P: Packet> Fifo<P> {
         Some(packet)
     }
 
+    /// When the packet at the head arrived.
+    #[inline]
+    pub fn oldest(&self) -> Option<Time> {
+        self.packets.front().map(|(since, _)| *since)
+    }
+
     /// The packet at this index, counted from the head.
     pub fn get(&self, index: usize) -> Option<&P> {
         self.packets.get(index).map(|(_, packet)| packet)

@@ -21,12 +21,12 @@ use super::codel::{INTERVAL, Law, Memory, TARGET};
 use super::fifo::Fifo;
 use super::limit::Limit;
 use super::row::{Discipline, Setup};
+use super::turns::Turns;
 use crate::hash::Hash;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::Packet;
-use std::collections::VecDeque;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -40,20 +40,8 @@ pub const ROW: Discipline = Discipline {
         parameters: &[
             TARGET,
             INTERVAL,
-            Parameter::number(
-                "flows",
-                1024.0,
-                (1.0, 65_536.0),
-                "queues",
-                "queues that flows are hashed to, rounded down",
-            ),
-            Parameter::number(
-                "quantum",
-                1514.0,
-                (1.0, 1e6),
-                "bytes",
-                "what a queue may send in its turn, rounded down",
-            ),
+            FLOWS,
+            QUANTUM,
             Parameter::number(
                 "batch",
                 64.0,
@@ -74,13 +62,26 @@ pub const ROW: Discipline = Discipline {
     random: true,
 };
 
+pub(super) const FLOWS: Parameter = Parameter::number(
+    "flows",
+    1024.0,
+    (1.0, 65_536.0),
+    "queues",
+    "queues that flows are hashed to, rounded down",
+);
+pub(super) const QUANTUM: Parameter = Parameter::number(
+    "quantum",
+    1514.0,
+    (1.0, 1e6),
+    "bytes",
+    "what a queue may send in its turn, rounded down",
+);
+
 /// One flow's queue.
 #[derive(Clone, Debug)]
 struct Slot<P> {
     queue: Fifo<P>,
     memory: Memory,
-    credit: i64,
-    listed: bool,
 }
 
 /// An FQ-CoDel queue.
@@ -88,12 +89,10 @@ struct Slot<P> {
 pub struct FqCoDel<P> {
     limit: Limit,
     law: Law,
-    quantum: i64,
     batch: u64,
     hash: Hash,
     slots: Vec<Slot<P>>,
-    new: VecDeque<usize>,
-    old: VecDeque<usize>,
+    turns: Turns,
     packets: u64,
     bytes: u64,
     max_packet: u32,
@@ -102,28 +101,20 @@ pub struct FqCoDel<P> {
 impl<P: Packet> FqCoDel<P> {
     /// An empty queue from checked parameters; refused where they do not go together.
     pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
-        let slot = || Slot { queue: Fifo::default(), memory: Memory::default(), credit: 0, listed: false };
+        let slot = || Slot { queue: Fifo::default(), memory: Memory::default() };
+        let flows = p.number("flows") as usize;
         let mut draws: Stream = setup.stream;
         Ok(FqCoDel {
             limit: setup.limit,
             law: Law::new(&ROW, p)?,
-            quantum: p.number("quantum") as i64,
             batch: p.number("batch") as u64,
             hash: Hash::new(&mut draws),
-            slots: (0..p.number("flows") as usize).map(|_| slot()).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            slots: (0..flows).map(|_| slot()).collect(),
+            turns: Turns::new(flows, p.number("quantum") as i64),
             packets: 0,
             bytes: 0,
             max_packet: 0,
         })
-    }
-
-    /// The queue of a packet's flow. The two directions of a connection are separate flows, as they have
-    /// different addresses.
-    fn slot_of(&self, packet: &P) -> usize {
-        let flow = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
-        self.hash.bin(flow, self.slots.len())
     }
 
     fn account(&mut self, packet: &P) {
@@ -160,17 +151,12 @@ impl<P: Packet> FqCoDel<P> {
 
 impl<P: Packet> Element<P> for FqCoDel<P> {
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
-        let index = self.slot_of(&packet);
+        let index = self.hash.bin_of(&packet, self.slots.len());
         self.packets += 1;
         self.bytes += u64::from(packet.bytes());
         self.max_packet = self.max_packet.max(packet.bytes());
-        let slot = &mut self.slots[index];
-        slot.queue.push(now, packet);
-        if !slot.listed {
-            slot.listed = true;
-            slot.credit = self.quantum;
-            self.new.push_back(index);
-        }
+        self.slots[index].queue.push(now, packet);
+        self.turns.join(index);
         while self.is_over() {
             self.overflow(out);
         }
@@ -178,35 +164,18 @@ impl<P: Packet> Element<P> for FqCoDel<P> {
 
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         loop {
-            let (index, is_new) = match (self.new.front(), self.old.front()) {
-                (Some(&index), _) => (index, true),
-                (None, Some(&index)) => (index, false),
-                (None, None) => return None,
-            };
+            let index = self.turns.next()?;
             let slot = &mut self.slots[index];
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            if slot.credit <= 0 {
-                slot.credit += self.quantum;
-                list.pop_front();
-                self.old.push_back(index);
-                continue;
-            }
             let before = (slot.queue.len(), slot.queue.bytes());
             let context = (self.bytes - before.1, self.max_packet);
             let next = self.law.serve(&mut slot.memory, &mut slot.queue, context, now, out);
             self.packets -= before.0 - slot.queue.len();
             self.bytes -= before.1 - slot.queue.bytes();
             if let Some(packet) = next {
-                slot.credit -= i64::from(packet.bytes());
+                self.turns.pay(index, packet.bytes());
                 return Some(packet);
             }
-            list.pop_front();
-            // RFC 8290, section 4: otherwise a queue that empties between two packets would always be new
-            if is_new {
-                self.old.push_back(index);
-            } else {
-                slot.listed = false;
-            }
+            self.turns.pass();
         }
     }
 

@@ -43,6 +43,9 @@ disciplines! {
     codel::CoDel;
     fq_codel::FqCoDel;
     pie::Pie;
+    dualpi2::DualPi2;
+    fq_pie::FqPie;
+    sfq::Sfq;
 }
 
 impl Discipline {

@@ -7,14 +7,18 @@ mod fifo;
 mod limit;
 mod list;
 mod row;
+mod turns;
 
 mod blue;
 mod choke;
 mod codel;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
+mod fq_pie;
 mod pie;
 mod red;
+mod sfq;
 mod sred;
 
 pub use droptail::SOJOURN;

@@ -41,40 +41,7 @@ pub const ROW: Discipline = Discipline {
         citation: "Pan, Natarajan, Baker, White: Proportional Integral Controller Enhanced (PIE): A Lightweight Control \
                Scheme to Address the Bufferbloat Problem, RFC 8033, 2017",
         page: "pie",
-        parameters: &[
-            Parameter::number("target", 15.0, (1e-3, 1e6), "ms", "the delay to hold (QDELAY_REF)"),
-            Parameter::number(
-                "update",
-                15.0,
-                (1e-3, 1e6),
-                "ms",
-                "time between two changes of the probability (T_UPDATE)",
-            ),
-            Parameter::number(
-                "max_burst",
-                150.0,
-                (0.0, 1e6),
-                "ms",
-                "a burst of this length passes without drops (MAX_BURST)",
-            ),
-            Parameter::number(
-                "alpha",
-                0.125,
-                (0.0, 1e3),
-                "1/s",
-                "weight of the delay's distance from the target",
-            ),
-            Parameter::number("beta", 1.25, (0.0, 1e3), "1/s", "weight of the delay's growth"),
-            Parameter::number(
-                "ecn_threshold",
-                0.1,
-                (0.0, 1.0),
-                "",
-                "above this probability packets are not marked but dropped",
-            ),
-            Parameter::flag("derandomize", true, "space the drops (RFC 8033, 5.4)"),
-            ECN,
-        ],
+        parameters: &[TARGET, UPDATE, MAX_BURST, ALPHA, BETA, ECN_THRESHOLD, DERANDOMIZE, ECN],
         style: Some(Style::new("#111827", "o")),
     },
     linux_module: Some("pie"),
@@ -82,26 +49,59 @@ pub const ROW: Discipline = Discipline {
     random: true,
 };
 
+pub(super) const TARGET: Parameter =
+    Parameter::number("target", 15.0, (1e-3, 1e6), "ms", "the delay to hold (QDELAY_REF)");
+pub(super) const UPDATE: Parameter = Parameter::number(
+    "update",
+    15.0,
+    (1e-3, 1e6),
+    "ms",
+    "time between two changes of the probability (T_UPDATE)",
+);
+pub(super) const MAX_BURST: Parameter = Parameter::number(
+    "max_burst",
+    150.0,
+    (0.0, 1e6),
+    "ms",
+    "a burst of this length passes without drops (MAX_BURST)",
+);
+pub(super) const ALPHA: Parameter =
+    Parameter::number("alpha", 0.125, (0.0, 1e3), "1/s", "weight of the delay's distance from the target");
+pub(super) const BETA: Parameter =
+    Parameter::number("beta", 1.25, (0.0, 1e3), "1/s", "weight of the delay's growth");
+pub(super) const ECN_THRESHOLD: Parameter = Parameter::number(
+    "ecn_threshold",
+    0.1,
+    (0.0, 1.0),
+    "",
+    "above this probability packets are not marked but dropped",
+);
+pub(super) const DERANDOMIZE: Parameter =
+    Parameter::flag("derandomize", true, "space the drops (RFC 8033, 5.4)");
+
 const SPACING: (f64, f64) = (0.85, 8.5);
 const GREATEST_STEP: f64 = 0.02;
 const FEW_PACKETS: u64 = 2;
 const DECAY: f64 = 0.98;
 
-/// A PIE queue.
-#[derive(Clone, Debug)]
-pub struct Pie<P> {
-    limit: Limit,
-    queue: Fifo<P>,
+/// PIE's settings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
     target_s: f64,
-    update: Interval,
+    /// Time between two calls of [`Law::control`].
+    pub update: Interval,
     max_burst: Interval,
     alpha: f64,
     beta: f64,
     ecn: Option<f64>,
     derandomize: bool,
-    draws: Stream,
-    started: bool,
-    probability: f64,
+}
+
+/// PIE's state for one queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    /// The drop probability.
+    pub probability: f64,
     delay_s: f64,
     old_delay_s: f64,
     burst: Interval,
@@ -109,13 +109,41 @@ pub struct Pie<P> {
     accumulated: f64,
 }
 
+/// A PIE queue.
+#[derive(Clone, Debug)]
+pub struct Pie<P> {
+    limit: Limit,
+    queue: Fifo<P>,
+    law: Law,
+    memory: Memory,
+    draws: Stream,
+    started: bool,
+}
+
 impl<P: Packet> Pie<P> {
     /// An empty queue from checked parameters; refused where they do not go together.
     pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
-        let ms = |name| Interval::from_secs_f64(1e-3 * p.number(name));
+        let law = Law::new(p);
         Ok(Pie {
             limit: setup.limit,
             queue: Fifo::default(),
+            memory: law.memory(),
+            law,
+            draws: setup.stream,
+            started: false,
+        })
+    }
+
+    /// The drop probability.
+    pub const fn probability(&self) -> f64 {
+        self.memory.probability
+    }
+}
+
+impl Law {
+    pub(super) fn new(p: &Parameters) -> Self {
+        let ms = |name| Interval::from_secs_f64(1e-3 * p.number(name));
+        Law {
             target_s: 1e-3 * p.number("target"),
             update: ms("update"),
             max_burst: ms("max_burst"),
@@ -123,60 +151,80 @@ impl<P: Packet> Pie<P> {
             beta: p.number("beta"),
             ecn: p.flag("ecn").then(|| p.number("ecn_threshold")),
             derandomize: p.flag("derandomize"),
-            draws: setup.stream,
-            started: false,
-            probability: 0.0,
-            delay_s: 0.0,
-            old_delay_s: 0.0,
-            burst: ms("max_burst"),
-            accumulated: 0.0,
-        })
+        }
     }
 
-    /// The drop probability.
-    pub const fn probability(&self) -> f64 {
-        self.probability
+    /// The state of a queue before its first packet.
+    pub(super) const fn memory(&self) -> Memory {
+        let burst = self.max_burst;
+        Memory { probability: 0.0, delay_s: 0.0, old_delay_s: 0.0, burst, accumulated: 0.0 }
     }
 
     fn is_calm(&self, delay_s: f64) -> bool {
         delay_s < 0.5 * self.target_s
     }
 
-    fn drops(&mut self) -> bool {
-        let few = self.queue.len() <= FEW_PACKETS;
-        if self.burst > Interval::ZERO || few || (self.is_calm(self.old_delay_s) && self.probability < 0.2) {
+    fn drops(&self, m: &mut Memory, waiting: u64, draws: &mut Stream) -> bool {
+        let few = waiting <= FEW_PACKETS;
+        if m.burst > Interval::ZERO || few || (self.is_calm(m.old_delay_s) && m.probability < 0.2) {
             return false;
         }
         if self.derandomize {
-            self.accumulated = if self.probability > 0.0 { self.accumulated + self.probability } else { 0.0 };
-            if self.accumulated < SPACING.0 {
+            m.accumulated = if m.probability > 0.0 { m.accumulated + m.probability } else { 0.0 };
+            if m.accumulated < SPACING.0 {
                 return false;
             }
         }
-        let drops =
-            (self.derandomize && self.accumulated >= SPACING.1) || self.draws.unit() < self.probability;
+        let drops = (self.derandomize && m.accumulated >= SPACING.1) || draws.unit() < m.probability;
         if drops {
-            self.accumulated = 0.0;
+            m.accumulated = 0.0;
         }
         drops
     }
 
-    fn control(&mut self) {
-        let (delay_s, p) = (self.delay_s, self.probability);
-        let mut step = self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - self.old_delay_s);
+    /// A packet arrives where so many wait, and there is room for it. Returns it unless it is dropped.
+    pub(super) fn admit<P: Packet>(
+        &self,
+        m: &mut Memory,
+        packet: P,
+        waiting: u64,
+        draws: &mut Stream,
+        out: &mut dyn Sink<P>,
+    ) -> Option<P> {
+        if self.drops(m, waiting, draws) {
+            let marks = self.ecn.is_some_and(|threshold| m.probability <= threshold);
+            return signal(packet, marks, DropReason::Early, out);
+        }
+        Some(packet)
+    }
+
+    /// A packet arrives where there is no room for it.
+    pub(super) const fn refuse(m: &mut Memory) {
+        m.accumulated = 0.0;
+    }
+
+    /// A packet has left after this wait, and so many are behind it.
+    pub(super) fn left(m: &mut Memory, waited: Interval, behind: u64) {
+        m.delay_s = if behind == 0 { 0.0 } else { waited.as_secs_f64() };
+    }
+
+    /// Changes the probability; called at each multiple of `update`.
+    pub(super) fn control(&self, m: &mut Memory) {
+        let (delay_s, p) = (m.delay_s, m.probability);
+        let mut step = self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - m.old_delay_s);
         step *= scale(p);
         if p >= 0.1 {
             step = step.min(GREATEST_STEP);
         }
-        self.probability = (p + step).clamp(0.0, 1.0);
-        if delay_s == 0.0 && self.old_delay_s == 0.0 {
-            self.probability *= DECAY;
+        m.probability = (p + step).clamp(0.0, 1.0);
+        if delay_s == 0.0 && m.old_delay_s == 0.0 {
+            m.probability *= DECAY;
         }
-        self.burst = self.burst.saturating_sub(self.update);
-        if self.probability == 0.0 && self.is_calm(delay_s) && self.is_calm(self.old_delay_s) {
-            self.burst = self.max_burst;
+        m.burst = m.burst.saturating_sub(self.update);
+        if m.probability == 0.0 && self.is_calm(delay_s) && self.is_calm(m.old_delay_s) {
+            m.burst = self.max_burst;
         }
-        self.old_delay_s = delay_s;
+        m.old_delay_s = delay_s;
     }
 }
 
@@ -191,33 +239,28 @@ impl<P: Packet> Element<P> for Pie<P> {
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if !self.started {
             self.started = true;
-            out.set_timer(now + self.update);
+            out.set_timer(now + self.law.update);
         }
         if !self.queue.fits(&packet, self.limit) {
-            self.accumulated = 0.0;
+            Law::refuse(&mut self.memory);
             return out.drop(packet, DropReason::Full);
         }
-        let admitted = if self.drops() {
-            let marks = self.ecn.is_some_and(|threshold| self.probability <= threshold);
-            signal(packet, marks, DropReason::Early, out)
-        } else {
-            Some(packet)
-        };
-        if let Some(packet) = admitted {
+        let waiting = self.queue.len();
+        if let Some(packet) = self.law.admit(&mut self.memory, packet, waiting, &mut self.draws, out) {
             self.queue.push(now, packet);
         }
     }
 
     fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
-        self.control();
-        out.set_timer(now + self.update);
+        self.law.control(&mut self.memory);
+        out.set_timer(now + self.law.update);
     }
 
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         let (since, packet) = self.queue.pop()?;
         let waited = now.since(since);
         out.waited(waited);
-        self.delay_s = if self.queue.len() == 0 { 0.0 } else { waited.as_secs_f64() };
+        Law::left(&mut self.memory, waited, self.queue.len());
         Some(packet)
     }
 

@@ -21,6 +21,7 @@
 //! | alpha, beta | 0.01, 0.9 | | Adaptive RED, 4.1 | none |
 //! | interval | 0.5 | s | Adaptive RED, figure 2 | checked at arrivals, as in ns-2 |
 //! | range of max_p | 0.01 to 0.5 | | Adaptive RED, figure 2; ns-2 `bottom_`, `top_` | none |
+//! | harddrop | true | | RFC 3168, section 7 | Linux's tc-red marks there unless `harddrop` is given |
 //! | mean packet | 1500 | bytes | chosen here: a full packet | ns-2 has 500 |
 
 use super::average::{Average, Curve, Spacing, Verdict, packets_per_s};
@@ -68,6 +69,11 @@ pub const ROW: Discipline = Discipline {
             Parameter::choice("mode", &["packets", "bytes"], "what the average and the probability count"),
             MEAN_PACKET,
             ECN,
+            Parameter::flag(
+                "harddrop",
+                true,
+                "with ecn: above the curve, drop packets that can be marked too (RFC 3168)",
+            ),
         ],
         style: Some(Style::new("#d55e00", "o")),
     },
@@ -131,6 +137,8 @@ pub struct Red<P> {
     /// In byte mode, the bytes of a mean packet.
     bytes_each: Option<f64>,
     ecn: bool,
+    /// Above the curve, packets that can be marked are dropped too.
+    hard: bool,
     draws: Stream,
 }
 
@@ -168,6 +176,7 @@ impl<P: Packet> Red<P> {
             }),
             bytes_each,
             ecn: p.flag("ecn"),
+            hard: p.flag("harddrop"),
             draws: setup.stream,
         })
     }
@@ -242,7 +251,12 @@ impl<P: Packet> Element<P> for Red<P> {
             return out.drop(packet, DropReason::Full);
         }
         let verdict = self.curve.verdict(average);
-        let admitted = admit(verdict, packet, size, &mut self.spacing, &mut self.draws, self.ecn, out);
+        let admitted = if verdict == Verdict::Force && !self.hard {
+            self.spacing.restart();
+            signal(packet, self.ecn, DropReason::Forced, out)
+        } else {
+            admit(verdict, packet, size, &mut self.spacing, &mut self.draws, self.ecn, out)
+        };
         if let Some(packet) = admitted {
             self.queue.push(now, packet);
         }

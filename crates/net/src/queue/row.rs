@@ -27,7 +27,15 @@ impl Deref for Discipline {
     }
 }
 
+/// The disciplines that treat ECT(1) as RFC 9331 says.
+const L4S: &[&str] = &["dualpi2"];
+
 impl Discipline {
+    /// Whether it treats packets with ECT(1) as RFC 9331 says.
+    pub fn knows_l4s(&self) -> bool {
+        L4S.contains(&self.name)
+    }
+
     /// The error for a parameter whose value does not go with the others.
     pub(super) fn refuse(&self, name: &'static str, value: String, accepted: String) -> ParameterError {
         ParameterError::Refused { owner: self.name, name, value, accepted }

@@ -69,6 +69,9 @@ impl<P> Sink<P> for Within<'_, P> {
     fn waited(&mut self, span: Interval) {
         self.out.waited(span);
     }
+    fn waited_low(&mut self, span: Interval) {
+        self.out.waited_low(span);
+    }
     fn set_timer(&mut self, at: Time) {
         *self.timer_at = at;
     }

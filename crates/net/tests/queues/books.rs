@@ -6,7 +6,7 @@ use longfat_net::Element;
 use longfat_net::queue::{Discipline, Limit, disciplines};
 use longfat_units::parameters::{Kind, Value};
 use longfat_units::{Interval, Stream};
-use longfat_wire::Ecn;
+use longfat_wire::{Ecn, Packet};
 use std::collections::BTreeMap;
 
 /// Every row with its defaults, and with every other word of its choices.
@@ -39,7 +39,12 @@ fn run(row: &Discipline, given: &[(String, Value)], limit: Limit) -> Bench<Made>
         let bytes = [60, 576, PACKET][draws.below(3) as usize];
         let packet = data(flow as u32, next[flow], bytes);
         next[flow] += 1;
-        bench.arrive(s(at_s), if flow < 4 { capable(packet) } else { packet });
+        // flows 0 and 1 of L4S, 2 and 3 of RFC 3168
+        let mut packet = if flow < 4 { capable(packet) } else { packet };
+        if flow < 2 {
+            packet.set_ecn(Ecn::Ect1);
+        }
+        bench.arrive(s(at_s), packet);
         let within = match limit {
             Limit::Packets(most) => bench.queue.packets() <= most,
             Limit::Bytes(most) => bench.queue.bytes() <= most,

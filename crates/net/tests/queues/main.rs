@@ -8,11 +8,14 @@ mod choke;
 mod codel;
 #[path = "../common/mod.rs"]
 mod driver;
+mod dualpi2;
 mod fq_codel;
+mod fq_pie;
 mod pie;
 mod red;
 #[path = "../../../units/tests/registry/mod.rs"]
 mod registry;
 mod rows;
+mod sfq;
 mod source;
 mod sred;

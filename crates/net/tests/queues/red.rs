@@ -1,6 +1,6 @@
 use crate::source::{Bench, Given, PACKET, RATE_BPS, capable, data, parameters, poisson, s, setup, steady};
-use longfat_net::DropReason;
 use longfat_net::queue::Red;
+use longfat_net::{DropReason, Element};
 use longfat_units::Stream;
 use longfat_wire::SimPacket;
 
@@ -174,4 +174,27 @@ fn in_byte_mode_a_small_packet_is_dropped_less_often_in_proportion_to_its_size()
     assert!((ratio / 5.0 - 1.0).abs() < 0.06, "{ratio}");
     // thresholds count mean packets of 1500 bytes: the average in bytes settles between them
     assert!((25.0..75.0).contains(&(bench.queue.average() / 1500.0)), "{}", bench.queue.average());
+}
+
+#[test]
+fn two_thresholds_side_by_side_mark_each_packet_that_finds_more_waiting_and_nothing_else() {
+    // RFC 8257, section 3.1: DCTCP's switches mark what arrives to a queue above K, however long it is
+    let given: [(&str, &dyn Given); 6] = [
+        ("min", &20.0),
+        ("max", &21.0),
+        ("max_p", &1.0),
+        ("weight", &1.0),
+        ("ecn", &"true"),
+        ("harddrop", &"false"),
+    ];
+    let mut bench = red(&given);
+    for seq in 0..100 {
+        bench.arrive(s(0.0), capable(data(0, seq, PACKET)));
+    }
+    assert_eq!(bench.tally.dropped.len(), 0);
+    // none leaves: the 22nd finds 21
+    assert_eq!((bench.tally.marks(), bench.queue.packets()), (100 - 21, 100));
+    let mut hard = red(&given[..5]);
+    (0..100).for_each(|seq| hard.arrive(s(0.0), capable(data(0, seq, PACKET))));
+    assert!(hard.tally.drops(DropReason::Forced) > 0, "RFC 3168, section 7");
 }

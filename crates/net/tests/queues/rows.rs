@@ -59,7 +59,7 @@ fn values_that_do_not_go_together_are_refused_in_one_line() {
         (
             refusal("droptail", &[("ecn", Value::Word("true".to_owned()))]),
             "droptail cannot mark packets, so it has no parameter \"ecn\"; these queues can: red, choke, blue, \
-             sred, codel, fq_codel, pie",
+             sred, codel, fq_codel, pie, dualpi2, fq_pie",
         ),
     ] {
         assert_eq!(line, expected);

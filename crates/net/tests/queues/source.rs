@@ -63,6 +63,7 @@ pub struct Tally {
     pub dropped: Vec<(Time, SimPacket, DropReason)>,
     pub marked: BTreeMap<u8, u64>,
     pub waits: Vec<Interval>,
+    pub low_waits: Vec<Interval>,
     now: Time,
     timer: Time,
 }
@@ -79,6 +80,9 @@ impl Sink<SimPacket> for Tally {
     }
     fn waited(&mut self, span: Interval) {
         self.waits.push(span);
+    }
+    fn waited_low(&mut self, span: Interval) {
+        self.low_waits.push(span);
     }
     fn set_timer(&mut self, at: Time) {
         self.timer = at;

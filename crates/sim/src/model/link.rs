@@ -1,13 +1,14 @@
 //! A shared link: a queue, a transmitter, a stretch of propagation.
 
 use crate::plan::{CheckedLink, LinkParts};
+use longfat_net::disturbance::{Disturbed, Fate};
 use longfat_net::queue::Limit;
 use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
     TickingFifo, Ticks, Transmitter,
 };
 use longfat_units::{Interval, Rate, Time};
-use longfat_wire::{Packet, SimPacket};
+use longfat_wire::{FlowId, Packet, SimPacket};
 
 /// How many packets were dropped or marked, by reason.
 pub type Reasons = [u64; DropReason::COUNT];
@@ -23,8 +24,10 @@ pub struct LinkCounters {
     pub drops: Reasons,
     /// Marked by the queue, by reason.
     pub marks: Reasons,
-    /// Lost by the loss process before the queue.
+    /// Lost by the loss process before the queue, or in an outage behind it.
     pub packets_lost: u64,
+    /// Packets that were doubled behind the queue.
+    pub packets_doubled: u64,
     /// Packets whose transmission has begun.
     pub packets_out: u64,
     /// Their IP bytes.
@@ -53,6 +56,10 @@ struct Elements<P> {
     /// The clock by which it serves the queue, if it does; otherwise packets leave one after the other.
     clock: Option<Clock<P>>,
     busy_until: Time,
+    /// What lies behind the wire, if that disturbs packets.
+    behind: Option<Box<Disturbed<P>>>,
+    /// The end of the outage that kept the link from sending.
+    held_until: Time,
     /// Transmission time of everything served so far, until `busy_until`.
     served: Interval,
     /// Bits of everything served before the wire was last free, and including what is on it.
@@ -63,6 +70,8 @@ struct Elements<P> {
     occupancy: Occupancy,
     /// How long packets waited, if that is measured.
     sojourn: Option<Sojourn>,
+    /// How long packets waited in a low-latency queue, once there was one.
+    low_latency: Option<Sojourn>,
 }
 
 /// Service at ticks.
@@ -87,6 +96,7 @@ struct Actions<P> {
     drops: Reasons,
     marks: Reasons,
     waited: Option<Interval>,
+    waited_low: Option<Interval>,
     timer: Option<Time>,
     forwarded: Vec<P>,
     originated: Vec<(P, Address)>,
@@ -99,6 +109,7 @@ impl<P> Default for Actions<P> {
             drops: Reasons::default(),
             marks: Reasons::default(),
             waited: None,
+            waited_low: None,
             timer: None,
             forwarded: Vec::new(),
             originated: Vec::new(),
@@ -119,6 +130,9 @@ impl<P> Sink<P> for Actions<P> {
     }
     fn waited(&mut self, span: Interval) {
         self.waited = Some(span);
+    }
+    fn waited_low(&mut self, span: Interval) {
+        self.waited_low = Some(span);
     }
     fn set_timer(&mut self, at: Time) {
         self.timer = Some(at);
@@ -155,19 +169,22 @@ pub struct Link<P = SimPacket> {
     /// Packets whose transmission has begun, with the time of their last bit; the caller takes them away.
     /// Empty where departures are arithmetic.
     pub departed: Vec<(P, Time)>,
-    /// Packets that elements dropped; the caller takes them away.
+    /// Packets that elements dropped, or that were lost behind the wire; the caller takes them away.
     pub dropped: Vec<P>,
+    /// The flows of packets that were doubled; the caller takes them away.
+    pub doubled: Vec<FlowId>,
     /// Counters.
     pub counters: LinkCounters,
     service: Service<P>,
 }
 
-impl<P: Packet + Default + Send + 'static> Link<P> {
+impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// A link as planned. `fast` allows arithmetic departures where the queue and the rate have them.
     pub fn new(planned: CheckedLink<P>, fast: bool) -> Self {
-        let LinkParts { plan, rate, capacity, ticks, element } = planned.into_parts();
+        let LinkParts { plan, rate, capacity, ticks, disturbances, element } = planned.into_parts();
         let limit = plan.queue.limit();
-        let plain = fast && plan.router.is_none() && capacity.is_constant() && plan.queue.is_arithmetic();
+        let calm = plan.router.is_none() && disturbances.is_none();
+        let plain = fast && calm && capacity.is_constant() && plan.queue.is_arithmetic();
         let service = match ticks {
             None if plain => Service::Arithmetic(ConstantFifo::new(rate, limit)),
             Some(ticks) if plain => Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))),
@@ -181,11 +198,14 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
                     next: Time::NEVER,
                 }),
                 busy_until: Time::ZERO,
+                behind: disturbances.map(|law| Box::new(Disturbed::new(*law))),
+                held_until: Time::ZERO,
                 served: Interval::ZERO,
                 bits: (0.0, 0.0),
                 withheld: false,
                 occupancy: Occupancy::default(),
                 sojourn: (!plan.queue.is_arithmetic()).then(Sojourn::default),
+                low_latency: None,
             })),
         };
         Link {
@@ -202,6 +222,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
             control: Vec::new(),
             departed: Vec::new(),
             dropped: Vec::new(),
+            doubled: Vec::new(),
             counters: LinkCounters::default(),
             service,
         }
@@ -263,18 +284,23 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
         }
     }
 
-    /// The transmitter is free again, or an element's timer fired.
+    /// The transmitter is free again, an element's timer fired, or a packet leaves the disturbed part of the link.
     pub fn on_timer(&mut self, now: Time) {
-        if let Service::Elements(elements) = &mut self.service {
+        let Service::Elements(elements) = &mut self.service else { return };
+        if elements.wake() <= now {
             let mut actions = Actions::default();
             elements.fire(now, &mut actions);
             self.carry_out(now, actions);
+        } else {
+            self.disturb(now, Vec::new());
         }
     }
 
     fn carry_out(&mut self, now: Time, mut actions: Actions<P>) {
         let Service::Elements(elements) = &mut self.service else { return };
-        elements.serve(now, &mut actions, &mut self.counters, &mut self.departed);
+        let mut entering = Vec::new();
+        let departed = if elements.behind.is_some() { &mut entering } else { &mut self.departed };
+        elements.serve(now, &mut actions, &mut self.counters, departed);
         for (sum, n) in self.counters.drops.iter_mut().zip(actions.drops) {
             *sum += n;
         }
@@ -284,6 +310,32 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
         self.counters.packets_dropped += actions.dropped.len() as u64;
         self.dropped.append(&mut actions.dropped);
         self.originated.append(&mut actions.originated);
+        self.disturb(now, entering);
+    }
+
+    /// Leads packets from the transmitter into the disturbed part of the link, if there is one, and takes from it
+    /// what leaves it by `now`.
+    #[inline]
+    fn disturb(&mut self, now: Time, entering: Vec<(P, Time)>) {
+        if let Service::Elements(elements) = &mut self.service
+            && let Some(behind) = &mut elements.behind
+        {
+            for (packet, departure) in entering {
+                let flow = packet.flow();
+                match behind.enter(departure, packet) {
+                    Fate::Carried => {}
+                    Fate::Doubled => {
+                        self.counters.packets_doubled += 1;
+                        self.doubled.push(flow);
+                    }
+                    Fate::Lost(packet) => {
+                        self.counters.packets_lost += 1;
+                        self.dropped.push(packet);
+                    }
+                }
+            }
+            self.departed.extend(core::iter::from_fn(|| behind.release(now)));
+        }
     }
 
     /// When [`Link::on_timer`] has to be called next.
@@ -291,7 +343,10 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
     pub fn wake(&self) -> Time {
         match &self.service {
             Service::Arithmetic(_) | Service::Ticking(_) => Time::NEVER,
-            Service::Elements(elements) => elements.wake(),
+            Service::Elements(elements) => match &elements.behind {
+                None => elements.wake(),
+                Some(behind) => elements.wake().min(behind.head()),
+            },
         }
     }
 
@@ -342,7 +397,7 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
             Service::Ticking(fifo) => fifo.restart(now),
             Service::Elements(elements) => {
                 elements.occupancy.restart(now);
-                if let Some(sojourn) = &mut elements.sojourn {
+                for sojourn in elements.sojourn.iter_mut().chain(&mut elements.low_latency) {
                     sojourn.restart();
                 }
             }
@@ -354,6 +409,14 @@ impl<P: Packet + Default + Send + 'static> Link<P> {
         match &self.service {
             Service::Arithmetic(_) | Service::Ticking(_) => None,
             Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
+        }
+    }
+
+    /// The same in its low-latency queue, if a packet has ever been in one.
+    pub fn low_latency(&self) -> Option<&Sojourn> {
+        match &self.service {
+            Service::Arithmetic(_) | Service::Ticking(_) => None,
+            Service::Elements(elements) => elements.low_latency.as_ref(),
         }
     }
 
@@ -394,7 +457,7 @@ impl<P: Packet> Elements<P> {
     fn wake(&self) -> Time {
         let free = match &self.clock {
             Some(clock) => clock.next,
-            None if self.asks() => self.busy_until,
+            None if self.asks() => self.busy_until.max(self.held_until),
             None => Time::NEVER,
         };
         self.chain.iter().fold(free, |at, installed| at.min(installed.timer_at))
@@ -444,12 +507,21 @@ impl<P: Packet> Elements<P> {
             self.serve_at_ticks(now, &mut clock, actions, counters, departed);
             self.clock = Some(clock);
         } else if self.busy_until <= now
+            && !self.is_held(now)
             && let Some(packet) = self.next(now, actions, counters)
         {
             departed.push((packet, self.busy_until));
         }
         let (packets, bytes) = self.waiting();
         self.occupancy.set(now, packets, bytes);
+    }
+
+    /// Whether an outage keeps the link from sending at `now`.
+    #[inline]
+    fn is_held(&mut self, now: Time) -> bool {
+        let end = self.behind.as_ref().and_then(|behind| behind.holds(now));
+        self.held_until = end.unwrap_or(self.held_until);
+        end.is_some()
     }
 
     /// At a tick, hands out what the rate has earned. A link that was idle hands out packets at once if it has
@@ -504,6 +576,9 @@ impl<P: Packet> Elements<P> {
         self.served = self.served + self.busy_until.since(start);
         if let (Some(sojourn), Some(span)) = (&mut self.sojourn, actions.waited.take()) {
             sojourn.record(span);
+        }
+        if let Some(span) = actions.waited_low.take() {
+            self.low_latency.get_or_insert_default().record(span);
         }
         Some(packet)
     }

@@ -53,6 +53,9 @@ pub struct SamplePlan {
     pub flows_s: f64,
     /// Between samples of links.
     pub links_s: f64,
+    /// Whether samples of flows have what their algorithms know of themselves.
+    #[serde(default)]
+    pub internals: bool,
 }
 
 /// A flow with series of its own.

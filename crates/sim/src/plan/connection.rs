@@ -2,10 +2,11 @@
 
 use super::distribution::DistributionPlan;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
+use longfat_transport::SlowStartExit;
 use longfat_transport::cc::{self, Algorithm, CongestionControl, LossDetection, Parameters, Value};
 use longfat_transport::udp;
 use longfat_transport::{
-    BackoffUntil, FirstReduction, Recovery, RtoConfig, RtoMinOf, RttSamples, TimeoutReductions,
+    BackoffUntil, Feedback, FirstReduction, Recovery, RtoConfig, RtoMinOf, RttSamples, TimeoutReductions,
 };
 use longfat_units::{Distribution, Interval, Rate, Time};
 use longfat_wire::RateCode;
@@ -21,6 +22,62 @@ pub enum SlowStart {
     Standard,
     /// Slower above `max_ssthresh` (RFC 3742).
     Limited,
+    /// As standard, until the first one ends by HyStart++ (RFC 9406).
+    #[serde(rename = "hystart++")]
+    HystartPlus,
+    /// As standard, until the first one ends by SEARCH (draft-chung-ccwg-search).
+    Search,
+}
+
+impl SlowStart {
+    /// What ends the first slow-start early.
+    pub const fn exit(self) -> SlowStartExit {
+        match self {
+            SlowStart::Standard | SlowStart::Limited => SlowStartExit::None,
+            SlowStart::HystartPlus => SlowStartExit::HystartPlus,
+            SlowStart::Search => SlowStartExit::Search,
+        }
+    }
+}
+
+/// How a connection uses marks. In JSON: `false`, `true`, `accurate` or `l4s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum EcnPlan {
+    /// Whether it negotiates ECN, with the feedback that its algorithm needs.
+    Negotiated(bool),
+    /// It does, with more.
+    With(EcnWord),
+}
+
+/// What [`EcnPlan::With`] adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnWord {
+    /// Accurate feedback (RFC 9768).
+    Accurate,
+    /// The same, and ECT(1) on data (RFC 9331).
+    L4s,
+}
+
+impl EcnPlan {
+    /// Whether the plan itself says that the connection negotiates ECN; algorithms may do it of their own accord.
+    pub const fn is_on(self) -> bool {
+        !matches!(self, EcnPlan::Negotiated(false))
+    }
+
+    /// Whether data carry ECT(1).
+    pub const fn is_l4s(self) -> bool {
+        matches!(self, EcnPlan::With(EcnWord::L4s))
+    }
+
+    /// The least feedback that the receiver gives.
+    pub const fn feedback(self) -> Feedback {
+        match self {
+            EcnPlan::Negotiated(_) => Feedback::Classic,
+            EcnPlan::With(_) => Feedback::Accurate,
+        }
+    }
 }
 
 /// The value in plans that are older than the key: Linux TCP_MAX_QUICKACKS.
@@ -68,7 +125,7 @@ pub struct ConnectionPlan {
     pub max_window: Option<f64>,
     /// Most segments that one acknowledgement or timeout releases; unlimited if null.
     pub max_burst: Option<f64>,
-    /// Standard or limited slow-start.
+    /// How slow-start grows, and what ends the first one.
     pub slow_start: SlowStart,
     /// Threshold of limited slow-start, segments.
     pub max_ssthresh: f64,
@@ -134,7 +191,10 @@ pub struct ConnectionPlan {
     #[serde(default = "yes")]
     pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
-    pub ecn: bool,
+    pub ecn: EcnPlan,
+    /// Alternative backoff with ECN (RFC 8511). Plans leave the key out for false.
+    #[serde(default)]
+    pub abe: bool,
     /// When it stops sending new data, seconds; never if null. Background traffic opens no connection from
     /// then on, and connections that it opened with a size still send all of it.
     pub stop_s: Option<f64>,
@@ -189,6 +249,15 @@ impl CheckedConnection {
     /// What carries it.
     pub const fn transport(&self) -> &Transport {
         &self.transport
+    }
+
+    /// Whether it negotiates ECN: because the plan says so, or because its algorithm needs marks.
+    pub fn negotiates_ecn(&self) -> bool {
+        let needed = match &self.transport {
+            Transport::Tcp(row, parameters) => (row.build)(parameters).feedback() != Feedback::Classic,
+            Transport::Custom | Transport::Udp(..) => false,
+        };
+        self.plan.ecn.is_on() || needed
     }
 
     /// How a TCP sender finds and repairs losses: as this algorithm does, unless `loss_detection` or `sack`
@@ -255,6 +324,12 @@ impl ConnectionPlan {
             {
                 return bad(key, format!("{} already gets its rate from its own routers", self.algorithm));
             }
+        }
+        if self.abe
+            && let Transport::Tcp(row, parameters) = &transport
+            && (row.build)(parameters).beta_ecn().is_none()
+        {
+            return bad(key("abe"), format!("RFC 8511 has no factor for {}", self.algorithm));
         }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;

@@ -1,8 +1,10 @@
 //! Shared links: their capacity, their queue and the router around it, and losses.
 
 use super::connection::values;
+use super::disturbance::DisturbancePlan;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
 use super::streams::Streams;
+use longfat_net::disturbance::Disturbances;
 use longfat_net::queue::{self, Boxed, Limit, Setup};
 use longfat_net::router;
 use longfat_net::{Address, Capacity, LossModel, Ticks, Trace};
@@ -50,6 +52,9 @@ pub struct LinkPlan {
     pub loss: LossModel,
     /// Losses among acknowledgements that enter it.
     pub ack_loss: LossModel,
+    /// What else happens to packets behind it. Plans leave the key out for nothing: they did before it existed.
+    #[serde(default)]
+    pub disturbance: Option<DisturbancePlan>,
 }
 
 /// A queue discipline. One of the two limits is given, and the other one is null or missing.
@@ -102,6 +107,7 @@ pub struct CheckedLink<P = SimPacket> {
     rate: Rate,
     capacity: Capacity,
     ticks: Option<Ticks>,
+    disturbances: Option<Box<Disturbances>>,
     element: Boxed<P>,
 }
 
@@ -115,6 +121,8 @@ pub(crate) struct LinkParts<P> {
     pub capacity: Capacity,
     /// When it serves its queue, if by a clock.
     pub ticks: Option<Ticks>,
+    /// What disturbs packets behind it, if anything does.
+    pub disturbances: Option<Box<Disturbances>>,
     /// The queue, or the router that holds it.
     pub element: Boxed<P>,
 }
@@ -130,8 +138,8 @@ impl<P> Deref for CheckedLink<P> {
 impl<P> CheckedLink<P> {
     /// Takes it apart.
     pub(crate) fn into_parts(self) -> LinkParts<P> {
-        let CheckedLink { plan, rate, capacity, ticks, element } = self;
-        LinkParts { plan, rate, capacity, ticks, element }
+        let CheckedLink { plan, rate, capacity, ticks, disturbances, element } = self;
+        LinkParts { plan, rate, capacity, ticks, disturbances, element }
     }
 }
 
@@ -242,7 +250,17 @@ impl LinkPlan {
         if self.layer2 && self.router.is_some() {
             return bad(format!("{at}.router"), "a layer-2 switch cannot hold a router");
         }
-        Ok(CheckedLink { plan: self, rate, capacity, ticks, element })
+        let disturbances = match &self.disturbance {
+            None => None,
+            Some(planned) => {
+                let at = format!("{at}.disturbance");
+                if ticks.is_some() && planned.holds_the_queue() {
+                    return bad(format!("{at}.outages"), "a link with service_tick_s cannot hold its queue");
+                }
+                Some(Box::new(planned.check(&at, seed, &streams)?))
+            }
+        };
+        Ok(CheckedLink { plan: self, rate, capacity, ticks, disturbances, element })
     }
 
     /// The ticks at which it serves its queue; `None` without a clock.

@@ -8,6 +8,7 @@
 mod checked;
 mod connection;
 mod distribution;
+mod disturbance;
 mod error;
 mod link;
 mod nodes;
@@ -17,8 +18,9 @@ mod traffic;
 pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
-pub use connection::{CheckedConnection, ConnectionPlan, SlowStart, Transport};
+pub use connection::{CheckedConnection, ConnectionPlan, EcnPlan, EcnWord, SlowStart, Transport};
 pub use distribution::{DistributionPlan, Drawn};
+pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, ReorderPlan};
 pub use error::PlanError;
 pub(crate) use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};

@@ -5,14 +5,15 @@
 //!
 //! | component | what |
 //! |---|---|
-//! | `link/NAME` | `queue`: all draws of the queue; `router`: all draws of the router around it |
+//! | `link/NAME` | `queue`: all draws of the queue; `router`: all draws of the router around it; `reorder`, `jitter`, `duplicate`: which packets these disturbances take, and how long they last |
+//! | `medium/NAME` | `handovers`: the propagation delays of a medium that one or more links share |
 //! | `clock/NAME` | `phase`: the first tick of the clock by which one or more links serve their queues |
 //! | `flow/NAME` | `start`, and what every connection draws |
 //! | `background/NAME/SESSION` | what the source draws: `gaps`, `sizes`, `bodies`, `files`, `offs`, `start` |
 //! | `background/NAME/SESSION/NUMBER` | what every connection draws |
 //!
-//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, `algorithm` (the seed of an algorithm that
-//! draws itself), and `loss/LINK/KIND` for each loss process on its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
+//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, `algorithm`, and `loss/LINK/KIND` for each loss
+//! process on its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
 //! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it. Names are
 //! unique among links, among flows and among backgrounds, so no two components share any stream.
 
@@ -35,6 +36,11 @@ impl Streams {
     /// The streams of the clock with this name.
     pub fn of_clock(seed: u64, name: &str) -> Self {
         Streams { seed, component: format!("clock/{name}") }
+    }
+
+    /// The streams of the medium with this name.
+    pub fn of_medium(seed: u64, name: &str) -> Self {
+        Streams { seed, component: format!("medium/{name}") }
     }
 
     /// The streams of the flow with this name.

@@ -1,6 +1,6 @@
 //! Everything that a run returns.
 
-use super::samples::{EventRow, FlowSample, LinkSample, TransferSample};
+use super::samples::{EventRow, FlowSample, Internals, LinkSample, TransferSample};
 use super::series::Series;
 use super::summary::Summary;
 use crate::plan::PlanError;
@@ -15,6 +15,9 @@ pub struct Outcome {
     pub flows: Vec<(String, Series<FlowSample>)>,
     /// Samples of each link, by name.
     pub links: Vec<(String, Series<LinkSample>)>,
+    /// What the flows' algorithms knew of themselves, by name; empty if the plan does not ask for it. Those of
+    /// users are asked in any case.
+    pub internals: Vec<(String, Internals)>,
     /// Background connections that are complete.
     pub transfers: Series<TransferSample>,
     /// The event log in order of time; empty if the plan does not ask for it.

@@ -1,6 +1,6 @@
 //! The samples of a run. A simulation and a live run fill the same structs.
 
-use super::series::sample;
+use super::series::{Series, sample};
 use crate::model::link::Link;
 use longfat_units::Time;
 use longfat_wire::Packet;
@@ -73,9 +73,22 @@ sample! {
     }
 }
 
+sample! {
+    /// A sample of a quantity that a flow's algorithm knows of itself.
+    InternalSample {
+        /// When, seconds.
+        time_s,
+        /// The quantity, in the unit of its name.
+        value,
+    }
+}
+
+/// What algorithms know of themselves: the quantities of each flow, by name.
+pub type Internals = Vec<(String, Series<InternalSample>)>;
+
 impl LinkSample {
     /// Samples a link just before anything happens at `now`.
-    pub fn of<P: Packet + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> Self {
+    pub fn of<P: Packet + Clone + Default + Send + 'static>(link: &mut Link<P>, now: Time) -> Self {
         let (occupancy, counters) = link.settle(now);
         LinkSample {
             time_s: now.as_secs_f64(),

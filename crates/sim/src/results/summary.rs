@@ -6,7 +6,7 @@ use crate::model::flow::Flow;
 use crate::model::link::{Link, LinkCounters};
 use crate::model::workload::offered_bytes;
 use crate::plan::CheckedBackground;
-use longfat_net::{DropReason, Occupancy};
+use longfat_net::{DropReason, Occupancy, Sojourn};
 use longfat_transport::SenderCounters;
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
@@ -97,6 +97,12 @@ pub struct LinkSummary {
     pub sojourn_p95_s: Option<f64>,
     /// 99th percentile of the waiting time, s.
     pub sojourn_p99_s: Option<f64>,
+    /// Mean waiting time in its low-latency queue, s; absent if no packet was ever in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_latency_mean_s: Option<f64>,
+    /// 99th percentile of that time, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_latency_p99_s: Option<f64>,
 }
 
 /// Summary of one background.
@@ -329,7 +335,7 @@ pub fn flow_summary(
 }
 
 /// Summary of a link between two moments with these counters. Its statistics were restarted at the first.
-pub fn link_summary<P: Packet + Default + Send + 'static>(
+pub fn link_summary<P: Packet + Clone + Default + Send + 'static>(
     link: &Link<P>,
     (from, before): (Time, LinkCounters),
     (to, after, occupancy): (Time, LinkCounters, Occupancy),
@@ -374,5 +380,7 @@ pub fn link_summary<P: Packet + Default + Send + 'static>(
         sojourn_p50_s: sojourn(0.50),
         sojourn_p95_s: sojourn(0.95),
         sojourn_p99_s: sojourn(0.99),
+        low_latency_mean_s: link.low_latency().and_then(Sojourn::mean_s),
+        low_latency_p99_s: link.low_latency().and_then(|s| s.percentile_s(0.99)),
     }
 }

@@ -71,6 +71,9 @@ impl Simulation {
         for packet in core::mem::take(&mut self.links[index].dropped) {
             self.drop(&packet);
         }
+        for flow in core::mem::take(&mut self.links[index].doubled) {
+            self.flows[flow.0 as usize].double();
+        }
         if !self.links[index].originated.is_empty() {
             self.send_messages(now, index);
         }

@@ -3,12 +3,12 @@
 use super::state::Simulation;
 use crate::model::flow::next_on_grid;
 use crate::results::outcome::Outcome;
-use crate::results::samples::{EventRow, FlowSample, LinkSample};
+use crate::results::samples::{EventRow, FlowSample, InternalSample, Internals, LinkSample};
 use crate::results::series::Series;
 use crate::results::summary::{
     FlowCounters, FlowFacts, Summary, background_summary, flow_summary, link_summary,
 };
-use longfat_transport::Happened;
+use longfat_transport::{Happened, cc};
 use longfat_units::Time;
 
 impl Simulation {
@@ -39,6 +39,11 @@ impl Simulation {
         let (from, to) = self.times.measured;
         let measured = (from..=to).contains(&now);
         let sampled = &mut self.sampled;
+        for (flow, internals) in self.flows.iter_mut().zip(&mut sampled.internals) {
+            if flow.began < now && flow.sending.completed(now).is_none() {
+                add(internals, flow.sending.internals_at(now).unwrap_or_default(), now);
+            }
+        }
         for ((flow, series), srtt) in self.flows.iter_mut().zip(&mut sampled.flows).zip(&mut sampled.srtt) {
             let (sender, receiver) = (flow.sending.at(now), flow.receiving.at(now));
             let srtt_s = sender.srtt.as_secs_f64();
@@ -139,14 +144,31 @@ impl Simulation {
             }));
         }
         events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-        let names = self.plan.flows().iter().map(|flow| flow.name.clone());
+        let names = || self.plan.flows().iter().map(|flow| flow.name.clone());
+        let internals = names().zip(self.sampled.internals).filter(|(_, found)| !found.is_empty()).collect();
         Outcome {
             summary,
-            flows: names.zip(self.sampled.flows).collect(),
+            flows: names().zip(self.sampled.flows).collect(),
+            internals,
             links: self.links.into_iter().map(|link| link.name).zip(self.sampled.links).collect(),
             transfers,
             events,
             events_handled,
+        }
+    }
+}
+
+/// Adds a sample of each quantity.
+fn add(series: &mut Internals, found: cc::Internals, now: Time) {
+    for (name, value) in found.iter() {
+        let sample = InternalSample { time_s: now.as_secs_f64(), value };
+        match series.iter_mut().find(|(known, _)| known == name) {
+            Some((_, series)) => series.push(&sample),
+            None => {
+                let mut new = Series::default();
+                new.push(&sample);
+                series.push((name.to_owned(), new));
+            }
         }
     }
 }

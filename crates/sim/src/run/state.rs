@@ -8,7 +8,7 @@ use crate::model::link::{Link, LinkCounters};
 use crate::model::workload::{Session, each_session};
 use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
 use crate::results::outcome::RunError;
-use crate::results::samples::{FlowSample, LinkSample, TransferSample};
+use crate::results::samples::{FlowSample, Internals, LinkSample, TransferSample};
 use crate::results::series::Series;
 use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
 use longfat_transport::cc::Controller;
@@ -23,6 +23,8 @@ pub type Counters = (Vec<FlowCounters>, Vec<LinkCounters>, Vec<BackgroundCounter
 pub struct Sampled {
     /// Samples of each flow.
     pub flows: Vec<Series<FlowSample>>,
+    /// What each flow's algorithm knew of itself.
+    pub internals: Vec<Internals>,
     /// Samples of each flow's smoothed round-trip time in the measured span.
     pub srtt: Vec<SampleMean>,
     /// Samples of each link.
@@ -115,6 +117,7 @@ impl Simulation {
             times: SampleTimes { period_s: plan.sample().flows_s, measured, end },
             sampled: Sampled {
                 flows: vec![Series::default(); plan.flows().len()],
+                internals: vec![Internals::default(); plan.flows().len()],
                 srtt: vec![SampleMean::default(); plan.flows().len()],
                 links: vec![Series::default(); links.len()],
                 next_bound: measured.0,
@@ -153,6 +156,9 @@ impl Simulation {
             flow.sending.stop_at = planned.connection.stop();
             if self.plan.events() {
                 flow.sending.sender.keep_log();
+            }
+            if self.plan.sample().internals || flow.sending.sender.is_custom() {
+                flow.sending.keep_internals(self.times);
             }
             self.flows.push(flow);
         }

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 pub mod clouds;
+pub mod disturbance;
 pub mod explicit;
 
 use longfat_sim::{Outcome, Plan, PlanError, Sample, Series, Simulation};
@@ -161,6 +162,11 @@ pub fn assert_same(a: &Outcome, b: &Outcome) {
     assert_eq!(text(a), text(b));
     assert_same_series(&a.flows, &b.flows);
     assert_same_series(&a.links, &b.links);
+    assert_eq!(a.internals.len(), b.internals.len());
+    for ((flow, x), (other, y)) in a.internals.iter().zip(&b.internals) {
+        assert_eq!(flow, other);
+        assert_same_series(x, y);
+    }
     assert_eq!(bits(&a.transfers), bits(&b.transfers));
     assert_eq!(a.events, b.events);
 }
@@ -168,7 +174,8 @@ pub fn assert_same(a: &Outcome, b: &Outcome) {
 /// Asserts that samples are the same, bit for bit.
 pub fn assert_same_series<S: Sample>(a: &[(String, Series<S>)], b: &[(String, Series<S>)]) {
     assert_eq!(a.len(), b.len());
-    for ((name, x), (_, y)) in a.iter().zip(b) {
+    for ((name, x), (other, y)) in a.iter().zip(b) {
+        assert_eq!(name, other);
         for ((column, x), (_, y)) in bits(x).into_iter().zip(bits(y)) {
             let differs = x.iter().zip(&y).position(|(x, y)| x != y);
             let same = differs.is_none() && x.len() == y.len();

@@ -12,12 +12,15 @@
 //! |---|---|---|---|---|
 //! | increase | 1 | segment per RTT | RFC 5681, equation 3 | none |
 //! | decrease | 1/2 | of cwnd | RFC 5681, equation 4 | of cwnd, not of FlightSize (as Linux does); equal while the window limits |
+//! | what a mark leaves with `abe` | 0.8 | of cwnd | RFC 8511, section 3 | of cwnd, as above |
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Style};
 
+/// What a mark leaves of cwnd with ABE.
+const BETA_ECN: f64 = 0.8;
 const CITATION: &str = "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009";
 
 /// SACK TCP: recovers with selective acknowledgements.
@@ -120,5 +123,9 @@ impl CongestionControl for Aimd {
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         w.ssthresh = standard_decrease(w.cwnd);
+    }
+
+    fn beta_ecn(&self) -> Option<f64> {
+        Some(BETA_ECN)
     }
 }

@@ -41,7 +41,7 @@ mod policer;
 
 use super::aggregation::{Aggregation, WINDOW_ROUNDS};
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, LostSegment, Opening, Repair, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Repair, Window,
 };
 use super::row::{LossDetection, Row};
 use super::windowed::WindowedMax;
@@ -424,12 +424,19 @@ impl CongestionControl for Bbr {
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn on_seed(&mut self, seed: u64) {
+        self.random = Some(Stream::new(seed, "cycle"));
+    }
+
     fn is_model_based(&self) -> bool {
         true
     }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
-        self.random = Some(Stream::new(opening.seed, "cycle"));
         self.min_rtt = opening.rtt.unwrap_or(Interval::MAX);
         self.min_rtt_at = opening.now;
         self.delivered_at = opening.now;
@@ -503,7 +510,7 @@ impl CongestionControl for Bbr {
         quantum(self.pacing_rate, self.mss_bytes)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("bw_pps", self.bw()));
         out.push(("min_rtt_s", if self.min_rtt == Interval::MAX { 0.0 } else { self.min_rtt.as_secs_f64() }));
         out.push(("pacing_gain", self.pacing_gain));

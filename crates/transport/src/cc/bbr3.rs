@@ -59,7 +59,7 @@ mod states;
 
 use super::aggregation::Aggregation;
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, LostSegment, Opening, Repair, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Repair, Window,
 };
 use super::row::{LossDetection, Row};
 use super::windowed::WindowedMax;
@@ -321,6 +321,14 @@ impl CongestionControl for Bbr3 {
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn on_seed(&mut self, seed: u64) {
+        self.random = Some(Stream::new(seed, "probes"));
+    }
+
     fn is_model_based(&self) -> bool {
         true
     }
@@ -328,7 +336,6 @@ impl CongestionControl for Bbr3 {
     /// OnInit.
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
         let now = opening.now;
-        self.random = Some(Stream::new(opening.seed, "probes"));
         self.selective = opening.selective;
         self.initial_cwnd = w.cwnd;
         let rtt = opening.rtt.unwrap_or(Interval::MAX);
@@ -445,7 +452,7 @@ impl CongestionControl for Bbr3 {
         self.quantum()
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("bw_pps", self.bw()));
         out.push(("min_rtt_s", if self.min_rtt == Interval::MAX { 0.0 } else { self.min_rtt.as_secs_f64() }));
         out.push(("pacing_gain", self.pacing_gain));

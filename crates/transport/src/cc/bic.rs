@@ -32,7 +32,7 @@
 //! | S_min | B / sigma = 0.2 | segments per RTT | LLS | parameter; 0.01 in the INFOCOM paper |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -360,7 +360,7 @@ impl CongestionControl for Bic {
         self.memory = self.before;
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         let low = if self.utilisation.low { 1.0 } else { 0.0 };
         out.extend([
             ("target", self.memory.w1),

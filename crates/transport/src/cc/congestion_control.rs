@@ -1,8 +1,10 @@
 //! The trait of congestion controls: what they learn, and what they may change.
 
 use crate::echoing::Mirror;
+use crate::feedback::Feedback;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
+use std::borrow::Cow;
 
 /// The least window a loss leaves (RFC 5681, equation 4): two segments.
 pub const LEAST_SSTHRESH: f64 = 2.0;
@@ -35,6 +37,23 @@ pub struct Ack {
     pub next_segment: u64,
     /// The first segment not yet acknowledged.
     pub unacknowledged: u64,
+}
+
+/// What one acknowledgement tells of marks, of a flow with more [`Feedback`] than the classic one.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkSample {
+    /// When it arrived.
+    pub now: Time,
+    /// Segments that it is the first to report as received (cumulative and SACK).
+    pub delivered: u64,
+    /// Segments that it is the first to report as marked. With counters this may be more than it delivers.
+    pub marked: u64,
+    /// The next new segment to be sent (segments since the connection began).
+    pub next_segment: u64,
+    /// The first segment not yet acknowledged.
+    pub unacknowledged: u64,
+    /// The smoothed round-trip time (RFC 6298); it includes the sample of this acknowledgement.
+    pub srtt: Interval,
 }
 
 /// Why a window has to shrink.
@@ -94,6 +113,46 @@ impl Window {
     }
 }
 
+/// Quantities of an algorithm with their names, e.g. FAST's `alpha`. Names end in their unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Internals(Vec<(Cow<'static, str>, f64)>);
+
+impl Internals {
+    /// Adds a quantity.
+    pub fn push(&mut self, (name, value): (&'static str, f64)) {
+        self.0.push((Cow::Borrowed(name), value));
+    }
+
+    /// Sets a quantity, which is added if there is none of this name.
+    pub fn record(&mut self, name: &str, value: f64) {
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => self.0.push((Cow::Owned(name.to_owned()), value)),
+        }
+    }
+
+    /// The quantities, in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Extend<(&'static str, f64)> for Internals {
+    fn extend<T: IntoIterator<Item = (&'static str, f64)>>(&mut self, more: T) {
+        more.into_iter().for_each(|quantity| self.push(quantity));
+    }
+}
+
 /// The purpose for which the sender keeps a record of sending times (Brakmo, Peterson 1995).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendingTimes {
@@ -125,8 +184,6 @@ pub struct Opening {
     pub now: Time,
     /// The round-trip time of the request, unless it is unknown.
     pub rtt: Option<Interval>,
-    /// The seed of the algorithm's own random draws, which no other component shares.
-    pub seed: u64,
     /// The receiver acknowledges selectively (C.has_selective_acks), so several losses in a round trip can be found.
     pub selective: bool,
 }
@@ -201,6 +258,15 @@ pub struct LostSegment {
 /// there, or to one segment on a timeout, and applies the floors: two segments for ssthresh, one for cwnd.
 /// During `on_congestion`, `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
+    /// Whether the algorithm draws random numbers. Called once.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    /// The seed of the algorithm's own random draws, which no other component shares. Called once, before
+    /// `on_start`, if `draws` returns true.
+    fn on_seed(&mut self, _seed: u64) {}
+
     /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
     fn on_start(&mut self, _mss_bytes: u32) {}
 
@@ -222,6 +288,27 @@ pub trait CongestionControl {
     fn wants_samples(&self) -> bool {
         false
     }
+
+    /// Which feedback about marks the algorithm needs. With any but the classic one, its flows negotiate ECN whether
+    /// the scenario says so or not. Called once.
+    fn feedback(&self) -> Feedback {
+        Feedback::Classic
+    }
+
+    /// The part of the window that a mark leaves with `abe = true` (RFC 8511); `None` if RFC 8511 has no factor for it.
+    fn beta_ecn(&self) -> Option<f64> {
+        None
+    }
+
+    /// Whether its data carry ECT(1), because its response to marks is the scalable one of L4S (RFC 9331, section 4.3).
+    /// Called once.
+    fn sends_ect1(&self) -> bool {
+        false
+    }
+
+    /// Called for every acknowledgement if `feedback` is not the classic one, also in recovery, before losses are
+    /// looked for and before `on_congestion` and `on_ack`. Algorithms without a response of their own leave `w` alone.
+    fn on_marks(&mut self, _sample: &MarkSample, _w: &mut Window) {}
 
     /// The purpose for which the algorithm needs sending times. Called once.
     fn sending_times(&self) -> SendingTimes {
@@ -322,8 +409,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// Named internals for the event log and teaching plots, e.g. `("alpha", 0.3)`.
-    fn internals(&self, _out: &mut Vec<(&'static str, f64)>) {}
+    /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots.
+    fn internals(&self, _out: &mut Internals) {}
 
     /// Returns once why a user's own algorithm failed; native algorithms cannot fail.
     fn take_failure(&mut self) -> Option<String> {

@@ -1,10 +1,12 @@
 //! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
 use super::congestion_control::{
-    Ack, Congestion, CongestionControl, Delivery, LostSegment, Opening, SendingTimes, Window,
+    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, MarkSample, Opening, SendingTimes,
+    Window,
 };
 use super::row::Row;
 use crate::echoing::Mirror;
+use crate::feedback::Feedback;
 use longfat_units::{Interval, Time, registry};
 use longfat_wire::Explicit;
 
@@ -71,11 +73,26 @@ controllers! {
     MaxNet(maxnet::MaxNet): ROW;
     Erica(erica::Erica): ROW;
     TriS(tri_s::TriS): ROW;
+    Dctcp(dctcp::Dctcp): ROW;
+    Prague(prague::Prague): ROW;
+    Hybla(hybla::Hybla): ROW;
+    Veno(veno::Veno): ROW;
+    Lp(lp::Lp): ROW;
+    Cdg(cdg::Cdg): ROW;
+    Nv(nv::Nv): ROW;
+    Ledbat(ledbat::Ledbat): ROW;
+    LedbatPlusPlus(ledbat_plus_plus::LedbatPlusPlus): ROW;
     Bbr(bbr::Boxed): ROW;
     Bbr3(bbr3::Boxed): ROW;
 }
 
 impl CongestionControl for Controller {
+    fn draws(&self) -> bool {
+        each!(self, c => c.draws())
+    }
+    fn on_seed(&mut self, seed: u64) {
+        each!(self, c => c.on_seed(seed))
+    }
     fn on_start(&mut self, mss_bytes: u32) {
         each!(self, c => c.on_start(mss_bytes))
     }
@@ -93,6 +110,18 @@ impl CongestionControl for Controller {
     #[inline]
     fn wants_samples(&self) -> bool {
         each!(self, c => c.wants_samples())
+    }
+    fn feedback(&self) -> Feedback {
+        each!(self, c => c.feedback())
+    }
+    fn beta_ecn(&self) -> Option<f64> {
+        each!(self, c => c.beta_ecn())
+    }
+    fn sends_ect1(&self) -> bool {
+        each!(self, c => c.sends_ect1())
+    }
+    fn on_marks(&mut self, sample: &MarkSample, w: &mut Window) {
+        each!(self, c => c.on_marks(sample, w))
     }
     fn sending_times(&self) -> SendingTimes {
         each!(self, c => c.sending_times())
@@ -159,7 +188,7 @@ impl CongestionControl for Controller {
     fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
         each!(self, c => c.mirror(packet_bytes))
     }
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         each!(self, c => c.internals(out))
     }
     fn take_failure(&mut self) -> Option<String> {

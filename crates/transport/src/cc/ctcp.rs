@@ -24,7 +24,7 @@
 //! | spreading of dwnd's growth | 1 | RTT | ctcp 1.3 for Linux, PACE_DWND | the papers: once per RTT |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::round::Round;
 use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
@@ -260,7 +260,7 @@ impl CongestionControl for Ctcp {
         self.restart();
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("dwnd", self.state.dwnd));
         out.push(("gamma", self.state.gamma));
     }

@@ -16,6 +16,7 @@
 //! | `c` | 0.4 | segments/s^3 | RFC 9438, section 5.1; the 2005 paper | Linux: 410/1024 |
 //! | `beta` | 0.7 | of cwnd | RFC 9438, section 4.6 | `2005`: 0.8; Linux: 717/1024 |
 //! | greatest target | 1.5 | of cwnd | RFC 9438, section 4.2 | `2005` has `s_max` instead |
+//! | what a mark leaves with `abe` | 0.85 | of cwnd | RFC 8511, section 3.1 | fast convergence still counts with `beta` |
 //! | `s_max` | 160 | segments/s | Linux tcp_cubic 2.0 (2.6.16), max_increment: 16 per 100 ms | `2005` only |
 //! | W_est | | | RFC 9438, section 4.3 | `2005`: cwnd_epoch + alpha t / RTT |
 //! | time without growth | > 2 | srtt | RFC 9438, section 4.2, sets no bound | not part of t; chosen here |
@@ -26,7 +27,7 @@ mod curve;
 mod hystart;
 mod linux;
 
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use curve::{Curve, Text};
 use hystart::HyStart;
@@ -36,6 +37,7 @@ use longfat_units::{Entry, Style};
 
 const RFC_BETA: f64 = 0.7;
 const PAPER_BETA: f64 = 0.8;
+const BETA_ECN: f64 = 0.85;
 const LINUX_BETA: f64 = 717.0 / 1024.0;
 
 /// The registry row.
@@ -162,7 +164,11 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn beta_ecn(&self) -> Option<f64> {
+        Some(BETA_ECN)
+    }
+
+    fn internals(&self, out: &mut Internals) {
         let (w_max, k_s) = match &self.rule {
             Rule::Curve(curve) => (curve.w_max(), curve.k_s()),
             Rule::Linux(linux) => (linux.last_max(), linux.k_s()),

@@ -22,7 +22,7 @@
 //! | after a timeout | least, until the next ER | | chosen here: no feedback has come for that long | ABR's sources then reduce their rate step by step |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | none in ATM |
 
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
@@ -129,7 +129,7 @@ impl CongestionControl for Erica {
         self.x.pacing_rate(w, srtt)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("rate", self.x.rate()));
     }
 }

@@ -28,7 +28,7 @@
 //! | end of slow-start | own queue > alpha | packets | chosen here | see docs/models/fast.md |
 //! | pacing | cwnd / srtt, twice that in slow-start | | LLS: "rate pacing" | the rate is chosen here |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window};
 use super::round::Round;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
@@ -275,7 +275,7 @@ impl CongestionControl for Fast {
         Some(if w.in_slow_start() { SLOW_START_PACING * rate_pps } else { rate_pps })
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("alpha", self.switch.alpha()));
         out.push(("mean_rtt_s", self.mean_rtt_s));
         out.push(("base_rtt_s", self.base_rtt_s));

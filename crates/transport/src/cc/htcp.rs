@@ -28,7 +28,7 @@
 //! | greatest believed step of Tmax | 20 | ms | Linux | LLS does not say |
 //! | least Tmin for beta > 1/2 (`linux`) | 10 | ms | Linux | not in `paper` |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::round::Round;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
@@ -301,7 +301,7 @@ impl CongestionControl for Htcp {
         self.round.restart();
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("beta", self.epoch.beta));
         out.push(("max_rtt_s", self.epoch.max_rtt.as_secs_f64()));
         out.push(("throughput_pps", self.throughput));

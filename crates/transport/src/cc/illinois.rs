@@ -24,7 +24,7 @@
 //! | greatest round-trip time (`linux`) | 3.3 | s | Linux tcp_illinois | not in `paper` |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
 use super::round::Round;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
@@ -301,7 +301,7 @@ impl CongestionControl for Illinois {
         if self.curves.linux { SendingTimes::RoundTrips } else { SendingTimes::Unused }
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("alpha", self.gains.alpha));
         out.push(("beta", self.gains.beta));
         out.push(("max_rtt_s", self.max_rtt.as_secs_f64()));

@@ -32,7 +32,7 @@
 //! | after a timeout, and least | 1 | segment per RTT | chosen here | not printed |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | not printed |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
 use super::row::{LossDetection, Row};
 use crate::echoing::Mirror;
@@ -192,7 +192,7 @@ impl CongestionControl for JetMax {
         self.x.pacing_rate(w, srtt)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("rate", self.x.rate()));
         out.push(("bottleneck", f64::from(self.bottleneck)));
     }

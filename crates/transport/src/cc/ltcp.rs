@@ -19,7 +19,7 @@
 //! | `rtt_reference` | 0.1 | s | chosen here | matters only with `rtt_exponent` |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
@@ -156,7 +156,7 @@ impl CongestionControl for Ltcp {
         }
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("layer", self.layer));
     }
 }

@@ -34,7 +34,7 @@
 //! | least, and after a timeout | 1 | segment per RTT | chosen here; then it starts again | |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | |
 
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
 use super::row::{LossDetection, Row};
 use longfat_units::math::{exp, ln, pow};
@@ -207,7 +207,7 @@ impl CongestionControl for MaxNet {
         self.x.pacing_rate(w, srtt)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("rate", self.x.rate()));
         out.push(("price", self.price_s));
     }

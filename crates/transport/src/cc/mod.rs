@@ -7,6 +7,7 @@ mod aggregation;
 mod congestion_control;
 mod controller;
 mod guided;
+mod low_priority;
 mod round;
 mod row;
 mod windowed;
@@ -16,17 +17,25 @@ pub mod aimd;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
+pub mod cdg;
 pub mod ctcp;
 pub mod cubic;
+pub mod dctcp;
 pub mod erica;
 pub mod fast;
 pub mod hstcp;
 pub mod hstcp_lp;
 pub mod htcp;
+pub mod hybla;
 pub mod illinois;
 pub mod jetmax;
+pub mod ledbat;
+pub mod ledbat_plus_plus;
+pub mod lp;
 pub mod ltcp;
 pub mod maxnet;
+pub mod nv;
+pub mod prague;
 pub mod ptcp;
 pub mod rcp;
 pub mod stcp;
@@ -35,14 +44,15 @@ mod testing;
 pub mod tri_s;
 pub mod vcp;
 pub mod vegas;
+pub mod veno;
 pub mod westwood;
 pub mod xcp;
 pub mod xcp_r;
 pub mod yeah;
 
 pub use congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, LEAST_SSTHRESH, LostSegment, Opening, Repair,
-    SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LEAST_SSTHRESH, LostSegment, MarkSample,
+    Opening, Repair, SendingTimes, Window,
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};

@@ -19,7 +19,7 @@
 //! | window | 2, and above what is in flight | of rate RTT | chosen here: it must not hold a sender that paces | a rate without a window |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | there a sender does not start |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
@@ -116,7 +116,7 @@ impl CongestionControl for Rcp {
         self.rate.pacing_rate(w, srtt)
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("rate", self.rate.rate()));
     }
 }

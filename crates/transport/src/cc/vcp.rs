@@ -23,7 +23,7 @@
 //! | decrease on loss | 0.5 | of cwnd | the authors' ns-2 sender: that of Reno | none |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -164,7 +164,7 @@ impl CongestionControl for Vcp {
         w.ssthresh = standard_decrease(w.cwnd);
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("load", f64::from(self.load as u8)));
     }
 }

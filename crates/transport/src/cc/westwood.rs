@@ -22,7 +22,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, SendingTimes, Window,
 };
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
@@ -313,7 +313,7 @@ impl CongestionControl for Westwood {
         self.completing = false;
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         let per_second = if self.form == Form::Linux { self.hz / self.mss_bytes } else { 1.0 };
         out.push(("bandwidth_pps", self.bandwidth * per_second));
     }

@@ -18,7 +18,7 @@
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | the paper assumes that every bottleneck is a router of XCP's |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval};
@@ -90,7 +90,7 @@ impl CongestionControl for Xcp {
         w.ssthresh = standard_decrease(w.cwnd);
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("guided", f64::from(u8::from(self.guided))));
     }
 }

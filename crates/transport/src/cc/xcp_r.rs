@@ -23,7 +23,9 @@
 //! | flag | on every packet until its acknowledgement | | chosen here | the text says when it is set; on one packet it would be lost with it |
 //! | wish of a sender that its window does not hold | 0 | bytes | chosen here: XCP's header has it | such a sender ignores growth, which the receiver cannot know |
 
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
+use super::congestion_control::{
+    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
+};
 use super::row::{LossDetection, Row};
 use super::xcp::Xcp;
 use crate::echoing::Mirror;
@@ -141,7 +143,7 @@ impl CongestionControl for XcpR {
         self.reducing_to_bytes = f64::INFINITY;
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         self.xcp.internals(out);
     }
 }

@@ -26,7 +26,9 @@
 //! | least samples a round trip (`linux`) | 3 | | Linux | `paper`: 1 |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
+use super::congestion_control::{
+    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
+};
 use super::round::Round;
 use super::row::{LossDetection, Row};
 use longfat_units::parameters::{Parameter, Parameters};
@@ -242,7 +244,7 @@ impl CongestionControl for Yeah {
         self.forget_samples();
     }
 
-    fn internals(&self, out: &mut Vec<(&'static str, f64)>) {
+    fn internals(&self, out: &mut Internals) {
         out.push(("queue_packets", self.queue));
         out.push(("slow_round_trips", self.counts.slow));
         out.push(("count_reno", self.counts.reno.unwrap_or(0.0)));

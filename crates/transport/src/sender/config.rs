@@ -2,10 +2,12 @@
 
 use super::request::QuickStartRequest;
 use crate::cc::LossDetection;
+use crate::feedback::Feedback;
 use crate::reduction::Recovery;
+use crate::slow_start::SlowStartExit;
 use crate::{RtoConfig, RttSamples};
 use longfat_units::Interval;
-use longfat_wire::FlowId;
+use longfat_wire::{Ecn, FlowId};
 use serde::Deserialize;
 
 /// Which timeouts reduce ssthresh. In JSON: `once` or `each`.
@@ -54,6 +56,8 @@ pub struct SenderConfig {
     pub max_burst: f64,
     /// `max_ssthresh` of limited slow-start (RFC 3742), segments; infinite for the standard one.
     pub max_ssthresh: f64,
+    /// What else ends the first slow-start.
+    pub slow_start_exit: SlowStartExit,
     /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
     pub byte_counting: bool,
     /// With byte counting: the most segments that one acknowledgement counts in slow-start (RFC 3465, L), at
@@ -86,8 +90,12 @@ pub struct SenderConfig {
     pub timestamps: bool,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
+    /// With ECN, the codepoint of new data: ECT(0) or ECT(1).
+    pub codepoint: Ecn,
+    /// What the receiver tells of marks.
+    pub feedback: Feedback,
+    /// Reduce the window less by a mark than by a loss (ABE, RFC 8511), where the algorithm has a factor for it.
+    pub abe: bool,
     /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
     pub quick_start: Option<QuickStartRequest>,
-    /// The seed of a model-based algorithm's own random draws.
-    pub seed: u64,
 }

@@ -20,7 +20,7 @@ impl Sender {
             deliveries.include(rtt);
         }
         let selective = self.config.loss_detection.has_sack();
-        let opening = Opening { now, rtt, seed: self.config.seed, selective };
+        let opening = Opening { now, rtt, selective };
         self.controller.on_open(&opening, &mut self.window);
         self.check("on_open", now);
     }

@@ -67,7 +67,7 @@ impl Sender {
             Phase::Open | Phase::Reducing if found => self.begin_recovery(now, newly),
             // the echo continues until the announcement of the last reduction, above the recovery point, has
             // arrived
-            Phase::Open if packet.ecn_flag && self.config.ecn && base > self.recovery_point => {
+            Phase::Open if self.is_congested(packet) && base > self.recovery_point => {
                 self.begin_reduction(now, newly);
             }
             Phase::Recovery if cumulative > 0 => self.partial_ack(now),
@@ -127,6 +127,12 @@ impl Sender {
         let before = self.window;
         self.controller.on_congestion(&event, &mut self.window);
         self.check("on_congestion", now);
+        if self.config.abe
+            && cause == Cause::Mark
+            && let Some(left) = self.controller.beta_ecn()
+        {
+            self.window.ssthresh = left * before.cwnd;
+        }
         if self.config.first_reduction == FirstReduction::Half && self.halves(cause, &before) {
             self.window.ssthresh = 0.5 * before.cwnd;
         }
@@ -151,7 +157,8 @@ impl Sender {
             self.congestion(now, Cause::Loss);
             return self.restart();
         }
-        if self.phase != Phase::Reducing {
+        // a response to the extent of marking does not stand for the response to a loss (RFC 8257, section 3.5)
+        if self.phase != Phase::Reducing || self.marks.is_some() {
             self.congestion(now, Cause::Loss);
             self.begin_episode(newly);
         }

@@ -415,17 +415,7 @@ mod tests {
 
     #[test]
     fn a_finite_transfer_arrives_whatever_is_lost() {
-        let mut path = path(&packets(691));
-        let mut count = 0_u64;
-        path.run(ms(600_000), |at, _| {
-            count += 1;
-            count.is_multiple_of(7) || (at > ms(300) && at < ms(2300))
-        });
-        assert!(path.sender.books().done);
-        let sent = &path.sender.books().counters;
-        assert_eq!(sent.packets_sent, 691 + sent.retransmits);
-        assert_eq!(path.receiver.delivered(), 691);
-        assert_eq!(path.receiver.wake(), Time::NEVER);
+        path(&packets(691)).survives_losses(691);
     }
 
     #[test]

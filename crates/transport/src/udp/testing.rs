@@ -95,4 +95,19 @@ impl<S: SendingEnd, R: ReceivingEnd> Path<S, R> {
             self.back.extend(answers.into_iter().map(|a| (now + Interval::from_millis(20), a)));
         }
     }
+
+    /// Loses every seventh packet of any kind, and everything for 2 s. The transfer of `packets` packets still
+    /// arrives, and then both ends are quiet.
+    pub fn survives_losses(&mut self, packets: u64) {
+        let mut count = 0_u64;
+        self.run(ms(600_000), |at, _| {
+            count += 1;
+            count.is_multiple_of(7) || (at > ms(300) && at < ms(2300))
+        });
+        assert!(self.sender.books().done);
+        let sent = &self.sender.books().counters;
+        assert_eq!(sent.packets_sent, packets + sent.retransmits);
+        assert_eq!((self.sender.acked(), self.receiver.delivered()), (packets, packets));
+        assert_eq!(self.receiver.wake(), Time::NEVER);
+    }
 }

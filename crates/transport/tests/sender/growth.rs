@@ -1,7 +1,7 @@
 //! Opening the connection, slow-start and congestion avoidance.
 
-use crate::path::{Path, RTT_MS, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::{Recovery, SenderConfig};
+use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
+use longfat_transport::{Recovery, SenderConfig, SlowStartExit};
 use longfat_wire::Kind;
 
 /// The window after this many round trips of data.
@@ -241,4 +241,28 @@ fn the_window_does_not_grow_beyond_what_the_receiver_lets_it_use() {
     path.run_to(at_ms(RTT_MS * 40));
     assert_eq!(path.flights(39)[10..], [25; 29]);
     assert!(path.cwnd() < 25.0 + 3.0, "{}", path.cwnd());
+}
+
+#[test]
+fn hystart_plus_slows_growth_to_a_quarter_once_the_round_trip_time_has_risen_and_then_ends_slow_start() {
+    // from the third round trip on, packets take 20 ms longer: more than the accepted 12.5 ms
+    let watched = SenderConfig { slow_start_exit: SlowStartExit::HystartPlus, ..config() };
+    let late = |s: &Sent| ms(if s.at >= at_ms(3 * RTT_MS) { 20 } else { 0 });
+    let mut path = Path::new(watched, standard()).delaying(late).start();
+    path.run_to(at_ms(1400));
+    let cwnd = path.cwnd();
+    assert!(path.ssthresh().is_finite() && cwnd >= path.ssthresh(), "{cwnd} {}", path.ssthresh());
+    // 10 doubled three or four times, then five rounds of a quarter: at most 160 x 1.25^5
+    let four_rounds = 1.25 * 1.25 * 1.25 * 1.25;
+    assert!((80.0 * four_rounds..=160.0 * four_rounds * 1.25 + 10.0).contains(&path.ssthresh()), "{cwnd}");
+    let plain = SenderConfig { slow_start_exit: SlowStartExit::None, ..config() };
+    assert!(Path::new(plain, standard()).delaying(late).start().run_to(at_ms(900)).ssthresh().is_infinite());
+}
+
+#[test]
+fn search_lets_a_connection_double_on_an_empty_path() {
+    let watched = SenderConfig { slow_start_exit: SlowStartExit::Search, initial_window: 2.0, ..config() };
+    let mut path = Path::new(watched, standard()).start();
+    path.run_to(at_ms(RTT_MS * 10));
+    assert_eq!(path.flights(8), (1..=8).map(|n| 1 << n).collect::<Vec<_>>());
 }

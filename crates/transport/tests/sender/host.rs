@@ -23,7 +23,7 @@ fn a_finite_transfer_delivers_its_bytes_and_ends_with_what_is_left() {
         assert_eq!(sizes.last(), Some(&(last + HEADER)), "{bytes} bytes");
         assert!(sizes[..segments - 1].iter().all(|&s| s == MSS + HEADER), "{bytes} bytes");
         assert_eq!(path.sender.acked_bytes(), bytes);
-        assert_eq!(path.sender.payload(path.receiver.delivered()), bytes);
+        assert_eq!(path.sender.payload(path.receiver().delivered()), bytes);
         assert_eq!(path.sender.wake(), Time::NEVER, "nothing is left to do");
     }
 }
@@ -95,7 +95,7 @@ fn a_stopped_sender_repairs_what_is_outstanding_and_sends_nothing_new() {
     path.run_to_end();
     assert_eq!(path.sent.iter().map(|s| s.packet.seq).max(), highest);
     assert_eq!(path.counters().retransmits, 1);
-    assert_eq!(Some(path.receiver.delivered() - 1), highest);
+    assert_eq!(Some(path.receiver().delivered() - 1), highest);
 }
 
 #[test]

@@ -1,9 +1,12 @@
-//! Explicit congestion notification (RFC 3168).
+//! Explicit congestion notification (RFC 3168), and feedback beyond it.
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
-use longfat_transport::SenderConfig;
-use longfat_transport::cc::LossDetection;
+use longfat_transport::cc::{
+    Ack, Cause, Congestion, CongestionControl, Controller, LossDetection, MarkSample, Window, find,
+};
+use longfat_transport::{Feedback, SenderConfig};
 use longfat_wire::{Ecn, Kind};
+use std::sync::{Arc, Mutex};
 
 fn capable(detection: LossDetection, window: f64) -> SenderConfig {
     SenderConfig { ecn: true, loss_detection: detection, ..steady(window) }
@@ -96,4 +99,137 @@ fn a_marked_window_grows_again_after_its_reduction() {
         (9.0..=11.5).contains(&grown),
         "{grown} in the ten to eleven round trips after the one of the reduction"
     );
+}
+
+/// A sender with the feedback of DCTCP or with counters.
+fn told(feedback: Feedback, window: f64) -> SenderConfig {
+    SenderConfig { feedback, ..capable(LossDetection::Sack, window) }
+}
+
+/// Keeps what its sender tells of marks, and halves on congestion.
+#[derive(Default)]
+struct Listener {
+    samples: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+
+impl CongestionControl for Listener {
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
+        w.ssthresh = if event.cause == Cause::Mark { 0.9 } else { 0.5 } * w.cwnd;
+    }
+    fn on_marks(&mut self, sample: &MarkSample, _: &mut Window) {
+        self.samples.lock().expect("one thread").push((sample.delivered, sample.marked));
+    }
+}
+
+/// Delivered and marked segments in all.
+fn sums(samples: &Mutex<Vec<(u64, u64)>>) -> (u64, u64) {
+    samples.lock().expect("one thread").iter().fold((0, 0), |(a, b), (d, m)| (a + d, b + m))
+}
+
+#[test]
+fn each_feedback_counts_every_mark_whether_acknowledgements_are_delayed_or_lost() {
+    for (feedback, delayed, loses_acks) in [
+        (Feedback::Dctcp, false, false),
+        (Feedback::Accurate, false, false),
+        (Feedback::Accurate, true, false),
+        (Feedback::Accurate, true, true),
+    ] {
+        let listener = Listener::default();
+        let samples = listener.samples.clone();
+        let config = SenderConfig { bytes: Some(900_000), ..told(feedback, 20.0) };
+        let mut n = 0;
+        let mut path = Path::new(config, Controller::Custom(Box::new(listener)))
+            .marking(|s| s.packet.kind == Kind::Data && s.packet.seq % 5 < 2)
+            .losing_acks(move |_, p| {
+                n += 1;
+                loses_acks && p.kind == Kind::Ack && n % 3 == 0
+            });
+        if delayed {
+            path = path.delayed_acks(ms(40));
+        }
+        path.start().run_to_end();
+        let found = sums(&samples);
+        let context = format!("{feedback:?} {delayed} {loses_acks}: {found:?}");
+        assert_eq!(found.0, 900, "{context}");
+        assert!((358..=360).contains(&found.1), "{context}: the last acknowledgements may be lost");
+    }
+}
+
+#[test]
+fn dctcps_echo_with_delayed_acknowledgements_is_right_on_average() {
+    // the acknowledgement of a change may cover one segment of the other state, at the beginning of a run of marks
+    // and at its end alike
+    let listener = Listener::default();
+    let samples = listener.samples.clone();
+    let config = SenderConfig { bytes: Some(900_000), ..told(Feedback::Dctcp, 20.0) };
+    Path::new(config, Controller::Custom(Box::new(listener)))
+        .marking(|s| s.packet.kind == Kind::Data && s.packet.seq % 9 < 4)
+        .delayed_acks(ms(40))
+        .start()
+        .run_to_end();
+    let (delivered, marked) = sums(&samples);
+    assert_eq!(delivered, 900);
+    assert!((350..=450).contains(&marked), "{marked} of 400");
+}
+
+#[test]
+fn marks_reduce_once_a_round_trip_with_each_feedback() {
+    for feedback in [Feedback::Dctcp, Feedback::Accurate] {
+        let mut path = Path::new(told(feedback, 256.0), constant()).marking(|_| true).start();
+        path.run_to(at_ms(RTT_MS * 10));
+        let events = path.counters().congestion_events;
+        assert!((4..=9).contains(&events), "{feedback:?}: {events} in nine round trips");
+        assert!(path.sent.iter().all(|s| s.packet.ecn != Ecn::NotCapable || s.packet.kind != Kind::Data));
+    }
+}
+
+#[test]
+fn a_loss_after_a_mark_in_the_same_flight_is_a_reduction_of_its_own() {
+    // RFC 8257, section 3.5: losses are answered as by standard TCP, also where the mark took only a tenth
+    for feedback in [Feedback::Dctcp, Feedback::Accurate] {
+        let mut path = Path::new(told(feedback, 40.0), Controller::Custom(Box::new(Listener::default())))
+            .marking(|s| s.packet.kind == Kind::Data && s.packet.seq == 85)
+            .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 95 && s.earlier == 0)
+            .start();
+        path.run_to(at_ms(RTT_MS * 20));
+        assert_eq!(path.counters().congestion_events, 2, "{feedback:?}");
+        assert!(path.cwnd() <= 20.0, "{feedback:?}: {}", path.cwnd());
+    }
+}
+
+#[test]
+fn new_data_carry_the_codepoint_that_the_sender_was_given() {
+    let config = SenderConfig { codepoint: Ecn::Ect1, ..told(Feedback::Accurate, 20.0) };
+    let mut path = Path::new(config, constant()).losing_once(&[45]).start();
+    path.run_to(at_ms(RTT_MS * 6));
+    for s in path.sent.iter().filter(|s| s.packet.kind == Kind::Data) {
+        assert_eq!(s.packet.ecn == Ecn::Ect1, s.earlier == 0, "segment {}", s.packet.seq);
+    }
+}
+
+#[test]
+fn abe_leaves_more_after_a_mark_than_after_a_loss_where_rfc_8511_has_a_factor() {
+    // section 3: 0.8 of the window with standard TCP; section 3.1: 0.85 with CUBIC; losses keep 0.5 and 0.7
+    for (name, after_mark, after_loss) in [("sack", 32.0, 20.0), ("cubic", 34.0, 28.0), ("hstcp", 20.0, 20.0)]
+    {
+        let reduced = |abe, mark| {
+            let controller = find(name).expect("registered").instance(&[]).expect("no parameters");
+            let config = SenderConfig { abe, ..capable(LossDetection::Sack, 40.0) };
+            let hit = move |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 45 && s.earlier == 0;
+            let mut path = Path::new(config, controller);
+            path = if mark { path.marking(hit) } else { path.losing(hit) };
+            path = path.start();
+            path.run_until_counted(|c| c.congestion_events == 1);
+            path.ssthresh()
+        };
+        let most = 42.0; // the window grows by one segment or two until then
+        for (abe, mark, left) in
+            [(true, true, after_mark), (true, false, after_loss), (false, true, after_loss)]
+        {
+            let found = reduced(abe, mark);
+            let context = format!("{name}, abe {abe}, mark {mark}: {found}");
+            assert!((left..=left / 40.0 * most).contains(&found), "{context}");
+        }
+    }
 }

@@ -4,8 +4,8 @@
 use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    FirstReduction, Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples, Sender,
-    SenderConfig, SenderCounters, TimeoutReductions,
+    Echoing, Feedback, FirstReduction, Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples,
+    Sender, SenderConfig, SenderCounters, SlowStartExit, TimeoutReductions,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -37,6 +37,7 @@ pub fn config() -> SenderConfig {
         max_window: f64::INFINITY,
         max_burst: f64::INFINITY,
         max_ssthresh: f64::INFINITY,
+        slow_start_exit: SlowStartExit::None,
         byte_counting: true,
         slow_start_limit: 2.0,
         loss_detection: LossDetection::Sack,
@@ -49,9 +50,11 @@ pub fn config() -> SenderConfig {
         rto: RtoConfig::with_min(ms(200)),
         timestamps: true,
         ecn: false,
+        codepoint: Ecn::Capable,
+        feedback: Feedback::Classic,
+        abe: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
-        seed: 0,
     }
 }
 
@@ -97,7 +100,7 @@ type AckScript = Box<dyn FnMut(Time, &SimPacket) -> bool>;
 
 pub struct Path {
     pub sender: Sender,
-    pub receiver: Receiver,
+    receiving: Echoing,
     pub sent: Vec<Sent>,
     pub acks: Vec<(Time, SimPacket)>,
     pub now: Time,
@@ -110,6 +113,7 @@ pub struct Path {
     /// When the last packet on its way to the receiver arrives: none overtakes another.
     last_arrival: Time,
     overtaking: bool,
+    feedback: Feedback,
 }
 
 impl Path {
@@ -122,11 +126,12 @@ impl Path {
             timestamps: config.timestamps,
             uncounted_hops: 0,
         };
+        let feedback = config.feedback;
         let mut sender = Sender::new(config, controller);
         sender.keep_log();
         Path {
             sender,
-            receiver: Receiver::new(receiver),
+            receiving: Echoing::new(Receiver::new(receiver), None).telling(feedback, HEADER),
             sent: Vec::new(),
             acks: Vec::new(),
             now: Time::ZERO,
@@ -138,12 +143,13 @@ impl Path {
             order: 0,
             last_arrival: Time::ZERO,
             overtaking: false,
+            feedback,
         }
     }
 
     /// Acknowledgements of every second segment.
     pub fn delayed_acks(mut self, wait: Interval) -> Self {
-        self.receiver = Receiver::new(ReceiverConfig {
+        let receiver = Receiver::new(ReceiverConfig {
             flow: FlowId(0),
             delayed_ack: Some(wait),
             quick_acks: QUICK_ACKS,
@@ -151,6 +157,7 @@ impl Path {
             timestamps: true,
             uncounted_hops: 0,
         });
+        self.receiving = Echoing::new(receiver, None).telling(self.feedback, HEADER);
         self
     }
 
@@ -205,7 +212,7 @@ impl Path {
             let sent = Sent { at: self.now, packet, earlier };
             if !(self.loses)(&sent) {
                 let mut packet = sent.packet.clone();
-                if (self.marks)(&sent) && packet.ecn == Ecn::Capable {
+                if (self.marks)(&sent) && packet.ecn != Ecn::NotCapable {
                     packet.ecn = Ecn::Marked;
                 }
                 let arrival = self.now + ms(RTT_MS / 2) + (self.delays)(&sent);
@@ -232,7 +239,7 @@ impl Path {
     /// Handles the next event, if it is due by `end`.
     fn step(&mut self, end: Time) -> bool {
         let arrival = self.under_way.keys().next().map_or(Time::NEVER, |&(at, _)| at);
-        self.now = arrival.min(self.sender.wake()).min(self.receiver.wake()).max(self.now);
+        self.now = arrival.min(self.sender.wake()).min(self.receiving.wake()).max(self.now);
         if self.now > end || self.now == Time::NEVER {
             self.now = end;
             return false;
@@ -241,13 +248,13 @@ impl Path {
         if arrival <= self.now {
             let (_, packet) = self.under_way.pop_first().expect("it has a first arrival");
             if packet.kind.is_forward() {
-                let ack = self.receiver.on_packet(self.now, &packet);
+                let ack = self.receiving.on_packet(self.now, &packet);
                 self.answer(ack);
             } else {
                 self.sender.on_packet(self.now, &packet, &mut |p| out.push(p));
             }
-        } else if self.receiver.wake() <= self.now {
-            let ack = self.receiver.on_timer(self.now);
+        } else if self.receiving.wake() <= self.now {
+            let ack = self.receiving.on_timer(self.now);
             self.answer(ack);
         } else {
             self.sender.on_timer(self.now, &mut |p| out.push(p));
@@ -282,6 +289,10 @@ impl Path {
             assert!(self.step(at_ms(1_000_000)), "never came: {:?}", self.sender.counters());
         }
         self.now
+    }
+
+    pub fn receiver(&self) -> &Receiver {
+        self.receiving.receiver()
     }
 
     pub fn counters(&self) -> SenderCounters {

@@ -207,7 +207,7 @@ fn a_loss_in_the_window_reverts_to_the_initial_window_and_slow_start_below_half_
             path.run_to(at_ms(3000));
             assert_eq!(path.counters().congestion_events, 1, "{context}");
             assert!(path.cwnd() > 0.5 * arrived && path.cwnd() < 90.0, "{context}: {}", path.cwnd());
-            assert!(path.receiver.delivered() > 300, "{context}");
+            assert!(path.receiver().delivered() > 300, "{context}");
             if detection == LossDetection::Sack {
                 assert_eq!(path.again().iter().map(|a| a.1).collect::<Vec<_>>(), [60, 80, 81], "{context}");
             }
@@ -243,7 +243,7 @@ fn a_window_of_which_nothing_arrives_is_repaired_from_one_segment() {
     path.run_until_counted(|c| c.timeouts == 1);
     assert_eq!((path.cwnd(), path.ssthresh()), (1.0, 2.0));
     path.run_to(at_ms(5000));
-    assert!(path.receiver.delivered() > 121, "{}", path.receiver.delivered());
+    assert!(path.receiver().delivered() > 121, "{}", path.receiver().delivered());
 }
 
 #[test]
@@ -253,5 +253,5 @@ fn an_algorithm_that_paces_itself_takes_over_after_the_window() {
     let mut path = Path::new(asking(), controller).start();
     path.run_to(at_ms(1000));
     assert_eq!(path.flights(1), [121]);
-    assert!(path.receiver.delivered() > 800, "121 a round trip: {}", path.receiver.delivered());
+    assert!(path.receiver().delivered() > 800, "121 a round trip: {}", path.receiver().delivered());
 }

@@ -40,7 +40,7 @@ fn the_probe_of_a_single_segment_waits_for_a_delayed_acknowledgement_but_not_bey
         .start();
     path.run_to_end();
     assert_eq!(repairs(&path), (0, 0, vec![(at_ms(600), 24)]));
-    assert_eq!(path.receiver.duplicates, 0);
+    assert_eq!(path.receiver().duplicates, 0);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn the_probe_of_a_lost_flight_is_new_data_beyond_the_window_and_finds_all_of_it_
     assert_eq!(probes, [(at_ms(500), 30)]);
     path.run_to(at_ms(RTT_MS * 30));
     assert_eq!((path.counters().timeouts, path.counters().congestion_events), (0, 1));
-    assert_eq!((path.counters().retransmits, path.receiver.duplicates), (10, 0));
+    assert_eq!((path.counters().retransmits, path.receiver().duplicates), (10, 0));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_probe_that_was_not_needed_is_no_congestion_event() {
     let mut path = Path::new(single, constant()).delaying(slow).start();
     path.run_to_end();
     assert_eq!(repairs(&path), (0, 0, vec![(at_ms(900), 5)]));
-    assert_eq!(path.receiver.duplicates, 1);
+    assert_eq!(path.receiver().duplicates, 1);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn every_pattern_of_losses_is_repaired_with_either_proportional_reduction() {
             path.run_to_end();
             let c = path.counters();
             assert_eq!(c.retransmits, u64::from(pattern.count_ones()), "{recovery:?} {pattern:010b}");
-            assert_eq!((c.timeouts, path.receiver.duplicates), (0, 0), "{recovery:?} {pattern:010b}");
+            assert_eq!((c.timeouts, path.receiver().duplicates), (0, 0), "{recovery:?} {pattern:010b}");
         }
     }
 }
@@ -235,6 +235,6 @@ fn any_random_losses_of_data_and_acknowledgements_are_repaired() {
             .delaying(|s| Interval::from_ns(664_967 * (s.packet.seq % 10))) // they leave at times of their own
             .start();
         path.run_to_end();
-        assert_eq!(path.receiver.delivered(), 99, "{seed}");
+        assert_eq!(path.receiver().delivered(), 99, "{seed}");
     }
 }

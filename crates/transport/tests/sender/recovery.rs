@@ -38,7 +38,7 @@ fn one_loss_is_one_event_and_one_retransmission_whatever_the_recovery() {
         // found one round trip after the flight that lost it left (40..60 left after 300 ms), repaired at once
         assert_eq!(path.again(), [(at_ms(400), 50)], "{detection:?}");
         assert_eq!((path.cwnd(), path.ssthresh()), (10.0, 10.0), "{detection:?}");
-        assert_eq!(path.receiver.duplicates, 0, "{detection:?}");
+        assert_eq!(path.receiver().duplicates, 0, "{detection:?}");
     }
 }
 
@@ -335,10 +335,10 @@ fn duplicates_of_what_a_timeout_sent_again_are_no_loss() {
         .start();
     path.run_to(at_ms(RTT_MS * 40));
     let c = path.counters();
-    assert!(path.receiver.duplicates >= 3, "{}", path.receiver.duplicates);
+    assert!(path.receiver().duplicates >= 3, "{}", path.receiver().duplicates);
     let lost = 8;
     assert_eq!((c.timeouts, c.congestion_events), (1, 1), "{c:?}");
-    assert_eq!(c.retransmits, lost + path.receiver.duplicates);
+    assert_eq!(c.retransmits, lost + path.receiver().duplicates);
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn finite_transfers_complete_whatever_is_lost_first() {
                 .start();
             path.run_to_end();
             assert_eq!(path.sender.acked_bytes(), 11_500, "{detection:?} {lost}");
-            assert_eq!(path.receiver.delivered(), 12, "{detection:?} {lost}");
+            assert_eq!(path.receiver().delivered(), 12, "{detection:?} {lost}");
         }
     }
 }
@@ -376,7 +376,7 @@ fn every_pattern_of_losses_in_a_flight_is_repaired() {
             assert!(c.retransmits >= u64::from(pattern.count_ones()), "{detection:?} {pattern:08b}");
             assert!(path.now < at_ms(20_000), "{detection:?} {pattern:08b}: {:?}", path.now);
             if detection == LossDetection::Sack {
-                assert_eq!(path.receiver.duplicates, c.retransmits - u64::from(pattern.count_ones()));
+                assert_eq!(path.receiver().duplicates, c.retransmits - u64::from(pattern.count_ones()));
             }
         }
     }

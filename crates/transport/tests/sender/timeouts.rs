@@ -95,7 +95,7 @@ fn nothing_that_arrived_is_sent_again_with_sack() {
         })
         .start();
     path.run_to_end();
-    assert_eq!(path.receiver.duplicates, 0);
+    assert_eq!(path.receiver().duplicates, 0);
     assert!(path.counters().timeouts >= 1);
     assert!(path.again().iter().all(|a| a.1 != 41 && a.1 != 42));
 }

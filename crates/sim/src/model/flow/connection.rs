@@ -50,7 +50,7 @@ pub struct Flow {
     pub rtt: Interval,
     /// Its data packets that the network dropped.
     pub packets_lost: u64,
-    /// Its packets of all kinds that the network dropped.
+    /// Its packets of all kinds that the network dropped, less those that it doubled.
     dropped: i64,
     /// The transfer that it carries for background traffic, until its index is free again.
     pub transfer: Option<Transfer>,
@@ -229,5 +229,11 @@ impl Flow {
     pub fn drop(&mut self, kind: Kind) {
         self.packets_lost += u64::from(kind == Kind::Data);
         self.dropped += 1;
+    }
+
+    /// Counts a packet of this flow of which the network made a copy.
+    #[inline]
+    pub const fn double(&mut self) {
+        self.dropped -= 1;
     }
 }

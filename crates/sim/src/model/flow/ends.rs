@@ -4,9 +4,11 @@ use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
 use longfat_transport::cc::{CongestionControl, Controller, LossDetection, Parameters};
-use longfat_transport::{Echoing, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig, udp};
+use longfat_transport::{
+    Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig, udp,
+};
 use longfat_units::{Interval, Stream};
-use longfat_wire::{FlowId, QuickStart, RateCode};
+use longfat_wire::{Ecn, FlowId, QuickStart, RateCode};
 
 /// What carries one connection: an instance of its algorithm, or a protocol over UDP with its parameters.
 pub enum Carrier<'a> {
@@ -44,8 +46,12 @@ impl<'a> Carrier<'a> {
         clock: &HostClock,
     ) -> (AnySender, AnyReceiver) {
         match self {
-            Carrier::Tcp(controller, loss_detection) => {
+            Carrier::Tcp(mut controller, loss_detection) => {
+                if controller.draws() {
+                    controller.on_seed(streams.stream("algorithm").below(u64::MAX));
+                }
                 let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
+                let ect1 = plan.ecn.is_l4s() || controller.sends_ect1();
                 let sender = SenderConfig {
                     flow: id,
                     mss_bytes: plan.mss_bytes,
@@ -57,8 +63,9 @@ impl<'a> Carrier<'a> {
                     max_burst: plan.max_burst.unwrap_or(f64::INFINITY),
                     max_ssthresh: match plan.slow_start {
                         SlowStart::Limited => plan.max_ssthresh,
-                        SlowStart::Standard => f64::INFINITY,
+                        SlowStart::Standard | SlowStart::HystartPlus | SlowStart::Search => f64::INFINITY,
                     },
+                    slow_start_exit: plan.slow_start.exit(),
                     byte_counting: plan.byte_counting,
                     slow_start_limit: plan.slow_start_limit.unwrap_or(f64::INFINITY),
                     loss_detection,
@@ -71,13 +78,11 @@ impl<'a> Carrier<'a> {
                     rtt_samples: plan.rtt_samples,
                     rto: plan.rto(),
                     timestamps: plan.timestamps,
-                    ecn: plan.ecn,
+                    ecn: plan.ecn.is_on() || controller.feedback() != Feedback::Classic,
+                    codepoint: if ect1 { Ecn::Ect1 } else { Ecn::Capable },
+                    abe: plan.abe,
+                    feedback: plan.ecn.feedback().max(controller.feedback()),
                     quick_start,
-                    seed: if controller.is_model_based() {
-                        streams.stream("algorithm").below(u64::MAX)
-                    } else {
-                        0 // no other algorithm draws
-                    },
                 };
                 tcp(plan, sender, *controller)
             }
@@ -118,18 +123,23 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         timestamps: sender.timestamps,
         uncounted_hops: 1, // the router before the first link
     });
+    let feedback = sender.feedback;
+    let telling = |receiver, mirror| {
+        let echoing = Echoing::new(receiver, mirror).telling(feedback, plan.header_bytes);
+        AnyReceiver::Other(Box::new(OtherReceiver::Explicit(echoing)))
+    };
     if !controller.has_explicit() && sender.quick_start.is_none() {
-        let receiver = if plan.interrupt_moderation_s == 0.0 {
+        let receiver = if plan.interrupt_moderation_s == 0.0 && feedback == Feedback::Classic {
             AnyReceiver::Tcp(receiver)
         } else {
             // without headers it does the same, apart from the hot loop of hosts that look at once
-            AnyReceiver::Other(Box::new(OtherReceiver::Explicit(Echoing::new(receiver, None))))
+            telling(receiver, None)
         };
         return (AnySender::Tcp(Sender::new(sender, controller)), receiver);
     }
     let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
     (
         AnySender::Other(Box::new(OtherSender::Explicit(Sender::new(sender, controller)))),
-        AnyReceiver::Other(Box::new(OtherReceiver::Explicit(Echoing::new(receiver, mirror)))),
+        telling(receiver, mirror),
     )
 }

@@ -3,7 +3,7 @@
 //! TCP without explicit headers is the usual case, and the hot loops ask first whether they have it. That
 //! question is quickest with two variants, so each type has that case and a box for all others.
 
-use longfat_transport::cc::Window;
+use longfat_transport::cc::{CongestionControl, Controller, Internals, Window};
 use longfat_transport::{Echoing, Happened, Receiver, Sender, SenderCounters, udp};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
@@ -188,6 +188,20 @@ impl AnySender {
     /// The integral of cwnd over time since the start, packet seconds.
     pub fn cwnd_integral(&self, now: Time) -> f64 {
         each!([&] AnySender, OtherSender, self, s => s.cwnd_integral(now))
+    }
+
+    /// What its algorithm knows of itself; nothing over UDP.
+    pub fn internals(&self) -> Internals {
+        let mut internals = Internals::default();
+        if let Ok(sender) = self.common() {
+            sender.controller().internals(&mut internals);
+        }
+        internals
+    }
+
+    /// Whether its algorithm is a user's own.
+    pub fn is_custom(&self) -> bool {
+        self.common().is_ok_and(|sender| matches!(sender.controller(), Controller::Custom(_)))
     }
 
     /// Starts a log of what happens to the window.

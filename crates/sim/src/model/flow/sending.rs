@@ -5,7 +5,7 @@ use super::machines::AnySender;
 use super::snapshots::{SampleTimes, Snapshots};
 use longfat_net::Pipe;
 use longfat_transport::SenderCounters;
-use longfat_transport::cc::Window;
+use longfat_transport::cc::{Internals, Window};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -48,6 +48,8 @@ pub struct SendingEnd {
     clock: HostClock,
     access: Access,
     snapshots: Snapshots<SenderSnapshot>,
+    /// Kept where the run has series of what algorithms know of themselves.
+    internals: Option<Box<Snapshots<Internals>>>,
     /// Acknowledgements wait for the rest of a burst; later ones have to queue behind them.
     waits: bool,
     /// When to open the connection; [`Time::NEVER`] once it is open.
@@ -75,6 +77,7 @@ impl SendingEnd {
             clock,
             access,
             snapshots: Snapshots::new(times, start_at),
+            internals: None,
             waits: false,
             start_at,
             stop_at: Time::NEVER,
@@ -153,8 +156,30 @@ impl SendingEnd {
 
     #[inline(always)]
     fn advance(&mut self, now: Time) {
+        if self.snapshots.is_due(now) {
+            self.take_snapshots(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_snapshots(&mut self, now: Time) {
         let (sender, completed) = (&self.sender, self.completed);
         self.snapshots.advance(now, |at| SenderSnapshot::of(sender, completed, at));
+        if let Some(internals) = &mut self.internals {
+            internals.advance(now, |_| sender.internals());
+        }
+    }
+
+    /// From now on, what the algorithm knows of itself is there at each sample time; before the sender starts.
+    pub fn keep_internals(&mut self, times: SampleTimes) {
+        self.internals.get_or_insert_with(|| Box::new(Snapshots::new(times, self.start_at)));
+    }
+
+    /// What the algorithm knew of itself just before `now`, a sample time, if that is kept.
+    pub fn internals_at(&mut self, now: Time) -> Option<Internals> {
+        let internals = self.internals.as_mut()?;
+        Some(internals.at(now).unwrap_or_else(|| self.sender.internals()))
     }
 
     #[inline(always)]

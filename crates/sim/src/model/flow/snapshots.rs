@@ -54,7 +54,7 @@ pub struct Snapshots<S> {
     taken: VecDeque<(Time, S)>,
 }
 
-impl<S: Copy> Snapshots<S> {
+impl<S: Clone> Snapshots<S> {
     /// None yet; nothing happens to the end before `start`.
     pub fn new(times: SampleTimes, start: Time) -> Self {
         Snapshots { times, next: times.after(start), taken: VecDeque::new() }
@@ -90,7 +90,7 @@ impl<S: Copy> Snapshots<S> {
         while self.taken.front().is_some_and(|&(at, _)| at < now) {
             self.taken.pop_front();
         }
-        self.taken.front().filter(|&&(at, _)| at == now).map(|&(_, snapshot)| snapshot)
+        self.taken.front().filter(|&&(at, _)| at == now).map(|(_, snapshot)| snapshot.clone())
     }
 
     /// The run's end: nothing that happens later is needed.

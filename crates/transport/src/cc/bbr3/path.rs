@@ -65,7 +65,8 @@ impl Path {
         let mut w = window(10.0, f64::INFINITY);
         bbr.on_start(1448);
         let now = Time::ZERO + rtt;
-        bbr.on_open(&Opening { now, rtt: Some(rtt), seed: 7, selective: true }, &mut w);
+        bbr.on_seed(7);
+        bbr.on_open(&Opening { now, rtt: Some(rtt), selective: true }, &mut w);
         let mut deliveries = Deliveries::default();
         deliveries.include(rtt);
         let rate = mbps(rate_mbps);

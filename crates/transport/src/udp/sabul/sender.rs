@@ -211,17 +211,7 @@ mod tests {
     fn a_finite_transfer_arrives_whatever_is_lost() {
         let finite = Config { bytes: Some(1_000_000), ..config() };
         for variant in VARIANTS {
-            let mut path = Path::new(&ROW, &given(variant), &finite);
-            let mut count = 0_u64;
-            path.run(ms(600_000), |at, _| {
-                count += 1;
-                count.is_multiple_of(7) || (at > ms(300) && at < ms(2300))
-            });
-            assert!(path.sender.books().done, "{variant}");
-            let sent = &path.sender.books().counters;
-            assert_eq!(sent.packets_sent, 691 + sent.retransmits, "{variant}");
-            assert_eq!(path.receiver.delivered(), 691, "{variant}");
-            assert_eq!(path.receiver.wake(), Time::NEVER, "{variant}");
+            Path::new(&ROW, &given(variant), &finite).survives_losses(691);
         }
     }
 }

@@ -294,15 +294,6 @@ mod tests {
 
     #[test]
     fn a_finite_transfer_arrives_whatever_is_lost() {
-        let mut path = Path::new(&ROW, &RATE, &blocks(691));
-        let mut count = 0_u64;
-        path.run(ms(600_000), |at, _| {
-            count += 1;
-            count.is_multiple_of(7) || (at > ms(300) && at < ms(2300))
-        });
-        assert!(path.sender.books().done);
-        let sent = &path.sender.books().counters;
-        assert_eq!(sent.packets_sent, 691 + sent.retransmits);
-        assert_eq!((path.receiver.delivered(), path.receiver.wake()), (691, Time::NEVER));
+        Path::new(&ROW, &RATE, &blocks(691)).survives_losses(691);
     }
 }

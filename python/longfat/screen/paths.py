@@ -1,0 +1,129 @@
+"""Paths of a screen beside its grid: scenario files, and traces of a link's rate.
+
+Every algorithm runs on each path. In a scenario file it takes the place of each flow's algorithm; everything
+else stays, background traffic too. Over a trace there are two flows, as in the trial "pair".
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longfat import documents
+from longfat.errors import InputError
+from longfat.scenario import capacity
+from longfat.scenario.model import Scenario
+from longfat.screen.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM, Column
+from longfat.screen.estimate import Row, Value, number, over_repeats
+from longfat.units import TIME
+
+TRIAL = "path"
+"""The trial of rows that a path gave, in runs.parquet."""
+ON_PATHS = ("utilization", "loss_ratio", "queueing_delay_ms", "jain")
+"""The columns of the table of paths; others need runs that a path does not have."""
+
+
+@dataclass(frozen=True)
+class FilePath:
+    """A path from a file: its name in the table, and the tables of its scenario."""
+
+    label: str
+    tables: Mapping[str, Any]
+    base: Path
+    rtt_s: float | None
+    """The round-trip time of the grid, over a trace."""
+
+    def scenario(self, algorithm: Any, repeat: int) -> Scenario:
+        """Returns what runs on this path; InputError where the algorithm does not go with it."""
+        tables = copy.deepcopy(dict(self.tables))
+        tables["seed"] = repeat + 1
+        tables["flow"] = [
+            {key: value for key, value in flow.items() if key != "variant"} | {"algorithm": algorithm}
+            for flow in tables["flow"]
+        ]
+        return Scenario.from_dict(tables, source=f"screen, {self.label}", base=self.base)
+
+
+def read(files: Sequence[str], rtts_s: Sequence[float], duration_s: float) -> tuple[FilePath, ...]:
+    """Reads the paths.
+
+    Args:
+        files: scenario files (.toml), and traces in Mahimahi's format (any other name).
+        rtts_s: round-trip times of the flows over a trace.
+        duration_s: length of a run over a trace.
+
+    Raises:
+        InputError: one line that says what is wrong and what is accepted.
+    """
+    if len(set(files)) < len(files):
+        raise InputError("--path: the same file twice; accepted: each file once")
+    names = [Path(file).name for file in files]
+    found: list[FilePath] = []
+    for file, name in zip(files, names, strict=True):
+        label = name if names.count(name) == 1 else file
+        found += (
+            [_of_scenario(file, label)]
+            if file.endswith(".toml")
+            else _of_trace(file, label, rtts_s, duration_s)
+        )
+    return tuple(found)
+
+
+def _of_scenario(file: str, label: str) -> FilePath:
+    if not Scenario.load(file).flow:
+        raise InputError(
+            f"--path {file}: no [[flow]]; accepted: a scenario with flows, whose algorithm is replaced"
+        )
+    return FilePath(label, documents.toml(documents.text(file)), Path(file).parent, None)
+
+
+def _of_trace(file: str, label: str, rtts_s: Sequence[float], duration_s: float) -> list[FilePath]:
+    try:
+        capacity.read_trace(Path(file))
+    except ValueError as error:
+        raise InputError(f"--path {file}: {error}, or a scenario file whose name ends in .toml") from None
+    early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
+    starts = (["0 s", TIME.write(FIRST_START_S)], [early, late])
+    return [
+        FilePath(
+            f"{label}, {TIME.write(rtt_s)}",
+            {
+                "duration": TIME.write(duration_s),
+                "window": [TIME.write(WINDOW_FROM * duration_s), TIME.write(duration_s)],
+                "bottleneck": {"rate": {"trace": Path(file).name}},
+                "flow": [{"rtt": TIME.write(rtt_s), "start": {"uniform": start}} for start in starts],
+            },
+            Path(file).parent,
+            rtt_s,
+        )
+        for rtt_s in rtts_s
+    ]
+
+
+def columns() -> list[Column]:
+    """Returns the columns of the table of paths."""
+    by_key = {column.key: column for column in COLUMNS}
+    return [by_key[key] for key in ON_PATHS]
+
+
+def table(rows: Sequence[Row], labels: Sequence[str], algorithms: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the cells of each path and algorithm: means and standard errors over repeats."""
+    cells: list[dict[str, Any]] = []
+    for label in labels:
+        for name in algorithms:
+            found = [row for row in rows if row.get("path") == label and row["algorithm"] == name]
+            values = {
+                column.key: over_repeats(column, [Value(number(row[column.figure])) for row in found])
+                for column in columns()
+            }
+            cells.append(
+                {
+                    "path": label,
+                    "algorithm": name,
+                    **{column.key: values[column.key].to_json(column.scale) for column in columns()},
+                }
+            )
+    return cells

@@ -1,0 +1,155 @@
+"""Links that disturb packets: what scenarios say of it, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import longfat
+from longfat.errors import InputError
+from longfat.runs.plan import build
+from longfat.scenario.model import Scenario
+
+
+def data(**keys: Any) -> dict[str, Any]:
+    return {
+        "duration": "2 s",
+        "bottleneck": {"rate": "10 Mbit/s", **keys},
+        "flow": [{"rtt": "20 ms"}],
+    }
+
+
+def disturbances(scenario: dict[str, Any]) -> list[dict[str, Any] | None]:
+    return [link.get("disturbance") for link in build(Scenario.from_dict(scenario))["links"]]
+
+
+def test_only_the_medium_disturbs_the_way_back() -> None:
+    outages = [{"begin": "1 s", "length": "100 ms", "queue": "drains"}]
+    there, back = disturbances(
+        data(
+            reorder={"probability": "1 %", "delay": "10 ms"},
+            jitter="2 ms",
+            duplicate=0.1,
+            added_delay={"steps": [["0 s", "0 ms"], ["1 s", "20 ms"]]},
+            outages=outages,
+        )
+    )
+    assert there == {
+        "reorder": {"probability": 0.01, "delay_s": 0.01},
+        "jitter_s": 0.002,
+        "duplicate": 0.1,
+        "added_delay": {"steps": [[0.0, 0.0], [1.0, 0.02]]},
+        "outages": [{"begin_s": 1.0, "length_s": 0.1, "queue": "drains"}],
+    }
+    assert back == {key: there[key] for key in ("added_delay", "outages")}
+    assert disturbances(data()) == disturbances(data(jitter="0 s", duplicate=0, outages=[])) == [None, None]
+
+
+def test_both_ways_of_a_link_share_its_medium() -> None:
+    link = {"from": "A", "to": "B", "rate": "10 Mbit/s", "delay": "5 ms", "name": "dish"}
+    handovers = {"handovers": {"period": "15 s", "range": "20 ms"}}
+    found = disturbances(
+        {"duration": "1 s", "link": [link | {"added_delay": handovers}], "flow": [{"from": "A", "to": "B"}]}
+    )
+    planned = {"added_delay": {"handovers": {"period_s": 15.0, "range_s": 0.02, "medium": "dish"}}}
+    assert found == [planned, planned]
+
+
+def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "leo.delays").write_text("# ms ms\n0 3\n15000, 12.5\n\n30000 4 # down again\n")
+    file = tmp_path / "x.toml"
+    file.write_text(
+        'duration = "1 s"\n[bottleneck]\nrate = "10 Mbit/s"\nadded_delay = { trace = "leo.delays" }\n'
+        '[[flow]]\nrtt = "20 ms"\n'
+    )
+    scenario = Scenario.load(file)
+    steps = [[0.0, 0.003], [15.0, 0.0125], [30.0, 0.004]]
+    assert build(scenario)["links"][0]["disturbance"] == {"added_delay": {"steps": steps}}
+    written = scenario.filled().model_dump(mode="json", by_alias=True)["bottleneck"]["added_delay"]
+    assert written == {"trace": str(tmp_path / "leo.delays")}
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"reorder": 0.01}, 'accepted: { probability = 0.01, delay = "10 ms" }'),
+        ({"reorder": {"probability": 2, "delay": "10 ms"}}, "probability: accepted: a share of the packets"),
+        ({"reorder": {"probability": 0.1, "delay": 10}}, "delay: "),
+        ({"jitter": "200 s"}, "accepted: from 0 s to 100 s"),
+        ({"duplicate": -1}, "accepted: a share of the packets from 0 to 1"),
+        ({"added_delay": "20 ms"}, "accepted: { steps = "),
+        ({"added_delay": {"steps": []}}, "steps: accepted: a list of 1 to 100000 pairs"),
+        (
+            {"added_delay": {"steps": [["1 s", "1 ms"], ["1 s", "2 ms"]]}},
+            "steps, pair 2: accepted: a time after",
+        ),
+        (
+            {"added_delay": {"handovers": {"period": "1 ms", "range": "1 ms"}}},
+            "handovers.period: accepted: from 100 ms",
+        ),
+        ({"added_delay": {"trace": "nowhere.delays"}}, "No such file"),
+        ({"overtaking": 3}, "true or false"),
+        ({"outages": {"begin": "1 s", "length": "1 s"}}, "accepted: a list"),
+        ({"outages": [{"begin": "1 s"}]}, 'outage 1: accepted: { begin = "10 s", length = "2 s" }'),
+        ({"outages": [{"begin": "1 s", "length": "1 s", "queue": "x"}]}, '"waits" or "drains"'),
+        (
+            {"outages": [{"begin": "1 s", "length": "1 s"}, {"begin": "1.5 s", "length": "1 s"}]},
+            "outage 2: accepted: a begin after the end of the outage before",
+        ),
+        (
+            {"outages": [{"begin": "1 s", "length": "1 s"}], "service_tick": "1 ms"},
+            'outages: with service_tick accepted: queue = "drains" in each of them',
+        ),
+    ],
+)
+def test_bad_values_are_refused_in_one_line(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Scenario.from_dict(data(**keys))
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert next(iter(keys)) in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("", "no line"),
+        ("0 1\n0 2\n", "line 2: 0 comes after 0"),
+        ("0 one\n", "line 1: '0 one'"),
+        ("0\n", "line 1: '0'"),
+        ("0 1e9\n", "delays up to 100 s"),
+        ("nan 1\n", "line 1"),
+    ],
+)
+def test_a_bad_trace_is_refused_with_its_line(tmp_path: Path, lines: str, said: str) -> None:
+    path = tmp_path / "x.delays"
+    path.write_text(lines)
+    with pytest.raises(InputError, match="added_delay") as refused:
+        Scenario.from_dict(data(added_delay={"trace": str(path)}))
+    assert said in str(refused.value)
+
+
+def test_repeats_differ_where_a_disturbance_is_drawn() -> None:
+    drawn = [
+        {"jitter": "2 ms"},
+        {"duplicate": 0.5},
+        {"reorder": {"probability": 0.5, "delay": "1 ms"}},
+        {"added_delay": {"handovers": {"period": "1 s", "range": "1 ms"}}},
+    ]
+    fixed = [{}, {"duplicate": 1}, {"added_delay": {"steps": [["0 s", "1 ms"]]}}]
+    fixed.append({"outages": [{"begin": "1 s", "length": "1 s"}]})
+    assert all(Scenario.from_dict(data(**keys)).varies() for keys in drawn)
+    assert not any(Scenario.from_dict(data(**keys)).varies() for keys in fixed)
+
+
+def test_an_added_delay_is_in_the_round_trip_time_twice() -> None:
+    def srtt(**keys: Any) -> float:
+        scenario = data(**keys) | {"duration": "20 s", "window": ["10 s", "20 s"]}
+        scenario["flow"] = [{"rtt": "20 ms", "max_window": 5, "delayed_ack": False}]
+        return float(longfat.run(scenario).summary["flows"][0]["srtt_mean_s"])
+
+    added = srtt(added_delay={"steps": [["0 s", "0 ms"], ["5 s", "30 ms"]]}) - srtt()
+    assert added == pytest.approx(0.06, abs=1e-3)
