@@ -63,8 +63,8 @@ class Network:
             number of ticks of the guest's 100 Hz clock: some modules count round-trip times in ticks and
             round up.
         limit_packets: packets that wait or are in transmission.
-        threshold_packets: RED marks what finds more than so many of them, if any. Only modules that respond to
-            the extent of marking run there.
+        threshold_packets: RED marks what finds more than so many of them, if any. Only modules that respond
+            to the extent of marking run there.
     """
 
     name: str
