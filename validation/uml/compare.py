@@ -63,6 +63,8 @@ class Network:
             number of ticks of the guest's 100 Hz clock: some modules count round-trip times in ticks and
             round up.
         limit_packets: packets that wait or are in transmission.
+        threshold_packets: RED marks what finds more than so many of them, if any. Only modules that respond
+            to the extent of marking run there.
     """
 
     name: str
@@ -71,20 +73,27 @@ class Network:
     limit_packets: int
     duration_s: float
     warmup_s: float
+    threshold_packets: int = 0
 
     def title(self) -> str:
         """Describes the path in words."""
+        marks = f", marks above {self.threshold_packets}" if self.threshold_packets else ""
         return (
             f"{self.rate_bps / 1e6:g} Mbit/s, round-trip time {self.rtt_ms} ms, {self.limit_packets} packets "
-            f"of queue, one flow of {self.duration_s:g} s; results from {self.warmup_s:g} s on"
+            f"of queue{marks}, one flow of {self.duration_s:g} s; results from {self.warmup_s:g} s on"
         )
 
 
 NETWORKS = (
     Network("thin", 20_000_000, 99, 100, 120.0, 20.0),
     Network("fat", 50_000_000, 199, 400, 80.0, 20.0),
+    Network("marking", 20_000_000, 99, 400, 120.0, 20.0, threshold_packets=40),
 )
-"""Bandwidth-delay products of 165 and 829 packets, with queues of 60 and 48 % of them."""
+"""Bandwidth-delay products of 165 and 829 packets, with queues of 60 and 48 % of them, and one that marks."""
+RESPONDS_TO_EXTENT = frozenset({"dctcp"})
+"""Modules that the networks with a threshold are for. Their receivers need the same module."""
+RED_WEIGHT = 0.5
+"""tc gives RED this weight for a burst of as many packets as the lower threshold has (tc_red_eval_ewma)."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,8 @@ class Case:
         return {
             "module": self.module,
             "modules": files,
-            "sysctls": SYSCTLS,
+            "sysctls": SYSCTLS | self.receivers_module(),
+            "threshold_packets": self.network.threshold_packets,
             "rate_bps": self.network.rate_bps,
             "ethernet_bytes": ETHERNET_BYTES,
             "rtt_ms": self.network.rtt_ms,
@@ -114,6 +124,19 @@ class Case:
             "duration_s": self.network.duration_s,
             "sample_s": SAMPLE_S,
         }
+
+    def receivers_module(self) -> dict[str, str]:
+        """Returns the sysctl by which the receiver tells of marks as the sender's module expects."""
+        marks = self.network.threshold_packets > 0
+        return {"net.ipv4.tcp_congestion_control": self.module} if marks else {}
+
+    def queue(self) -> Any:
+        """Returns the queue of Longfat's bottleneck; its length leaves out the packet in transmission."""
+        threshold = self.network.threshold_packets - 1
+        if threshold < 0:
+            return "droptail"
+        curve = {"min": f"{threshold} packets", "max": f"{threshold + 1} packets", "max_p": 1.0}
+        return {"kind": "red", **curve, "weight": RED_WEIGHT, "ecn": True, "harddrop": False}
 
     def scenario(self) -> dict[str, Any]:
         """Returns Longfat's scenario of the same path; the guest's veth pairs take no time."""
@@ -124,6 +147,7 @@ class Case:
                 "rate": f"{self.network.rate_bps} bit/s",
                 # netem's limit includes the packet in transmission
                 "buffer": f"{self.network.limit_packets - 1} packets",
+                "queue": self.queue(),
                 "access_rate": "1 Tbit/s",
                 "reverse_rate": "1 Tbit/s",
             },
@@ -151,6 +175,7 @@ def cases() -> list[Case]:
         Case(name, module, parameters, network)
         for network in NETWORKS
         for module, (name, parameters) in found.items()
+        if not network.threshold_packets or module in RESPONDS_TO_EXTENT
     ]
 
 
@@ -232,7 +257,7 @@ def check_guest(folder: Path) -> None:
         MachineError: samples came late, segments are not as long as assumed, or packets stood for several.
     """
     trace = json.loads((folder / "trace.json").read_text())
-    (link,) = json.loads((folder / "bottleneck.json").read_text())
+    link, *_ = json.loads((folder / "bottleneck.json").read_text())
     mean_bytes = link["bytes"] / link["packets"]
     full = MSS_BYTES + HEADER_BYTES + ETHERNET_BYTES
     if trace["mss"] != MSS_BYTES or not full - 5 < mean_bytes <= full:  # a few are SYN, or retransmitted
@@ -282,7 +307,9 @@ def measure(chosen: list[Case], folder: Path, jobs: int) -> tuple[list[Row], str
     folder.mkdir(parents=True, exist_ok=True)
     known = explanations()
     found = parts(folder)
-    common = [file for name in ("veth", "sch_netem") for file in found.module_files(name)]
+    common = [
+        file for name in ("veth", "sch_netem", "sch_red", "sch_tbf") for file in found.module_files(name)
+    ]
     plans = {}
     for case in chosen:
         own = [] if case.module == "reno" else found.module_files(f"tcp_{case.module}")

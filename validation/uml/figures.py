@@ -73,7 +73,7 @@ def of_longfat(result: longfat.Result) -> Trace:
     reducing = np.zeros(len(flow["time_s"]), dtype=bool)
     begun = None
     for time_s, event in zip(events["time_s"], events["event"], strict=True):
-        if event in ("loss", "timeout") and begun is None:
+        if event in ("loss", "mark", "timeout") and begun is None:
             begun = time_s
         elif event in ("recovered", "undone") and begun is not None:
             reducing |= (flow["time_s"] >= begun) & (flow["time_s"] < time_s)

@@ -30,6 +30,8 @@ PORT = 5001
 SENDER, RECEIVER = "10.0.1.1", "10.0.2.1"
 SENDER_GATEWAY, RECEIVER_GATEWAY = "10.0.1.254", "10.0.2.254"
 CHUNK = 1 << 18
+FRAME_BYTES = 1514
+"""A full packet with Ethernet's header: RED counts bytes."""
 SETTLING_S = 1.0
 """Time between the links coming up and the flow."""
 
@@ -106,7 +108,18 @@ def build_network(plan: dict[str, Any]) -> None:
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
     # the rate is of IP bytes; netem would also count Ethernet's
     bottleneck = f"rate {plan['rate_bps']}bit -{plan['ethernet_bytes']} limit {plan['limit_packets']}"
-    ip(f"qdisc add dev r1 root netem {bottleneck}", "tc")
+    threshold = plan["threshold_packets"]
+    if threshold:
+        frame = FRAME_BYTES
+        curve = f"min {threshold * frame} max {(threshold + 1) * frame} avpkt {frame} burst {threshold}"
+        limit = f"limit {plan['limit_packets'] * frame}"
+        rate = plan["rate_bps"] * frame // (frame - plan["ethernet_bytes"])
+        # not netem: RED takes a queue that holds packets back for an idle one
+        ip(f"qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {frame} {limit}", "tc")
+        bandwidth = f"bandwidth {rate}bit"
+        ip(f"qdisc add dev r1 parent 1:1 red {limit} {curve} {bandwidth} probability 1 ecn", "tc")
+    else:
+        ip(f"qdisc add dev r1 root netem {bottleneck}", "tc")
     ip(f"-n r qdisc add dev r0 root netem delay {plan['rtt_ms']}ms limit 1000000", "tc")
 
 
