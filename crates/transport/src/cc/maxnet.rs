@@ -129,7 +129,9 @@ impl MaxNet {
         if self.is_static {
             return demand;
         }
-        rate * exp(step(self.alpha, self.zeta, tau_s, price_s - self.price_s, span_s, ln(demand / rate)))
+        let step = step(self.alpha, self.zeta, tau_s, price_s - self.price_s, span_s, ln(demand / rate));
+        // a price that falls suddenly must not ask for more than a price of 0 does
+        (rate * exp(step)).min(self.weight * Header::demand_bps(0.0) / (8.0 * packet_bytes))
     }
 }
 
@@ -302,6 +304,15 @@ mod tests {
         let (mut c, mut w, _) = settled(instance(&ROW, &[("variant", "static")]));
         hear(&mut c, &mut w, 20.1, Header::price_s_for(3e6));
         assert!((rate(&c, &w) - 250.0).abs() < 1e-6, "{}", rate(&c, &w));
+    }
+
+    #[test]
+    fn a_price_that_falls_suddenly_asks_for_no_more_than_a_price_of_0() {
+        let (mut c, mut w, _) = settled(instance(&ROW, &[]));
+        for i in 0..40 {
+            hear(&mut c, &mut w, 20.1 + 0.1 * f64::from(i), if i % 2 == 0 { 5.0 } else { 1e-9 });
+        }
+        assert!(rate(&c, &w) <= 1e15 / (8.0 * PACKET_BYTES) * (1.0 + 1e-9), "{}", rate(&c, &w));
     }
 
     #[test]
