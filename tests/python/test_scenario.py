@@ -107,7 +107,8 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"flow__0__slow_start": "limitted"},
-            'flow.0.slow_start = "limitted": did you mean "limited"? accepted: "standard" or "limited"',
+            'flow.0.slow_start = "limitted": did you mean "limited"? accepted: "standard", "limited", '
+            '"hystart++" or "search"',
         ),
         (
             {"flow__0__rtt": "4_2 ms"},
@@ -162,7 +163,10 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             'flow.0.algoritm: unknown key, did you mean "algorithm"?; accepted: ',
         ),
         ({"flow__0__delayed_ack": 1}, "flow.0.delayed_ack = 1: accepted: true or false"),
-        ({"flow__0__slow_start": "quick"}, 'flow.0.slow_start = "quick": accepted: "standard" or "limited"'),
+        (
+            {"flow__0__slow_start": "quick"},
+            'flow.0.slow_start = "quick": accepted: "standard", "limited", "hystart++" or "search"',
+        ),
         (
             {"flow__0__sack": False, "flow__0__loss_detection": "sack"},
             'flow.0: sack = false contradicts loss_detection = "sack"; accepted: one of the two keys, or '

@@ -213,6 +213,7 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
         rows=[],
         used="",
         notes=[],
+        paths=([], []),
         figures=[entry(tmp_path, figure, {"runs": 1})],
         screen={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
         provenance={},
