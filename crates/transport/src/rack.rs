@@ -166,7 +166,12 @@ impl Rack {
         }
     }
 
-    /// Whether some segment has arrived after one that was sent later.
+    /// Other evidence than the order of arrival shows that segments were reordered.
+    pub const fn note_reordering(&mut self) {
+        self.reordered = true;
+    }
+
+    /// Whether some segment is known to have arrived after one that was sent later.
     pub const fn has_seen_reordering(&self) -> bool {
         self.reordered
     }

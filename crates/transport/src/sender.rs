@@ -104,8 +104,9 @@ pub struct Sender {
     limited: bool,
     /// Announce to the receiver that the window was reduced, for any reason (RFC 3168, CWR).
     announce_reduction: bool,
-    /// Before the last timeout: the time of the first retransmission and the window, for the Eifel check.
-    before_timeout: Option<(Time, Window)>,
+    /// For the Eifel check: the time of the first retransmission after the last timeout, with RACK also of the
+    /// last fast recovery, and the window before it.
+    before_event: Option<(Time, Window)>,
     rto_at: Time,
     /// When a timer of RACK-TLP expires.
     early_at: Time,
@@ -173,7 +174,7 @@ impl Sender {
             must_send: false,
             limited: false,
             announce_reduction: false,
-            before_timeout: None,
+            before_event: None,
             rto_at: Time::NEVER,
             early_at: Time::NEVER,
             send_at: Time::NEVER,

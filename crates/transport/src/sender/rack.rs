@@ -107,10 +107,13 @@ impl Sender {
         self.set_timer(Timer::None, Time::NEVER);
     }
 
-    /// A timeout was spurious: no segment is lost.
-    pub(super) fn forget_late(&mut self) {
+    /// A timeout or a fast recovery was spurious: no segment is lost, and those of the latter were reordered.
+    pub(super) fn forget_late(&mut self, reordered: bool) {
         if let Some(rack) = &mut self.rack {
             rack.order.forget_losses();
+            if reordered {
+                rack.order.note_reordering();
+            }
         }
     }
 

@@ -158,9 +158,13 @@ impl Sender {
             return self.restart();
         }
         // a response to the extent of marking does not stand for the response to a loss (RFC 8257, section 3.5)
+        self.before_event = None;
         if self.phase != Phase::Reducing || self.marks.is_some() {
+            let before = self.window;
             self.congestion(now, Cause::Loss);
             self.begin_episode(newly);
+            // as Linux, whose RACK learns of reordering in this way (tcp_try_undo_partial)
+            self.before_event = (self.rack.is_some() && self.config.timestamps).then_some((now, before));
         }
         self.phase = Phase::Recovery;
         self.patience = Time::NEVER;
@@ -259,10 +263,12 @@ impl Sender {
             if self.risks_quick_start() {
                 self.limit_after_quick_start();
             }
-            self.before_timeout = self.config.timestamps.then_some((now, before));
+            self.before_event = self.config.timestamps.then_some((now, before));
         } else if self.config.timeout_reductions == TimeoutReductions::Each {
             self.congestion(now, Cause::Timeout);
-            self.before_timeout = None; // algorithms can undo one reduction
+            self.before_event = None; // algorithms can undo one reduction
+        } else if self.phase == Phase::Recovery {
+            self.before_event = None;
         }
         self.rtt.back_off();
         self.hold_backoff();
@@ -298,17 +304,17 @@ impl Sender {
         self.must_send = true;
     }
 
-    /// RFC 3522 (Eifel): if the first acknowledgement after a timeout echoes a stamp from before the
-    /// retransmission, it acknowledges the original. The timeout was spurious and its reduction is undone
-    /// (RFC 4015).
+    /// RFC 3522 (Eifel): if the first acknowledgement of new data after a timeout, or with RACK in fast recovery,
+    /// echoes a stamp from before the retransmission, it acknowledges the original. The event was spurious and
+    /// its reduction is undone (RFC 4015). An original that fills a hole so late was reordered.
     fn check_spurious(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
-        if cumulative == 0 || self.phase != Phase::Loss {
+        if cumulative == 0 || !matches!(self.phase, Phase::Loss | Phase::Recovery) {
             return;
         }
-        let Some((first_again, before)) = self.before_timeout.take() else { return };
+        let Some((first_again, before)) = self.before_event.take() else { return };
         if packet.stamp < first_again {
             self.board.forget_losses();
-            self.forget_late();
+            self.forget_late(self.phase == Phase::Recovery);
             self.phase = Phase::Open;
             if !self.is_model_based() {
                 self.window = before;

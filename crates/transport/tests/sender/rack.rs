@@ -202,6 +202,24 @@ fn every_pattern_of_losses_is_repaired_with_either_proportional_reduction() {
 }
 
 #[test]
+fn a_recovery_of_a_segment_that_was_only_late_is_undone_and_shows_reordering() {
+    // 20 arrives 20 ms late, after more than three others: it is sent again and the window halved. Its
+    // acknowledgement echoes the stamp of the original (RFC 3522). When 80 is as late, 25 ms are waited.
+    let slow = |s: &Sent| ms(if matches!(s.packet.seq, 20 | 80) && s.earlier == 0 { 20 } else { 0 });
+    let spread = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(200.0) }));
+    let mut path = Path::new(transfer(200, 20.0), spread).reordering().delaying(slow).start();
+    path.run_to_end();
+    assert_eq!((path.counters().congestion_events, path.counters().undone), (1, 1));
+    assert_eq!((path.cwnd(), path.again().len()), (20.0, 1));
+    // without timestamps nothing says which transmission has arrived
+    let silent = SenderConfig { timestamps: false, ..transfer(200, 20.0) };
+    let spread = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(200.0) }));
+    let mut path = Path::new(silent, spread).reordering().delaying(slow).start();
+    path.run_to_end();
+    assert_eq!((path.counters().congestion_events > 0, path.counters().undone), (true, 0));
+}
+
+#[test]
 fn recovery_finds_at_once_what_waited_for_the_reordering_window() {
     // 0 to 3 leave 10 ms apart and 0 and 1 are lost, so there are duplicates at 220 and 230 ms. Then 0 is late, as it
     // has been since 100 + 100 + 25 ms. Recovery needs no reordering window, so 1 is not waited for until 235 ms.
