@@ -204,7 +204,7 @@ class Result:
 
     @property
     def has_internals(self) -> bool:
-        """Whether an algorithm has said something of itself: with `sample.internals`, or by `record`."""
+        """Whether an algorithm has said something of itself, by `record` or because the scenario asks."""
         return bool(self._output.get("internals"))
 
     @functools.cached_property
