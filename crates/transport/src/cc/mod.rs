@@ -18,6 +18,7 @@ pub mod bbr;
 pub mod bbr3;
 pub mod bic;
 pub mod cdg;
+pub mod copa;
 pub mod ctcp;
 pub mod cubic;
 pub mod dctcp;
