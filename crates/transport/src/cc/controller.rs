@@ -85,6 +85,7 @@ controllers! {
     Bbr(bbr::Boxed): ROW;
     Bbr3(bbr3::Boxed): ROW;
     Copa(copa::Boxed): ROW;
+    Vivace(vivace::Boxed): ROW;
 }
 
 impl CongestionControl for Controller {

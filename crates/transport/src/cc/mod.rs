@@ -46,6 +46,7 @@ pub mod tri_s;
 pub mod vcp;
 pub mod vegas;
 pub mod veno;
+pub mod vivace;
 pub mod westwood;
 pub mod xcp;
 pub mod xcp_r;
