@@ -84,6 +84,8 @@ controllers! {
     LedbatPlusPlus(ledbat_plus_plus::LedbatPlusPlus): ROW;
     Bbr(bbr::Boxed): ROW;
     Bbr3(bbr3::Boxed): ROW;
+    Copa(copa::Boxed): ROW;
+    Vivace(vivace::Boxed): ROW;
 }
 
 impl CongestionControl for Controller {
