@@ -16,6 +16,9 @@ its own. All windows are in segments, all times in seconds::
 Use it as `algorithm = "my_reno.py:MyReno"` in a scenario file (relative to that file), or pass the class
 itself from Python. `algorithm = { name = "my_reno.py:MyReno", gain = 2 }` calls `MyReno(gain=2)`. The shared
 sender does everything else: it detects losses, retransmits and recovers, as for the native algorithms.
+
+An algorithm may have more: `Options` lists the methods and attributes that the sender looks for when it makes
+the object. With `on_delivery` (`ModelBased`) it learns delivery rates and controls the window in every phase.
 """
 
 from __future__ import annotations
@@ -76,6 +79,136 @@ class Congestion(Protocol):
         """Segments in flight when it was noticed."""
 
 
+class Opening(Protocol):
+    """What a model-based algorithm learns when the connection opens."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """The round-trip time of the request, or None if it is unknown."""
+
+    @property
+    def selective(self) -> bool:
+        """Whether the receiver acknowledges selectively; then several losses in a round trip are found."""
+
+
+class Delivery(Protocol):
+    """What one acknowledgement tells a model-based algorithm (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
+
+    The sample is that of the newest segment which the acknowledgement delivered: `rate`, `delivered`,
+    `prior_delivered`, `app_limited`, `tx_in_flight`, `lost` and `rtt_s`.
+    """
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time."""
+
+    @property
+    def rate(self) -> float | None:
+        """The delivery rate, segments per second.
+
+        None if nothing was delivered, or in less time than the least round-trip time.
+        """
+
+    @property
+    def delivered(self) -> int:
+        """Segments delivered since that segment left; 0 if there is none."""
+
+    @property
+    def prior_delivered(self) -> int | None:
+        """Segments that had been delivered when it left.
+
+        A round trip is over once this reaches what `total_delivered` was when the round trip began.
+        """
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether the window was not full when it left, so that the rate says little of the path."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Segments in flight when it had left."""
+
+    @property
+    def lost(self) -> int:
+        """Segments found lost since it left."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """Its round-trip time, or None if it was sent twice."""
+
+    @property
+    def newly_delivered(self) -> int:
+        """Segments that this acknowledgement is the first to report as received (cumulative and SACK)."""
+
+    @property
+    def newly_lost(self) -> int:
+        """Segments that it showed to be lost."""
+
+    @property
+    def total_delivered(self) -> int:
+        """All segments delivered so far."""
+
+    @property
+    def total_lost(self) -> int:
+        """All segments found lost so far, each time that they were."""
+
+    @property
+    def prior_in_flight(self) -> int:
+        """Segments in flight before it arrived."""
+
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight after it (the pipe of RFC 6675)."""
+
+    @property
+    def srtt_s(self) -> float:
+        """The smoothed round-trip time (RFC 6298)."""
+
+    @property
+    def next_departure_s(self) -> float:
+        """When pacing lets the next segment leave; it may have passed."""
+
+    @property
+    def window_limited(self) -> bool:
+        """Whether the window stopped the last transmission: not pacing, the application or the receiver."""
+
+    @property
+    def repair(self) -> Literal["recovery", "timeout"] | None:
+        """What is being repaired after it: losses in fast recovery, those of a timeout, or nothing."""
+
+
+class LostSegment(Protocol):
+    """A segment that was found lost."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time."""
+
+    @property
+    def segment(self) -> int:
+        """Its number, from 0 on."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Segments in flight when it had left."""
+
+    @property
+    def lost(self) -> int:
+        """Segments found lost since it left, itself included."""
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether the window was not full when it left."""
+
+    @property
+    def total_delivered(self) -> int:
+        """All segments delivered so far."""
+
+
 class Window(Protocol):
     """The window that an algorithm sets; cwnd must stay between 1 and 1e9 segments."""
 
@@ -103,6 +236,73 @@ class Algorithm(Protocol):
 
     def on_congestion(self, event: Congestion, window: Window) -> None:
         """Sets `window.ssthresh`, to which recovery then shrinks `window.cwnd`."""
+
+
+class ModelBased(Protocol):
+    """The method that makes an algorithm model-based; it needs neither `on_ack` nor `on_congestion`.
+
+    The sender's own growth and reductions are left out, and `on_ack` is not called. Only a timeout sets the
+    window, to what is in flight and one segment more.
+    """
+
+    def on_delivery(self, sample: Delivery, window: Window) -> None:
+        """Sets `window.cwnd` after each acknowledgement in every phase, once losses have been found."""
+
+
+class Options(Protocol):
+    """What an algorithm may have besides. No class needs all of it, so do not inherit from this one.
+
+    The sender looks for each when it makes the object, so an attribute that changes later has to be set in
+    `__init__`. It reads `pacing_rate`, `send_quantum` and `holds_back` then and after each call of a method.
+    Each may be an attribute, a property, or a method without arguments.
+    """
+
+    pacing_rate: float | None
+    """The rate at which segments leave, in segments per second; None sends as acknowledgements arrive."""
+
+    send_quantum: float
+    """The most segments that leave together where there is a pacing rate; 1 by default."""
+
+    sending_times: Literal["round-trips", "round-trips-and-losses"] | None
+    """Keeps the time at which each segment left; read once.
+
+    `ack.rtt_s` is then the time of the last segment acknowledged, without the wait of delayed ACKs, or None
+    if that segment was sent twice. With "round-trips-and-losses" the sender also repeats the first
+    unacknowledged segment once it is older than a fine-grained timeout, as TCP Vegas does.
+    """
+
+    timer_period_s: float
+    """The period of `on_timer` in seconds, at least 1e-6; read once."""
+
+    def on_timer(self, now_s: float, window: Window) -> None:
+        """Sets `window.cwnd` when the periodic timer has expired; not called in recovery."""
+
+    def on_sample(self, ack: Ack) -> None:
+        """Measures; called for every acknowledgement, also in recovery, before `on_ack` or `on_delivery`."""
+
+    def on_recovered(self, now_s: float, window: Window) -> None:
+        """Sets `window.cwnd` after the repair of losses; it is the window to continue with."""
+
+    def on_undo(self, window: Window) -> None:
+        """Restores its own state: the last timeout was spurious.
+
+        The sender has restored the window, unless the algorithm is model-based.
+        """
+
+    holds_back: bool
+    """Model-based: whether the algorithm keeps the path from being filled; samples are then `app_limited`."""
+
+    def on_open(self, opening: Opening, window: Window) -> None:
+        """Model-based: the connection is open."""
+
+    def on_lost(self, lost: LostSegment, window: Window) -> None:
+        """Model-based: a segment was found lost; on an acknowledgement, before its `on_delivery`."""
+
+    def on_timeout(self, now_s: float, window: Window) -> None:
+        """Model-based: the retransmission timer has expired, and the sender has set `window.cwnd`."""
+
+    def on_restart(self, now_s: float, window: Window) -> None:
+        """Model-based: a segment is about to leave an idle sender that the application has been limiting."""
 
 
 def maker(flow: str, spec: AlgorithmSpec) -> Callable[[], Any]:

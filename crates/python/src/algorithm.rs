@@ -1,16 +1,23 @@
 //! A user's own algorithm, written as a Python class, behind the interface of the native ones.
 
-use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+mod asked;
+mod told;
+
+use asked::{Asked, Hook, Wrong};
+use longfat_transport::cc::{
+    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, SendingTimes, Window,
+};
+use longfat_units::{Interval, Time};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 use pyo3::{PyClass, PyClassInitializer};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+pub use told::{PyAck, PyCongestion, PyDelivery, PyLostSegment, PyOpening, PyWindow};
 
 /// The most quantities that an algorithm records.
 const MOST_RECORDED: usize = 64;
-/// The longest name of a quantity, bytes.
-const LONGEST_NAME: usize = 64;
 
 /// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared
 /// by the algorithms of a run.
@@ -37,40 +44,7 @@ impl Interrupt {
     }
 }
 
-/// What one acknowledgement told the sender; times in seconds, the rest in segments.
-#[pyclass(name = "Ack", frozen, module = "longfat._core")]
-pub struct PyAck {
-    #[pyo3(get)]
-    now_s: f64,
-    #[pyo3(get)]
-    acked: f64,
-    #[pyo3(get)]
-    newly_delivered: u32,
-    rtt_s: Option<f64>,
-    #[pyo3(get)]
-    srtt_s: f64,
-    #[pyo3(get)]
-    base_rtt_s: f64,
-    #[pyo3(get)]
-    one_way_delay_s: Option<f64>,
-    #[pyo3(get)]
-    in_flight: f64,
-    #[pyo3(get)]
-    delivered: u64,
-    /// Set when the round-trip time is read.
-    reads_rtt: Reads,
-}
-
-#[pymethods]
-impl PyAck {
-    #[getter]
-    fn rtt_s(&self) -> Option<f64> {
-        self.reads_rtt.0.store(true, Ordering::Relaxed);
-        self.rtt_s
-    }
-}
-
-/// Whether an algorithm has read the round-trip times of acknowledgements.
+/// Whether an algorithm has read round-trip times that may include the wait of delayed acknowledgements.
 #[derive(Clone, Default)]
 pub struct Reads(Arc<AtomicBool>);
 
@@ -79,59 +53,9 @@ impl Reads {
     pub fn any(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
-}
 
-/// A congestion event: cause "loss", "mark" or "timeout".
-#[pyclass(name = "Congestion", frozen, get_all, module = "longfat._core")]
-pub struct PyCongestion {
-    cause: &'static str,
-    now_s: f64,
-    in_flight: f64,
-    srtt_s: f64,
-    base_rtt_s: f64,
-}
-
-/// The congestion window and slow-start threshold, segments.
-#[pyclass(name = "Window", module = "longfat._core")]
-pub struct PyWindow {
-    window: Window,
-    recorded: Vec<(String, f64)>,
-}
-
-#[pymethods]
-impl PyWindow {
-    #[getter]
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd
-    }
-    #[setter]
-    fn set_cwnd(&mut self, segments: f64) {
-        self.window.cwnd = segments;
-    }
-    #[getter]
-    fn ssthresh(&self) -> f64 {
-        self.window.ssthresh
-    }
-    #[setter]
-    fn set_ssthresh(&mut self, segments: f64) {
-        self.window.ssthresh = segments;
-    }
-    /// Whether cwnd is below ssthresh.
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
-    }
-    /// The standard (or limited) slow-start step for an acknowledgement that counts `acked` segments.
-    fn slow_start(&mut self, acked: f64) {
-        self.window.slow_start(acked);
-    }
-    /// Sets a quantity of the algorithm, which the result has a series of. Its name ends in its unit.
-    fn record(&mut self, name: String, value: f64) -> PyResult<()> {
-        if name.is_empty() || name.len() > LONGEST_NAME {
-            let text = format!("record: a name of {} bytes; accepted: 1 to {LONGEST_NAME}", name.len());
-            return Err(PyValueError::new_err(text));
-        }
-        self.recorded.push((name, value));
-        Ok(())
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -143,46 +67,100 @@ pub struct UserAlgorithm {
     /// What it has recorded.
     recorded: Internals,
     reads_rtt: Reads,
+    asked: Asked,
 }
 
 impl UserAlgorithm {
-    /// The algorithm behind this object, which has `on_ack(ack, window)` and `on_congestion(event, window)`.
-    pub fn new(object: Py<PyAny>, interrupt: Interrupt, reads_rtt: Reads) -> Self {
-        UserAlgorithm { object, failure: None, interrupt, recorded: Internals::default(), reads_rtt }
+    /// The algorithm behind this object, which has `on_ack(ack, window)` and `on_congestion(event, window)`, or
+    /// `on_delivery(sample, window)`. Fails with the reason if it asks for what there is not.
+    pub fn new(
+        object: &Bound<'_, PyAny>,
+        interrupt: Interrupt,
+        mut reads_rtt: Reads,
+    ) -> Result<Self, String> {
+        let asked = Asked::new(object).map_err(|wrong| match wrong {
+            Wrong::Raised(error) => described(object.py(), &error, &interrupt),
+            Wrong::Set(what, accepted) => format!("{what}: {accepted}"),
+        })?;
+        if asked.sending_times != SendingTimes::Unused {
+            reads_rtt = Reads::default(); // they do not include the wait
+        }
+        let object = object.clone().unbind();
+        let recorded = Internals::default();
+        Ok(UserAlgorithm { object, failure: None, interrupt, recorded, reads_rtt, asked })
     }
 
-    fn call<T: Into<PyClassInitializer<A>>, A: PyClass>(&mut self, method: &str, what: T, w: &mut Window) {
-        if self.failure.is_some() {
-            return;
+    /// Calls a method, if the object has it and has not failed, and reads what it sets. Returns what came of it.
+    fn attempt<T>(
+        &mut self,
+        hook: Hook,
+        at: Option<Time>,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        if self.failure.is_some() || !self.asked.hooks.has(hook) {
+            return None;
         }
         Python::attach(|py| {
-            let called = Py::new(py, PyWindow { window: *w, recorded: Vec::new() }).and_then(|window| {
-                self.object.call_method1(py, method, (Py::new(py, what)?, window.clone_ref(py)))?;
-                let mut window = window.borrow_mut(py);
-                Ok((window.window, std::mem::take(&mut window.recorded)))
-            });
-            match called {
-                Ok((window, recorded)) => {
-                    *w = window;
-                    recorded.iter().for_each(|(name, value)| self.recorded.record(name, *value));
-                    if self.recorded.len() > MOST_RECORDED {
-                        self.failure = Some(format!(
-                            "it records more than {MOST_RECORDED} quantities; accepted: up to {MOST_RECORDED} names"
-                        ));
-                    }
+            let object = self.object.bind(py);
+            let called = call(object).map_err(Wrong::Raised);
+            match called.and_then(|done| self.asked.steering.read(object).map(|()| done)) {
+                Ok(done) => return Some(done),
+                Err(Wrong::Raised(error)) => self.failure = Some(described(py, &error, &self.interrupt)),
+                Err(Wrong::Set(what, accepted)) => {
+                    let at = at.map_or_else(String::new, |at| format!(" at {} s", at.as_secs_f64()));
+                    self.failure = Some(format!("{} left {what}{at}: {accepted}", hook.name()));
                 }
-                // a failure ends the run at once; the caller asks for the interrupt first
-                Err(error) if self.interrupt.keep(py, &error) => {
-                    self.failure = Some("interrupted".to_owned())
-                }
-                Err(error) => self.failure = Some(describe(py, &error)),
             }
+            None
+        })
+    }
+
+    /// Calls a method with what it is told, if anything, and the window.
+    fn call(
+        &mut self,
+        hook: Hook,
+        at: Option<Time>,
+        w: &mut Window,
+        told: impl FnOnce(Python<'_>) -> PyResult<Option<Py<PyAny>>>,
+    ) {
+        let before = *w;
+        let called = self.attempt(hook, at, |object| {
+            let py = object.py();
+            let window = Py::new(py, PyWindow::new(before))?;
+            match told(py)? {
+                Some(told) => object.call_method1(hook.name(), (told, window.clone_ref(py))),
+                None => object.call_method1(hook.name(), (window.clone_ref(py),)),
+            }?;
+            Ok(window.borrow_mut(py).take())
         });
+        let Some((window, recorded)) = called else { return };
+        *w = window;
+        recorded.iter().for_each(|(name, value)| self.recorded.record(name, *value));
+        if self.recorded.len() > MOST_RECORDED {
+            self.failure = Some(format!(
+                "it records more than {MOST_RECORDED} quantities; accepted: up to {MOST_RECORDED} names"
+            ));
+        }
+    }
+
+    /// Calls a method that is told the time alone.
+    fn call_at(&mut self, hook: Hook, now: Time, w: &mut Window) {
+        self.call(hook, Some(now), w, |py| Ok(Some(PyFloat::new(py, now.as_secs_f64()).into_any().unbind())));
     }
 }
 
+/// What a method is told, as an object of Python.
+fn object<A: PyClass + Into<PyClassInitializer<A>>>(py: Python<'_>, told: A) -> PyResult<Option<Py<PyAny>>> {
+    Ok(Some(Py::new(py, told)?.into_any()))
+}
+
+/// The failure that an exception is. Ctrl-C is none: it is kept, and the caller of the run asks for it first.
+pub fn described(py: Python<'_>, error: &PyErr, interrupt: &Interrupt) -> String {
+    if interrupt.keep(py, error) { "interrupted".to_owned() } else { describe(py, error) }
+}
+
 /// An exception with its traceback, as Python prints it.
-pub fn describe(py: Python<'_>, error: &PyErr) -> String {
+fn describe(py: Python<'_>, error: &PyErr) -> String {
     let lines = py
         .import("traceback")
         .and_then(|m| {
@@ -194,34 +172,79 @@ pub fn describe(py: Python<'_>, error: &PyErr) -> String {
 
 impl CongestionControl for UserAlgorithm {
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        let seen = PyAck {
-            now_s: ack.now.as_secs_f64(),
-            acked: ack.acked,
-            newly_delivered: ack.newly_delivered,
-            rtt_s: ack.rtt.map(|t| t.as_secs_f64()),
-            srtt_s: ack.srtt.as_secs_f64(),
-            base_rtt_s: ack.base_rtt.as_secs_f64(),
-            one_way_delay_s: ack.one_way_delay.map(|t| t.as_secs_f64()),
-            in_flight: ack.in_flight,
-            delivered: ack.delivered,
-            reads_rtt: self.reads_rtt.clone(),
-        };
-        self.call("on_ack", seen, w);
+        let seen = PyAck::new(ack, self.reads_rtt.clone());
+        self.call(Hook::Ack, Some(ack.now), w, |py| object(py, seen));
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
-        let seen = PyCongestion {
-            cause: match event.cause {
-                Cause::Loss => "loss",
-                Cause::Mark => "mark",
-                Cause::Timeout => "timeout",
-            },
-            now_s: event.now.as_secs_f64(),
-            in_flight: event.in_flight,
-            srtt_s: event.srtt.as_secs_f64(),
-            base_rtt_s: event.base_rtt.as_secs_f64(),
-        };
-        self.call("on_congestion", seen, w);
+        self.call(Hook::Congestion, Some(event.now), w, |py| object(py, PyCongestion::from(event)));
+    }
+
+    fn on_sample(&mut self, ack: &Ack) {
+        let seen = PyAck::new(ack, self.reads_rtt.clone());
+        self.attempt(Hook::Sample, Some(ack.now), |object| {
+            object.call_method1(Hook::Sample.name(), (seen,)).map(|_| ())
+        });
+    }
+
+    fn wants_samples(&self) -> bool {
+        self.asked.hooks.has(Hook::Sample)
+    }
+
+    fn sending_times(&self) -> SendingTimes {
+        self.asked.sending_times
+    }
+
+    fn on_recovered(&mut self, now: Time, w: &mut Window) {
+        self.call_at(Hook::Recovered, now, w);
+    }
+
+    fn on_undo(&mut self, w: &mut Window) {
+        self.call(Hook::Undo, None, w, |_| Ok(None));
+    }
+
+    fn timer_period(&self) -> Option<Interval> {
+        self.asked.timer_period
+    }
+
+    fn on_timer(&mut self, now: Time, w: &mut Window) {
+        self.call_at(Hook::Timer, now, w);
+    }
+
+    fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
+        self.asked.steering.rate
+    }
+
+    fn send_quantum(&self) -> f64 {
+        self.asked.steering.quantum
+    }
+
+    fn is_model_based(&self) -> bool {
+        self.asked.hooks.has(Hook::Delivery)
+    }
+
+    fn on_open(&mut self, opening: &Opening, w: &mut Window) {
+        self.call(Hook::Open, Some(opening.now), w, |py| object(py, PyOpening::from(opening)));
+    }
+
+    fn on_delivery(&mut self, delivery: &Delivery, w: &mut Window) {
+        self.call(Hook::Delivery, Some(delivery.now), w, |py| object(py, PyDelivery::from(delivery)));
+    }
+
+    fn on_lost(&mut self, lost: &LostSegment, w: &mut Window) {
+        self.call(Hook::Lost, Some(lost.now), w, |py| object(py, PyLostSegment::from(lost)));
+    }
+
+    fn on_timeout(&mut self, now: Time, w: &mut Window) {
+        self.call_at(Hook::Timeout, now, w);
+    }
+
+    fn on_restart(&mut self, now: Time, w: &mut Window) {
+        self.call_at(Hook::Restart, now, w);
+    }
+
+    fn holds_back(&self) -> bool {
+        self.asked.steering.holds_back
     }
 
     fn internals(&self, out: &mut Internals) {

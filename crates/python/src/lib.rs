@@ -71,20 +71,21 @@ fn simulate<'py>(
     let mut reads_rtt = Vec::new();
     let mut make = |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
-        match make.call0() {
+        let reason = match make.call0() {
             Ok(made) => {
                 let reads = algorithm::Reads::default();
-                let user = algorithm::UserAlgorithm::new(made.unbind(), interrupt.clone(), reads.clone());
-                reads_rtt.push((flow.to_owned(), reads));
-                Some(Controller::Custom(Box::new(user)))
-            }
-            Err(error) => {
-                if !interrupt.keep(py, &error) {
-                    raised.get_or_insert((flow.to_owned(), algorithm::describe(py, &error)));
+                match algorithm::UserAlgorithm::new(&made, interrupt.clone(), reads.clone()) {
+                    Ok(user) => {
+                        reads_rtt.push((flow.to_owned(), reads));
+                        return Some(Controller::Custom(Box::new(user)));
+                    }
+                    Err(reason) => reason,
                 }
-                None
             }
-        }
+            Err(error) => algorithm::described(py, &error, &interrupt),
+        };
+        raised.get_or_insert((flow.to_owned(), reason));
+        None
     };
     let run = Simulation::new_while(plan, &mut make, &mut || watch.goes_on());
     if let Some(error) = watch.take().or_else(|| interrupt.take()) {
@@ -397,5 +398,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(results_version, m)?)?;
     m.add_class::<algorithm::PyAck>()?;
     m.add_class::<algorithm::PyCongestion>()?;
+    m.add_class::<algorithm::PyOpening>()?;
+    m.add_class::<algorithm::PyDelivery>()?;
+    m.add_class::<algorithm::PyLostSegment>()?;
     m.add_class::<algorithm::PyWindow>()
 }

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 METHODS = ("on_ack", "on_congestion")
-"""The methods that an algorithm must have."""
+"""The methods that an algorithm must have, unless it is model-based."""
 
 
 def load(path: Path, qualified: str) -> Callable[..., Any]:
@@ -34,12 +34,13 @@ def load(path: Path, qualified: str) -> Callable[..., Any]:
 def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     """Checks that a class has the methods, and that it takes the parameters; ValueError if not."""
     name = getattr(factory, "__name__", type(factory).__name__)
-    if isinstance(factory, type):
+    if isinstance(factory, type) and not is_model_based(factory):
         lacking = [method for method in METHODS if not callable(getattr(factory, method, None))]
         if lacking:
             raise ValueError(
                 f"{name} has no {' and no '.join(lacking)}; accepted: a class with "
-                "on_ack(self, ack, window) and on_congestion(self, event, window)"
+                "on_ack(self, ack, window) and on_congestion(self, event, window), or with "
+                "on_delivery(self, sample, window)"
             )
     try:
         signature = inspect.signature(factory)
@@ -50,6 +51,11 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "nothing"
         raise ValueError(f"{name}: {error}; it takes: {takes}") from None
+
+
+def is_model_based(factory: Callable[..., Any]) -> bool:
+    """Returns whether it is a class that controls the window in every phase."""
+    return isinstance(factory, type) and callable(getattr(factory, "on_delivery", None))
 
 
 def _module(path: Path) -> ModuleType:

@@ -168,8 +168,10 @@ class AlgorithmSpec:
         return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
 
     def has(self, what: Literal["abe", "scalable", "ect1", "model_based"]) -> bool:
-        """Whether the registry says so of it: see `registry.Row`."""
-        return not self.custom and bool(registry.find("algorithms", self.name).get(what, False))
+        """Whether the registry, or a user's class, says so of it: see `registry.Row`."""
+        if self.custom:
+            return what == "model_based" and loading.is_model_based(self.loaded())
+        return bool(registry.find("algorithms", self.name).get(what, False))
 
     @property
     def ignores(self) -> frozenset[str]:

@@ -14,6 +14,14 @@ impl Sender {
         }
     }
 
+    /// Checks that the algorithm raised nothing in `on_sample`, which moves no window.
+    #[inline]
+    pub(super) fn check_sampling(&mut self, now: Time) {
+        if matches!(self.controller, Controller::Custom(_)) {
+            self.look_for_failure(true, "on_sample", now);
+        }
+    }
+
     fn look_for_failure(&mut self, sound: bool, method: &str, now: Time) {
         let raised = self.controller.take_failure();
         if sound && raised.is_none() {

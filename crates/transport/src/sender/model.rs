@@ -30,10 +30,11 @@ impl Sender {
     #[inline(never)]
     pub(super) fn record_delivery(&mut self, now: Time, seq: u64) {
         let in_flight = self.in_flight();
-        let Some(deliveries) = &mut self.deliveries else { return };
-        if in_flight <= 1 && deliveries.is_app_limited() {
+        if in_flight <= 1 && self.deliveries.as_ref().is_some_and(|d| d.is_app_limited()) {
             self.controller.on_restart(now, &mut self.window);
+            self.check("on_restart", now);
         }
+        let Some(deliveries) = &mut self.deliveries else { return };
         deliveries.sent(seq, now, in_flight);
     }
 
@@ -88,11 +89,12 @@ impl Sender {
         found
     }
 
-    /// An acknowledgement has been read, which delivered `newly` segments, and losses have been found.
+    /// An acknowledgement has been read, which delivered `newly` segments, and losses have been found; `on_sample` has
+    /// been called.
     #[cold]
     #[inline(never)]
     pub(super) fn deliver(&mut self, now: Time, newly: u64) {
-        let Some(deliveries) = &mut self.deliveries else { return };
+        let Some(deliveries) = &mut self.deliveries else { return self.check_sampling(now) };
         let newest = deliveries.conclude(now, newly);
         let newly_lost = self.tell_losses(now);
         let in_flight = self.in_flight();
