@@ -174,11 +174,11 @@ class Delivery(Protocol):
 
     @property
     def window_limited(self) -> bool:
-        """Whether the window stopped the last transmission: not pacing, the application or the receiver."""
+        """Whether the last transmission stopped at the window, and not at pacing, the application or the receiver."""
 
     @property
     def repair(self) -> Literal["recovery", "timeout"] | None:
-        """What is being repaired after it: losses in fast recovery, those of a timeout, or nothing."""
+        """What is being repaired after it (losses in fast recovery, those of a timeout), or nothing."""
 
 
 class LostSegment(Protocol):
@@ -290,7 +290,7 @@ class Options(Protocol):
         """
 
     holds_back: bool
-    """Model-based: whether the algorithm keeps the path from being filled; samples are then `app_limited`."""
+    """Whether a model-based algorithm keeps the path from being filled; samples are then `app_limited`."""
 
     def on_open(self, opening: Opening, window: Window) -> None:
         """Model-based: the connection is open."""
