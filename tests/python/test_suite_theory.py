@@ -68,7 +68,14 @@ def test_sixteen_flows_as_one_have_about_the_window_of_sixteen():
     )
 
 
-@pytest.mark.parametrize("name", ["hstcp", "stcp", "ltcp", "ctcp", "cubic", "ptcp", "sack"])
+def test_hybla_has_at_every_rtt_the_rate_of_standard_tcp_at_25_ms():
+    for rtt_s in (0.025, 0.1, 0.5):
+        rate = theory.hybla_window(1e-4, rtt_s) / rtt_s
+        assert rate == pytest.approx(theory.standard_window(1e-4) / 0.025)
+    assert theory.hybla_window(1e-4, 0.005) == pytest.approx(theory.standard_window(1e-4))
+
+
+@pytest.mark.parametrize("name", ["hybla", "hstcp", "stcp", "ltcp", "ctcp", "cubic", "ptcp", "sack"])
 def test_a_laws_exponent_is_the_slope_of_its_window(name):
     law = theory.LAWS[name]
     slope = math.log10(law.window(1e-9, 0.1) / law.window(1e-7, 0.1)) / 2.0
@@ -85,6 +92,7 @@ def test_rtt_unfairness_is_the_thesis_formula_and_one_for_cubic():
     # RFC 9438, 5.6: the throughput ratio is the inverse of the RTT ratio
     assert theory.LAWS["cubic"].unfairness == pytest.approx(1.0)
     assert theory.LAWS["sack"].unfairness == pytest.approx(2.0)
+    assert theory.LAWS["hybla"].unfairness == 0.0
     assert theory.Law(theory.LAWS["hstcp"].window, 0.82, "LOP").unfairness == pytest.approx(5.55, abs=0.01)
     assert theory.LAWS["stcp"].unfairness == math.inf
     # Compound's delay part yields as soon as there is a queue: its law is of one flow without

@@ -85,6 +85,9 @@ LTCP_DECREASE = 0.15
 MULTCP_FLOWS = 16
 """The number of standard flows that the algorithm ptcp stands for by default."""
 
+HYBLA_RTT_S = 0.025
+"""Caini, Firrincieli 2004: RTT0, the round-trip time of the reference connection."""
+
 CTCP_ALPHA, CTCP_BETA, CTCP_K = 0.125, 0.5, 0.75
 """Tan, Song, Zhang, Sridharan 2006: growth alpha W^k a round trip, and the share that a loss takes."""
 
@@ -92,6 +95,11 @@ CTCP_ALPHA, CTCP_BETA, CTCP_K = 0.125, 0.5, 0.75
 def aimd_window(loss: float, increase: float, decrease: float) -> float:
     """AIMD(a, b): sqrt(a (2 - b) / (2 b p)) (Floyd, Handley, Padhye 2000); a = 1, b = .5 is standard TCP."""
     return math.sqrt(increase * (2.0 - decrease) / (2.0 * decrease * loss))
+
+
+def hybla_window(loss: float, rtt_s: float) -> float:
+    """Hybla: AIMD(rho^2, 1/2), rho = RTT / RTT0; the rate does not depend on the round-trip time."""
+    return aimd_window(loss, max(rtt_s / HYBLA_RTT_S, 1.0) ** 2, 0.5)
 
 
 def cubic_window(loss: float, rtt_s: float, c: float = CUBIC_C, beta: float = CUBIC_BETA) -> float:
@@ -279,6 +287,12 @@ LAWS: dict[str, Law] = {
         lambda loss, rtt_s: aimd_window(loss, MULTCP_FLOWS, 0.5 / MULTCP_FLOWS),
         0.5,
         "Crowcroft, Oechslin 1998: n standard flows as one",
+    ),
+    "hybla": Law(
+        hybla_window,
+        0.5,
+        "Caini, Firrincieli 2004: the rate of standard TCP at an RTT of 25 ms",
+        e=1.0,
     ),
 }
 """The laws by name in the registry, each with its default parameters."""
