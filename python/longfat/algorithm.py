@@ -174,7 +174,7 @@ class Delivery(Protocol):
 
     @property
     def window_limited(self) -> bool:
-        """Whether the last transmission stopped at the window, and not at pacing, the application or the receiver."""
+        """Whether the window, rather than pacing or the application, stopped the last transmission."""
 
     @property
     def repair(self) -> Literal["recovery", "timeout"] | None:

@@ -51,10 +51,18 @@ pub struct Newest {
     pub app_limited: bool,
     /// Segments delivered since it left.
     pub delivered: u64,
-    /// The time that this took; the sample is good if it is not below the least round-trip time.
+    /// The time that this took.
     pub interval: Interval,
     /// Its round-trip time, if it was sent once.
     pub rtt: Option<Interval>,
+}
+
+impl Newest {
+    /// The delivery rate, segments per second; none if the sample took less than `min_rtt`, the least round-trip time.
+    pub fn rate(&self, min_rtt: Interval) -> Option<f64> {
+        let good = self.interval >= min_rtt && self.interval > Interval::ZERO;
+        good.then(|| self.delivered as f64 / self.interval.as_secs_f64())
+    }
 }
 
 /// What a lost segment had seen when it left.

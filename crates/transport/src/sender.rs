@@ -15,8 +15,7 @@ mod slow_start;
 mod timing;
 
 use crate::ages::Ages;
-use crate::cc::LossDetection;
-use crate::cc::{Ack, CongestionControl, Controller, SendingTimes, Window};
+use crate::cc::{Ack, CongestionControl, Controller, LossDetection, MOST_CWND, SendingTimes, Window};
 use crate::delivery::Deliveries;
 use crate::feedback::Marks;
 use crate::packet_sizes::syn_bytes;
@@ -32,8 +31,6 @@ use longfat_wire::{Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 
-/// The greatest congestion window and receiver window, segments: more than any path holds.
-const MOST_CWND: f64 = 1e9;
 /// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
 /// so that a driver gets to act in between.
 const MOST_AT_ONCE: u64 = 1 << 16;

@@ -45,6 +45,7 @@ use super::congestion_control::{
 };
 use super::row::{LossDetection, Row};
 use super::windowed::WindowedMax;
+use crate::packet_sizes::USUAL_MSS_BYTES;
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Stream, Style, Time};
 use policer::{News, Policer, Verdict};
@@ -71,8 +72,6 @@ const QUANTUM_S: f64 = 1.0 / 1024.0;
 const MOST_QUANTUM_BYTES: f64 = 65_536.0;
 /// Below this rate a quantum may be a single segment, bytes per second.
 const SLOW_BYTES_PER_S: f64 = 1_200_000.0 / 8.0;
-/// Payload of a full segment until the sender says otherwise, bytes.
-const USUAL_MSS_BYTES: f64 = 1448.0;
 
 /// A flow, boxed: it is much larger than those of other algorithms.
 pub type Boxed = Box<Bbr>;

@@ -63,6 +63,7 @@ use super::congestion_control::{
 };
 use super::row::{LossDetection, Row};
 use super::windowed::WindowedMax;
+use crate::packet_sizes::USUAL_MSS_BYTES;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time};
 
@@ -70,8 +71,6 @@ const MIN_PIPE_CWND: f64 = 4.0;
 const PACING_MARGIN: f64 = 0.99;
 /// The window before any measurement, until the sender says otherwise, segments (RFC 6928).
 const USUAL_INITIAL_CWND: f64 = 10.0;
-/// Payload of a full segment until the sender says otherwise, bytes.
-const USUAL_MSS_BYTES: f64 = 1448.0;
 
 /// A flow, boxed: it is much larger than those of other algorithms.
 pub type Boxed = Box<Bbr3>;

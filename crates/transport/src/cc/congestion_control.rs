@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 /// The least window a loss leaves (RFC 5681, equation 4): two segments.
 pub const LEAST_SSTHRESH: f64 = 2.0;
+/// The greatest congestion window and receiver window, segments: more than any path holds.
+pub const MOST_CWND: f64 = 1e9;
 
 /// What one acknowledgement tells the algorithm.
 #[derive(Clone, Copy, Debug)]

@@ -35,6 +35,7 @@ use super::congestion_control::{
 };
 use super::row::{LossDetection, Row};
 use crate::feedback::Feedback;
+use crate::packet_sizes::HEADER_BYTES;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -71,8 +72,6 @@ const LEAST_RATE_BPS: f64 = 100e3;
 const LONGEST_BURST_S: f64 = 1.0 / 4096.0;
 /// What a loss leaves.
 const LEFT: f64 = 0.5;
-/// IP and TCP headers with timestamps, bytes.
-const HEADER_BYTES: f64 = 52.0;
 
 /// The growth per round-trip time of a flow that behaves as if its round-trip time were `target` (section 2.4.4).
 fn increase(srtt: Interval, target: Interval) -> f64 {

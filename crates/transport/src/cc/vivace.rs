@@ -38,9 +38,10 @@
 //! main branch if the table names no other one. Megabits are 10^6 bits, of full packets; 2^20 in that code.
 
 use super::congestion_control::{
-    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Window,
+    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, MOST_CWND, Opening, Window,
 };
 use super::row::{LossDetection, Row};
+use crate::packet_sizes::{HEADER_BYTES, USUAL_MSS_BYTES};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time, math};
 use std::collections::VecDeque;
@@ -65,12 +66,6 @@ const LEAST_PER_RTT: f64 = 2.0;
 const MOST_RATE: f64 = 1e6;
 const WINDOW_GAIN: f64 = 2.0;
 const LEAST_CWND: f64 = 10.0;
-/// The most that the sender takes.
-const MOST_CWND: f64 = 1e9;
-/// IP and TCP headers with timestamps, bytes.
-const HEADER_BYTES: f64 = 52.0;
-/// Payload of a full segment until the sender says otherwise, bytes.
-const USUAL_MSS_BYTES: f64 = 1448.0;
 
 /// A flow, boxed: it remembers its monitor intervals.
 pub type Boxed = Box<Vivace>;

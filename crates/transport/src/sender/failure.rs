@@ -1,7 +1,7 @@
 //! What becomes of an algorithm that fails: it raised an exception, or left a window that no sender can have.
 
-use super::{MOST_CWND, Sender};
-use crate::cc::{CongestionControl, Controller, LEAST_SSTHRESH, Window};
+use super::Sender;
+use crate::cc::{CongestionControl, Controller, LEAST_SSTHRESH, MOST_CWND, Window};
 use longfat_units::Time;
 
 impl Sender {

@@ -99,10 +99,9 @@ impl Sender {
         let newly_lost = self.tell_losses(now);
         let in_flight = self.in_flight();
         let Some(deliveries) = &mut self.deliveries else { return };
-        let sound = newest.filter(|n| n.interval >= deliveries.min_rtt() && n.interval > Interval::ZERO);
         let delivery = Delivery {
             now,
-            rate: sound.map(|n| n.delivered as f64 / n.interval.as_secs_f64()),
+            rate: newest.and_then(|n| n.rate(deliveries.min_rtt())),
             delivered: newest.map_or(0, |n| n.delivered),
             prior_delivered: newest.map(|n| n.prior_delivered),
             app_limited: newest.is_some_and(|n| n.app_limited),

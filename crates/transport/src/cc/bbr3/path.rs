@@ -269,10 +269,9 @@ impl Path {
         let newest = self.deliveries.conclude(self.now, newly);
         let newly_lost = late.len() as u64;
         self.lose(&late);
-        let sound = newest.filter(|n| n.interval >= self.deliveries.min_rtt() && n.interval > Interval::ZERO);
         let delivery = Delivery {
             now: self.now,
-            rate: sound.map(|n| n.delivered as f64 / n.interval.as_secs_f64()),
+            rate: newest.and_then(|n| n.rate(self.deliveries.min_rtt())),
             delivered: newest.map_or(0, |n| n.delivered),
             prior_delivered: newest.map(|n| n.prior_delivered),
             app_limited: newest.is_some_and(|n| n.app_limited),
