@@ -68,6 +68,17 @@ class Dimension:
             )
         return amount * self.units[unit]
 
+    def parse_within(self, value: Any, limits: tuple[float, float], like: str = "") -> float:
+        """As `parse`, for values from the first of two limits to the second."""
+        return self.within(self.parse(value, like), limits)
+
+    def within(self, value: float, limits: tuple[float, float]) -> float:
+        """Returns an SI value that lies within two limits; ValueError names them if it does not."""
+        least, greatest = limits
+        if not least <= value <= greatest:
+            raise ValueError(f"accepted: from {self.write(least)} to {self.write(greatest)}")
+        return value
+
     def guess(self, number: float, like: str = "") -> str:
         """What a number without a unit probably means: one that looks like an SI value gets an SI unit."""
         example = like or self.example

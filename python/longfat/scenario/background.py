@@ -41,7 +41,6 @@ from longfat.scenario.fields import (
     Transfer,
     Users,
     WebSessions,
-    in_range,
     number_schema,
 )
 from longfat.scenario.form import Form
@@ -96,7 +95,7 @@ def _load(value: Any, _: Any) -> Load:
         rate_bps = RATE.parse(value)
     except ValueError as error:
         raise ValueError(f'{error}, or a share of the link such as "20 %"') from None
-    return in_range(rate_bps, RATES_BPS, RATE.write)
+    return RATE.within(rate_bps, RATES_BPS)
 
 
 def _write_load(load: Load) -> str:

@@ -14,14 +14,14 @@ from typing import Any
 
 from longfat import documents
 from longfat.scenario.form import Schema, table
-from longfat.units import RATE, TIME
+from longfat.scenario.steps import MOST_STEPS
+from longfat.scenario.steps import read as read_steps
+from longfat.units import RATE, TIME, Dimension
 
 OPPORTUNITY_BYTES = 1500
 """The bytes that one line of a trace delivers."""
-MOST_STEPS = 100_000
 MOST_OPPORTUNITIES = 5_000_000
 PERIODS_S = (1e-3, 1e6)
-LATEST_S = 1e6
 
 _ACCEPTED = (
     f"accepted: a rate such as {RATE.accepted}, "
@@ -62,7 +62,7 @@ def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> floa
     if isinstance(value, VaryingRate):
         return value
     if not isinstance(value, Mapping):
-        return _rate(value, limits_bps, "")
+        return RATE.parse_within(value, limits_bps)
     match list(value):
         case ["sine"]:
             return _sine(value["sine"], limits_bps)
@@ -90,25 +90,11 @@ def schemas(rate: Schema, time: Schema) -> tuple[Schema, ...]:
     )
 
 
-def _rate(value: Any, limits_bps: tuple[float, float], where: str) -> float:
-    least, greatest = limits_bps
+def _within(dimension: Dimension, value: Any, limits: tuple[float, float], where: str) -> float:
     try:
-        bps = RATE.parse(value)
+        return dimension.parse_within(value, limits)
     except ValueError as error:
         raise ValueError(f"{where}{error}") from None
-    if not least <= bps <= greatest:
-        raise ValueError(f"{where}accepted: from {RATE.write(least)} to {RATE.write(greatest)}")
-    return bps
-
-
-def _time(value: Any, limits_s: tuple[float, float], where: str) -> float:
-    try:
-        time = TIME.parse(value)
-    except ValueError as error:
-        raise ValueError(f"{where}{error}") from None
-    if not limits_s[0] <= time <= limits_s[1]:
-        raise ValueError(f"{where}accepted: from {TIME.write(limits_s[0])} to {TIME.write(limits_s[1])}")
-    return time
 
 
 def _sine(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
@@ -117,31 +103,23 @@ def _sine(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
             "sine takes max, min and period; "
             'accepted: { max = "1 Gbit/s", min = "300 Mbit/s", period = "32 s" }'
         )
-    greatest = _rate(value["max"], limits_bps, "sine.max: ")
-    least = _rate(value["min"], limits_bps, "sine.min: ")
+    greatest = _within(RATE, value["max"], limits_bps, "sine.max: ")
+    least = _within(RATE, value["min"], limits_bps, "sine.min: ")
     if least > greatest:
         raise ValueError("sine.min is above sine.max; accepted: the lesser rate as min")
-    period = _time(value["period"], PERIODS_S, "sine.period: ")
+    period = _within(TIME, value["period"], PERIODS_S, "sine.period: ")
     written = {"max": RATE.write(greatest), "min": RATE.write(least), "period": TIME.write(period)}
     return VaryingRate(greatest, {"sine": {"least_bps": least, "period_s": period}}, {"sine": written})
 
 
 def _steps(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
-    if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= MOST_STEPS:
-        raise ValueError(
-            f"steps: accepted: a list of 1 to {MOST_STEPS} pairs of time and rate such as "
-            '[["0 s", "1 Gbit/s"], ["10 s", "300 Mbit/s"]]'
-        )
-    steps: list[tuple[float, float]] = []
-    for number, pair in enumerate(value, start=1):
-        where = f"steps, pair {number}: "
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise ValueError(f'{where}accepted: a time and a rate such as ["10 s", "300 Mbit/s"]')
-        time = _time(pair[0], (0.0, LATEST_S), where)
-        if time <= steps[-1][0] if steps else time != 0.0:
-            later = "a time after the one before" if steps else '"0 s", the beginning of the run'
-            raise ValueError(f"{where}accepted: {later}")
-        steps.append((time, _rate(pair[1], limits_bps, where)))
+    steps = read_steps(
+        value,
+        "rate",
+        ("1 Gbit/s", "300 Mbit/s"),
+        lambda rate: RATE.parse_within(rate, limits_bps),
+        from_start=True,
+    )
     written = [[TIME.write(time), RATE.write(bps)] for time, bps in steps]
     greatest = max(bps for _, bps in steps)
     return VaryingRate(greatest, {"steps": [list(step) for step in steps]}, {"steps": written})
@@ -153,7 +131,7 @@ def _trace(value: Any, limits_bps: tuple[float, float], base: Path) -> VaryingRa
     path = base / value
     times = read_trace(path)
     mean = float(Fraction(8 * OPPORTUNITY_BYTES * len(times) * 1000, times[-1]))
-    _rate(RATE.write(mean), limits_bps, f"trace {path}: its mean is {mean:.3g} bit/s; ")
+    _within(RATE, RATE.write(mean), limits_bps, f"trace {path}: its mean is {mean:.3g} bit/s; ")
     return VaryingRate(mean, {"trace_ms": times}, {"trace": str(path.resolve())})
 
 

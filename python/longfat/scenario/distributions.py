@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from longfat import documents
-from longfat.scenario.fields import RTTS_S, TIMES_S, TRANSFER_BYTES, in_range, quantity_schema
+from longfat.scenario.fields import RTTS_S, TIMES_S, TRANSFER_BYTES, quantity_schema
 from longfat.scenario.form import Form, Schema, any_of, table
 from longfat.units import SIZE, TIME, Dimension, split, to_float
 from longfat.words import shown
@@ -101,7 +101,7 @@ class _Quantity:
     example: str
 
     def parse(self, value: Any) -> float:
-        return in_range(self.dimension.parse(value, self.example), self.limits, self.dimension.write)
+        return self.dimension.parse_within(value, self.limits, self.example)
 
     def empirical(self, value: Any, base: Path) -> Empirical:
         """Reads the name of a file, or rows that are a value, or a value and its weight."""

@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from longfat import documents
-from longfat.scenario.fields import Switch, in_range, quantity, quantity_schema, share, share_schema
+from longfat.scenario.fields import Switch, quantity, quantity_schema, share, share_schema
 from longfat.scenario.form import At, Form, Schema, any_of, table
+from longfat.scenario.steps import LATEST_S, MOST_STEPS
+from longfat.scenario.steps import read as read_steps
 from longfat.scenario.transport import Part
 from longfat.units import TIME
 
 DELAYS_S = (0.0, 100.0)
 """The range of a delay that a disturbance adds."""
-LATEST_S = 1e6
 PERIODS_S = (0.1, LATEST_S)
 """The range of the time between two handovers."""
 OUTAGES_S = (1e-6, LATEST_S)
 """The range of an outage's length."""
-MOST_STEPS = 100_000
 MOST_LINES = 1_000_000
 MOST_OUTAGES = 10_000
 SHARES = (0.0, 1.0)
@@ -71,9 +71,13 @@ class Outage:
 
 def _time(value: Any, limits: tuple[float, float], where: str, example: str = "10 ms") -> float:
     try:
-        return in_range(TIME.parse(value, example), limits, TIME.write)
+        return TIME.parse_within(value, limits, example)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
+
+
+def _delay(value: Any) -> float:
+    return TIME.parse_within(value, DELAYS_S, "10 ms")
 
 
 def _members(value: Any, required: set[str], example: str, optional: frozenset[str] = frozenset()) -> Any:
@@ -110,7 +114,8 @@ def _read_added(value: Any, at: At) -> Added:
         return value
     match list(value) if isinstance(value, Mapping) else []:
         case ["steps"]:
-            return _steps(value["steps"])
+            steps = read_steps(value["steps"], "delay", ("0 ms", "20 ms"), _delay, from_start=False)
+            return Steps(tuple(steps))
         case ["trace"]:
             return _trace(value["trace"], at.base)
         case ["handovers"]:
@@ -123,24 +128,6 @@ def _read_added(value: Any, at: At) -> Added:
             period = _time(given["period"], PERIODS_S, "handovers.period", "15 s")
             return Handovers(period, _time(given["range"], DELAYS_S, "handovers.range", "20 ms"))
     raise ValueError(f"accepted: {_ADDED}")
-
-
-def _steps(value: Any) -> Steps:
-    if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= MOST_STEPS:
-        raise ValueError(
-            f"steps: accepted: a list of 1 to {MOST_STEPS} pairs of time and delay such as "
-            '[["0 s", "0 ms"], ["10 s", "20 ms"]]'
-        )
-    steps: list[tuple[float, float]] = []
-    for number, pair in enumerate(value, start=1):
-        where = f"steps, pair {number}"
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise ValueError(f'{where}: accepted: a time and a delay such as ["10 s", "20 ms"]')
-        time = _time(pair[0], (0.0, LATEST_S), where, "10 s")
-        if steps and time <= steps[-1][0]:
-            raise ValueError(f"{where}: accepted: a time after the one before")
-        steps.append((time, _time(pair[1], DELAYS_S, where)))
-    return Steps(tuple(steps))
 
 
 def _trace(value: Any, base: Path) -> Steps:

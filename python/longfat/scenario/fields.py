@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from longfat.scenario import capacity
@@ -43,14 +42,6 @@ SEEDS = (0, 2**63 - 1)
 INFINITE = "infinite"
 
 
-def in_range(value: float, limits: tuple[float, float], write: Callable[[float], str]) -> float:
-    """The value if it is within the limits; ValueError with the limits if not."""
-    least, greatest = limits
-    if not least <= value <= greatest:
-        raise ValueError(f"accepted: from {write(least)} to {write(greatest)}")
-    return value
-
-
 def quantity_schema(dimension: Dimension) -> Schema:
     """The JSON Schema of a number with a unit; no key takes a negative time, rate or size."""
     return number_schema(f"a {dimension.name}", dimension.example, tuple(dimension.units))
@@ -79,7 +70,7 @@ def quantity(dimension: Dimension, limits: tuple[float, float], example: str) ->
 
     return Form(
         f'a {dimension.name} such as "{example}"',
-        lambda value, _: in_range(dimension.parse(value, example), limits, dimension.write),
+        lambda value, _: dimension.parse_within(value, limits, example),
         lambda value, _: dimension.write(value),
         schema,
     )
