@@ -1,25 +1,11 @@
 //! The kernel's helper functions, by their numbers (include/uapi/linux/bpf.h, `___BPF_FUNC_MAPPER`), as far as a
 //! congestion control may call them (bpf_tcp_ca_get_func_proto and bpf_base_func_proto) and public objects do.
 
+use crate::address::{address, map_of, region, split, value_address};
 use crate::host::Host;
-use crate::interpreter::{Machine, Stop};
 use crate::kernel_model::Model;
 use crate::maps::{Kind, Map, errno};
-use crate::memory::{Memory, address, region, split, value_address};
-
-/// Why a helper ended the program.
-pub(crate) enum Failed {
-    /// It was called wrongly.
-    Reason(String),
-    /// The program's own function, which the helper called, was ended.
-    Within(Stop),
-}
-
-impl From<String> for Failed {
-    fn from(reason: String) -> Self {
-        Failed::Reason(reason)
-    }
-}
+use crate::memory::Memory;
 
 /// A helper: its number and name.
 const HELPERS: &[(i64, &str)] = &[
@@ -63,18 +49,21 @@ pub(crate) const fn uses_maps(number: i64) -> bool {
     matches!(number, 1..=3 | 107 | 108 | 130..=134 | 164)
 }
 
-/// How often `bpf_loop` may call at most (BPF_MAX_LOOPS).
-const MOST_LOOPS: u64 = 8 << 20;
 /// The longest format of a line that is printed.
 const LONGEST_FORMAT: usize = 512;
 
-type Outcome = Result<u64, Failed>;
+type Outcome = Result<u64, String>;
 
-/// Calls the helper with this number.
+/// The helpers that call functions of the program; the interpreter has them.
+pub(crate) mod calling {
+    pub const FOR_EACH_MAP_ELEM: i64 = 164;
+    pub const LOOP: i64 = 181;
+}
+
+/// Calls the helper with this number, unless it is one that calls.
 #[cold]
 #[inline(never)]
-pub(crate) fn call(machine: &mut Machine, number: i64, a: [u64; 5], frame: usize) -> Outcome {
-    let (memory, host) = (&mut machine.memory, &mut *machine.host);
+pub(crate) fn call(memory: &mut Memory, host: &mut Host, number: i64, a: [u64; 5]) -> Outcome {
     match number {
         1 => lookup(memory, a),
         2 => update(memory, a),
@@ -123,7 +112,6 @@ pub(crate) fn call(machine: &mut Machine, number: i64, a: [u64; 5], frame: usize
             connection(a[0])?;
             Ok(a[0])
         }
-        164 => for_each(machine, a, frame),
         177 => {
             let count = usize::try_from(a[3] / 8).unwrap_or(usize::MAX).min(12);
             let words: Option<Vec<u64>> = (0..count as u64)
@@ -132,8 +120,7 @@ pub(crate) fn call(machine: &mut Machine, number: i64, a: [u64; 5], frame: usize
             let words = words.ok_or_else(|| memory.denial(a[2], 8 * count, false))?;
             print(memory, host, a[0], a[1], &words)
         }
-        181 => repeat(machine, a, frame),
-        _ => Err(format!("calls helper {number}, which is not available here").into()),
+        _ => Err(format!("calls helper {number}, which is not available here")),
     }
 }
 
@@ -156,22 +143,22 @@ fn map_number(memory: &Memory, pointer: u64, kind: Kind) -> Result<usize, String
     }
 }
 
-fn ring(memory: &Memory, pointer: u64) -> Result<usize, Failed> {
-    Ok(map_number(memory, pointer, Kind::Ring)?)
+fn ring(memory: &Memory, pointer: u64) -> Result<usize, String> {
+    map_number(memory, pointer, Kind::Ring)
 }
 
-fn readable<'m>(memory: &'m Memory, at: u64, bytes: u64) -> Result<&'m [u8], Failed> {
+fn readable<'m>(memory: &'m Memory, at: u64, bytes: u64) -> Result<&'m [u8], String> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    memory.slice(at, bytes).ok_or_else(|| memory.denial(at, bytes.min(1 << 30), false).into())
+    memory.slice(at, bytes).ok_or_else(|| memory.denial(at, bytes.min(1 << 30), false))
 }
 
 /// The number of a map with keys, and the key.
-fn map_and_key(memory: &Memory, map: u64, key: u64) -> Result<(usize, Vec<u8>), Failed> {
+fn map_and_key(memory: &Memory, map: u64, key: u64) -> Result<(usize, Vec<u8>), String> {
     let (found, number) = split(map);
     let known = memory.maps.get(number).filter(|_| found == region::MAP);
     let Some(known) = known.filter(|m| matches!(m.kind(), Kind::Array | Kind::Hash | Kind::LeastRecent))
     else {
-        return Err(format!("passes {map:#x} where a map with keys is expected").into());
+        return Err(format!("passes {map:#x} where a map with keys is expected"));
     };
     Ok((number, readable(memory, key, known.key_bytes() as u64)?.to_vec()))
 }
@@ -210,7 +197,7 @@ fn probe_read(memory: &mut Memory, a: [u64; 5]) -> Outcome {
     let bytes = usize::try_from(a[1]).unwrap_or(usize::MAX);
     let found = memory.slice(a[2], bytes).map(<[u8]>::to_vec);
     let Some(to) = memory.slice_mut(a[0], bytes) else {
-        return Err(memory.denial(a[0], bytes.min(1 << 30), true).into());
+        return Err(memory.denial(a[0], bytes.min(1 << 30), true));
     };
     match found {
         Some(found) => {
@@ -228,7 +215,7 @@ fn probe_text(memory: &mut Memory, a: [u64; 5]) -> Outcome {
     let bytes = usize::try_from(a[1]).unwrap_or(usize::MAX).min(1 << 16);
     let found = memory.text(a[2], bytes.saturating_sub(1));
     let Some(to) = memory.slice_mut(a[0], bytes) else {
-        return Err(memory.denial(a[0], bytes, true).into());
+        return Err(memory.denial(a[0], bytes, true));
     };
     to.fill(0);
     let Some(found) = found else { return Ok(errno::BAD_ADDRESS as u64) };
@@ -239,13 +226,13 @@ fn probe_text(memory: &mut Memory, a: [u64; 5]) -> Outcome {
 
 fn release(memory: &mut Memory, pointer: u64, submits: bool) -> Outcome {
     let (found, at) = split(pointer);
-    let map = found.checked_sub(region::VALUES).filter(|d| d % 4 == 0).map(|d| d as usize / 4);
+    let map = map_of(found);
     let released =
         map.and_then(|map| memory.maps.get_mut(map)).is_some_and(|m| m.release(at as u32, submits));
     if released {
         return Ok(0);
     }
-    Err(format!("gives back {pointer:#x}, which is no reserved record").into())
+    Err(format!("gives back {pointer:#x}, which is no reserved record"))
 }
 
 /// Sets a limit of the pacing rate; other options are not had.
@@ -269,60 +256,6 @@ fn set_option(memory: &mut Memory, a: [u64; 5]) -> Outcome {
         memory.sock[field..field + 8].copy_from_slice(&new.to_le_bytes());
     }
     Ok(0)
-}
-
-/// The program's function behind a pointer.
-fn function(machine: &Machine, pointer: u64) -> Result<usize, String> {
-    let (found, pc) = split(pointer);
-    if found == region::FUNCTION && machine.code.functions.iter().any(|f| f.start == pc) {
-        return Ok(pc);
-    }
-    Err(format!("passes {pointer:#x} where a function is expected"))
-}
-
-fn repeat(machine: &mut Machine, a: [u64; 5], frame: usize) -> Outcome {
-    let pc = function(machine, a[1])?;
-    if a[3] != 0 {
-        return Ok(errno::INVALID as u64);
-    }
-    if a[0] > MOST_LOOPS {
-        return Ok(errno::TOO_BIG as u64);
-    }
-    for i in 0..a[0] {
-        let ends = machine.call(pc, [i, a[2], 0, 0, 0], frame + 1).map_err(Failed::Within)?;
-        if ends != 0 {
-            return Ok(i + 1);
-        }
-    }
-    Ok(a[0])
-}
-
-fn for_each(machine: &mut Machine, a: [u64; 5], frame: usize) -> Outcome {
-    let (found, map) = split(a[0]);
-    let pc = function(machine, a[1])?;
-    let entries = match machine.memory.maps.get(map).filter(|_| found == region::MAP) {
-        Some(known) if matches!(known.kind(), Kind::Array | Kind::Hash | Kind::LeastRecent) => {
-            known.entries()
-        }
-        _ => return Err(format!("passes {:#x} where a map with keys is expected", a[0]).into()),
-    };
-    // the key lies at the end of the frame beyond the callback's
-    let at = (frame + 3) * crate::memory::FRAME_BYTES;
-    let mut count = 0;
-    for (key, place) in entries {
-        let key_at = at.saturating_sub(key.len());
-        let Some(to) = machine.memory.stack.get_mut(key_at..at) else {
-            return Err("has no room on the stack for a key".to_owned().into());
-        };
-        to.copy_from_slice(&key);
-        let key = address(region::STACK, key_at as u32);
-        count += 1;
-        let arguments = [a[0], key, value_address(map, place), a[2], 0];
-        if machine.call(pc, arguments, frame + 1).map_err(Failed::Within)? != 0 {
-            break;
-        }
-    }
-    Ok(count)
 }
 
 /// Keeps a line; the conversions are those of integers and texts.

@@ -1,7 +1,7 @@
 //! What a connection's host keeps for its programs beside their memory: the time, random numbers, what they print, and
 //! the state of the kernel's own algorithms that they call.
 
-use crate::kfuncs::Native;
+use crate::native::Native;
 use longfat_units::Stream;
 use std::collections::VecDeque;
 

@@ -1,11 +1,12 @@
 //! The instruction set (RFC 9669), group by group, with values worked out by hand from the RFC's definitions; and the
 //! ends of programs that go wrong.
 
+use crate::address::{address, region, value_address};
 use crate::host::Host;
 use crate::interpreter::Machine;
 use crate::kernel_model::model;
 use crate::maps::{Kind, Maps, Spec};
-use crate::memory::{FRAME_BYTES, Memory, address, region, value_address};
+use crate::memory::{FRAME_BYTES, Memory};
 use crate::program::{Code, Function, Insn, Patch, decode, op};
 use crate::verify;
 use proptest::prelude::*;

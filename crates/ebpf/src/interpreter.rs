@@ -1,12 +1,17 @@
 //! Runs instructions (RFC 9669, versions 1 to 4 of the instruction set). A local call is a call here too: a function
 //! of the program has its own registers, of which r0 goes back to the caller.
 
+use crate::address::{address, region, split, value_address};
 use crate::error::Fault;
 use crate::helpers;
 use crate::host::Host;
 use crate::kfuncs;
-use crate::memory::{FRAME_BYTES, MOST_ARGUMENTS, MOST_FRAMES, Memory, address, region};
+use crate::maps::{Kind, errno};
+use crate::memory::{FRAME_BYTES, MOST_ARGUMENTS, MOST_FRAMES, Memory};
 use crate::program::{Code, FRAME, Insn, op};
+
+/// How often `bpf_loop` may call at most (BPF_MAX_LOOPS).
+const MOST_LOOPS: u64 = 8 << 20;
 
 /// Why a program cannot go on.
 #[derive(Clone, Debug)]
@@ -330,10 +335,11 @@ impl Machine<'_> {
                 op::CALL_HELPER => {
                     self.budget = left;
                     let arguments = [r[1], r[2], r[3], r[4], r[5]];
-                    r[0] = match helpers::call(self, i.imm, arguments, frame) {
-                        Ok(result) => result,
-                        Err(helpers::Failed::Reason(reason)) => return Err(stopped(pc - 1, reason)),
-                        Err(helpers::Failed::Within(stop)) => return Err(stop),
+                    r[0] = match i.imm {
+                        helpers::calling::LOOP => self.repeat(pc - 1, arguments, frame)?,
+                        helpers::calling::FOR_EACH_MAP_ELEM => self.for_each(pc - 1, arguments, frame)?,
+                        number => helpers::call(&mut self.memory, self.host, number, arguments)
+                            .map_err(|reason| stopped(pc - 1, reason))?,
                     };
                     left = self.budget;
                 }
@@ -349,6 +355,59 @@ impl Machine<'_> {
                 _ => return Err(stopped(pc - 1, "runs into the middle of an instruction")),
             }
         }
+    }
+
+    /// The program's function behind a pointer.
+    fn function(&self, pc: usize, pointer: u64) -> Result<usize, Stop> {
+        let (found, start) = split(pointer);
+        if found == region::FUNCTION && self.code.functions.iter().any(|f| f.start == start) {
+            return Ok(start);
+        }
+        Err(stopped(pc, format!("passes {pointer:#x} where a function is expected")))
+    }
+
+    /// `bpf_loop(count, function, context, flags)`.
+    #[cold]
+    fn repeat(&mut self, pc: usize, a: [u64; MOST_ARGUMENTS], frame: usize) -> Result<u64, Stop> {
+        let function = self.function(pc, a[1])?;
+        if a[3] != 0 {
+            return Ok(errno::INVALID as u64);
+        }
+        let count = u64::from(a[0] as u32);
+        if count > MOST_LOOPS {
+            return Ok(errno::TOO_BIG as u64);
+        }
+        for i in 0..count {
+            if self.call(function, [i, a[2], 0, 0, 0], frame + 1)? != 0 {
+                return Ok(i + 1);
+            }
+        }
+        Ok(count)
+    }
+
+    /// `bpf_for_each_map_elem(map, function, context, flags)`.
+    #[cold]
+    fn for_each(&mut self, pc: usize, a: [u64; MOST_ARGUMENTS], frame: usize) -> Result<u64, Stop> {
+        let function = self.function(pc, a[1])?;
+        let (found, map) = split(a[0]);
+        let known = self.memory.maps.get(map).filter(|_| found == region::MAP);
+        let Some(known) = known.filter(|m| matches!(m.kind(), Kind::Array | Kind::Hash | Kind::LeastRecent))
+        else {
+            return Err(stopped(pc, format!("passes {:#x} where a map with keys is expected", a[0])));
+        };
+        let mut count = 0;
+        for (key, place) in known.entries() {
+            // the key lies at the end of the stack, where no frame is
+            let end = self.memory.stack.len();
+            let at = end.saturating_sub(key.len());
+            self.memory.stack[at..].copy_from_slice(&key[key.len() - (end - at)..]);
+            count += 1;
+            let arguments = [a[0], address(region::STACK, at as u32), value_address(map, place), a[2], 0];
+            if self.call(function, arguments, frame + 1)? != 0 {
+                break;
+            }
+        }
+        Ok(count)
     }
 
     /// The operations of which nothing else sees a part; here nothing else runs.

@@ -10,6 +10,7 @@ use crate::helpers::connection;
 use crate::host::Host;
 use crate::kernel_model::CWND_LIMITED_BIT;
 use crate::memory::Memory;
+use crate::native::Native;
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Controller, Value, Window, find};
 
 /// Reno halves its window, and keeps two segments.
@@ -114,24 +115,6 @@ fn reno_cong_avoid(memory: &mut Memory, acked: u32) -> Result<u64, String> {
     if left == 0 { Ok(0) } else { cong_avoid_ai(memory, cwnd(memory), left) }
 }
 
-/// The simulator's CUBIC behind the kernel's functions, and what it has to be told.
-#[derive(Default)]
-pub(crate) struct Native {
-    cubic: Option<Box<Controller>>,
-    window: Option<Window>,
-    /// The acknowledgement that is being handled.
-    pub ack: Option<Ack>,
-    /// The congestion event that is being handled.
-    pub event: Option<Congestion>,
-}
-
-impl Native {
-    /// Whether it wants to be told of acknowledgements and events.
-    pub const fn is_used(&self) -> bool {
-        self.cubic.is_some()
-    }
-}
-
 fn cubic_init(memory: &Memory, host: &mut Host) -> Result<u64, String> {
     let linux = [("variant".to_owned(), Value::Word("linux".to_owned()))];
     let row = find("cubic").ok_or("no CUBIC here")?;
@@ -145,7 +128,7 @@ fn cubic_init(memory: &Memory, host: &mut Host) -> Result<u64, String> {
 fn window(memory: &Memory, native: &Native) -> Window {
     let whole = f64::from(cwnd(memory));
     let kept = native.window.map(|w| w.cwnd).filter(|kept| kept.floor() == whole);
-    let infinite = ssthresh(memory) >= crate::algorithm::INFINITE_SSTHRESH;
+    let infinite = ssthresh(memory) >= crate::sock::INFINITE_SSTHRESH;
     let ssthresh = if infinite { f64::INFINITY } else { f64::from(ssthresh(memory)) };
     Window { cwnd: kept.unwrap_or(whole), ssthresh, max_ssthresh: f64::INFINITY }
 }

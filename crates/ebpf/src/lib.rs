@@ -29,22 +29,25 @@
 //!
 //! # Deviations from a kernel
 //!
-//! - The sender is the simulator's. `algorithm` describes when it calls what.
+//! - The sender is the simulator's. `connection` describes when it calls what.
 //! - cwnd is in whole segments for the programs. Recovery moves the sender's own window.
 //! - Writes are checked when they happen, against what `bpf_tcp_ca_btf_struct_access` permits.
 //! - Fields that the model lacks make the program refused if control flow can reach their use.
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod algorithm;
 mod btf;
 mod btf_ext;
 mod bytes;
+mod connection;
 mod core_relo;
 mod elf;
 mod error;
 mod helpers;
 mod host;
+mod image;
 #[cfg(test)]
 mod instruction_tests;
 mod interpreter;
@@ -52,12 +55,14 @@ mod kernel_model;
 mod kfuncs;
 mod maps;
 mod memory;
+mod native;
 mod object;
 mod program;
 mod sock;
 mod struct_ops;
 mod verify;
 
-pub use algorithm::{Algorithm, BUDGET, Called, Connection};
+pub use algorithm::Algorithm;
+pub use connection::{BUDGET, Called, Connection};
 pub use error::{Fault, LoadError};
 pub use object::Object;

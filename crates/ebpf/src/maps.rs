@@ -1,8 +1,8 @@
 //! Maps, and global variables, which are arrays of one value. The flows of a run that use the same object share them,
 //! as sockets of a kernel do.
 
+use crate::address::value_address;
 use crate::error::{LoadError, Loaded};
-use crate::memory::value_address;
 use std::collections::BTreeMap;
 
 /// The most bytes that the values of an object's maps may take (chosen here; the kernel charges them to the user's

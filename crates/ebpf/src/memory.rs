@@ -2,6 +2,7 @@
 //! each access is looked up and checked; arithmetic on a pointer cannot leave its region unnoticed, and a number that
 //! is no pointer names none. Nothing outside of the model can be named.
 
+use crate::address::{self, map_of, region, split};
 use crate::kernel_model::{self, Model};
 use crate::maps::Maps;
 
@@ -11,46 +12,6 @@ pub(crate) const FRAME_BYTES: usize = 512;
 pub(crate) const MOST_FRAMES: usize = 8;
 /// The most arguments of a callback.
 pub(crate) const MOST_ARGUMENTS: usize = 5;
-
-/// The regions, as the upper halves of addresses. They lie apart, so that a pointer before or beyond one names none.
-pub(crate) mod region {
-    pub const ARGUMENTS: u32 = 0xffff_c010;
-    pub const STACK: u32 = 0xffff_c020;
-    pub const SOCK: u32 = 0xffff_c030;
-    pub const SAMPLE: u32 = 0xffff_c040;
-    /// A map itself, of which only helpers know the inside.
-    pub const MAP: u32 = 0xffff_c050;
-    /// A function, for helpers that call it.
-    pub const FUNCTION: u32 = 0xffff_c060;
-    /// The values of map 0; those of each further one are 4 apart.
-    pub const VALUES: u32 = 0xffff_d000;
-}
-
-/// The most maps of an object.
-pub(crate) const MOST_MAPS: usize = 256;
-
-/// The address of a byte of a region.
-pub(crate) const fn address(region: u32, offset: u32) -> u64 {
-    (region as u64) << 32 | offset as u64
-}
-
-/// The address of a byte of a map's values.
-pub(crate) const fn value_address(map: usize, offset: u32) -> u64 {
-    address(region::VALUES + 4 * map as u32, offset)
-}
-
-/// The region of an address, and the byte in it.
-pub(crate) const fn split(address: u64) -> (u32, usize) {
-    ((address >> 32) as u32, (address & 0xffff_ffff) as usize)
-}
-
-/// The map whose values an address names.
-const fn map_of(region: u32) -> Option<usize> {
-    match region.checked_sub(region::VALUES) {
-        Some(distance) if distance % 4 == 0 => Some(distance as usize / 4),
-        _ => None,
-    }
-}
 
 /// All regions during one callback.
 pub(crate) struct Memory<'a> {
@@ -197,7 +158,7 @@ impl Memory<'_> {
             [ARGUMENTS, STACK, SOCK, SAMPLE, MAP, FUNCTION].contains(&r) || is_map(r)
         };
         let found = [region, region.wrapping_add(1), region.wrapping_sub(1)].into_iter().find(is_known);
-        let distance = found.map_or(0, |r| address.wrapping_sub(self::address(r, 0)) as i64);
+        let distance = found.map_or(0, |r| address.wrapping_sub(address::address(r, 0)) as i64);
         (found, distance)
     }
 }

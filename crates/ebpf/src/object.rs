@@ -1,5 +1,6 @@
 //! An object file, read, relocated and checked.
 
+use crate::address::{MOST_MAPS, address, region, value_address};
 use crate::algorithm::Algorithm;
 use crate::btf::{Btf, Type};
 use crate::btf_ext;
@@ -8,12 +9,13 @@ use crate::core_relo::{self, Answer};
 use crate::elf::{Elf, Relocation, Section, Symbol, SymbolKind};
 use crate::error::{LoadError, Loaded};
 use crate::host::HZ;
+use crate::image::Image;
 use crate::kernel_model::model;
 use crate::kfuncs;
 use crate::maps::{Kind, MOST_BYTES, Spec};
-use crate::memory::{FRAME_BYTES, MOST_MAPS, address, region, value_address};
+use crate::memory::FRAME_BYTES;
 use crate::program::{Code, Function, Insn, Patch, class, decode, op};
-use crate::struct_ops::{self, Described};
+use crate::struct_ops;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,16 +28,6 @@ const KERNEL_VERSION: u64 = 6 << 16 | 12 << 8;
 /// Those that the kernel takes for programs (include/linux/license.h).
 const LICENSES: [&str; 6] =
     ["GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"];
-
-/// What all connections of an object share and none changes.
-#[derive(Debug)]
-pub(crate) struct Image {
-    pub code: Code,
-    pub maps: Vec<Spec>,
-    /// The values of maps that never change, by the number of the map.
-    pub constants: Vec<Vec<u8>>,
-    pub algorithms: Vec<Described>,
-}
 
 /// An object file with one or several congestion controls.
 #[derive(Clone, Debug)]

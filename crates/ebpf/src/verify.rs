@@ -2,6 +2,7 @@
 //! read that nothing has set, no frame is left by a fixed distance, and what the kernel's types lack is not reached.
 //! Constants are followed, so that code behind a check that CO-RE has decided does not count, as for the kernel.
 
+use crate::address::{self, region};
 use crate::error::Loaded;
 use crate::helpers;
 use crate::memory::{FRAME_BYTES, MOST_FRAMES};
@@ -162,10 +163,9 @@ fn one(
             refused(format!("needs {what}, which the model does not have"))
         }
         op::LD_IMM64 => {
-            let (region, at) = crate::memory::split(insn.imm as u64);
-            findings.uses_maps |=
-                region == crate::memory::region::MAP || region >= crate::memory::region::VALUES;
-            if region == crate::memory::region::FUNCTION {
+            let (found, at) = address::split(insn.imm as u64);
+            findings.uses_maps |= found == region::MAP || found >= region::VALUES;
+            if found == region::FUNCTION {
                 calls.extend(code.function_of(at)); // a helper will call it
             }
             state[dst] = Known::Constant(insn.imm as u64);
