@@ -26,7 +26,7 @@ METHODS = ("on_ack", "on_congestion")
 
 
 def load(path: Path, qualified: str) -> Callable[..., Any]:
-    """Returns the class of that name in a file, or the function that makes instances, or an object's algorithm."""
+    """Returns the class of that name in a file, or what makes instances there, or an object's algorithm."""
     if path.name.endswith(OBJECT):
         return ebpf(path, qualified)
     module = _module(path)
@@ -41,7 +41,7 @@ def load(path: Path, qualified: str) -> Callable[..., Any]:
 
 
 def ebpf(path: Path, name: str | None = None) -> _core.EbpfAlgorithm:
-    """Returns the congestion control of an object with this name, or its only one; ValueError if it cannot run."""
+    """Returns an object's congestion control of this name, or its only one; ValueError if it cannot run."""
     try:
         return _ebpf(path, name, path.stat().st_mtime_ns)
     except OSError as error:

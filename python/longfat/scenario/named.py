@@ -124,8 +124,8 @@ class AlgorithmSpec:
     """A congestion control: a row of the registry with the parameters given, or a user's own.
 
     A user's own is a class or zero-argument callable (`factory`), or "file.py:Class" (`name`); its parameters
-    go to the constructor as keyword arguments. It may also be "file.bpf.o:NAME", the congestion control of this name
-    in an object with eBPF programs.
+    go to the constructor as keyword arguments. It may also be "file.bpf.o:NAME", a congestion control of an
+    object with eBPF programs.
     """
 
     name: str
