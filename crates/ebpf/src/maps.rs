@@ -102,7 +102,7 @@ pub(crate) struct Map {
     slots: BTreeMap<Vec<u8>, (u32, u64)>,
     free: Vec<u32>,
     uses: u64,
-    /// Of a ring: records that are reserved, and those that were submitted.
+    /// The records of a ring that are reserved; and how many were submitted.
     reserved: BTreeMap<u32, u32>,
     submitted: u64,
 }

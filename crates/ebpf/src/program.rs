@@ -57,7 +57,7 @@ pub(crate) struct Insn {
     pub op: u8,
     pub dst: u8,
     pub src: u8,
-    /// Of an access: the distance from the register. Of a jump or local call: the instruction that comes next.
+    /// The distance of an access from the register; the instruction that comes after a jump or local call.
     pub off: i32,
     /// The constant, sign-extended as the instruction uses it.
     pub imm: i64,
