@@ -10,6 +10,7 @@ import pytest
 
 import longfat
 from longfat.errors import AlgorithmError, InputError
+from longfat.live import check
 from longfat.store import identity
 
 ROOT = Path(__file__).parents[2]
@@ -59,26 +60,26 @@ def scenario(algorithm: Any, flows: int = 1) -> dict[str, Any]:
     }
 
 
-def test_an_object_does_what_the_native_algorithm_does(hstcp: Path):
+def test_an_object_does_what_the_native_algorithm_does(hstcp: Path) -> None:
     mine, native = (longfat.run(scenario(name)).summary["flows"][0] for name in (str(hstcp), "hstcp"))
     assert mine["throughput_bps"] == pytest.approx(native["throughput_bps"], rel=0.01)
     assert mine["cwnd_mean"] == pytest.approx(native["cwnd_mean"], rel=0.03)
 
 
-def test_the_same_object_and_seed_give_the_same_summary(hstcp: Path):
+def test_the_same_object_and_seed_give_the_same_summary(hstcp: Path) -> None:
     first, second = (longfat.run(scenario(str(hstcp), 2)) for _ in range(2))
     assert first.summary["flows"] == second.summary["flows"]
     assert first.summary["links"] == second.summary["links"]
 
 
-def test_a_run_is_stored_under_the_digest_of_its_object(hstcp: Path, tmp_path: Path):
+def test_a_run_is_stored_under_the_digest_of_its_object(hstcp: Path, tmp_path: Path) -> None:
     copy = tmp_path / "lf_hstcp.bpf.o"
     copy.write_bytes(hstcp.read_bytes())
     key = identity.run_key(longfat.Scenario.model_validate(scenario(str(hstcp))))
     assert identity.run_key(longfat.Scenario.model_validate(scenario(str(copy)))) == key
 
 
-def test_an_object_with_several_asks_for_a_name(two: Path):
+def test_an_object_with_several_asks_for_a_name(two: Path) -> None:
     with pytest.raises(
         InputError, match=r"two\.bpf\.o: several congestion controls, grows, hangs; choose one"
     ):
@@ -88,7 +89,7 @@ def test_an_object_with_several_asks_for_a_name(two: Path):
     assert longfat.run(scenario(f"{two}:grows")).summary["flows"][0]["throughput_bps"] > 1e6
 
 
-def test_a_program_that_does_not_end_ends_the_run_with_its_place(two: Path):
+def test_a_program_that_does_not_end_ends_the_run_with_its_place(two: Path) -> None:
     with pytest.raises(
         AlgorithmError, match=r"cong_avoid: hang, instruction \d+: it ran longer than its budget"
     ):
@@ -104,7 +105,7 @@ def test_a_program_that_does_not_end_ends_the_run_with_its_place(two: Path):
 )
 def test_a_file_that_is_no_object_is_refused_in_one_line_before_the_run(
     tmp_path: Path, content: bytes, reason: str
-):
+) -> None:
     (tmp_path / "x.bpf.o").write_bytes(content)
     file = tmp_path / "x.toml"
     file.write_text(
@@ -118,6 +119,11 @@ def test_a_file_that_is_no_object_is_refused_in_one_line_before_the_run(
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
-def test_an_object_takes_no_parameters(hstcp: Path):
+def test_an_object_takes_no_parameters(hstcp: Path) -> None:
     with pytest.raises(InputError, match="gain: an eBPF object takes no parameters"):
         longfat.run(scenario({"name": str(hstcp), "gain": 2}))
+
+
+def test_a_live_run_refuses_an_object_in_one_line(hstcp: Path) -> None:
+    with pytest.raises(InputError, match="live runs do not register objects; accepted with --backend live"):
+        check.check(longfat.Scenario.model_validate(scenario(str(hstcp))))
