@@ -35,7 +35,20 @@ pytestmark = pytest.mark.skipif(
 
 
 def compiled(source: Path, target: Path) -> Path:
-    command = ["clang", "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-I", SOURCES, "-c", source, "-o", target]
+    command: list[str | Path] = [
+        "clang",
+        "-target",
+        "bpf",
+        "-mcpu=v3",
+        "-O2",
+        "-g",
+        "-I",
+        SOURCES,
+        "-c",
+        source,
+        "-o",
+        target,
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return target
 
