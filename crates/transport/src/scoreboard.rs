@@ -5,6 +5,9 @@
 //! with the window. Without SACK the same board serves; then only duplicate acknowledgements and timeouts
 //! mark losses.
 
+mod runs;
+
+use runs::{Place, Run, Runs};
 use std::collections::VecDeque;
 
 /// A segment is lost once this many above it have been selectively acknowledged (RFC 6675, DupThresh).
@@ -22,19 +25,13 @@ enum State {
     Retransmitted,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    end: u64,
-    state: State,
-}
-
 /// The scoreboard of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     /// First segment not cumulatively acknowledged.
     base: u64,
     /// Runs that cover [base, high); everything from `high` on is outstanding.
-    runs: VecDeque<Run>,
+    runs: Runs,
     high: u64,
     sacked: u64,
     lost: u64,
@@ -133,7 +130,7 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
-        if let Some(run) = self.runs.get(self.index(start))
+        if let Some(run) = self.runs.get(self.runs.find(start))
             && run.state == State::Sacked
             && end <= run.end
         {
@@ -188,14 +185,14 @@ impl Scoreboard {
     /// The parts of [start, end) that are not known to have arrived.
     pub fn unknown(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut from = start.max(self.base);
-        let mut at = self.index(from);
+        let mut at = self.runs.find(from);
         core::iter::from_fn(move || {
             while from < end {
                 // everything from `high` on is outstanding
                 let run = self.runs.get(at).copied();
                 let to = run.map_or(end, |run| run.end.min(end));
                 let part = (core::mem::replace(&mut from, to), to);
-                at += 1;
+                at = self.runs.next(at);
                 if run.is_none_or(|run| run.state != State::Sacked) {
                     return Some(part);
                 }
@@ -230,9 +227,11 @@ impl Scoreboard {
 
     fn find_lost(&mut self) -> Option<u64> {
         let from = self.first_lost.max(self.base);
-        let first = self.index(from);
-        let at = first + self.runs.iter().skip(first).position(|r| r.state == State::Lost)?;
-        self.first_lost = if at == first { from.max(self.start(at)) } else { self.start(at) };
+        let mut at = self.runs.find(from);
+        while self.runs.get(at)?.state != State::Lost {
+            at = self.runs.next(at);
+        }
+        self.first_lost = from.max(self.start(at));
         Some(self.first_lost)
     }
 
@@ -253,13 +252,8 @@ impl Scoreboard {
         }
     }
 
-    /// Index of the run that holds `seq`, or the number of runs.
-    fn index(&self, seq: u64) -> usize {
-        self.runs.partition_point(|r| r.end <= seq)
-    }
-
-    fn start(&self, index: usize) -> u64 {
-        if index == 0 { self.base } else { self.runs[index - 1].end }
+    fn start(&self, at: Place) -> u64 {
+        self.runs.before(at).and_then(|before| self.runs.get(before)).map_or(self.base, |before| before.end)
     }
 
     /// Extends the runs up to `end`.
@@ -279,27 +273,32 @@ impl Scoreboard {
     /// The n-th highest selectively acknowledged segment; any segment below it has at least `n` of them above.
     fn nth_highest_sacked(&self, n: u64) -> u64 {
         let mut missing = n;
-        for (i, run) in self.runs.iter().enumerate().rev() {
+        let mut place = self.runs.last();
+        while let Some(at) = place
+            && let Some(run) = self.runs.get(at)
+        {
             if run.state == State::Sacked {
-                let length = run.end - self.start(i);
+                let length = run.end - self.start(at);
                 if length >= missing {
                     return run.end - missing;
                 }
                 missing -= length;
             }
+            place = self.runs.before(at);
         }
         self.base
     }
 
-    /// Splits the run around `seq`, so that one starts there. Returns its index.
-    fn split(&mut self, seq: u64) -> usize {
-        let at = self.index(seq);
-        if at < self.runs.len() && self.start(at) < seq {
-            let state = self.runs[at].state;
-            self.runs.insert(at, Run { end: seq, state });
-            return at + 1;
+    /// Splits the run around `seq`, so that one starts there. Returns its place.
+    fn split(&mut self, seq: u64) -> Place {
+        let at = self.runs.find(seq);
+        match self.runs.get(at) {
+            Some(&Run { state, .. }) if self.start(at) < seq => {
+                self.runs.insert(at, Run { end: seq, state });
+                self.runs.next(at)
+            }
+            _ => at,
         }
-        at
     }
 
     /// Gives the segments of [start, end), all below `high`, new states; keeps the counts and joins runs that
@@ -309,15 +308,21 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
+        self.runs.cut(start);
+        self.runs.cut(end);
         let first = self.split(start);
-        let last = self.split(end);
+        self.split(end);
         let mut newly = 0;
         let mut from = start;
-        for i in first..last {
-            let run = self.runs[i];
+        let mut at = first;
+        while from < end
+            && let Some(&run) = self.runs.get(at)
+        {
             let (state, length) = (new(run.state), run.end - from);
             let begin = from;
             from = run.end;
+            let changed = at;
+            at = self.runs.next(at);
             if state == run.state {
                 continue;
             }
@@ -339,15 +344,28 @@ impl Scoreboard {
                 }
                 State::Outstanding | State::Retransmitted => {}
             }
-            self.runs[i].state = state;
-        }
-        // join backwards, so that indices yet to be visited stay valid
-        for i in (first.max(1)..(last + 1).min(self.runs.len())).rev() {
-            if self.runs[i].state == self.runs[i - 1].state {
-                self.runs.remove(i - 1);
+            if let Some(run) = self.runs.get_mut(changed) {
+                run.state = state;
             }
         }
+        self.join(first, start, end);
         newly
+    }
+
+    /// Joins the runs that start in [start, end], the first of them at `at`, with the run before if they are alike.
+    fn join(&mut self, mut at: Place, start: u64, end: u64) {
+        let mut from = start;
+        let mut before = self.runs.before(at).and_then(|before| self.runs.get(before)).map(|run| run.state);
+        while from <= end
+            && let Some(&run) = self.runs.get(at)
+        {
+            if before == Some(run.state) {
+                at = self.runs.remove_before(at);
+            }
+            before = Some(run.state);
+            from = run.end;
+            at = self.runs.next(at);
+        }
     }
 }
 
