@@ -27,6 +27,7 @@
 
 mod ages;
 pub mod cc;
+mod chunks;
 mod delivery;
 mod echoing;
 mod feedback;

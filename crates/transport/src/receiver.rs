@@ -5,12 +5,12 @@
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
 
+use crate::chunks::Chunks;
 use crate::packet_sizes::{ack_bytes, syn_bytes};
 use longfat_units::{Interval, Time};
 use longfat_wire::{
     Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
 };
-use std::collections::VecDeque;
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Receiver {
     /// The next segment expected in order.
     next: u64,
     /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
-    early: VecDeque<(u64, u64)>,
+    early: Chunks<(u64, u64)>,
     /// A segment of each of the last ranges that changed, latest first.
     recent: [u64; SackBlocks::MOST],
     unacknowledged: u32,
@@ -62,7 +62,7 @@ impl Receiver {
             ack_bytes: ack_bytes(config.timestamps),
             config,
             next: 0,
-            early: VecDeque::new(),
+            early: Chunks::default(),
             recent: [u64::MAX; SackBlocks::MOST],
             unacknowledged: 0,
             quick: config.quick_acks,
@@ -156,15 +156,16 @@ impl Receiver {
     }
 
     fn reassemble(&mut self, seq: u64) {
-        let after = self.early.partition_point(|&(_, end)| end <= seq);
-        if seq < self.next || self.early.get(after).is_some_and(|&(start, _)| start <= seq) {
+        let at = self.early.find(|&(_, end)| end <= seq);
+        if seq < self.next || self.early.get(at).is_some_and(|&(start, _)| start <= seq) {
             self.duplicates += 1;
         } else if seq == self.next {
             self.next += 1;
-            if self.early.front().is_some_and(|&(start, _)| start == self.next)
-                && let Some((_, end)) = self.early.pop_front()
+            if let Some(&(start, end)) = self.early.front()
+                && start == self.next
             {
                 self.next = end;
+                self.early.pop_front();
             }
         } else {
             self.insert(seq);
@@ -177,24 +178,27 @@ impl Receiver {
     }
 
     fn insert(&mut self, seq: u64) {
-        let after = self.early.partition_point(|&(_, end)| end < seq);
-        let Some(range) = self.early.get_mut(after) else {
+        let below = |&(_, end): &(u64, u64)| end < seq;
+        self.early.cut(below);
+        let at = self.early.find(below);
+        let Some(range) = self.early.get_mut(at) else {
             self.early.push_back((seq, seq + 1));
             return;
         };
         if range.1 == seq {
             range.1 += 1;
-            let end = range.1;
-            if let Some(&(start, next_end)) = self.early.get(after + 1)
-                && start == end
+            let (start, end) = *range;
+            let after = self.early.next(at);
+            if let Some(next) = self.early.get_mut(after)
+                && next.0 == end
             {
-                self.early[after].1 = next_end;
-                self.early.remove(after + 1);
+                next.0 = start;
+                self.early.remove_before(after);
             }
         } else if range.0 == seq + 1 {
             range.0 = seq;
         } else {
-            self.early.insert(after, (seq, seq + 1));
+            self.early.insert(at, (seq, seq + 1));
         }
     }
 
@@ -219,7 +223,7 @@ impl Receiver {
     fn sack_blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         for seq in self.recent {
-            let at = self.early.partition_point(|&(_, end)| end <= seq);
+            let at = self.early.find(|&(_, end)| end <= seq);
             if let Some(&(start, end)) = self.early.get(at)
                 && start <= seq
                 && blocks.iter().all(|(s, _)| s != start)

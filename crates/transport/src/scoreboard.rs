@@ -5,9 +5,7 @@
 //! with the window. Without SACK the same board serves; then only duplicate acknowledgements and timeouts
 //! mark losses.
 
-mod runs;
-
-use runs::{Place, Run, Runs};
+use crate::chunks::{Chunks, Place};
 use std::collections::VecDeque;
 
 /// A segment is lost once this many above it have been selectively acknowledged (RFC 6675, DupThresh).
@@ -25,13 +23,20 @@ enum State {
     Retransmitted,
 }
 
+/// Consecutive segments in the same state, up to `end`; they begin where the run before them ends.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    end: u64,
+    state: State,
+}
+
 /// The scoreboard of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     /// First segment not cumulatively acknowledged.
     base: u64,
     /// Runs that cover [base, high); everything from `high` on is outstanding.
-    runs: Runs,
+    runs: Chunks<Run>,
     high: u64,
     sacked: u64,
     lost: u64,
@@ -130,7 +135,7 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
-        if let Some(run) = self.runs.get(self.runs.find(start))
+        if let Some(run) = self.runs.get(self.find(start))
             && run.state == State::Sacked
             && end <= run.end
         {
@@ -185,7 +190,7 @@ impl Scoreboard {
     /// The parts of [start, end) that are not known to have arrived.
     pub fn unknown(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut from = start.max(self.base);
-        let mut at = self.runs.find(from);
+        let mut at = self.find(from);
         core::iter::from_fn(move || {
             while from < end {
                 // everything from `high` on is outstanding
@@ -227,7 +232,7 @@ impl Scoreboard {
 
     fn find_lost(&mut self) -> Option<u64> {
         let from = self.first_lost.max(self.base);
-        let mut at = self.runs.find(from);
+        let mut at = self.find(from);
         while self.runs.get(at)?.state != State::Lost {
             at = self.runs.next(at);
         }
@@ -250,6 +255,11 @@ impl Scoreboard {
         if self.lost < before {
             self.first_lost = seq + 1;
         }
+    }
+
+    /// The place of the run that holds `seq`; past the last one if none does.
+    fn find(&self, seq: u64) -> Place {
+        self.runs.find(|run| run.end <= seq)
     }
 
     fn start(&self, at: Place) -> u64 {
@@ -291,7 +301,7 @@ impl Scoreboard {
 
     /// Splits the run around `seq`, so that one starts there. Returns its place.
     fn split(&mut self, seq: u64) -> Place {
-        let at = self.runs.find(seq);
+        let at = self.find(seq);
         match self.runs.get(at) {
             Some(&Run { state, .. }) if self.start(at) < seq => {
                 self.runs.insert(at, Run { end: seq, state });
@@ -308,8 +318,8 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
-        self.runs.cut(start);
-        self.runs.cut(end);
+        self.runs.cut(|run| run.end <= start);
+        self.runs.cut(|run| run.end <= end);
         let first = self.split(start);
         self.split(end);
         let mut newly = 0;
