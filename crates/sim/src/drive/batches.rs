@@ -313,9 +313,17 @@ impl Driver<'_> {
                 let flow = &mut flows[flow];
                 // usually several packets of one source come before the next one of another
                 let turn = turn(&heads, first, until);
-                while now < turn {
-                    now = flow.cross(now, data, fifo, counters, delay);
-                    events += 1;
+                // a loop of its own for each direction, so that none asks which one it is for every packet
+                if data {
+                    while now < turn {
+                        now = flow.cross_data(now, fifo, counters, delay);
+                        events += 1;
+                    }
+                } else {
+                    while now < turn {
+                        now = flow.cross_acks(now, fifo, counters, delay);
+                        events += 1;
+                    }
                 }
                 heads[first] = now;
             }
@@ -345,7 +353,11 @@ impl Driver<'_> {
             for &key in &arrivals {
                 let (now, source) = arrival(key);
                 let (flow, data) = source.host();
-                flows[flow].cross(now, data, fifo, counters, delay);
+                if data {
+                    flows[flow].cross_data(now, fifo, counters, delay);
+                } else {
+                    flows[flow].cross_acks(now, fifo, counters, delay);
+                }
             }
             self.events += arrivals.len() as u64;
         } else {
