@@ -14,6 +14,7 @@
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
 
 use super::agenda::Agenda;
+use super::arrivals::Arrivals;
 use crate::model::flow::Flow;
 use crate::model::link::LinkCounters;
 use crate::results::outcome::RunError;
@@ -80,7 +81,7 @@ struct Driver<'a> {
     /// The sources with packets for each link in this batch.
     active: Vec<Vec<Source>>,
     /// Sort keys of this batch's arrivals at one link.
-    arrivals: Vec<u64>,
+    arrivals: Arrivals,
     /// When each session opens its next connection.
     requests: Agenda,
     events: u64,
@@ -96,7 +97,7 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
         blocks: Vec::new(),
         stale: Vec::new(),
         active: vec![Vec::new(); run.links.len()],
-        arrivals: Vec::new(),
+        arrivals: Arrivals::default(),
         requests: Agenda::new(run.sessions.len()),
         events: 0,
         polled: 0,
@@ -338,20 +339,12 @@ impl Driver<'_> {
 
     /// Handles the arrivals from many sources, by sorting them all.
     fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
-        let mut arrivals = core::mem::take(&mut self.arrivals);
-        arrivals.clear();
-        for (i, &source) in sources.iter().enumerate() {
-            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
-            arrivals.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
-        }
-        arrivals.sort(); // stable: takes advantage of each source's arrivals being in order
-        let arrival = |key: u64| {
-            let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-            (from + Interval::from_ns(key >> SOURCE_BITS), source)
-        };
+        let mut all = core::mem::take(&mut self.arrivals);
+        self.collect(&mut all, sources, from, until);
+        let arrivals = all.sorted();
         if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
-            for &key in &arrivals {
-                let (now, source) = arrival(key);
+            for &key in arrivals {
+                let (now, source) = arrival(key, sources, from);
                 let (flow, data) = source.host();
                 if data {
                     flows[flow].cross_data(now, fifo, counters, delay);
@@ -361,12 +354,21 @@ impl Driver<'_> {
             }
             self.events += arrivals.len() as u64;
         } else {
-            for &key in &arrivals {
-                let (now, source) = arrival(key);
+            for &key in arrivals {
+                let (now, source) = arrival(key, sources, from);
                 self.take(now, index, source);
             }
         }
-        self.arrivals = arrivals;
+        self.arrivals = all;
+    }
+
+    /// Collects the arrivals from these sources before `until`.
+    fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
+        all.clear();
+        for (i, &source) in sources.iter().enumerate() {
+            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
+            all.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
+        }
     }
 
     /// Whether more than [`MANY_ARRIVALS`] come from these sources before `until`.
@@ -483,6 +485,13 @@ impl Driver<'_> {
         self.heads[index] = [flow.head(true), flow.head(false)];
         self.stale[index / BLOCK] = true;
     }
+}
+
+/// The time and the source of an arrival in a batch that begins at `from`.
+#[inline(always)]
+fn arrival(key: u64, sources: &[Source], from: Time) -> (Time, Source) {
+    let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+    (from + Interval::from_ns(key >> SOURCE_BITS), source)
 }
 
 /// The earliest time before `until`, with its index; the lowest index among equals.
