@@ -15,6 +15,7 @@
 
 use super::agenda::Agenda;
 use super::arrivals::Arrivals;
+use super::lanes::Left;
 use crate::model::flow::Flow;
 use crate::model::link::LinkCounters;
 use crate::results::outcome::RunError;
@@ -30,7 +31,7 @@ const PACKETS_PER_BATCH: u32 = 512;
 const BLOCK: usize = 64;
 /// Up to this many sources are compared with each other for every packet; arrivals from more sources are
 /// sorted.
-const FEW_SOURCES: usize = 4;
+pub(super) const FEW_SOURCES: usize = 4;
 /// Bits of an arrival's sort key that hold its source; the others hold the time since the batch began.
 const SOURCE_BITS: u32 = 24;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
@@ -41,7 +42,7 @@ const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> SOURCE_BITS);
 
 /// Where packets for links come from. The order of the variants is the canonical one.
 #[derive(Clone, Copy)]
-enum Source {
+pub(super) enum Source {
     /// Pipe number `.1` that leads from link `.0` to another link.
     Onward(usize, usize),
     /// Messages of the elements of link `.0`, in its pipe number `.1`.
@@ -55,7 +56,7 @@ enum Source {
 impl Source {
     /// The flow, and whether this is its sender. Only for hosts.
     #[inline(always)]
-    const fn host(self) -> (usize, bool) {
+    pub(super) const fn host(self) -> (usize, bool) {
         match self {
             Source::Data(flow) => (flow, true),
             Source::Acks(flow) | Source::Onward(flow, _) | Source::Control(flow, _) => (flow, false),
@@ -63,8 +64,8 @@ impl Source {
     }
 }
 
-struct Driver<'a> {
-    run: &'a mut Simulation,
+pub(super) struct Driver<'a> {
+    pub(super) run: &'a mut Simulation,
     wanted: &'a mut dyn FnMut() -> bool,
     /// The number of events at the last question whether to go on.
     polled: u64,
@@ -81,10 +82,12 @@ struct Driver<'a> {
     /// The sources with packets for each link in this batch.
     active: Vec<Vec<Source>>,
     /// Sort keys of this batch's arrivals at one link.
-    arrivals: Arrivals,
+    pub(super) arrivals: Arrivals,
+    /// What leaves a link that has a lane.
+    pub(super) left: Left,
     /// When each session opens its next connection.
     requests: Agenda,
-    events: u64,
+    pub(super) events: u64,
 }
 
 /// Runs to the end and returns the number of events.
@@ -98,6 +101,7 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
         stale: Vec::new(),
         active: vec![Vec::new(); run.links.len()],
         arrivals: Arrivals::default(),
+        left: Left::default(),
         requests: Agenda::new(run.sessions.len()),
         events: 0,
         polled: 0,
@@ -283,6 +287,8 @@ impl Driver<'_> {
         let sources = core::mem::take(&mut self.active[index]);
         if self.has_many_arrivals(&sources, until) {
             self.merge_singly(index, &sources, until)?;
+        } else if self.lane(index, &sources, from, until) {
+            // done
         } else if sources.len() <= FEW_SOURCES {
             self.merge_few(index, &sources, until);
         } else {
@@ -363,7 +369,7 @@ impl Driver<'_> {
     }
 
     /// Collects the arrivals from these sources before `until`.
-    fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
+    pub(super) fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
         all.clear();
         for (i, &source) in sources.iter().enumerate() {
             let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
@@ -479,7 +485,7 @@ impl Driver<'_> {
 
     /// Notes when a flow acts next.
     #[inline]
-    fn look_at(&mut self, index: usize) {
+    pub(super) fn look_at(&mut self, index: usize) {
         let flow = &self.run.flows[index];
         self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
         self.heads[index] = [flow.head(true), flow.head(false)];
@@ -489,14 +495,14 @@ impl Driver<'_> {
 
 /// The time and the source of an arrival in a batch that begins at `from`.
 #[inline(always)]
-fn arrival(key: u64, sources: &[Source], from: Time) -> (Time, Source) {
+pub(super) fn arrival(key: u64, sources: &[Source], from: Time) -> (Time, Source) {
     let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
     (from + Interval::from_ns(key >> SOURCE_BITS), source)
 }
 
 /// The earliest time before `until`, with its index; the lowest index among equals.
 #[inline(always)]
-fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
+pub(super) fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
     let mut first = 0;
     for i in 1..FEW_SOURCES {
         if heads[i] < heads[first] {

@@ -4,3 +4,4 @@ mod agenda;
 mod arrivals;
 pub mod batches;
 pub mod events;
+mod lanes;
