@@ -251,7 +251,7 @@ impl Receiver {
             let sack = self.sack_blocks();
             ack.bytes += sack.header_bytes() as u16;
             let mut extra = self.spare.take().unwrap_or_default();
-            *extra = Extra { sack, ..Extra::default() };
+            extra.sack = sack;
             ack.extra = Some(extra);
         }
         ack
@@ -292,10 +292,12 @@ impl Receiver {
         (start <= seq && seq < end).then_some((start, end))
     }
 
-    /// Takes what an acknowledgement carried besides the usual, so that a later one need not allocate it.
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
-        self.spare = Some(extra);
+        if extra.explicit.is_none() {
+            self.spare = Some(extra); // holds SACK blocks, and nothing else
+        }
     }
 }
 

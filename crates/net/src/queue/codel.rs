@@ -116,7 +116,7 @@ impl Law {
     }
 
     /// The packet to send next (`deque` of the RFC). A packet that is marked instead of dropped is sent, as Linux does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn serve<P: Packet>(
         &self,
         memory: &mut Memory,
@@ -134,6 +134,7 @@ impl Law {
         self.serve_late(memory, queue, context, now, out)
     }
 
+    #[inline(never)]
     fn serve_late<P: Packet>(
         &self,
         memory: &mut Memory,

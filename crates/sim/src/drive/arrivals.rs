@@ -9,6 +9,8 @@ const CROWDED: u32 = 24;
 #[derive(Default)]
 pub struct Arrivals {
     keys: Vec<u64>,
+    /// All keys are below this.
+    bound: u64,
     /// The keys by buckets.
     sorted: Vec<u64>,
     /// Where the next key of each bucket goes.
@@ -16,9 +18,10 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Forgets all.
-    pub fn clear(&mut self) {
+    /// Forgets all. Those that are added will be below `bound`.
+    pub fn clear(&mut self, bound: u64) {
         self.keys.clear();
+        self.bound = bound;
     }
 
     /// Adds these.
@@ -40,22 +43,24 @@ impl Arrivals {
 
     /// Puts the keys into buckets, in the order of the buckets. Returns false if a bucket is crowded.
     fn spread(&mut self) -> bool {
-        let Arrivals { keys, sorted, places } = self;
-        let (least, greatest) = keys.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
+        let Arrivals { keys, bound, sorted, places } = self;
         let bits = keys.len().ilog2();
-        let shift = (u64::BITS - (greatest - least).leading_zeros()).saturating_sub(bits);
-        let bucket = |key: u64| ((key - least) >> shift) as usize;
+        let shift = (u64::BITS - bound.leading_zeros()).saturating_sub(bits);
+        let last = (1 << bits) - 1;
+        let bucket = |key: u64| (key >> shift) as usize & last;
         places.clear();
         places.resize(1 << bits, 0);
         for &key in &*keys {
             places[bucket(key)] += 1;
         }
-        if places.iter().any(|&count| count > CROWDED) {
-            return false;
-        }
-        let mut before = 0;
+        let (mut before, mut most) = (0, 0);
         for place in &mut *places {
-            before += core::mem::replace(place, before);
+            let count = core::mem::replace(place, before);
+            before += count;
+            most = most.max(count);
+        }
+        if most > CROWDED {
+            return false;
         }
         sorted.resize(keys.len(), 0);
         for &key in &*keys {
@@ -71,6 +76,9 @@ impl Arrivals {
 fn insert_each(keys: &mut [u64]) {
     for i in 1..keys.len() {
         let key = keys[i];
+        if keys[i - 1] <= key {
+            continue;
+        }
         let mut at = i;
         while at > 0 && keys[at - 1] > key {
             keys[at] = keys[at - 1];
@@ -92,13 +100,13 @@ mod tests {
             let mut arrivals = Arrivals::default();
             for _ in 0..2 {
                 let keys: Vec<u64> = keys.iter().map(|&(key, shift)| key << shift).collect();
-                arrivals.clear();
+                arrivals.clear(u64::MAX);
                 arrivals.extend(keys.iter().copied());
                 let mut expected = keys.clone();
                 expected.sort_unstable();
                 proptest::prop_assert_eq!(arrivals.sorted(), &expected);
                 let even: Vec<u64> = (0..keys.len() as u64).map(|i| 1000 * (i * 7 % 300) + i % 5).collect();
-                arrivals.clear();
+                arrivals.clear(300_000);
                 arrivals.extend(even.iter().copied());
                 let mut expected = even;
                 expected.sort_unstable();

@@ -370,7 +370,7 @@ impl Driver<'_> {
 
     /// Collects the arrivals from these sources before `until`.
     pub(super) fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
-        all.clear();
+        all.clear(until.since(from).as_ns() << SOURCE_BITS);
         for (i, &source) in sources.iter().enumerate() {
             let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
             all.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
