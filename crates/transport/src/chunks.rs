@@ -176,6 +176,17 @@ impl<T> Chunks<T> {
         Place { chunk: before, item: 0 }
     }
 
+    /// Some of the last items, at most `most`, from the last one down.
+    #[inline]
+    pub fn last_items(&self, most: usize) -> impl Iterator<Item = &T> {
+        self.rest.back().unwrap_or(&self.first).iter().rev().take(most)
+    }
+
+    #[inline]
+    pub fn back(&self) -> Option<&T> {
+        self.rest.back().unwrap_or(&self.first).back()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(self.rest.iter().flatten())
     }

@@ -48,6 +48,8 @@ pub struct Scoreboard {
     again: VecDeque<(u64, u64)>,
     /// Ranges found lost since [`Scoreboard::take_losses`], for senders that ask for them.
     losses: Option<Vec<(u64, u64)>>,
+    /// The last blocks that brought news, latest first: most blocks repeat one of them.
+    heard: [(u64, u64); 3],
 }
 
 impl Scoreboard {
@@ -131,9 +133,16 @@ impl Scoreboard {
 
     /// The receiver holds [start, end). Returns how many of those were not known to have arrived.
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
+        if self.heard.contains(&(start, end)) {
+            return 0;
+        }
+        self.heard = [(start, end), self.heard[0], self.heard[1]];
         let start = start.max(self.base);
         if start >= end {
             return 0;
+        }
+        if let Some(newly) = self.sack_last(start, end) {
+            return newly;
         }
         if let Some(run) = self.runs.get(self.find(start))
             && run.state == State::Sacked
@@ -145,6 +154,31 @@ impl Scoreboard {
         self.change(start, end, |_| State::Sacked)
     }
 
+    /// [`Scoreboard::sack`] for the usual news: a block that extends the last run, or lies above all runs. `None`
+    /// if it does neither.
+    fn sack_last(&mut self, start: u64, end: u64) -> Option<u64> {
+        let high = if self.runs.is_empty() { self.base } else { self.high };
+        let last_start = self.runs.last().map_or(self.base, |last| self.start(last));
+        match self.runs.back_mut() {
+            Some(run) if run.state == State::Sacked && (last_start..=high).contains(&start) => {
+                run.end = high.max(end);
+            }
+            _ if start < high => return None,
+            back => {
+                match back {
+                    Some(run) if run.state == State::Outstanding => run.end = start,
+                    _ if start > high => self.runs.push_back(Run { end: start, state: State::Outstanding }),
+                    _ => {}
+                }
+                self.runs.push_back(Run { end, state: State::Sacked });
+            }
+        }
+        self.high = high.max(end);
+        let newly = end.saturating_sub(start.max(high));
+        self.sacked += newly;
+        Some(newly)
+    }
+
     /// Segments with [`DUP_THRESH`] selectively acknowledged above them are lost, and so are retransmissions
     /// that later segments have overtaken by as much. Returns how many were found.
     pub fn judge(&mut self) -> u64 {
@@ -152,7 +186,9 @@ impl Scoreboard {
         let boundary = self.nth_highest_sacked(DUP_THRESH);
         let from = self.judged.max(self.base);
         if boundary > from {
-            self.change(from, boundary, |s| if s == State::Outstanding { State::Lost } else { s });
+            if !self.lose_whole_runs(from, boundary) {
+                self.change(from, boundary, |s| if s == State::Outstanding { State::Lost } else { s });
+            }
             self.first_lost = self.first_lost.min(from);
             self.judged = boundary;
         }
@@ -168,6 +204,31 @@ impl Scoreboard {
             }
         }
         self.lost - before
+    }
+
+    /// The outstanding segments of [from, boundary) are lost, where `boundary` is selectively acknowledged and few
+    /// runs are above `from`. Returns false, without any effect, if a run begins below `from` and is not whole.
+    fn lose_whole_runs(&mut self, from: u64, boundary: u64) -> bool {
+        let first = self.find(from);
+        let cut = self.runs.get(first).is_some_and(|run| run.state == State::Outstanding)
+            && self.start(first) < from;
+        if cut || self.losses.is_some() {
+            return false;
+        }
+        let (mut at, mut begin) = (first, self.start(first));
+        let start = begin;
+        while let Some(run) = self.runs.get_mut(at)
+            && run.end <= boundary
+        {
+            if run.state == State::Outstanding {
+                run.state = State::Lost;
+                self.lost += run.end - begin;
+            }
+            begin = run.end;
+            at = self.runs.next(at);
+        }
+        self.join(first, start, begin);
+        true
     }
 
     /// This one segment is lost, regardless of selective acknowledgements.
@@ -242,7 +303,19 @@ impl Scoreboard {
 
     /// The lost segment `seq` has been sent again; `next` was then the first new segment not sent.
     pub fn retransmitted(&mut self, seq: u64, next: u64) {
-        self.change(seq, seq + 1, |_| State::Retransmitted);
+        let at = self.find(seq);
+        let alone = self.start(at) == seq;
+        match self.runs.get_mut(at) {
+            // the usual one: a run of its own
+            Some(run) if run.state == State::Lost && run.end == seq + 1 && alone => {
+                run.state = State::Retransmitted;
+                self.lost -= 1;
+                self.join(at, seq, seq + 1);
+            }
+            _ => {
+                self.change(seq, seq + 1, |_| State::Retransmitted);
+            }
+        }
         self.again.push_back((seq, next));
         self.first_lost = seq + 1;
     }
