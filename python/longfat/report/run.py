@@ -54,7 +54,7 @@ def build(root: Path) -> Path:
         tables=_tables(summary.get("mean", summary)),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=_text(scenario) if scenario.is_file() else "",
-        restricted=f"{window_s[0]:g} s to {window_s[1]:g} s" if window_s != [0.0, data["span_s"]] else "",
+        restricted="" if window_s in (None, [0.0, data["span_s"]]) else "{:g} s to {:g} s".format(*window_s),
         downloads=files,
         timeline=timeline.embedded(data),
         empty=data["empty"],
