@@ -190,7 +190,7 @@ def _rates(counted: Grid, flows: Sequence[Mapping[str, Any]], span_s: float) -> 
     period_s = float(np.median(periods)) if periods.size else 0.0
     least_s = max([period_s, *(flow.get("rtt_s") or 0.0 for flow in flows)])
     bin_s = round_bin(span_s, least_s)
-    runs = [[binned((counted.times_s, own), bin_s) for own in run] for run in counted.values]
+    runs = [[binned((counted.times_s.tolist(), own.tolist()), bin_s) for own in run] for run in counted.values]
     times = np.asarray(runs[0][0][0], dtype=float)
     values = np.array([[rate for _, rate in run] for run in runs], dtype=float)
     return Grid(counted.names, times, values.reshape(len(runs), len(counted.names), times.size))
@@ -341,8 +341,8 @@ def _always_empty(entries: Iterable[Mapping[str, Any]], table: pyarrow.Table | N
     names = [link["name"] for link in _present(entries, table)]
     if table is None or not names:
         return []
-    filled = np.nan_to_num(grid(table, "queue_packets", names).values).any(axis=(0, 2))
-    return [name for name, is_filled in zip(names, filled, strict=True) if not is_filled]
+    filled = np.nan_to_num(grid(table, "queue_packets", names).values).max(axis=(0, 2), initial=0.0) > 0.0
+    return [name for name, is_filled in zip(names, filled.tolist(), strict=True) if not is_filled]
 
 
 def _varies(values: Array) -> bool:
