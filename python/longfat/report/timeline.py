@@ -190,7 +190,9 @@ def _rates(counted: Grid, flows: Sequence[Mapping[str, Any]], span_s: float) -> 
     period_s = float(np.median(periods)) if periods.size else 0.0
     least_s = max([period_s, *(flow.get("rtt_s") or 0.0 for flow in flows)])
     bin_s = round_bin(span_s, least_s)
-    runs = [[binned((counted.times_s.tolist(), own.tolist()), bin_s) for own in run] for run in counted.values]
+    runs = [
+        [binned((counted.times_s.tolist(), own.tolist()), bin_s) for own in run] for run in counted.values
+    ]
     times = np.asarray(runs[0][0][0], dtype=float)
     values = np.array([[rate for _, rate in run] for run in runs], dtype=float)
     return Grid(counted.names, times, values.reshape(len(runs), len(counted.names), times.size))
