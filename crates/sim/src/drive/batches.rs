@@ -15,7 +15,7 @@
 
 use super::agenda::Agenda;
 use super::arrivals::Arrivals;
-use super::lanes::Left;
+use super::left::Left;
 use crate::model::flow::Flow;
 use crate::model::link::LinkCounters;
 use crate::results::outcome::RunError;

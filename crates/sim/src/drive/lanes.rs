@@ -1,34 +1,12 @@
 //! A batch at a link that asks its queue for packets, in a tight loop over arrivals and departures.
 
 use super::batches::{Driver, FEW_SOURCES, Source, arrival, earliest};
+use super::left::Left;
 use crate::model::flow::Flow;
 use crate::model::link::{Exit, Lane};
 use crate::run::state::Simulation;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, SimPacket};
-
-/// What has left a link in a batch, besides what its flows' ends have taken.
-#[derive(Default)]
-pub struct Left {
-    /// The flows of the packets that are on the way to one of their ends.
-    flows: Vec<usize>,
-    /// Whether each flow is among them.
-    noted: Vec<bool>,
-    /// Packets that have further links to cross, with the time of their last bit.
-    onward: Vec<(SimPacket, Time)>,
-}
-
-impl Left {
-    #[inline]
-    fn note(&mut self, flow: usize) {
-        if let Some(noted) = self.noted.get_mut(flow)
-            && !*noted
-        {
-            *noted = true;
-            self.flows.push(flow);
-        }
-    }
-}
 
 /// The way out of a link.
 struct Ends<'a> {

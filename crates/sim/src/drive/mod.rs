@@ -5,3 +5,4 @@ mod arrivals;
 pub mod batches;
 pub mod events;
 mod lanes;
+mod left;

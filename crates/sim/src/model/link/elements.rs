@@ -1,7 +1,7 @@
 //! Any queue behind which a link asks for the next packet: what the elements do, the transmitter behind them, and
 //! service at the ticks of a clock.
 
-use super::{LinkCounters, Reasons};
+use super::counters::{LinkCounters, Reasons};
 use longfat_net::disturbance::Disturbed;
 use longfat_net::{Address, Credit, DropReason, Element, Occupancy, Sink, Sojourn, Ticks, Transmitter};
 use longfat_units::{Interval, Time};

@@ -1,7 +1,7 @@
 //! The quick way through a link that asks its queue: what arrives in a batch is known, so the queue serves its
 //! arrivals and departures in one loop, and each packet goes straight to where it leaves.
 
-use super::LinkCounters;
+use super::counters::LinkCounters;
 use super::elements::Elements;
 use longfat_net::{Address, DropReason, Sink};
 use longfat_units::{Interval, Time};
