@@ -6,51 +6,9 @@
 #ifndef LF_KERNEL_H
 #define LF_KERNEL_H
 
-/* Shares a connection's memory for its algorithm with the algorithm's own state. */
-struct shared {
-	u32 fraction; /* of cwnd, which the kernel keeps in whole segments; 32 binary places */
-	u32 rtt_us;   /* from the acknowledgement that is being handled; 0: none */
-	u32 base_rtt_us;
-	u32 unused;
-};
-
-static const struct hooks hooks;
-
-static inline struct shared *shared_of(struct tcp_sock *tp)
-{
-	return (struct shared *)tp->inet_conn.icsk_ca_priv;
-}
+#include "kernel_window.h"
 
 static inline struct state *state_of(struct tcp_sock *tp) { return (struct state *)(shared_of(tp) + 1); }
-
-static inline struct window window_of(struct tcp_sock *tp)
-{
-	struct window w = {
-		.cwnd = WHOLE(tp->snd_cwnd) | shared_of(tp)->fraction,
-		.ssthresh = WHOLE(tp->snd_ssthresh),
-	};
-	return w;
-}
-
-static inline void set_ssthresh(struct tcp_sock *tp, const struct window *w)
-{
-	tp->snd_ssthresh = greatest(w->ssthresh, LEAST_SSTHRESH) >> 32;
-}
-
-static inline void set_window(struct tcp_sock *tp, const struct window *w)
-{
-	u32 whole = greatest(w->cwnd >> 32, 1);
-
-	if (whole < tp->snd_cwnd_clamp) {
-		tp->snd_cwnd = whole;
-		shared_of(tp)->fraction = (u32)w->cwnd;
-	} else {
-		tp->snd_cwnd = tp->snd_cwnd_clamp;
-		shared_of(tp)->fraction = 0;
-	}
-	if (w->ssthresh >> 32 != tp->snd_ssthresh)
-		set_ssthresh(tp, w);
-}
 
 static inline struct ack ack_of(struct tcp_sock *tp, u32 acked)
 {
@@ -61,6 +19,7 @@ static inline struct ack ack_of(struct tcp_sock *tp, u32 acked)
 		.base_rtt_us = shared_of(tp)->base_rtt_us,
 		.srtt_us = tp->srtt_us >> 3,
 		.delivered = tp->delivered,
+		.marked = tp->delivered_ce,
 		.next = tp->snd_nxt,
 		.unacknowledged = tp->snd_una,
 		.segment_bytes = tp->mss_cache,
@@ -80,24 +39,24 @@ static inline bool window_limits(struct tcp_sock *tp)
 SEC("struct_ops")
 void BPF_PROG(init, struct tcp_sock *tp)
 {
-	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
-
-	/* the acknowledgement of the SYN has stored its round-trip time here, which is that of a short packet */
-	for (int i = 0; i < PRIVATE_WORDS; i++)
-		tp->inet_conn.icsk_ca_priv[i] = 0;
-	if (hooks.paced && sk->sk_pacing_status == SK_PACING_NONE)
-		sk->sk_pacing_status = SK_PACING_NEEDED;
+	clear(tp);
+	if (hooks.paced)
+		pace(tp);
+#ifdef ECHOES_MARKS
+	/* without ECN there is nothing to tell; only the switch to another algorithm clears ECT from the packets */
+	if (!(tp->ecn_flags & TCP_ECN_OK)) {
+		char reno[] = "reno";
+		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+		return;
+	}
+	shared_of(tp)->rcv_nxt = tp->rcv_nxt;
+#endif
 }
 
 SEC("struct_ops")
 void BPF_PROG(pkts_acked, struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct shared *shared = shared_of(tp);
-	u32 rtt_us = sample->rtt_us > 0 ? sample->rtt_us : 0;
-
-	shared->rtt_us = rtt_us;
-	if (rtt_us && (!shared->base_rtt_us || rtt_us < shared->base_rtt_us))
-		shared->base_rtt_us = rtt_us;
+	keep_rtt(tp, sample);
 	if (hooks.on_sample) {
 		struct ack ack = ack_of(tp, 0);
 		hooks.on_sample(state_of(tp), &ack);
@@ -138,9 +97,42 @@ static inline void tell_recovered(struct tcp_sock *tp)
 	}
 }
 
+#ifdef ECHOES_MARKS
+/* The next acknowledgement says this. */
+static inline void echo(struct tcp_sock *tp, bool marked)
+{
+	if (marked)
+		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
+	else
+		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+}
+
+/* A data packet has arrived. A change is acknowledged at once; an acknowledgement that was delayed goes
+ * first, and tells of the packets before. */
+static inline void receive(struct tcp_sock *tp, bool marked)
+{
+	struct shared *shared = shared_of(tp);
+
+	if (shared->was_marked != marked) {
+		if (tp->inet_conn.icsk_ack.pending & ICSK_ACK_TIMER) {
+			echo(tp, shared->was_marked);
+			bpf_tcp_send_ack(tp, shared->rcv_nxt);
+		}
+		tp->inet_conn.icsk_ack.pending |= ICSK_ACK_NOW;
+	}
+	shared->rcv_nxt = tp->rcv_nxt;
+	shared->was_marked = marked;
+	echo(tp, marked);
+}
+#endif
+
 SEC("struct_ops")
 void BPF_PROG(cwnd_event, struct tcp_sock *tp, enum tcp_ca_event event)
 {
+#ifdef ECHOES_MARKS
+	if (event == CA_EVENT_ECN_IS_CE || event == CA_EVENT_ECN_NO_CE)
+		receive(tp, event == CA_EVENT_ECN_IS_CE);
+#endif
 	if (event == CA_EVENT_COMPLETE_CWR)
 		tell_recovered(tp);
 	if (event == CA_EVENT_LOSS && hooks.on_timeout) {
@@ -156,8 +148,17 @@ void BPF_PROG(cwnd_event, struct tcp_sock *tp, enum tcp_ca_event event)
 SEC("struct_ops")
 void BPF_PROG(set_state, struct tcp_sock *tp, u8 to)
 {
-	if (to == TCP_CA_Open && BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) == TCP_CA_Loss)
+	u8 from = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
+
+	if (to == TCP_CA_Open && from == TCP_CA_Loss)
 		tell_recovered(tp);
+	if (to == TCP_CA_Recovery && from != TCP_CA_Recovery && hooks.on_loss) {
+		struct ack ack = ack_of(tp, 0);
+		struct window w = window_of(tp);
+		hooks.on_loss(state_of(tp), &ack, &w);
+		shared_of(tp)->fraction = (u32)w.ssthresh;
+		set_ssthresh(tp, &w);
+	}
 }
 
 SEC("struct_ops")
@@ -175,6 +176,12 @@ u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp)
 	return whole;
 }
 
+#ifdef ECHOES_MARKS
+#define FLAGS TCP_CONG_NEEDS_ECN
+#else
+#define FLAGS 0
+#endif
+
 #define ALGORITHM(NAME, ...) \
 	static const struct hooks hooks = {__VA_ARGS__};                                                       \
 	_Static_assert(sizeof(struct shared) + sizeof(struct state) <= 8 * PRIVATE_WORDS, "too large");     \
@@ -188,6 +195,7 @@ u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp)
 		.pkts_acked = (void *)pkts_acked,                                                              \
 		.undo_cwnd = (void *)undo_cwnd,                                                                \
 		.name = NAME,                                                                                  \
+		.flags = FLAGS,                                                                                \
 	};                                                                                                     \
 	char _license[] SEC("license") = "Dual MIT/GPL";
 

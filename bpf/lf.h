@@ -22,6 +22,13 @@ typedef uint64_t u64;
 #include "kernel_types.h"
 #endif
 
+/* Before a loop whose index has to be constant: the kernel permits no other one in a connection's memory. */
+#ifdef LF_HOST
+#define UNROLLED
+#else
+#define UNROLLED _Pragma("unroll")
+#endif
+
 #define SEGMENTS(x) ((u64)((x) * 4294967296.0)) /* constants only: the kernel has no floating point */
 #define SHARE(x) ((u64)((x) * 65536.0))
 #define WHOLE(segments) ((u64)(segments) << 32)
@@ -37,9 +44,23 @@ struct ack {
 	u32 base_rtt_us;   /* the least measured so far, 0: none */
 	u32 srtt_us;
 	u32 delivered;     /* segments known to have arrived so far; wraps */
+	u32 marked;        /* how many of those were marked; wraps */
 	u32 next;          /* sequence numbers in bytes: the next to be sent, and the first unacknowledged one */
 	u32 unacknowledged;
 	u32 segment_bytes;
+};
+
+/* What one acknowledgement told an algorithm that models the path. */
+struct delivery {
+	u64 now_us;
+	u32 newly;           /* segments that it is the first to report as received */
+	u32 lost;            /* segments that it showed to be lost */
+	u32 rtt_us;          /* of the newest segment that it covers; 0: none measured */
+	u32 srtt_us;
+	u32 delivered;       /* segments known to have arrived so far; wraps */
+	u32 prior_delivered; /* the same when the newest segment left */
+	bool has_prior;      /* whether that is known */
+	bool app_limited;    /* the application did not fill the window then */
 };
 
 /* In segments, 32 binary places. */
@@ -51,7 +72,10 @@ struct window {
 /* Each algorithm defines its own; it is all zeros when a connection begins. */
 struct state;
 
-/* An algorithm; the hooks that it leaves out do nothing. */
+/* An algorithm; the hooks that it leaves out do nothing. Before it includes this file, it defines
+ *     ECHOES_MARKS  if its connections negotiate ECN, and its receivers tell of every mark (RFC 8257, 3.2);
+ *     MODELS_PATH   if it moves the window in every phase.
+ */
 struct hooks {
 	/* for any acknowledgement, in recovery too; before on_ack */
 	void (*on_sample)(struct state *, const struct ack *);
@@ -59,6 +83,8 @@ struct hooks {
 	void (*on_ack)(struct state *, const struct ack *, struct window *);
 	/* after losses, a mark or a timeout: set ssthresh. cwnd is still the one before */
 	void (*on_congestion)(struct state *, const struct ack *, struct window *);
+	/* after on_congestion, if segments were lost, and for a loss while a mark's reduction is under way */
+	void (*on_loss)(struct state *, const struct ack *, struct window *);
 	/* after on_congestion, if it was a timeout */
 	void (*on_timeout)(struct state *, const struct ack *, struct window *);
 	/* recovery has ended; the sender continues with this cwnd */
@@ -67,6 +93,15 @@ struct hooks {
 	void (*on_undo)(struct state *, const struct window *);
 	/* the host's pacing, at cwnd / srtt, determines the rate, not the arrival of acknowledgements */
 	bool paced;
+
+	/* An algorithm with MODELS_PATH moves the window in every phase. It has on_timeout, which comes after the
+	 * sender has set cwnd to what is in flight and one segment more, and the following hooks, and no others. */
+	/* the connection is open */
+	void (*on_open)(struct state *, u64 now_us);
+	/* an acknowledgement arrived */
+	void (*on_delivery)(struct state *, const struct delivery *, struct window *);
+	/* returns the time in which the host paces out a cwnd; 0: not known */
+	u32 (*pacing_us)(const struct state *, u32 srtt_us);
 };
 
 static inline u64 least(u64 a, u64 b) { return a < b ? a : b; }
@@ -149,6 +184,8 @@ static inline u64 throughput(struct trip trip)
 
 #ifdef LF_HOST
 #include "host.h"
+#elif defined(MODELS_PATH)
+#include "kernel_model.h"
 #else
 #include "kernel.h"
 #endif

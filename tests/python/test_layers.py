@@ -47,7 +47,7 @@ SUITE_PARTS = (
 CRATE_LAYERS = {
     "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("",)),
     "transport": (
-        ("packet_sizes",),
+        ("chunks", "packet_sizes"),
         (
             "ages",
             "delivery",

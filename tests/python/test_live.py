@@ -61,6 +61,28 @@ def test_runs_with_the_same_algorithm_at_the_same_time_have_it_under_names_of_th
 
 
 @pytest.mark.live
+@pytest.mark.usefixtures("able_to_load")
+def test_marks_keep_the_queue_of_dctcp_short_beside_a_flow_without_ecn() -> None:
+    marking = {"kind": "red", "min": "8 packets", "max": "9 packets", "max_p": 1.0, "weight": 1.0}
+    flows = [{"algorithm": "dctcp", "rtt": "40 ms"}, {"algorithm": "cubic", "rtt": "40 ms", "start": "5 s"}]
+    queue = marking | {"ecn": True, "harddrop": False}
+    real = longfat.run(
+        live(8, flow=flows, window=["2 s", "5 s"], **{"bottleneck.queue": queue}), backend="live"
+    )
+    names = real.summary["validity"]["congestion"]
+    assert names["1"].startswith(("dctcp", "lf_dctcp"))
+    assert names["2"] == "cubic"
+    flow, series = real.summary["flows"][0], real.flow("1")
+    assert flow["retransmits"] == 0
+    assert flow["throughput_bps"] > 9e6
+    # 33 packets are the path's own; without marks there would be 66, and with the echo of RFC 3168 a mark
+    # would halve the window
+    cwnd = series["cwnd"][(series["time_s"] > 3.0) & (series["time_s"] < 5.0)]
+    assert cwnd.min() > 30
+    assert cwnd.max() < 50
+
+
+@pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_a_transfer_that_is_over_leaves_the_rest_of_the_run_to_others(tmp_path: Path) -> None:
     web = {"kind": "web", "sessions": 20, "gap": "0.1 s", "algorithm": "cubic", "rtt": "40 ms"}

@@ -127,6 +127,12 @@ def test_flows_with_a_size_are_refused_with_iperf3(monkeypatch: pytest.MonkeyPat
         check(sized, traffic="iperf3")
 
 
+def test_dctcp_is_refused_with_iperf3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traffic, "iperf3", lambda: "iperf3")
+    with pytest.raises(InputError, match=r"flow\.0\.algorithm = .*accepted with traffic"):
+        check(live(1, flow=[{"algorithm": "dctcp", "rtt": "40 ms"}]), traffic="iperf3")
+
+
 @pytest.mark.parametrize("more", [["--traffic", "iperf3"], ["--traffic", "netperf", "--backend", "live"]])
 def test_the_command_line_refuses_traffic_that_it_has_not(more: list[str], tmp_path: Path) -> None:
     file = tmp_path / "short.toml"

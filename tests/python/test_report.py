@@ -185,24 +185,18 @@ def test_the_folder_of_a_run_has_a_report_too(tmp_path):
         tmp_path / "links.parquet",
     )
     page = own_text(report.build(tmp_path).read_text())
-    assert 'id="data-cwnd"' in page
-    assert 'id="data-queue"' in page
     assert "hstcp" in page
     assert "<h1>a &lt;run&gt;</h1>" in page
     assert "throughput Mbit/s</th>" in page
     assert ">123.5</td>" in page
     sizes = page[page.index("Completion times by size") :]
     assert all(f">{cell}</td>" in sizes for cell in ("10,000", "100,000", "7", "257.1"))
-    plots = {
-        name: json.loads(re.search(rf'id="data-{name}">(.*?)</script>', page, re.DOTALL).group(1))
-        for name in ("cwnd", "queue")
-    }
-    assert plots["cwnd"]["data"][0]["y"] == [None, 2.0, 3.0]  # from its start on
-    assert plots["cwnd"]["layout"]["xaxis"]["range"] == [0.0, 0.2]
-    assert [(trace["name"], trace["y"][0]) for trace in plots["queue"]["data"]] == [
-        ("bottleneck", 0.0),
-        ("limit", 8.0),
-    ]
+    data = json.loads(re.search(r'id="timeline-data">(.*?)</script>', page, re.DOTALL).group(1))
+    panels = {panel["key"]: panel for panel in data["panels"]}
+    assert panels["cwnd"]["series"] == [{"flow": 0, "role": "line", "y": [None, 2.0, 3.0]}]  # from its start
+    assert data["span_s"] == 0.2
+    assert panels["queue-0"]["series"][0]["y"] == [0.0, 5.0, 2.0]
+    assert panels["queue-0"]["limit"] == 8
 
 
 @pytest.mark.parametrize(

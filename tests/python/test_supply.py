@@ -7,11 +7,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
+DEBIAN_12 = "3.11.2"
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 ENTRIES = [entry for entry in re.split(r"\n(?=[^\s#])", LOCK) if not entry.startswith("#")]
 
@@ -34,6 +37,15 @@ def test_every_package_that_longfat_names_is_locked() -> None:
     named = [*project["dependencies"], *extras]
     wanted = {normal(re.match(r"[A-Za-z0-9._-]+", line).group()) for line in named}  # type: ignore[union-attr]
     assert wanted <= {normal(entry.partition("==")[0]) for entry in ENTRIES}
+
+
+def test_every_locked_package_runs_on_the_python_of_debian_12() -> None:
+    for entry in ENTRIES:
+        name, version = re.match(r"(\S+)==(\S+)", entry).groups()  # type: ignore[union-attr]
+        found = metadata.distribution(name)
+        if found.version == version:  # else the environment is not the one of the list
+            accepted = SpecifierSet(found.metadata["Requires-Python"] or "")
+            assert accepted.contains(DEBIAN_12), f"{name} {version} needs Python {accepted}"
 
 
 def test_every_crate_comes_from_the_public_registry_with_a_checksum() -> None:

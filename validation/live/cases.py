@@ -20,7 +20,15 @@ ALGORITHMS = (
     "illinois",
     "vegas",
     "ltcp",
+    "dctcp",
+    "ledbat++",
+    "copa",
 )
+MARKED = frozenset(("dctcp",))
+"""Algorithms whose bottleneck marks what finds more than a fifth of a BDP waiting; RFC 8257, section 4.1,
+asks for more than a seventh."""
+WITHOUT_CUTS = frozenset(("copa",))
+"""Algorithms that move cwnd without a new ssthresh, so there is no backoff factor to compare."""
 REPEATS = 5
 """Repeats with two flows; each draws another start of the second flow, the same on both sides."""
 
@@ -49,6 +57,12 @@ class Network:
     second_s: tuple[float, float]
     sample_ms: int
     jobs: int
+
+    def marking(self) -> dict[str, Any]:
+        """Returns the queue for the algorithms in `MARKED`."""
+        packets = round(self.rate_mbps * self.rtt_ms / 12 / 5)
+        curve = {"min": f"{packets} packets", "max": f"{packets + 1} packets", "max_p": 1.0, "weight": 1.0}
+        return {"kind": "red", **curve, "ecn": True, "harddrop": False}
 
     def title(self, flows: int) -> str:
         """Describes the path in words."""
@@ -93,7 +107,9 @@ NETWORKS = (
         rtt_ms=162,
         buffer="50 % BDP",
         loss_every=30_000,
-        lossless=frozenset(("sack", "fast", "yeah", "africa", "westwood+", "ctcp", "illinois", "vegas")),
+        lossless=frozenset(
+            ("sack", "fast", "yeah", "africa", "westwood+", "ctcp", "illinois", "vegas", "ledbat++")
+        ),
         duration_s=(100.0, 45.0),
         begin_s=(25.0, 15.0),
         second_s=(6.0, 10.0),
@@ -166,6 +182,8 @@ class Case:
         first = flow(self.algorithm, network.rtt_ms)
         later = {"start": {"uniform": [f"{second:g} s" for second in network.second_s]}}
         bottleneck: dict[str, Any] = {"rate": f"{network.rate_mbps} Mbit/s", "buffer": network.buffer}
+        if self.algorithm in MARKED:
+            bottleneck["queue"] = network.marking()
         if self.loss_every is not None:
             bottleneck["loss"] = {"every": self.loss_every}
         return {

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cases import ALGORITHMS, NETWORKS, Case, Network, cases
+from cases import ALGORITHMS, NETWORKS, WITHOUT_CUTS, Case, Network, cases
 from longfat.runs import metrics
 from runs import Kept, Run, measure, simulated
 
@@ -86,8 +86,8 @@ def _ratio(name: str, sim: float, found: float, form: str, counts: tuple[int, in
     return Figure(name, text(sim, 0), text(found, 1), f"{100 * difference:+.1f} %", agrees)
 
 
-def _one(sim: Run, found: Run) -> list[Figure]:
-    factors = [run.backoffs[0] for run in (sim, found)]
+def _one(case: Case, sim: Run, found: Run) -> list[Figure]:
+    factors = [[] if case.algorithm in WITHOUT_CUTS else run.backoffs[0] for run in (sim, found)]
     counts = len(factors[0]), len(factors[1])
     means = [metrics.mean_stderr(each)[0] for each in factors]
     return [
@@ -121,7 +121,7 @@ def row(case: Case, kept: Kept, known: dict[tuple[str, str], str]) -> Row | None
     if len(found) < len(case.seeds):
         return None
     sim = simulated(case)
-    figures = _one(sim[0], found[0]) if case.flows == 1 else _two(sim, found)
+    figures = _one(case, sim[0], found[0]) if case.flows == 1 else _two(sim, found)
     return Row(case, figures, known.get((f"{case.network.name}-{case.flows}", case.algorithm), ""))
 
 

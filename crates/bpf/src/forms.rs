@@ -10,7 +10,7 @@ pub struct KernelForm {
     /// The kernel's name for it, at most 15 characters; the object is `<name>.o`.
     pub name: &'static str,
     /// Whether it relies on the kernel's pacing: with the namespace's `net.ipv4.tcp_pacing_ca_ratio` at 100
-    /// packets leave at cwnd / srtt, as in the simulator.
+    /// packets leave at cwnd / srtt, as in the simulator. One that sets its pacing rate does not.
     pub paced: bool,
 }
 
@@ -19,7 +19,7 @@ const fn form(algorithm: &'static str, name: &'static str) -> KernelForm {
 }
 
 /// All kernel forms.
-pub const KERNEL_FORMS: [KernelForm; 14] = [
+pub const KERNEL_FORMS: [KernelForm; 17] = [
     form("hstcp", "lf_hstcp"),
     form("stcp", "lf_stcp"),
     form("bic", "lf_bic"),
@@ -34,6 +34,9 @@ pub const KERNEL_FORMS: [KernelForm; 14] = [
     form("ltcp", "lf_ltcp"),
     form("hybla", "lf_hybla"),
     form("veno", "lf_veno"),
+    form("dctcp", "lf_dctcp"),
+    form("ledbat++", "lf_ledbat"),
+    form("copa", "lf_copa"),
 ];
 
 /// Returns the kernel form of this algorithm, if it has one.

@@ -1,11 +1,13 @@
 """Run kernel TCP flows over a path of this program, each with a bottleneck that loses every n-th new segment.
 
+What finds more than MARK_ABOVE packets waiting is marked, if its sender can respond to that (ECT).
+
 Usage: path.py BASE_RTT_S RATE_PPS FIRST_LOSS EVERY SECONDS ALGORITHM...
 
 This process holds two unnamed network namespaces, and delays and paces packets between their TUN devices.
 It prints a line for each acknowledgement that a sender has received: algorithm, time in us, and from TCP_INFO
-state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered. The last line says how late packets left,
-in us (99th percentile).
+state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered, delivered_ce, unacked, lost. The last line
+says how late packets left, in us (99th percentile).
 """
 
 import contextlib
@@ -29,6 +31,8 @@ SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 TCP_INFO_BYTES = 232
 FIRST_PORT = 5001
 MTU = 576
+MARK_ABOVE = 10
+ECN_MASK, ECN_MARKED = 3, 3
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -52,14 +56,15 @@ def side(address):
 
 
 def info(flow):
-    """Return state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered."""
+    """Return what a line has of TCP_INFO."""
     raw = flow.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
     (state,) = struct.unpack_from("B", raw, 1)
+    unacked, _, lost = struct.unpack_from("3I", raw, 24)
     srtt_us, _, ssthresh, cwnd = struct.unpack_from("4I", raw, 68)
     (bytes_acked,) = struct.unpack_from("Q", raw, 120)
     (min_rtt_us,) = struct.unpack_from("I", raw, 148)
-    (delivered,) = struct.unpack_from("I", raw, 192)
-    return state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered
+    delivered, delivered_ce = struct.unpack_from("2I", raw, 192)
+    return state, cwnd, ssthresh, srtt_us, min_rtt_us, bytes_acked, delivered, delivered_ce, unacked, lost
 
 
 def header_bytes(packet):
@@ -77,6 +82,19 @@ def number_at(packet, offset):
     """Return a sequence number of the TCP header."""
     header = header_bytes(packet)
     return int.from_bytes(packet[header + offset : header + offset + 4], "big")
+
+
+def marked(packet):
+    """Return the packet with a congestion mark, if it may carry one."""
+    if not packet[1] & ECN_MASK:
+        return packet
+    header = bytearray(packet[: header_bytes(packet)])
+    header[1] |= ECN_MARKED
+    header[10:12] = b"\0\0"
+    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    total = (total & 0xFFFF) + (total >> 16)
+    header[10:12] = (~(total + (total >> 16)) & 0xFFFF).to_bytes(2, "big")
+    return bytes(header) + packet[len(header) :]
 
 
 class Bottleneck:
@@ -104,6 +122,18 @@ class Bottleneck:
         self.free_at = max(now, self.free_at) + (self.spacing_s if size else 0.0)
         return self.free_at
 
+    def is_long(self, now):
+        """Return whether a packet that arrives now is marked."""
+        return self.free_at - now > MARK_ABOVE * self.spacing_s
+
+
+def abort_when_closed(sock):
+    """Let the connection end at once, whatever ends this process, and its algorithm and namespace with it.
+
+    Otherwise it would go on retransmitting for minutes.
+    """
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
 
 def open_flows(algorithms):
     """Open senders in the present namespace, one for each algorithm."""
@@ -112,19 +142,19 @@ def open_flows(algorithms):
         flow = socket.socket()
         flow.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
         flow.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 1 << 22)
-        # whatever ends this process, the connection ends at once, and its algorithm and namespace with it;
-        # otherwise it would go on retransmitting for minutes
-        flow.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        abort_when_closed(flow)
         flow.setblocking(False)
         flows.append(flow)
     return flows
 
 
-def open_listeners(count):
-    """Open receivers in the present namespace."""
+def open_listeners(algorithms):
+    """Open receivers in the present namespace; some algorithms have to know what they tell of marks."""
     listeners = []
-    for i in range(count):
+    for i, algorithm in enumerate(algorithms):
         listener = socket.socket()
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, algorithm.encode())
+        abort_when_closed(listener)  # and so the connections that it accepts
         listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 22)
         listener.bind(("10.0.0.2", FIRST_PORT + i))
         listener.listen()
@@ -155,7 +185,7 @@ def main():
     near = side("10.0.0.1")
     flows = open_flows(algorithms)
     far = side("10.0.0.2")
-    listeners = open_listeners(len(flows))
+    listeners = open_listeners(algorithms)
     bottlenecks = [Bottleneck(rate_pps, first_loss, every) for _ in flows]
     for i, flow in enumerate(flows):
         flow.connect_ex(("10.0.0.2", FIRST_PORT + i))
@@ -176,9 +206,11 @@ def main():
             if source == near:
                 for packet in packets(near):
                     i = int.from_bytes(packet[22:24], "big") - FIRST_PORT
+                    long = bottlenecks[i].is_long(now)
                     left = bottlenecks[i].leaves(now, packet)
                     if left is not None:
                         order += 1
+                        packet = marked(packet) if long else packet
                         heapq.heappush(due, (left + base_s / 2, order, far, i, packet))
             elif source == far:
                 for packet in packets(far):

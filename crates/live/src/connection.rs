@@ -7,6 +7,7 @@
 use crate::path::Counts;
 use crate::sys::{socket, waiting};
 use longfat_sim::{CheckedConnection, ConnectionPlan, Transport};
+use longfat_transport::Feedback;
 use longfat_units::Time;
 use longfat_wire::{Carrier, FlowId};
 use socket2::Socket;
@@ -102,4 +103,9 @@ const MSS_HEADERS: u32 = 40;
 /// Returns a connection's maximum segment size as the kernel counts it, bytes.
 pub const fn segment_bytes(planned: &ConnectionPlan) -> u32 {
     planned.mss_bytes + planned.header_bytes - MSS_HEADERS
+}
+
+/// Whether the receiver of a connection has to tell of every mark (RFC 8257).
+pub fn echoes(connection: &CheckedConnection) -> bool {
+    connection.feedback() == Feedback::Dctcp
 }

@@ -3,13 +3,13 @@
 
 use crate::agenda::{Act, Agenda};
 use crate::background::Background;
-use crate::connection::{CHUNK, Connection, Endpoint, Owner, carrier, fill, segment_bytes, take};
+use crate::connection::{CHUNK, Connection, Endpoint, Owner, carrier, echoes, fill, segment_bytes, take};
 use crate::datagrams;
 use crate::flow::Flow;
 use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
 use crate::path::{Counts, Path};
-use crate::ports::{LISTEN_PORT, connection_id};
+use crate::ports::{ECHO_PORT, LISTEN_PORT, connection_id};
 use crate::router::{News, Times};
 use crate::stamps::Stamps;
 use crate::sys::clock::Clock;
@@ -42,7 +42,7 @@ const LONGEST_WAIT: Interval = Interval::from_millis(50);
 /// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
 /// thread waits for a processor.
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
-const LISTENERS: u64 = 4;
+const LISTENERS: u64 = 6;
 
 /// What the plan of a run says, once the routers have taken what was built of its links.
 pub struct Planned {
@@ -61,7 +61,8 @@ pub struct Hosts<'a> {
     times: Times,
     watch: Watch,
     news: [Sender<News>; 2],
-    /// For connections at both ends, then for datagrams at both.
+    /// For connections at both ends, then for datagrams at both, and perhaps for connections whose receivers tell of
+    /// every mark at both.
     listeners: Vec<Socket>,
     connections: Vec<Option<Connection>>,
     vacant: Vec<usize>,
@@ -141,10 +142,16 @@ impl<'a> Hosts<'a> {
     }
 
     fn listen(&mut self) -> Result<()> {
-        for carrier in [Carrier::Tcp, Carrier::Udp] {
+        let echoing = self.echoing();
+        let ports = [(Carrier::Tcp, LISTEN_PORT, None), (Carrier::Udp, LISTEN_PORT, None)];
+        let echo_port = echoing.map(|algorithm| (Carrier::Tcp, ECHO_PORT, Some(algorithm)));
+        for (carrier, port, algorithm) in ports.into_iter().chain(echo_port) {
             for (end, address) in self.ends.iter().zip(ADDRESSES) {
                 let listener = open_socket(end, carrier)?;
-                socket::bind(&listener, SocketAddrV4::new(address, LISTEN_PORT))?;
+                socket::bind(&listener, SocketAddrV4::new(address, port))?;
+                if let Some(algorithm) = algorithm {
+                    listener.set_tcp_congestion(algorithm.as_bytes())?;
+                }
                 if carrier == Carrier::Tcp {
                     socket::abort_when_closed(&listener)?; // and so the connections that it accepts
                     socket::listen(&listener)?;
@@ -154,6 +161,14 @@ impl<'a> Hosts<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The kernel's name of the algorithm whose receivers tell of every mark, if a connection has it.
+    fn echoing(&self) -> Option<&'a str> {
+        let flows = self.plan.run.flows().iter().map(|flow| (&flow.name, &flow.connection));
+        let sessions = self.plan.run.background().iter().map(|entry| (&entry.name, &entry.connection));
+        let (name, _) = flows.chain(sessions).find(|(_, connection)| echoes(connection))?;
+        self.congestion.get(name).map(String::as_str)
     }
 
     /// Puts everything that is known beforehand on the agenda.
@@ -319,7 +334,8 @@ impl<'a> Hosts<'a> {
         let port = socket::bind(&socket, SocketAddrV4::new(ADDRESSES[side], 0))?;
         let flow = connection_id(carrier, side, port);
         self.announce(flow, planned, streams, rtt, counts)?;
-        socket::connect(&socket, SocketAddrV4::new(ADDRESSES[1 - side], LISTEN_PORT))?;
+        let listens = if echoes(planned) { ECHO_PORT } else { LISTEN_PORT };
+        socket::connect(&socket, SocketAddrV4::new(ADDRESSES[1 - side], listens))?;
         let Transport::Udp(protocol, parameters) = planned.transport() else {
             let end =
                 Endpoint::Sending { owner, left: bytes, total: bytes, finished: false, began: now, flow };
@@ -405,14 +421,15 @@ impl<'a> Hosts<'a> {
 
     /// Takes what a listener has: connections to accept, or datagrams, which the router has counted already.
     fn take_new(&mut self, listener: usize) -> Result<()> {
-        if listener >= self.ends.len() {
+        let (kind, side) = (listener / self.ends.len(), listener % self.ends.len());
+        if kind == 1 {
             while socket::receive(&self.listeners[listener], &mut [0]).is_ok() {}
             return Ok(());
         }
         loop {
             match socket::accept(&self.listeners[listener]) {
                 Ok((socket, port)) => {
-                    let flow = connection_id(Carrier::Tcp, 1 - listener, port);
+                    let flow = connection_id(Carrier::Tcp, 1 - side, port);
                     let counts = self.counts.get(&flow).cloned().unwrap_or_default();
                     self.keep(Connection { socket, end: Endpoint::Sink(counts) })?;
                 }

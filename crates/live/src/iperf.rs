@@ -2,7 +2,7 @@
 //! the receiver's. The connection that carries the data is observed from outside, through our own descriptor
 //! of its socket.
 
-use crate::connection::{carrier, segment_bytes};
+use crate::connection::{carrier, echoes, segment_bytes};
 use crate::error::LiveError;
 use crate::namespace::{ADDRESSES, End};
 use crate::ports::{IPERF_CLIENTS, IPERF_SERVERS};
@@ -97,6 +97,11 @@ pub fn check(plan: &CheckedRun, traffic: &Traffic) -> std::result::Result<(), Li
             let what = "iperf3 ends when the kernel has taken the last byte, not when it has arrived; accepted \
                         with iperf3: flows without a size";
             return refuse(format!("flows[{i}].bytes"), what.to_owned());
+        }
+        if echoes(&flow.connection) {
+            let what = "iperf3's server has the kernel's default algorithm, which does not tell of every mark; accepted \
+                        with iperf3: other algorithms";
+            return refuse(format!("flows[{i}].algorithm"), what.to_owned());
         }
         if segment_bytes(&flow.connection) > LARGEST_SEGMENT {
             let what = format!("accepted with iperf3: segments of up to {LARGEST_SEGMENT} bytes");

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 /// Where the side that connections are opened to listens.
 pub const LISTEN_PORT: u16 = 5001;
+/// The same for connections whose receivers tell of every mark, which takes another congestion control.
+pub const ECHO_PORT: u16 = 5002;
 /// Where the servers of iperf3 listen, one for each flow. The kernel does not choose these ports, nor
 /// `IPERF_CLIENTS`, by itself.
 pub const IPERF_SERVERS: Range<u16> = 5201..7201;
@@ -29,7 +31,7 @@ pub const fn carries_datagrams(flow: FlowId) -> bool {
 
 /// Returns the connection that a packet from this side belongs to, and whether its opener sent the packet.
 pub fn conversation(side: usize, ports: Ports) -> (FlowId, bool) {
-    if ports.source == LISTEN_PORT || IPERF_SERVERS.contains(&ports.source) {
+    if matches!(ports.source, LISTEN_PORT | ECHO_PORT) || IPERF_SERVERS.contains(&ports.source) {
         (connection_id(ports.carrier, 1 - side, ports.destination), false)
     } else {
         (connection_id(ports.carrier, side, ports.source), true)

@@ -132,12 +132,19 @@ pub struct Transmitter {
     /// Traces: the opportunity in use, and the rest of it.
     opportunity: u64,
     left_bytes: u32,
+    /// Constant rates: the last packet size and its transmission time.
+    last_size: (u32, Interval),
 }
 
 impl Transmitter {
     /// An idle one.
     pub const fn new(capacity: Capacity) -> Self {
-        Transmitter { capacity, opportunity: 0, left_bytes: OPPORTUNITY_BYTES }
+        Transmitter {
+            capacity,
+            opportunity: 0,
+            left_bytes: OPPORTUNITY_BYTES,
+            last_size: (0, Interval::ZERO),
+        }
     }
 
     /// The capacity of the wire.
@@ -146,7 +153,16 @@ impl Transmitter {
     }
 
     /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.
+    #[inline]
     pub fn send(&mut self, now: Time, bytes: u32) -> Time {
+        let Capacity::Constant(rate) = &self.capacity else { return self.send_at_varying_rate(now, bytes) };
+        if self.last_size.0 != bytes {
+            self.last_size = (bytes, rate.transmission(bytes));
+        }
+        now + self.last_size.1
+    }
+
+    fn send_at_varying_rate(&mut self, now: Time, bytes: u32) -> Time {
         match &self.capacity {
             Capacity::Constant(rate) => now + rate.transmission(bytes),
             Capacity::Sine { range_bps: (least, greatest), .. } => {

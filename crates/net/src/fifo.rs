@@ -15,17 +15,18 @@ use std::collections::VecDeque;
 pub struct ConstantFifo {
     rate: Rate,
     limit: Limit,
-    /// When the transmission of the first waiting packet starts.
+    /// When the transmission of the first waiting packet starts; [`Time::NEVER`] if none waits.
     next_start: Time,
     /// The waiting packets: the first of one size, and those behind them.
     first: Alike,
     behind: VecDeque<Alike>,
     free_at: Time,
-    /// Transmission of everything accepted so far, until `free_at`.
-    accepted: Interval,
+    /// How long nothing was transmitted before `free_at`.
+    idle: Interval,
     occupancy: Occupancy,
-    packets_out: u64,
-    bytes_out: u64,
+    /// Packets and bytes accepted.
+    packets_in: u64,
+    bytes_in: u64,
     /// The last packet size and its transmission time: sizes rarely change, and a division is slow.
     last_size: (u32, Interval),
 }
@@ -44,14 +45,14 @@ impl ConstantFifo {
         ConstantFifo {
             rate,
             limit,
-            next_start: Time::ZERO,
+            next_start: Time::NEVER,
             first: Alike::default(),
             behind: VecDeque::new(),
             free_at: Time::ZERO,
-            accepted: Interval::ZERO,
+            idle: Interval::ZERO,
             occupancy: Occupancy::default(),
-            packets_out: 0,
-            bytes_out: 0,
+            packets_in: 0,
+            bytes_in: 0,
             last_size: (0, Interval::ZERO),
         }
     }
@@ -64,16 +65,23 @@ impl ConstantFifo {
     /// Lets everything leave the queue whose transmission has started by `now`.
     #[inline(always)]
     fn settle(&mut self, now: Time) {
-        while self.next_start <= now && self.first.packets > 0 {
-            self.occupancy.leave(self.next_start, self.first.bytes);
-            self.packets_out += 1;
-            self.bytes_out += u64::from(self.first.bytes);
-            self.next_start = self.next_start.later_by(self.first.transmission);
-            self.first.packets -= 1;
-            if self.first.packets == 0 {
-                self.first = self.behind.pop_front().unwrap_or_default();
+        if self.next_start > now {
+            return;
+        }
+        // copies, which stay in registers
+        let (mut start, mut first, mut occupancy) = (self.next_start, self.first, self.occupancy);
+        while start <= now {
+            occupancy.leave(start, first.bytes);
+            start = start.later_by(first.transmission);
+            first.packets -= 1;
+            if first.packets == 0 {
+                match self.behind.pop_front() {
+                    Some(next) => first = next,
+                    None => start = Time::NEVER,
+                }
             }
         }
+        (self.next_start, self.first, self.occupancy) = (start, first, occupancy);
     }
 
     /// A packet whose transmission starts at `free_at` waits behind the others.
@@ -105,15 +113,15 @@ impl ConstantFifo {
             self.last_size = (bytes, self.rate.transmission(bytes));
         }
         let transmission = self.last_size.1;
-        self.accepted = self.accepted + transmission;
-        let start = self.free_at.max(now);
-        if start == now {
-            self.packets_out += 1;
-            self.bytes_out += u64::from(bytes);
+        self.packets_in += 1;
+        self.bytes_in += u64::from(bytes);
+        if self.free_at <= now {
+            self.idle = self.idle + now.since(self.free_at);
+            self.free_at = now.later_by(transmission);
         } else {
             self.wait(now, bytes, transmission);
+            self.free_at = self.free_at.later_by(transmission);
         }
-        self.free_at = start.later_by(transmission);
         Some(self.free_at)
     }
 
@@ -130,11 +138,12 @@ impl ConstantFifo {
 
     /// How long the link has transmitted by `now`.
     pub const fn busy(&self, now: Time) -> Interval {
-        self.accepted.saturating_sub(self.free_at.since(now)) // without a pause until `free_at`
+        let accepted = self.free_at.since(Time::ZERO).saturating_sub(self.idle);
+        accepted.saturating_sub(self.free_at.since(now)) // without a pause until `free_at`
     }
 
     /// Packets and bytes whose transmission has started.
     pub const fn sent(&self) -> (u64, u64) {
-        (self.packets_out, self.bytes_out)
+        (self.packets_in - self.occupancy.packets(), self.bytes_in - self.occupancy.bytes())
     }
 }

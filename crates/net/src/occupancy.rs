@@ -41,12 +41,21 @@ impl Occupancy {
     }
 
     /// The length is this from `now` on.
+    #[inline]
     pub fn set(&mut self, now: Time, packets: u64, bytes: u64) {
-        let t = now.as_ns();
-        self.changes += product(self.packets, t) - product(packets, t);
-        self.square_changes += product(self.packets.pow(2), t) - product(packets.pow(2), t);
-        self.packets = packets;
         self.bytes = bytes;
+        let t = now.as_ns();
+        // a^2 - b^2 = (a - b) (a + b), and usually |a - b| is 1
+        if packets > self.packets {
+            let more = packets - self.packets;
+            self.changes -= product(more, t);
+            self.square_changes -= product(more * (self.packets + packets), t);
+        } else if packets < self.packets {
+            let fewer = self.packets - packets;
+            self.changes += product(fewer, t);
+            self.square_changes += product(fewer * (self.packets + packets), t);
+        }
+        self.packets = packets;
         self.max_packets = self.max_packets.max(packets);
     }
 

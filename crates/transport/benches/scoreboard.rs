@@ -39,7 +39,7 @@ fn recovery(window: u64, every: u64) -> u64 {
 }
 
 /// A burst of losses at the end of slow-start: every second segment.
-#[divan::bench(args = [100, 1000, 10_000, 100_000])]
+#[divan::bench(args = [100, 1000, 10_000, 100_000, 1_000_000])]
 fn every_second_lost(bencher: Bencher, window: u64) {
     bencher.counter(ItemsCount::new(window)).bench_local(|| recovery(divan::black_box(window), 2));
 }
@@ -51,7 +51,7 @@ fn one_in_a_hundred_lost(bencher: Bencher, window: u64) {
 }
 
 /// A timeout with the whole window outstanding, each segment sent again and acknowledged.
-#[divan::bench(args = [100, 1000, 10_000, 100_000])]
+#[divan::bench(args = [100, 1000, 10_000, 100_000, 1_000_000])]
 fn timeout(bencher: Bencher, window: u64) {
     bencher.counter(ItemsCount::new(window)).bench_local(|| {
         let window = divan::black_box(window);

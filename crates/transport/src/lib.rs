@@ -27,6 +27,7 @@
 
 mod ages;
 pub mod cc;
+mod chunks;
 mod delivery;
 mod echoing;
 mod feedback;
@@ -47,6 +48,7 @@ pub use reduction::Recovery;
 pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{
-    FirstReduction, Happened, QuickStartRequest, Sender, SenderConfig, SenderCounters, TimeoutReductions,
+    FirstReduction, Happened, Outbox, QuickStartRequest, Sender, SenderConfig, SenderCounters,
+    TimeoutReductions,
 };
 pub use slow_start::SlowStartExit;

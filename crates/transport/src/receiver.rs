@@ -5,12 +5,12 @@
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
 
+use crate::chunks::Chunks;
 use crate::packet_sizes::{ack_bytes, syn_bytes};
 use longfat_units::{Interval, Time};
 use longfat_wire::{
     Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
 };
-use std::collections::VecDeque;
 
 /// How a receiver acknowledges.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Receiver {
     /// The next segment expected in order.
     next: u64,
     /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
-    early: VecDeque<(u64, u64)>,
+    early: Chunks<(u64, u64)>,
     /// A segment of each of the last ranges that changed, latest first.
     recent: [u64; SackBlocks::MOST],
     unacknowledged: u32,
@@ -49,6 +49,10 @@ pub struct Receiver {
     /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
     echo: Time,
     echo_mark: bool,
+    /// Room for what an acknowledgement carries besides the usual.
+    spare: Option<Box<Extra>>,
+    /// Acknowledgements are delayed, nothing is missing, and no mark is echoed.
+    steady: bool,
     /// IP bytes that arrived, duplicates included.
     pub received_bytes: u64,
     /// Segments that arrived a second time.
@@ -62,13 +66,15 @@ impl Receiver {
             ack_bytes: ack_bytes(config.timestamps),
             config,
             next: 0,
-            early: VecDeque::new(),
+            early: Chunks::default(),
             recent: [u64::MAX; SackBlocks::MOST],
             unacknowledged: 0,
             quick: config.quick_acks,
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
+            spare: None,
+            steady: false,
             received_bytes: 0,
             duplicates: 0,
         }
@@ -89,12 +95,41 @@ impl Receiver {
     /// A packet of the sender arrived. Returns the response, if one is due now.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
+        if self.is_next(packet) { self.take_next(now, packet) } else { self.take(now, packet) }
+    }
+
+    /// Whether the packet is the segment expected next in steady flow. [`Receiver::take_next`] is enough then.
+    #[inline(always)]
+    pub fn is_next(&self, packet: &SimPacket) -> bool {
+        self.steady && packet.seq == self.next && packet.kind == Kind::Data && packet.ecn != Ecn::Marked
+    }
+
+    /// [`Receiver::on_packet`] for a packet that [`Receiver::is_next`]: every second one is acknowledged.
+    #[inline(always)]
+    pub fn take_next(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
+        self.received_bytes += u64::from(packet.bytes);
+        self.next += 1;
+        if self.unacknowledged == 0 {
+            self.unacknowledged = 1;
+            self.echo = packet.stamp;
+            self.deadline = self.config.delayed_ack.map_or(Time::NEVER, |wait| now + wait);
+            return None;
+        }
+        Some(self.plain_ack(now, packet.stamp))
+    }
+
+    /// [`Receiver::on_packet`] for any other packet.
+    #[inline(never)]
+    pub fn take(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Syn {
             return Some(self.accept(packet));
         }
         // RFC 3168: echo a mark until the sender announces that it has reduced its window
         self.echo_mark = (self.echo_mark && !packet.ecn_flag) || packet.ecn == Ecn::Marked;
-        self.on_data(now, packet, self.echo_mark)
+        let answer = self.on_data(now, packet, self.echo_mark);
+        self.steady =
+            self.config.delayed_ack.is_some() && self.quick == 0 && self.early.is_empty() && !self.echo_mark;
+        answer
     }
 
     /// Data arrived. Returns the acknowledgement, which is due now at the latest if the packet is `urgent`.
@@ -156,45 +191,57 @@ impl Receiver {
     }
 
     fn reassemble(&mut self, seq: u64) {
-        let after = self.early.partition_point(|&(_, end)| end <= seq);
-        if seq < self.next || self.early.get(after).is_some_and(|&(start, _)| start <= seq) {
+        if seq > self.next && self.early.back().is_none_or(|&(_, end)| seq >= end) {
+            // above all others: the usual case
+            match self.early.back_mut() {
+                Some((_, end)) if *end == seq => *end += 1,
+                _ => self.early.push_back((seq, seq + 1)),
+            }
+            self.recent = [seq, self.recent[0], self.recent[1]];
+            return;
+        }
+        let at = self.early.find(|&(_, end)| end <= seq);
+        if seq < self.next || self.early.get(at).is_some_and(|&(start, _)| start <= seq) {
             self.duplicates += 1;
         } else if seq == self.next {
             self.next += 1;
-            if self.early.front().is_some_and(|&(start, _)| start == self.next)
-                && let Some((_, end)) = self.early.pop_front()
+            if let Some(&(start, end)) = self.early.front()
+                && start == self.next
             {
                 self.next = end;
+                self.early.pop_front();
             }
         } else {
             self.insert(seq);
         }
         if seq >= self.next {
             // latest range first; the blocks leave out further entries of the same range
-            self.recent.rotate_right(1);
-            self.recent[0] = seq;
+            self.recent = [seq, self.recent[0], self.recent[1]];
         }
     }
 
     fn insert(&mut self, seq: u64) {
-        let after = self.early.partition_point(|&(_, end)| end < seq);
-        let Some(range) = self.early.get_mut(after) else {
+        let below = |&(_, end): &(u64, u64)| end < seq;
+        self.early.cut(below);
+        let at = self.early.find(below);
+        let Some(range) = self.early.get_mut(at) else {
             self.early.push_back((seq, seq + 1));
             return;
         };
         if range.1 == seq {
             range.1 += 1;
-            let end = range.1;
-            if let Some(&(start, next_end)) = self.early.get(after + 1)
-                && start == end
+            let (start, end) = *range;
+            let after = self.early.next(at);
+            if let Some(next) = self.early.get_mut(after)
+                && next.0 == end
             {
-                self.early[after].1 = next_end;
-                self.early.remove(after + 1);
+                next.0 = start;
+                self.early.remove_before(after);
             }
         } else if range.0 == seq + 1 {
             range.0 = seq;
         } else {
-            self.early.insert(after, (seq, seq + 1));
+            self.early.insert(at, (seq, seq + 1));
         }
     }
 
@@ -202,32 +249,58 @@ impl Receiver {
     /// `arrived`, perhaps a while ago.
     #[inline]
     fn acknowledge(&mut self, arrived: Time, stamp: Time) -> SimPacket {
-        self.unacknowledged = 0;
-        self.deadline = Time::NEVER;
-        let mut ack = SimPacket::new(Kind::Ack, self.config.flow, self.next, 0, self.echo);
-        ack.bytes = self.ack_bytes;
-        ack.one_way_delay_ns = arrived.since(stamp).as_ns().min(u64::from(u32::MAX)) as u32;
+        let mut ack = self.plain_ack(arrived, stamp);
         ack.ecn_flag = self.echo_mark;
         if self.config.sack && !self.early.is_empty() {
             let sack = self.sack_blocks();
             ack.bytes += sack.header_bytes() as u16;
-            ack.extra = Some(Box::new(Extra { sack, ..Extra::default() }));
+            let mut extra = self.spare.take().unwrap_or_default();
+            extra.sack = sack;
+            ack.extra = Some(extra);
         }
         ack
+    }
+
+    /// The same without SACK blocks and without an echo of a mark.
+    #[inline(always)]
+    fn plain_ack(&mut self, arrived: Time, stamp: Time) -> SimPacket {
+        self.unacknowledged = 0;
+        self.deadline = Time::NEVER;
+        SimPacket {
+            one_way_delay_ns: arrived.since(stamp).as_ns().min(u64::from(u32::MAX)) as u32,
+            ..SimPacket::new(Kind::Ack, self.config.flow, self.next, u32::from(self.ack_bytes), self.echo)
+        }
     }
 
     fn sack_blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         for seq in self.recent {
-            let at = self.early.partition_point(|&(_, end)| end <= seq);
-            if let Some(&(start, end)) = self.early.get(at)
-                && start <= seq
+            if let Some((start, end)) = self.range_of(seq)
                 && blocks.iter().all(|(s, _)| s != start)
             {
                 blocks.push(start, end);
             }
         }
         blocks
+    }
+
+    /// The range of early arrivals that holds `seq`, if one does: usually one of the last.
+    #[inline]
+    fn range_of(&self, seq: u64) -> Option<(u64, u64)> {
+        if seq < self.next {
+            return None;
+        }
+        let nearest = self.early.last_items(4).find(|&&(start, _)| start <= seq);
+        let &(start, end) = nearest.or_else(|| self.early.get(self.early.find(|&(_, end)| end <= seq)))?;
+        (start <= seq && seq < end).then_some((start, end))
+    }
+
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
+    #[inline]
+    pub fn recycle(&mut self, extra: Box<Extra>) {
+        if extra.explicit.is_none() {
+            self.spare = Some(extra); // holds SACK blocks, and nothing else
+        }
     }
 }
 

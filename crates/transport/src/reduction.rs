@@ -55,10 +55,10 @@ impl Episode {
         Episode { delivered: 0, sent: 0, flight }
     }
 
-    /// A segment was sent.
+    /// This many segments were sent.
     #[inline]
-    pub fn sent(&mut self) {
-        self.sent += 1;
+    pub const fn sent(&mut self, segments: u64) {
+        self.sent += segments;
     }
 
     /// Moves `w.cwnd` after an acknowledgement that delivered `newly` segments and left `in_flight`. It is `safe`
@@ -177,7 +177,7 @@ mod tests {
             while (pipe as f64) < w.cwnd {
                 pipe += 1;
                 sent += 1;
-                episode.sent();
+                episode.sent(1);
             }
             pipe -= 1;
         }
@@ -193,7 +193,7 @@ mod tests {
             episode.step(Recovery::Prr9937, newly, in_flight, safe, &mut w);
             while (in_flight as f64) < w.cwnd {
                 in_flight += 1;
-                episode.sent();
+                episode.sent(1);
             }
             w.cwnd as u64
         };
@@ -230,7 +230,7 @@ mod tests {
         // 1 x 10 / 98 is rounded up; once that is sent, ten deliveries earn no second segment
         episode.step(Recovery::Prr9937, 1, 90, false, &mut w);
         assert_eq!(w.cwnd, 91.0);
-        episode.sent();
+        episode.sent(1);
         episode.step(Recovery::Prr9937, 8, 83, false, &mut w);
         assert_eq!(w.cwnd, 83.0);
         let mut unsent = Episode::new(Recovery::Prr9937, 13, 3, 1);

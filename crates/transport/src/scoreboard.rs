@@ -5,6 +5,7 @@
 //! with the window. Without SACK the same board serves; then only duplicate acknowledgements and timeouts
 //! mark losses.
 
+use crate::chunks::{Chunks, Place};
 use std::collections::VecDeque;
 
 /// A segment is lost once this many above it have been selectively acknowledged (RFC 6675, DupThresh).
@@ -22,6 +23,7 @@ enum State {
     Retransmitted,
 }
 
+/// Consecutive segments in the same state, up to `end`; they begin where the run before them ends.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     end: u64,
@@ -34,7 +36,7 @@ pub struct Scoreboard {
     /// First segment not cumulatively acknowledged.
     base: u64,
     /// Runs that cover [base, high); everything from `high` on is outstanding.
-    runs: VecDeque<Run>,
+    runs: Chunks<Run>,
     high: u64,
     sacked: u64,
     lost: u64,
@@ -46,6 +48,8 @@ pub struct Scoreboard {
     again: VecDeque<(u64, u64)>,
     /// Ranges found lost since [`Scoreboard::take_losses`], for senders that ask for them.
     losses: Option<Vec<(u64, u64)>>,
+    /// The last blocks that brought news, latest first: most blocks repeat one of them.
+    heard: [(u64, u64); 3],
 }
 
 impl Scoreboard {
@@ -129,11 +133,18 @@ impl Scoreboard {
 
     /// The receiver holds [start, end). Returns how many of those were not known to have arrived.
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
+        if self.heard.contains(&(start, end)) {
+            return 0;
+        }
+        self.heard = [(start, end), self.heard[0], self.heard[1]];
         let start = start.max(self.base);
         if start >= end {
             return 0;
         }
-        if let Some(run) = self.runs.get(self.index(start))
+        if let Some(newly) = self.sack_last(start, end) {
+            return newly;
+        }
+        if let Some(run) = self.runs.get(self.find(start))
             && run.state == State::Sacked
             && end <= run.end
         {
@@ -143,6 +154,31 @@ impl Scoreboard {
         self.change(start, end, |_| State::Sacked)
     }
 
+    /// [`Scoreboard::sack`] for the usual news: a block that extends the last run, or lies above all runs. `None`
+    /// if it does neither.
+    fn sack_last(&mut self, start: u64, end: u64) -> Option<u64> {
+        let high = if self.runs.is_empty() { self.base } else { self.high };
+        let last_start = self.runs.last().map_or(self.base, |last| self.start(last));
+        match self.runs.back_mut() {
+            Some(run) if run.state == State::Sacked && (last_start..=high).contains(&start) => {
+                run.end = high.max(end);
+            }
+            _ if start < high => return None,
+            back => {
+                match back {
+                    Some(run) if run.state == State::Outstanding => run.end = start,
+                    _ if start > high => self.runs.push_back(Run { end: start, state: State::Outstanding }),
+                    _ => {}
+                }
+                self.runs.push_back(Run { end, state: State::Sacked });
+            }
+        }
+        self.high = high.max(end);
+        let newly = end.saturating_sub(start.max(high));
+        self.sacked += newly;
+        Some(newly)
+    }
+
     /// Segments with [`DUP_THRESH`] selectively acknowledged above them are lost, and so are retransmissions
     /// that later segments have overtaken by as much. Returns how many were found.
     pub fn judge(&mut self) -> u64 {
@@ -150,7 +186,9 @@ impl Scoreboard {
         let boundary = self.nth_highest_sacked(DUP_THRESH);
         let from = self.judged.max(self.base);
         if boundary > from {
-            self.change(from, boundary, |s| if s == State::Outstanding { State::Lost } else { s });
+            if !self.lose_whole_runs(from, boundary) {
+                self.change(from, boundary, |s| if s == State::Outstanding { State::Lost } else { s });
+            }
             self.first_lost = self.first_lost.min(from);
             self.judged = boundary;
         }
@@ -166,6 +204,31 @@ impl Scoreboard {
             }
         }
         self.lost - before
+    }
+
+    /// The outstanding segments of [from, boundary) are lost, where `boundary` is selectively acknowledged and few
+    /// runs are above `from`. Returns false, without any effect, if a run begins below `from` and is not whole.
+    fn lose_whole_runs(&mut self, from: u64, boundary: u64) -> bool {
+        let first = self.find(from);
+        let cut = self.runs.get(first).is_some_and(|run| run.state == State::Outstanding)
+            && self.start(first) < from;
+        if cut || self.losses.is_some() {
+            return false;
+        }
+        let (mut at, mut begin) = (first, self.start(first));
+        let start = begin;
+        while let Some(run) = self.runs.get_mut(at)
+            && run.end <= boundary
+        {
+            if run.state == State::Outstanding {
+                run.state = State::Lost;
+                self.lost += run.end - begin;
+            }
+            begin = run.end;
+            at = self.runs.next(at);
+        }
+        self.join(first, start, begin);
+        true
     }
 
     /// This one segment is lost, regardless of selective acknowledgements.
@@ -188,14 +251,14 @@ impl Scoreboard {
     /// The parts of [start, end) that are not known to have arrived.
     pub fn unknown(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut from = start.max(self.base);
-        let mut at = self.index(from);
+        let mut at = self.find(from);
         core::iter::from_fn(move || {
             while from < end {
                 // everything from `high` on is outstanding
                 let run = self.runs.get(at).copied();
                 let to = run.map_or(end, |run| run.end.min(end));
                 let part = (core::mem::replace(&mut from, to), to);
-                at += 1;
+                at = self.runs.next(at);
                 if run.is_none_or(|run| run.state != State::Sacked) {
                     return Some(part);
                 }
@@ -230,15 +293,29 @@ impl Scoreboard {
 
     fn find_lost(&mut self) -> Option<u64> {
         let from = self.first_lost.max(self.base);
-        let first = self.index(from);
-        let at = first + self.runs.iter().skip(first).position(|r| r.state == State::Lost)?;
-        self.first_lost = if at == first { from.max(self.start(at)) } else { self.start(at) };
+        let mut at = self.find(from);
+        while self.runs.get(at)?.state != State::Lost {
+            at = self.runs.next(at);
+        }
+        self.first_lost = from.max(self.start(at));
         Some(self.first_lost)
     }
 
     /// The lost segment `seq` has been sent again; `next` was then the first new segment not sent.
     pub fn retransmitted(&mut self, seq: u64, next: u64) {
-        self.change(seq, seq + 1, |_| State::Retransmitted);
+        let at = self.find(seq);
+        let alone = self.start(at) == seq;
+        match self.runs.get_mut(at) {
+            // the usual one: a run of its own
+            Some(run) if run.state == State::Lost && run.end == seq + 1 && alone => {
+                run.state = State::Retransmitted;
+                self.lost -= 1;
+                self.join(at, seq, seq + 1);
+            }
+            _ => {
+                self.change(seq, seq + 1, |_| State::Retransmitted);
+            }
+        }
         self.again.push_back((seq, next));
         self.first_lost = seq + 1;
     }
@@ -253,13 +330,13 @@ impl Scoreboard {
         }
     }
 
-    /// Index of the run that holds `seq`, or the number of runs.
-    fn index(&self, seq: u64) -> usize {
-        self.runs.partition_point(|r| r.end <= seq)
+    /// The place of the run that holds `seq`; past the last one if none does.
+    fn find(&self, seq: u64) -> Place {
+        self.runs.find(|run| run.end <= seq)
     }
 
-    fn start(&self, index: usize) -> u64 {
-        if index == 0 { self.base } else { self.runs[index - 1].end }
+    fn start(&self, at: Place) -> u64 {
+        self.runs.before(at).and_then(|before| self.runs.get(before)).map_or(self.base, |before| before.end)
     }
 
     /// Extends the runs up to `end`.
@@ -279,27 +356,32 @@ impl Scoreboard {
     /// The n-th highest selectively acknowledged segment; any segment below it has at least `n` of them above.
     fn nth_highest_sacked(&self, n: u64) -> u64 {
         let mut missing = n;
-        for (i, run) in self.runs.iter().enumerate().rev() {
+        let mut place = self.runs.last();
+        while let Some(at) = place
+            && let Some(run) = self.runs.get(at)
+        {
             if run.state == State::Sacked {
-                let length = run.end - self.start(i);
+                let length = run.end - self.start(at);
                 if length >= missing {
                     return run.end - missing;
                 }
                 missing -= length;
             }
+            place = self.runs.before(at);
         }
         self.base
     }
 
-    /// Splits the run around `seq`, so that one starts there. Returns its index.
-    fn split(&mut self, seq: u64) -> usize {
-        let at = self.index(seq);
-        if at < self.runs.len() && self.start(at) < seq {
-            let state = self.runs[at].state;
-            self.runs.insert(at, Run { end: seq, state });
-            return at + 1;
+    /// Splits the run around `seq`, so that one starts there. Returns its place.
+    fn split(&mut self, seq: u64) -> Place {
+        let at = self.find(seq);
+        match self.runs.get(at) {
+            Some(&Run { state, .. }) if self.start(at) < seq => {
+                self.runs.insert(at, Run { end: seq, state });
+                self.runs.next(at)
+            }
+            _ => at,
         }
-        at
     }
 
     /// Gives the segments of [start, end), all below `high`, new states; keeps the counts and joins runs that
@@ -309,15 +391,21 @@ impl Scoreboard {
         if start >= end {
             return 0;
         }
+        self.runs.cut(|run| run.end <= start);
+        self.runs.cut(|run| run.end <= end);
         let first = self.split(start);
-        let last = self.split(end);
+        self.split(end);
         let mut newly = 0;
         let mut from = start;
-        for i in first..last {
-            let run = self.runs[i];
+        let mut at = first;
+        while from < end
+            && let Some(&run) = self.runs.get(at)
+        {
             let (state, length) = (new(run.state), run.end - from);
             let begin = from;
             from = run.end;
+            let changed = at;
+            at = self.runs.next(at);
             if state == run.state {
                 continue;
             }
@@ -339,15 +427,28 @@ impl Scoreboard {
                 }
                 State::Outstanding | State::Retransmitted => {}
             }
-            self.runs[i].state = state;
-        }
-        // join backwards, so that indices yet to be visited stay valid
-        for i in (first.max(1)..(last + 1).min(self.runs.len())).rev() {
-            if self.runs[i].state == self.runs[i - 1].state {
-                self.runs.remove(i - 1);
+            if let Some(run) = self.runs.get_mut(changed) {
+                run.state = state;
             }
         }
+        self.join(first, start, end);
         newly
+    }
+
+    /// Joins the runs that start in [start, end], the first of them at `at`, with the run before if they are alike.
+    fn join(&mut self, mut at: Place, start: u64, end: u64) {
+        let mut from = start;
+        let mut before = self.runs.before(at).and_then(|before| self.runs.get(before)).map(|run| run.state);
+        while from <= end
+            && let Some(&run) = self.runs.get(at)
+        {
+            if before == Some(run.state) {
+                at = self.runs.remove_before(at);
+            }
+            before = Some(run.state);
+            from = run.end;
+            at = self.runs.next(at);
+        }
     }
 }
 

@@ -12,10 +12,12 @@ mod rack;
 mod recovery;
 mod request;
 mod slow_start;
+mod steady;
 mod timing;
+mod transmission;
 
 use crate::ages::Ages;
-use crate::cc::{Ack, CongestionControl, Controller, LossDetection, MOST_CWND, SendingTimes, Window};
+use crate::cc::{CongestionControl, Controller, LossDetection, SendingTimes, Window};
 use crate::delivery::Deliveries;
 use crate::feedback::Marks;
 use crate::packet_sizes::syn_bytes;
@@ -26,10 +28,11 @@ use crate::slow_start::Watch;
 use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions};
 pub use happenings::{Happened, SenderCounters};
-use longfat_units::{Interval, Time};
+use longfat_units::Time;
 use longfat_wire::{Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
+pub use transmission::Outbox;
 
 /// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
 /// so that a driver gets to act in between.
@@ -53,6 +56,8 @@ pub struct Sender {
     config: SenderConfig,
     controller: Controller,
     wants_samples: bool,
+    /// Neither its algorithm nor its options ask for more than the usual care for an acknowledgement in steady flow.
+    plain: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
     /// Set from the request for a rate until its window no longer matters.
@@ -136,13 +141,17 @@ impl Sender {
         let marks = Marks::new(config.feedback).map(Box::new);
         let watch = Watch::new(config.slow_start_exit).map(Box::new);
         let models = controller.is_model_based();
+        let keeps_times = keeps_ages || by_time || models || marks.is_some() || watch.is_some();
+        let wants_samples = controller.wants_samples() || models;
+        let explicit = controller.has_explicit();
         let mut board = Scoreboard::default();
         if models {
             board.keep_losses();
         }
         Sender {
-            wants_samples: controller.wants_samples() || models,
-            explicit: controller.has_explicit(),
+            wants_samples,
+            plain: !wants_samples && !keeps_times && !explicit && !controller.paces(),
+            explicit,
             quick_start: None,
             receiver_window: config.max_window as u64,
             max_burst: (config.max_burst as u64).min(MOST_AT_ONCE),
@@ -160,7 +169,7 @@ impl Sender {
             samples_each,
             rack: by_time.then(Box::default),
             deliveries: models.then(Box::default),
-            keeps_times: keeps_ages || by_time || models || marks.is_some() || watch.is_some(),
+            keeps_times,
             marks,
             watch,
             duplicates: 0,
@@ -196,7 +205,7 @@ impl Sender {
     }
 
     /// Opens the connection.
-    pub fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    pub fn start(&mut self, now: Time, out: &mut impl Outbox) {
         if self.phase == Phase::Done {
             return; // stopped before it began
         }
@@ -214,7 +223,7 @@ impl Sender {
         }
     }
 
-    fn send_syn(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    fn send_syn(&mut self, now: Time, out: &mut impl Outbox) {
         self.rto_at = self.rtt.deadline(now);
         let bytes = syn_bytes(self.config.timestamps) + self.controller.explicit_bytes();
         let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
@@ -223,7 +232,7 @@ impl Sender {
         } else if let Some(request) = self.config.quick_start.take() {
             self.ask(&mut syn, request);
         }
-        out(syn);
+        out.send(syn);
     }
 
     /// When the sender next wants [`Sender::on_timer`].
@@ -297,25 +306,30 @@ impl Sender {
     }
 
     /// A packet from the receiver.
-    pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+    pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl Outbox) {
         self.take::<true>(now, packet, out);
     }
 
     /// [`Sender::on_packet`] for a sender without explicit headers and without Quick-Start. That code is left
     /// out here, so it costs such a sender nothing.
     #[inline(never)]
-    pub fn on_packet_without_headers(
-        &mut self,
-        now: Time,
-        packet: &SimPacket,
-        out: &mut impl FnMut(SimPacket),
-    ) {
+    pub fn on_packet_without_headers(&mut self, now: Time, packet: &SimPacket, out: &mut impl Outbox) {
         debug_assert!(!self.explicit && self.quick_start.is_none(), "headers would be missing");
+        if self.is_steady(packet) {
+            self.take_steady(now, packet, out);
+        } else {
+            self.take_unsteady(now, packet, out);
+        }
+    }
+
+    /// Apart from the usual case, which needs fewer registers.
+    #[inline(never)]
+    fn take_unsteady(&mut self, now: Time, packet: &SimPacket, out: &mut impl Outbox) {
         self.take::<false>(now, packet, out);
     }
 
     #[inline(always)]
-    fn take<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+    fn take<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket, out: &mut impl Outbox) {
         self.account(now);
         match (packet.kind, self.phase) {
             (Kind::SynAck, Phase::SynSent) => self.connected(now, packet, out),
@@ -328,7 +342,7 @@ impl Sender {
     }
 
     /// A time that [`Sender::wake`] asked for has come.
-    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    pub fn on_timer(&mut self, now: Time, out: &mut impl Outbox) {
         self.account(now);
         if now >= self.early_at {
             self.on_early_timer(now, out);
@@ -360,14 +374,19 @@ impl Sender {
 
     #[inline]
     fn account(&mut self, now: Time) {
-        if self.phase == Phase::Done {
-            return; // the integral of cwnd ends with the flow
+        if self.phase != Phase::Done {
+            self.integrate(now); // the integral of cwnd ends with the flow
         }
-        self.cwnd_area += self.window.cwnd * now.since(self.cwnd_since).as_ns() as f64;
+    }
+
+    #[inline(always)]
+    fn integrate(&mut self, now: Time) {
+        let span = now.since(self.cwnd_since).as_ns() as i64; // signed: one instruction on most machines
+        self.cwnd_area += self.window.cwnd * span as f64;
         self.cwnd_since = now;
     }
 
-    fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl FnMut(SimPacket)) {
+    fn connected(&mut self, now: Time, packet: &SimPacket, out: &mut impl Outbox) {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
         // without timestamps nobody knows which request was answered (Karn)
@@ -449,19 +468,7 @@ impl Sender {
                 self.watch_slow_start(now, sample);
             }
         }
-        let ack = Ack {
-            now,
-            acked,
-            newly_delivered: newly as u32,
-            rtt: sample,
-            srtt: self.rtt.srtt(),
-            base_rtt: self.rtt.base(),
-            one_way_delay: Some(Interval::from_ns(u64::from(packet.one_way_delay_ns))),
-            in_flight: self.in_flight() as f64,
-            delivered: self.board.base() + self.board.sacked(),
-            next_segment: self.next,
-            unacknowledged: self.board.base(),
-        };
+        let ack = self.describe(now, packet, acked, newly, sample);
         if self.wants_samples {
             self.controller.on_sample(&ack);
             self.deliver(now, newly);
@@ -497,14 +504,14 @@ impl Sender {
         let most = match self.phase {
             Phase::Loss => return self.growth_after_timeout(cumulative, newly),
             _ if self.window.in_slow_start() => {
-                let counted = (cumulative as f64).min(self.config.slow_start_limit);
+                let counted = lesser(cumulative as i64 as f64, self.config.slow_start_limit);
                 return self.watch.as_ref().map_or(counted, |watch| counted * watch.growth());
             }
             // RFC 3465, section 2.1: each acknowledged window adds one segment, however few acknowledgements
             // carry it
             _ => self.window.cwnd,
         };
-        (cumulative as f64).min(most)
+        lesser(cumulative as i64 as f64, most)
     }
 
     /// The same until a timeout is repaired: acknowledgements then cover many segments that had arrived before.
@@ -517,127 +524,15 @@ impl Sender {
         (newly as f64).min(most)
     }
 
-    /// Sends what the window and the pacing rate allow now.
-    #[inline(always)]
-    fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
-            return; // the next segment is not due yet
-        }
-        self.send_at = Time::NEVER;
-        if matches!(self.phase, Phase::Idle | Phase::SynSent | Phase::Done) {
-            return;
-        }
-        let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
-        let gap = pace.map_or(Interval::ZERO, |rate| Interval::from_secs_f64(1.0 / rate));
-        let allowed = self.window.cwnd.min(MOST_CWND) as i64 as u64; // signed: one instruction on most machines
-        let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
-        let mut in_flight = self.in_flight();
-        if pace.is_none() && self.board.lost() == 0 {
-            // the common case: no retransmission, no pacing
-            let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
-            let room = room.min(self.max_burst);
-            for _ in 0..room {
-                self.send::<EXPLICIT>(now, None, out);
-            }
-            self.must_send &= room == 0;
-            self.limited = self.next < edge;
-            if room == MOST_AT_ONCE {
-                self.continue_burst(now);
-            }
-            return;
-        }
-        let mut burst = 0;
-        let mut quantum = 0; // what may still leave together
-        loop {
-            let lost = self.board.next_lost();
-            if lost.is_none() && self.next >= edge {
-                self.limited = false;
-                if self.next >= self.end && in_flight < allowed {
-                    self.note_application_limit();
-                }
-                return;
-            }
-            let forced = self.must_send && lost.is_some();
-            // pacing keeps its segments apart by itself
-            let full = burst == if pace.is_none() { self.max_burst } else { MOST_AT_ONCE };
-            if (!forced && in_flight >= allowed) || full {
-                self.limited = true;
-                if full && burst == MOST_AT_ONCE {
-                    self.continue_burst(now);
-                }
-                return;
-            }
-            if pace.is_some() && !forced {
-                if quantum == 0 {
-                    if self.pace_at > now {
-                        self.limited = true;
-                        self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
-                        return;
-                    }
-                    quantum = (self.controller.send_quantum() as u64).max(1);
-                }
-                quantum -= 1;
-                // a host that wakes once per tick may make up for what the tick kept it from sending
-                self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
-            }
-            self.must_send = false;
-            in_flight += 1;
-            burst += 1;
-            self.send::<EXPLICIT>(now, lost, out);
-        }
-    }
-
-    /// [`MOST_AT_ONCE`] segments have left: those that may follow leave in another event now.
-    #[cold]
-    fn continue_burst(&mut self, now: Time) {
-        if self.config.max_burst > MOST_AT_ONCE as f64 {
-            self.send_at = now;
-        }
-    }
-
-    #[inline(always)]
-    fn send<const EXPLICIT: bool>(&mut self, now: Time, lost: Option<u64>, out: &mut impl FnMut(SimPacket)) {
-        let seq = lost.unwrap_or(self.next);
-        let payload = if seq + 1 == self.end {
-            self.payload(self.end) - self.payload(seq)
-        } else {
-            u64::from(self.config.mss_bytes)
-        };
-        let mut packet =
-            SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
-        if self.config.ecn {
-            // RFC 3168, 6.1.2 and 6.1.5: only new data may be marked and may announce reductions
-            if lost.is_none() {
-                packet.ecn = self.config.codepoint;
-                packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
-            }
-        }
-        if EXPLICIT && self.explicit {
-            self.write_explicit(&mut packet);
-        }
-        if lost.is_some() {
-            match self.rack {
-                Some(_) => self.board.resent(seq),
-                None => self.board.retransmitted(seq, self.next),
-            }
-            self.counters.retransmits += 1;
-        } else {
-            self.next += 1;
-        }
-        self.counters.packets_sent += 1;
-        self.episode.sent();
-        if self.rto_at == Time::NEVER {
-            self.rto_at = self.rtt.deadline(now);
-        }
-        if self.keeps_times {
-            self.record(now, seq, lost.is_some());
-        }
-        out(packet);
-    }
-
     fn note(&mut self, now: Time, what: Happened) {
         if let Some(log) = &mut self.log {
             log.push((now, what, self.window.cwnd));
         }
     }
+}
+
+/// The lesser of two numbers, the first one if they cannot be compared.
+#[inline(always)]
+fn lesser(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
 }

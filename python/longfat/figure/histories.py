@@ -39,6 +39,29 @@ def cwnd_figure(
     return Figure("cwnd", "cwnd", title, _marking(panel), (panel,), columns=1)
 
 
+def rtt_figure(
+    flows: Iterable[Mapping[str, Any]],
+    histories: Mapping[str, History],
+    span_s: float,
+    *,
+    window_s: Sequence[float] | None = None,
+) -> Figure:
+    """Returns the figure of the flows' smoothed round-trip times.
+
+    Args:
+        flows: the flows of a summary.
+        histories: smoothed round-trip times in s, 0 before the first sample, by flow name.
+        span_s: duration of the run.
+        window_s: as for `cwnd_figure`.
+    """
+    in_ms = {
+        name: (times, [1e3 * value if value > 0.0 else math.nan for value in values])
+        for name, (times, values) in histories.items()
+    }
+    panel = _flows_panel("smoothed RTT, ms", flows, in_ms, span_s, window_s)
+    return Figure("rtt", "rtt", "Smoothed round-trip time", _marking(panel), (panel,), columns=1)
+
+
 def rate_figure(
     flows: Iterable[Mapping[str, Any]],
     histories: Mapping[str, History],
@@ -58,8 +81,8 @@ def rate_figure(
     times = next(iter(histories.values()), ((), ()))[0]
     period_s = (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else 0.0
     least_s = max([period_s, *(flow["rtt_s"] for flow in known if flow.get("rtt_s"))])
-    bin_s = _round_bin(span_s, least_s)
-    rates = {name: _binned(history, bin_s) for name, history in histories.items()}
+    bin_s = round_bin(span_s, least_s)
+    rates = {name: binned(history, bin_s) for name, history in histories.items()}
     panel = _flows_panel("throughput, Mbit/s", known, rates, span_s, window_s)
     caption = f"IP bytes that reach the receivers; means over {bin_s:g} s. {_marking(panel)}".strip()
     return Figure("throughput", "throughput", "Throughput", caption, (panel,), columns=1)
@@ -122,14 +145,14 @@ def queue_figure(
     return Figure("queue", "queue", "Queues", caption, tuple(panels), columns=1)
 
 
-def _round_bin(span_s: float, least_s: float) -> float:
+def round_bin(span_s: float, least_s: float) -> float:
     """Returns a round bin width that gives up to `MOST_RATE_BINS` bins, none shorter than `least_s`."""
     wanted = max(span_s / MOST_RATE_BINS, least_s)
     power = 10.0 ** math.floor(math.log10(wanted)) if wanted > 0.0 else 1.0
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wanted * (1.0 - 1e-9))
 
 
-def _binned(history: History, bin_s: float) -> History:
+def binned(history: History, bin_s: float) -> History:
     """Returns the rate in Mbit/s of a byte counter, at the middle of each full bin."""
     import numpy as np
 

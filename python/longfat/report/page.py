@@ -31,8 +31,6 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         figure: what to draw.
         experiment: `runs`, how many runs it shows, and perhaps the `mode` that they ran in.
     """
-    files = matplotlib.save(figure, root / FIGURES)
-    links = [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{path.name}"} for path in files]
     return {
         "name": figure.name,
         "mirrors": figure.mirrors,
@@ -40,11 +38,17 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         "caption": figure.caption,
         "mode": experiment.get("mode", ""),
         "runs": experiment["runs"],
-        "links": links,
+        "links": downloads(root, figure),
         "plot": plotly.draw(figure),
         "least_pixels": plotly.least_pixels(figure),
         "table": figure.table,
     }
+
+
+def downloads(root: Path, figure: Figure) -> list[dict[str, str]]:
+    """Saves a figure below `root` in every format and returns the links to its files."""
+    files = matplotlib.save(figure, root / FIGURES)
+    return [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{path.name}"} for path in files]
 
 
 def render(root: Path, package: str, template: str, **values: Any) -> Path:
@@ -56,8 +60,6 @@ def render(root: Path, package: str, template: str, **values: Any) -> Path:
         template: its file; it may extend and include those of `longfat.report`.
         values: what the template shows.
     """
-    from plotly.offline import get_plotlyjs
-
     environment = Environment(
         loader=FunctionLoader(functools.partial(_template, package)),
         autoescape=True,
@@ -65,7 +67,11 @@ def render(root: Path, package: str, template: str, **values: Any) -> Path:
         trim_blocks=True,
     )
     environment.filters["number"] = _number
-    text = environment.get_template(template).render(plotlyjs=get_plotlyjs(), **values)
+    if values.get("figures"):
+        from plotly.offline import get_plotlyjs
+
+        values["plotlyjs"] = get_plotlyjs()
+    text = environment.get_template(template).render(values)
     path = root / PAGE
     try:
         write_text(path, text)

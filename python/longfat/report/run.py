@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import documents
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.figure import histories
 from longfat.figure.data import Figure
-from longfat.report import columns
-from longfat.report.page import entry, read, render
+from longfat.report import columns, timeline
+from longfat.report.page import downloads, read, render
 from longfat.store.whole import read_table, read_text
 
 if TYPE_CHECKING:
@@ -21,11 +23,15 @@ if TYPE_CHECKING:
     from longfat.figure.histories import History
 
 RUN_FILE = "summary.json"
-INTERNALS_FILE = "internals.parquet"
-ADDED = "received_bytes"
-"""A column that folders of older versions may lack; their pages omit its figure."""
+COLUMNS = {
+    "flows": {"name", "time_s", "cwnd"},
+    "links": {"name", "time_s", "queue_packets"},
+    "internals": {"name", "time_s", "quantity", "value"},
+    "events": {"name", "time_s", "event"},
+}
+"""The columns that the tables of a folder have in every version; its page omits what others would show."""
 MOST_POINTS = 4000
-"""The longest history on the page; finer ones are thinned."""
+"""The longest history in a figure; finer ones are thinned."""
 
 
 def build(root: Path) -> Path:
@@ -33,9 +39,13 @@ def build(root: Path) -> Path:
     summary = _summary(root / RUN_FILE)
     provenance = read(root / "provenance.json") if (root / "provenance.json").is_file() else {}
     scenario = root / "scenario.toml"
-    figures = []
-    for figure in _run_figures(root, summary):
-        figures.append(entry(root, figure, {"name": figure.name, "runs": 1}))
+    first = summary["runs"][0] if "runs" in summary else summary
+    tables = {name: _read(root, name) for name in COLUMNS}
+    data = timeline.document(first, **tables)
+    files = [
+        {"title": figure.title, "links": downloads(root, figure)} for figure in _run_figures(first, tables)
+    ]
+    window_s = data["window_s"]
     return render(
         root,
         __package__,
@@ -44,8 +54,13 @@ def build(root: Path) -> Path:
         tables=_tables(summary.get("mean", summary)),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=_text(scenario) if scenario.is_file() else "",
-        figures=figures,
+        restricted="" if window_s in (None, [0.0, data["span_s"]]) else "{:g} s to {:g} s".format(*window_s),
+        downloads=files,
+        timeline=timeline.embedded(data),
+        empty=data["empty"],
+        figures=[],
         provenance=provenance,
+        **_assets(),
     )
 
 
@@ -84,43 +99,56 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*shown, metrics]
 
 
-def _run_figures(root: Path, summary: Mapping[str, Any]) -> list[Figure]:
-    """Returns cwnd, throughput and internals of flows and the queue of every link, for the first seed."""
-    first = summary["runs"][0] if "runs" in summary else summary
+def _read(root: Path, name: str) -> pyarrow.Table | None:
+    """Reads a table of the folder; None if there is none, `InputError` if it is damaged or lacks a column."""
+    path = root / f"{name}.parquet"
+    if not path.is_file():
+        return None
+    try:
+        table = read_table(path)
+        lacking = COLUMNS[name] - set(table.column_names)
+        if lacking:
+            raise ValueError(f"damaged: no column {min(lacking)}")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from None
+    return table
+
+
+def _run_figures(first: Mapping[str, Any], tables: Mapping[str, pyarrow.Table | None]) -> list[Figure]:
+    """Returns the figures for papers, of the first seed: flows, links, internals over time."""
+    span_s, window_s = first["duration_s"], first.get("window_s")
     found = []
-    for file, quantity, key, drawn in (
-        ("flows.parquet", "cwnd", "flows", histories.cwnd_figure),
-        ("flows.parquet", "received_bytes", "flows", histories.rate_figure),
-        ("links.parquet", "queue_packets", "links", histories.queue_figure),
+    for table, quantity, drawn in (
+        ("flows", "cwnd", histories.cwnd_figure),
+        ("flows", "srtt_s", histories.rtt_figure),
+        ("flows", "received_bytes", histories.rate_figure),
+        ("links", "queue_packets", histories.queue_figure),
     ):
-        if (root / file).is_file() and not (quantity == ADDED and _lacks(root / file, ADDED)):
-            series = _long(root / file, quantity)
-            named = [entry for entry in first[key] if entry["name"] in series]
-            found.append(drawn(named, series, first["duration_s"], window_s=first.get("window_s")))
-    if (root / INTERNALS_FILE).is_file():
-        quantities = _internals(root / INTERNALS_FILE)
-        figure = histories.internals_figure(
-            first["flows"], quantities, first["duration_s"], window_s=first.get("window_s")
-        )
-        found.append(figure)
+        rows = _first_seed(tables[table])
+        if rows is not None and quantity in rows.column_names:
+            series = _by_name(rows, quantity)
+            named = [entry for entry in first[table] if entry["name"] in series]
+            found.append(drawn(named, series, span_s, window_s=window_s))
+    internals = _first_seed(tables["internals"])
+    if internals is not None:
+        quantities = _by_quantity(internals)
+        found.append(histories.internals_figure(first["flows"], quantities, span_s, window_s=window_s))
     return [figure for figure in found if any(panel.curves for panel in figure.panels)]
 
 
-def _lacks(path: Path, quantity: str) -> bool:
-    """Whether a table is readable and lacks this column."""
-    import pyarrow.parquet as pq
-
-    try:
-        return quantity not in pq.read_schema(path).names
-    except (OSError, ValueError):
-        return False  # the next reader reports it
-
-
-def _internals(path: Path) -> dict[str, dict[str, History]]:
-    """Reads the values of each quantity over time, by flow, thinned for the page."""
+def _first_seed(table: pyarrow.Table | None) -> pyarrow.Table | None:
+    """The rows of the first run."""
     import pyarrow.compute as pc
 
-    table = _first_seed(path, {"name", "time_s", "quantity", "value"})
+    if table is None or "seed" not in table.column_names or not table.num_rows:
+        return table
+    return table.filter(pc.equal(table["seed"], table["seed"][0]))
+
+
+def _by_quantity(table: pyarrow.Table) -> dict[str, dict[str, History]]:
+    """The values of each quantity over time, by flow."""
+    import pyarrow.compute as pc
+
     quantities = table["quantity"].cast("string")
     return {
         quantity: _by_name(table.filter(pc.equal(quantities, quantity)), "value")
@@ -128,28 +156,8 @@ def _internals(path: Path) -> dict[str, dict[str, History]]:
     }
 
 
-def _long(path: Path, quantity: str) -> dict[str, History]:
-    """Reads a quantity over time, by name, from a long table and thins it for the page."""
-    return _by_name(_first_seed(path, {"name", "time_s", quantity}), quantity)
-
-
-def _first_seed(path: Path, wanted: set[str]) -> pyarrow.Table:
-    """Reads the rows of the first run; raises `InputError` if the file is damaged or lacks a column."""
-    import pyarrow.compute as pc
-
-    try:
-        table = read_table(path)
-        lacking = wanted - set(table.column_names)
-        if lacking:
-            raise ValueError(f"damaged: no column {min(lacking)}")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {error}") from None
-    if "seed" in table.column_names and table.num_rows:
-        table = table.filter(pc.equal(table["seed"], table["seed"][0]))
-    return table
-
-
 def _by_name(table: pyarrow.Table, quantity: str) -> dict[str, History]:
+    """A quantity over time, by name, thinned."""
     import pyarrow.compute as pc
 
     names = table["name"].cast("string")
@@ -160,6 +168,22 @@ def _by_name(table: pyarrow.Table, quantity: str) -> dict[str, History]:
         time, values = (rows[key].to_numpy()[::stride].tolist() for key in ("time_s", quantity))
         found[name] = (tuple(time), tuple(values))
     return found
+
+
+def _assets() -> dict[str, str]:
+    """The script and the style of the panels, and uPlot, which draws them: all of it is in the page."""
+    own = resources.files(__package__)
+    # found, not imported: the package that brings uPlot imports IPython
+    package = importlib.util.find_spec("uplot")
+    if package is None or not package.submodule_search_locations:
+        raise LongfatError("uPlot, which draws the page, is not installed; pip install uplot-python")
+    drawer = Path(package.submodule_search_locations[0]) / "static"
+    return {
+        "script": own.joinpath("timeline.js").read_text(encoding="utf-8"),
+        "style": (drawer / "uPlot.min.css").read_text(encoding="utf-8")
+        + own.joinpath("timeline.css").read_text(encoding="utf-8"),
+        "uplot": (drawer / "uPlot.iife.js").read_text(encoding="utf-8"),
+    }
 
 
 def _summary(path: Path) -> dict[str, Any]:

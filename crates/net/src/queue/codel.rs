@@ -116,7 +116,26 @@ impl Law {
     }
 
     /// The packet to send next (`deque` of the RFC). A packet that is marked instead of dropped is sent, as Linux does.
+    #[inline(always)]
     pub(super) fn serve<P: Packet>(
+        &self,
+        memory: &mut Memory,
+        queue: &mut Fifo<P>,
+        context: (u64, u32),
+        now: Time,
+        out: &mut dyn Sink<P>,
+    ) -> Option<P> {
+        let waited = queue.oldest().map(|since| now.since(since));
+        if !memory.dropping && waited.is_some_and(|waited| waited < self.target) {
+            // the usual case, by itself
+            memory.above_until = None;
+            return queue.serve(now, out);
+        }
+        self.serve_late(memory, queue, context, now, out)
+    }
+
+    #[inline(never)]
+    fn serve_late<P: Packet>(
         &self,
         memory: &mut Memory,
         queue: &mut Fifo<P>,

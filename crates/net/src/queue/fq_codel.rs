@@ -27,6 +27,7 @@ use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::Packet;
+use std::cmp::Reverse;
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -124,12 +125,9 @@ impl<P: Packet> FqCoDel<P> {
 
     /// Drops at the head of the queue with the most bytes.
     fn overflow(&mut self, out: &mut dyn Sink<P>) {
-        let mut fattest = 0;
-        for (index, slot) in self.slots.iter().enumerate() {
-            if slot.queue.bytes() > self.slots[fattest].queue.bytes() {
-                fattest = index;
-            }
-        }
+        // of equally fat ones the first; those that are not listed are empty
+        let fatness = |&index: &usize| (self.slots[index].queue.bytes(), Reverse(index));
+        let Some(fattest) = self.turns.listed().max_by_key(fatness) else { return };
         let half = self.slots[fattest].queue.bytes() / 2;
         for _ in 0..self.batch {
             let Some((_, packet)) = self.slots[fattest].queue.pop() else { return };

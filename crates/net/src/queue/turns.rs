@@ -55,6 +55,11 @@ impl Turns {
         true
     }
 
+    /// The listed queues.
+    pub fn listed(&self) -> impl Iterator<Item = usize> + '_ {
+        self.new.iter().chain(&self.old).copied()
+    }
+
     /// How many queues are listed.
     pub fn len(&self) -> usize {
         self.new.len() + self.old.len()

@@ -32,6 +32,8 @@ pub struct Case {
     /// Web sessions, each with a mean gap of 1 s, pages of 9400 bytes on average, Pareto shape 1.2.
     pub web_sessions: u64,
     pub sample_s: f64,
+    /// Discipline of the bottleneck's queue.
+    pub queue: String,
 }
 
 /// Every case with a name. `scale` takes its rate, buffer and time from the number of flows.
@@ -51,6 +53,7 @@ pub fn all() -> Vec<Case> {
         loss: 0.0,
         web_sessions: 0,
         sample_s: 0.1,
+        queue: "droptail".to_owned(),
     };
     let w2 = Case {
         name: "w2",
@@ -114,7 +117,17 @@ pub fn all() -> Vec<Case> {
         sample_s: 1.0,
         ..w3.clone()
     };
-    vec![w1, w2, w3, ten_gigabit, loss, web, many, scale.with_flows(10)]
+    let ten = Case {
+        name: "ten",
+        title: "10 NewReno, 200 Mbit/s, 20-80 ms",
+        rate_bps: 200e6,
+        buffer_packets: 1667,
+        access_bps: 1e9,
+        flows: 10,
+        rtt_s: (0.02, 0.08),
+        ..w3.clone()
+    };
+    vec![w1, w2, w3, ten_gigabit, loss, web, many, ten, scale.with_flows(10)]
 }
 
 impl Case {
@@ -145,11 +158,15 @@ impl Case {
             "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
     }
 
-    fn link(&self, name: &str, loss: f64) -> Value {
+    fn link(&self, name: &str, queue: &str, loss: f64) -> Value {
         let loss =
             if loss > 0.0 { json!({"kind": "random", "probability": loss}) } else { json!({"kind": "none"}) };
+        let mut queue = json!({"kind": queue, "limit_packets": self.buffer_packets});
+        if queue["kind"] == "sojourn" {
+            (queue["kind"], queue["sojourn"]) = (json!("droptail"), json!("true"));
+        }
         json!({"name": name, "rate_bps": self.rate_bps, "delay_s": 0.0, "loss": loss, "ack_loss": {"kind": "none"},
-            "queue": {"kind": "droptail", "limit_packets": self.buffer_packets}})
+            "queue": queue})
     }
 
     /// The plan, as JSON. `fast` chooses the driver; both give the same results.
@@ -172,7 +189,7 @@ impl Case {
             json!([])
         };
         json!({"seed": 1, "duration_s": self.duration_s, "window_s": [0.0, self.duration_s],
-            "links": [self.link("bottleneck", self.loss), self.link("reverse", 0.0)], "flows": flows,
+            "links": [self.link("bottleneck", &self.queue, self.loss), self.link("reverse", "droptail", 0.0)], "flows": flows,
             "background": background, "sample": {"flows_s": self.sample_s, "links_s": self.sample_s},
             "events": false, "fast": fast})
         .to_string()

@@ -1,6 +1,8 @@
 //! Runs cases of the reference work and prints, one line of JSON each, what a packet cost.
 //!
-//!     reference [CASE]... [--seconds S] [--sample S] [--flows N] [--oracle] [--list]
+//!     reference [CASE]... [--seconds S] [--sample S] [--flows N] [--queue KIND] [--oracle] [--list]
+//!
+//! `--queue` gives the bottleneck another queue; `sojourn` is drop-tail that measures how long packets wait.
 //!
 //! Times are CPU times of this process, so that a busy machine disturbs them little. `setup_s` goes from the
 //! text of the plan to a simulation that is ready; `user_s` and `system_s` are the run itself. The peak of
@@ -42,7 +44,7 @@ fn run(case: &Case, fast: bool) -> Result<Value, Box<dyn Error>> {
     let (summary, packets) = (&done.summary, done.summary.packets as f64);
     let (bottleneck, flows, web) = (&summary.links[0], &summary.flows, &summary.background);
     Ok(json!({"case": case.name, "title": case.title, "flows": case.flows, "duration_s": case.duration_s,
-        "fast": fast,
+        "queue": case.queue, "fast": fast,
         "packets": summary.packets, "events": done.events_handled,
         "events_per_packet": done.events_handled as f64 / packets,
         "setup_s": ready.0 + ready.1 - begin.0 - begin.1, "user_s": end.0 - ready.0, "system_s": end.1 - ready.1,
@@ -64,7 +66,7 @@ struct Asked {
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
     let known = cases::all();
     let (mut chosen, mut fast, mut list) = (Vec::new(), true, false);
-    let (mut time, mut sample, mut flows) = (None, None, None);
+    let (mut time, mut sample, mut flows, mut queue) = (None, None, None, None);
     let span = |word: &str, given: Option<String>| {
         let given = given.and_then(|x| x.parse::<f64>().ok()).filter(|&s| s > 0.0);
         given.ok_or(format!("{word}: give simulated seconds above 0"))
@@ -75,6 +77,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
             "--list" => list = true,
             "--seconds" => time = Some(span(&word, arguments.next())?),
             "--sample" => sample = Some(span(&word, arguments.next())?),
+            "--queue" => queue = Some(arguments.next().ok_or("--queue: give its kind")?),
             "--flows" => {
                 let given = arguments.next().and_then(|x| x.parse::<u32>().ok()).filter(|&n| n > 0);
                 flows = Some(given.ok_or("--flows: give 1 or more")?);
@@ -96,6 +99,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
         Case {
             duration_s: time.unwrap_or(case.duration_s),
             sample_s: sample.unwrap_or(case.sample_s),
+            queue: queue.clone().unwrap_or(case.queue),
             ..case
         }
     };

@@ -14,6 +14,8 @@
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
 
 use super::agenda::Agenda;
+use super::arrivals::Arrivals;
+use super::left::Left;
 use crate::model::flow::Flow;
 use crate::model::link::LinkCounters;
 use crate::results::outcome::RunError;
@@ -29,7 +31,7 @@ const PACKETS_PER_BATCH: u32 = 512;
 const BLOCK: usize = 64;
 /// Up to this many sources are compared with each other for every packet; arrivals from more sources are
 /// sorted.
-const FEW_SOURCES: usize = 4;
+pub(super) const FEW_SOURCES: usize = 4;
 /// Bits of an arrival's sort key that hold its source; the others hold the time since the batch began.
 const SOURCE_BITS: u32 = 24;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
@@ -40,7 +42,7 @@ const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> SOURCE_BITS);
 
 /// Where packets for links come from. The order of the variants is the canonical one.
 #[derive(Clone, Copy)]
-enum Source {
+pub(super) enum Source {
     /// Pipe number `.1` that leads from link `.0` to another link.
     Onward(usize, usize),
     /// Messages of the elements of link `.0`, in its pipe number `.1`.
@@ -54,7 +56,7 @@ enum Source {
 impl Source {
     /// The flow, and whether this is its sender. Only for hosts.
     #[inline(always)]
-    const fn host(self) -> (usize, bool) {
+    pub(super) const fn host(self) -> (usize, bool) {
         match self {
             Source::Data(flow) => (flow, true),
             Source::Acks(flow) | Source::Onward(flow, _) | Source::Control(flow, _) => (flow, false),
@@ -62,8 +64,8 @@ impl Source {
     }
 }
 
-struct Driver<'a> {
-    run: &'a mut Simulation,
+pub(super) struct Driver<'a> {
+    pub(super) run: &'a mut Simulation,
     wanted: &'a mut dyn FnMut() -> bool,
     /// The number of events at the last question whether to go on.
     polled: u64,
@@ -80,10 +82,12 @@ struct Driver<'a> {
     /// The sources with packets for each link in this batch.
     active: Vec<Vec<Source>>,
     /// Sort keys of this batch's arrivals at one link.
-    arrivals: Vec<u64>,
+    pub(super) arrivals: Arrivals,
+    /// What leaves a link that has a lane.
+    pub(super) left: Left,
     /// When each session opens its next connection.
     requests: Agenda,
-    events: u64,
+    pub(super) events: u64,
 }
 
 /// Runs to the end and returns the number of events.
@@ -96,7 +100,8 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
         blocks: Vec::new(),
         stale: Vec::new(),
         active: vec![Vec::new(); run.links.len()],
-        arrivals: Vec::new(),
+        arrivals: Arrivals::default(),
+        left: Left::default(),
         requests: Agenda::new(run.sessions.len()),
         events: 0,
         polled: 0,
@@ -282,6 +287,8 @@ impl Driver<'_> {
         let sources = core::mem::take(&mut self.active[index]);
         if self.has_many_arrivals(&sources, until) {
             self.merge_singly(index, &sources, until)?;
+        } else if self.lane(index, &sources, from, until) {
+            // done
         } else if sources.len() <= FEW_SOURCES {
             self.merge_few(index, &sources, until);
         } else {
@@ -313,9 +320,17 @@ impl Driver<'_> {
                 let flow = &mut flows[flow];
                 // usually several packets of one source come before the next one of another
                 let turn = turn(&heads, first, until);
-                while now < turn {
-                    now = flow.cross(now, data, fifo, counters, delay);
-                    events += 1;
+                // a loop of its own for each direction, so that none asks which one it is for every packet
+                if data {
+                    while now < turn {
+                        now = flow.cross_data(now, fifo, counters, delay);
+                        events += 1;
+                    }
+                } else {
+                    while now < turn {
+                        now = flow.cross_acks(now, fifo, counters, delay);
+                        events += 1;
+                    }
                 }
                 heads[first] = now;
             }
@@ -330,31 +345,36 @@ impl Driver<'_> {
 
     /// Handles the arrivals from many sources, by sorting them all.
     fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
-        let mut arrivals = core::mem::take(&mut self.arrivals);
-        arrivals.clear();
-        for (i, &source) in sources.iter().enumerate() {
-            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
-            arrivals.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
-        }
-        arrivals.sort(); // stable: takes advantage of each source's arrivals being in order
-        let arrival = |key: u64| {
-            let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-            (from + Interval::from_ns(key >> SOURCE_BITS), source)
-        };
+        let mut all = core::mem::take(&mut self.arrivals);
+        self.collect(&mut all, sources, from, until);
+        let arrivals = all.sorted();
         if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
-            for &key in &arrivals {
-                let (now, source) = arrival(key);
+            for &key in arrivals {
+                let (now, source) = arrival(key, sources, from);
                 let (flow, data) = source.host();
-                flows[flow].cross(now, data, fifo, counters, delay);
+                if data {
+                    flows[flow].cross_data(now, fifo, counters, delay);
+                } else {
+                    flows[flow].cross_acks(now, fifo, counters, delay);
+                }
             }
             self.events += arrivals.len() as u64;
         } else {
-            for &key in &arrivals {
-                let (now, source) = arrival(key);
+            for &key in arrivals {
+                let (now, source) = arrival(key, sources, from);
                 self.take(now, index, source);
             }
         }
-        self.arrivals = arrivals;
+        self.arrivals = all;
+    }
+
+    /// Collects the arrivals from these sources before `until`.
+    pub(super) fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
+        all.clear(until.since(from).as_ns() << SOURCE_BITS);
+        for (i, &source) in sources.iter().enumerate() {
+            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
+            all.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
+        }
     }
 
     /// Whether more than [`MANY_ARRIVALS`] come from these sources before `until`.
@@ -465,7 +485,7 @@ impl Driver<'_> {
 
     /// Notes when a flow acts next.
     #[inline]
-    fn look_at(&mut self, index: usize) {
+    pub(super) fn look_at(&mut self, index: usize) {
         let flow = &self.run.flows[index];
         self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
         self.heads[index] = [flow.head(true), flow.head(false)];
@@ -473,9 +493,16 @@ impl Driver<'_> {
     }
 }
 
+/// The time and the source of an arrival in a batch that begins at `from`.
+#[inline(always)]
+pub(super) fn arrival(key: u64, sources: &[Source], from: Time) -> (Time, Source) {
+    let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+    (from + Interval::from_ns(key >> SOURCE_BITS), source)
+}
+
 /// The earliest time before `until`, with its index; the lowest index among equals.
 #[inline(always)]
-fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
+pub(super) fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
     let mut first = 0;
     for i in 1..FEW_SOURCES {
         if heads[i] < heads[first] {

@@ -1,42 +1,20 @@
 //! A shared link: a queue, a transmitter, a stretch of propagation.
 
+mod counters;
+mod elements;
+mod lane;
+
 use crate::plan::{CheckedLink, LinkParts};
+pub use counters::LinkCounters;
+use elements::{Actions, Clock, Elements, Installed};
+pub use lane::{Exit, Lane};
 use longfat_net::disturbance::{Disturbed, Fate};
 use longfat_net::queue::Limit;
 use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, DropReason, Element, LossModel, Occupancy, Pipe, Sink, Sojourn,
-    TickingFifo, Ticks, Transmitter,
+    Address, Capacity, ConstantFifo, Credit, LossModel, Occupancy, Pipe, Sojourn, TickingFifo, Transmitter,
 };
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{FlowId, Packet, SimPacket};
-
-/// How many packets were dropped or marked, by reason.
-pub type Reasons = [u64; DropReason::COUNT];
-
-/// Counters of one link, since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LinkCounters {
-    /// Packets that came to the link.
-    pub packets_in: u64,
-    /// Dropped by the queue.
-    pub packets_dropped: u64,
-    /// Packets dropped for another reason than a full queue, by reason.
-    pub drops: Reasons,
-    /// Marked by the queue, by reason.
-    pub marks: Reasons,
-    /// Lost by the loss process before the queue, or in an outage behind it.
-    pub packets_lost: u64,
-    /// Packets that were doubled behind the queue.
-    pub packets_doubled: u64,
-    /// Packets whose transmission has begun.
-    pub packets_out: u64,
-    /// Their IP bytes.
-    pub bytes_out: u64,
-    /// Time for which it has transmitted.
-    pub busy: Interval,
-    /// Bits that it has transmitted, where its capacity varies.
-    pub bits_out: f64,
-}
 
 /// How packets get from the queue to the wire.
 enum Service<P> {
@@ -46,100 +24,6 @@ enum Service<P> {
     Ticking(Box<TickingFifo>),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
-}
-
-/// A chain of elements and the transmitter behind it.
-struct Elements<P> {
-    /// What one element forwards arrives at the next; the last one holds the queue.
-    chain: Vec<Installed<P>>,
-    wire: Transmitter,
-    /// The clock by which it serves the queue, if it does; otherwise packets leave one after the other.
-    clock: Option<Clock<P>>,
-    busy_until: Time,
-    /// What lies behind the wire, if that disturbs packets.
-    behind: Option<Box<Disturbed<P>>>,
-    /// The end of the outage that kept the link from sending.
-    held_until: Time,
-    /// Transmission time of everything served so far, until `busy_until`.
-    served: Interval,
-    /// Bits of everything served before the wire was last free, and including what is on it.
-    bits: (f64, f64),
-    /// The queue holds packets but gave none when asked: the link does not ask again before an arrival or a
-    /// timer.
-    withheld: bool,
-    occupancy: Occupancy,
-    /// How long packets waited, if that is measured.
-    sojourn: Option<Sojourn>,
-    /// How long packets waited in a low-latency queue, once there was one.
-    low_latency: Option<Sojourn>,
-}
-
-/// Service at ticks.
-struct Clock<P> {
-    ticks: Ticks,
-    credit: Credit,
-    /// A packet that has left the queue, for the last of whose bits there is no credit yet.
-    begun: Option<P>,
-    /// The tick at which there is something to do; [`Time::NEVER`] while the link is idle.
-    next: Time,
-}
-
-/// An element and the time of its timer.
-struct Installed<P> {
-    element: Box<dyn Element<P> + Send>,
-    timer_at: Time,
-}
-
-/// What an element put into its sink during a call.
-struct Actions<P> {
-    dropped: Vec<P>,
-    drops: Reasons,
-    marks: Reasons,
-    waited: Option<Interval>,
-    waited_low: Option<Interval>,
-    timer: Option<Time>,
-    forwarded: Vec<P>,
-    originated: Vec<(P, Address)>,
-}
-
-impl<P> Default for Actions<P> {
-    fn default() -> Self {
-        Actions {
-            dropped: Vec::new(),
-            drops: Reasons::default(),
-            marks: Reasons::default(),
-            waited: None,
-            waited_low: None,
-            timer: None,
-            forwarded: Vec::new(),
-            originated: Vec::new(),
-        }
-    }
-}
-
-impl<P> Sink<P> for Actions<P> {
-    fn forward(&mut self, packet: P) {
-        self.forwarded.push(packet);
-    }
-    fn drop(&mut self, packet: P, reason: DropReason) {
-        self.drops[reason as usize] += u64::from(reason != DropReason::Full);
-        self.dropped.push(packet);
-    }
-    fn marked(&mut self, reason: DropReason) {
-        self.marks[reason as usize] += 1;
-    }
-    fn waited(&mut self, span: Interval) {
-        self.waited = Some(span);
-    }
-    fn waited_low(&mut self, span: Interval) {
-        self.waited_low = Some(span);
-    }
-    fn set_timer(&mut self, at: Time) {
-        self.timer = Some(at);
-    }
-    fn originate(&mut self, packet: P, to: Address) {
-        self.originated.push((packet, to));
-    }
 }
 
 /// A shared link.
@@ -230,7 +114,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// Puts an element in front of the existing ones.
     #[cfg(test)]
-    pub fn install(&mut self, element: Box<dyn Element<P> + Send>) {
+    pub fn install(&mut self, element: Box<dyn longfat_net::Element<P> + Send>) {
         if let Service::Elements(elements) = &mut self.service {
             elements.chain.insert(0, Installed { element, timer_at: Time::NEVER });
         }
@@ -250,6 +134,16 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         match &mut self.service {
             Service::Arithmetic(fifo) => Some((fifo, &mut self.counters, self.delay)),
             Service::Ticking(_) | Service::Elements(_) => None,
+        }
+    }
+
+    /// The quick way through the link, where its queue and what lies behind that allow it. No element of the run
+    /// can send messages.
+    #[inline]
+    pub fn lane(&mut self) -> Option<Lane<'_, P>> {
+        match &mut self.service {
+            Service::Elements(elements) => Lane::new(elements, &mut self.counters),
+            Service::Arithmetic(_) | Service::Ticking(_) => None,
         }
     }
 
@@ -436,150 +330,4 @@ pub fn outlet<P: Default>(outlets: &mut Vec<(usize, Pipe<P>)>, to: usize) -> &mu
         outlets.len() - 1
     });
     &mut outlets[at].1
-}
-
-impl<P: Packet> Installed<P> {
-    /// Calls the element and sets the timer it asked for.
-    fn call(&mut self, actions: &mut Actions<P>, act: impl FnOnce(&mut dyn Element<P>, &mut Actions<P>)) {
-        act(self.element.as_mut(), actions);
-        if let Some(at) = actions.timer.take() {
-            self.timer_at = at;
-        }
-    }
-}
-
-impl<P: Packet> Elements<P> {
-    /// Packets and bytes in the queue.
-    fn waiting(&self) -> (u64, u64) {
-        self.chain.last().map_or((0, 0), |last| (last.element.packets(), last.element.bytes()))
-    }
-
-    fn wake(&self) -> Time {
-        let free = match &self.clock {
-            Some(clock) => clock.next,
-            None if self.asks() => self.busy_until.max(self.held_until),
-            None => Time::NEVER,
-        };
-        self.chain.iter().fold(free, |at, installed| at.min(installed.timer_at))
-    }
-
-    /// Whether the queue has packets that it may give.
-    fn asks(&self) -> bool {
-        self.waiting().0 > 0 && !self.withheld
-    }
-
-    /// The packet arrives at element `first`, then at the next one if the first forwards it, and so on.
-    fn pass(&mut self, now: Time, first: usize, packet: P, actions: &mut Actions<P>) {
-        self.withheld = false;
-        let mut ready = vec![packet];
-        for installed in &mut self.chain[first..] {
-            for packet in ready.drain(..) {
-                installed.call(actions, |element, out| element.arrive(now, packet, out));
-            }
-            ready.append(&mut actions.forwarded);
-        }
-    }
-
-    /// Calls the elements whose timers are due.
-    fn fire(&mut self, now: Time, actions: &mut Actions<P>) {
-        for i in 0..self.chain.len() {
-            if self.chain[i].timer_at > now {
-                continue;
-            }
-            self.withheld = false;
-            self.chain[i].timer_at = Time::NEVER;
-            self.chain[i].call(actions, |element, out| element.timer(now, out));
-            for packet in core::mem::take(&mut actions.forwarded) {
-                self.pass(now, i + 1, packet, actions);
-            }
-        }
-    }
-
-    /// Starts the transmissions that are due. Puts into `departed` what is on the wire, or when it will be.
-    fn serve(
-        &mut self,
-        now: Time,
-        actions: &mut Actions<P>,
-        counters: &mut LinkCounters,
-        departed: &mut Vec<(P, Time)>,
-    ) {
-        if let Some(mut clock) = self.clock.take() {
-            self.serve_at_ticks(now, &mut clock, actions, counters, departed);
-            self.clock = Some(clock);
-        } else if self.busy_until <= now
-            && !self.is_held(now)
-            && let Some(packet) = self.next(now, actions, counters)
-        {
-            departed.push((packet, self.busy_until));
-        }
-        let (packets, bytes) = self.waiting();
-        self.occupancy.set(now, packets, bytes);
-    }
-
-    /// Whether an outage keeps the link from sending at `now`.
-    #[inline]
-    fn is_held(&mut self, now: Time) -> bool {
-        let end = self.behind.as_ref().and_then(|behind| behind.holds(now));
-        self.held_until = end.unwrap_or(self.held_until);
-        end.is_some()
-    }
-
-    /// At a tick, hands out what the rate has earned. A link that was idle hands out packets at once if it has
-    /// credit left; they are on the wire at the next tick.
-    fn serve_at_ticks(
-        &mut self,
-        now: Time,
-        clock: &mut Clock<P>,
-        actions: &mut Actions<P>,
-        counters: &mut LinkCounters,
-        departed: &mut Vec<(P, Time)>,
-    ) {
-        if clock.next == Time::NEVER {
-            clock.credit.resume(clock.ticks.at_or_before(now));
-        } else if clock.next <= now {
-            clock.credit.earn(now);
-        } else {
-            return; // at work, and between two ticks
-        }
-        let tick = clock.ticks.at_or_after(now);
-        if clock.credit.is_settled() {
-            departed.extend(clock.begun.take().map(|packet| (packet, tick)));
-        }
-        while clock.begun.is_none() && clock.credit.is_left() && self.asks() {
-            let Some(packet) = self.next(now, actions, counters) else { break };
-            clock.credit.pay(packet.bytes());
-            if clock.credit.is_settled() {
-                departed.push((packet, tick));
-            } else {
-                clock.begun = Some(packet);
-            }
-        }
-        let at_work = clock.begun.is_some() || self.asks();
-        clock.next = if at_work { clock.ticks.after(now) } else { Time::NEVER };
-    }
-
-    /// Takes the next packet from the queue and puts it on the wire: now, or behind those that a tick has
-    /// handed out before it.
-    fn next(&mut self, now: Time, actions: &mut Actions<P>, counters: &mut LinkCounters) -> Option<P> {
-        let mut next = None;
-        self.chain.last_mut()?.call(actions, |element, out| next = element.next(now, out));
-        self.withheld = next.is_none();
-        let packet = next?;
-        counters.packets_out += 1;
-        counters.bytes_out += u64::from(packet.bytes());
-        let start = self.busy_until.max(now);
-        if start == now {
-            self.bits.0 = self.bits.1;
-        }
-        self.bits.1 += 8.0 * f64::from(packet.bytes());
-        self.busy_until = self.wire.send(start, packet.bytes());
-        self.served = self.served + self.busy_until.since(start);
-        if let (Some(sojourn), Some(span)) = (&mut self.sojourn, actions.waited.take()) {
-            sojourn.record(span);
-        }
-        if let Some(span) = actions.waited_low.take() {
-            self.low_latency.get_or_insert_default().record(span);
-        }
-        Some(packet)
-    }
 }

@@ -251,13 +251,17 @@ impl CheckedConnection {
         &self.transport
     }
 
+    /// Which feedback about marks its algorithm needs.
+    pub fn feedback(&self) -> Feedback {
+        match &self.transport {
+            Transport::Tcp(row, parameters) => (row.build)(parameters).feedback(),
+            Transport::Custom | Transport::Udp(..) => Feedback::Classic,
+        }
+    }
+
     /// Whether it negotiates ECN: because the plan says so, or because its algorithm needs marks.
     pub fn negotiates_ecn(&self) -> bool {
-        let needed = match &self.transport {
-            Transport::Tcp(row, parameters) => (row.build)(parameters).feedback() != Feedback::Classic,
-            Transport::Custom | Transport::Udp(..) => false,
-        };
-        self.plan.ecn.is_on() || needed
+        self.plan.ecn.is_on() || self.feedback() != Feedback::Classic
     }
 
     /// How a TCP sender finds and repairs losses: as this algorithm does, unless `loss_detection` or `sack`

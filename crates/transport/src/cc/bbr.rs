@@ -499,6 +499,9 @@ impl CongestionControl for Bbr {
         self.holds_back
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     #[inline]
     fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
         Some(self.pacing_rate)

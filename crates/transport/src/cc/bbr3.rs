@@ -441,6 +441,9 @@ impl CongestionControl for Bbr3 {
         self.holds_back
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     #[inline]
     fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
         Some(self.pacing_rate)

@@ -331,7 +331,13 @@ pub trait CongestionControl {
     /// The periodic timer has fired; not called in recovery.
     fn on_timer(&mut self, _now: Time, _w: &mut Window) {}
 
+    /// Whether [`CongestionControl::pacing_rate`] may ever return a rate. Called once.
+    fn paces(&self) -> bool {
+        false
+    }
+
     /// The rate at which segments may leave, in segments per second; `None` sends as acknowledgements arrive.
+    /// An algorithm that returns a rate also says so in [`CongestionControl::paces`].
     #[inline]
     fn pacing_rate(&self, _w: &Window, _srtt: Interval) -> Option<f64> {
         None

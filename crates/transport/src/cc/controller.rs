@@ -140,6 +140,10 @@ impl CongestionControl for Controller {
     fn on_timer(&mut self, now: Time, w: &mut Window) {
         each!(self, c => c.on_timer(now, w))
     }
+    fn paces(&self) -> bool {
+        // a user's own may do anything
+        matches!(self, Controller::Custom(_)) || each!(self, c => c.paces())
+    }
     #[inline]
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         each!(self, c => c.pacing_rate(w, srtt))

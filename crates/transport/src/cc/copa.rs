@@ -363,6 +363,9 @@ impl CongestionControl for Copa {
         w.ssthresh = f64::INFINITY;
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         let rtt = self.delays.map_or(srtt, |delays| delays.standing);
         let rate = PACING_GAIN * w.cwnd / rtt.as_secs_f64();

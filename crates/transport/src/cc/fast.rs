@@ -266,6 +266,9 @@ impl CongestionControl for Fast {
         }
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     #[inline]
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         if !self.paced || srtt == Interval::ZERO {

@@ -188,6 +188,9 @@ impl CongestionControl for JetMax {
         self.x.undone(w);
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.x.pacing_rate(w, srtt)
     }

@@ -265,6 +265,9 @@ impl CongestionControl for Prague {
         self.fraction = self.fraction.max(self.before);
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         let rate = self.fraction.max(self.least()) / srtt.as_secs_f64();
         let factor = if w.cwnd < 0.5 * w.ssthresh { 2.0 } else { 1.0 };

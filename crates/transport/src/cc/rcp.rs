@@ -112,6 +112,9 @@ impl CongestionControl for Rcp {
         self.rate.recovered(w);
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.rate.pacing_rate(w, srtt)
     }

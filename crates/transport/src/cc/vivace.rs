@@ -489,6 +489,9 @@ impl CongestionControl for Vivace {
         self.set_cwnd(w);
     }
 
+    fn paces(&self) -> bool {
+        true
+    }
     fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
         let rate = self.rate() / self.packet;
         (rate > 0.0).then_some(rate)

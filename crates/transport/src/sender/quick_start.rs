@@ -13,7 +13,7 @@
 //! Quick-Start.
 
 use super::request::{QuickStart, QuickStartRequest};
-use super::{Happened, Phase, Sender};
+use super::{Happened, Outbox, Phase, Sender};
 use crate::cc::{Cause, LEAST_SSTHRESH};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Explicit, Extra, Function, Packet, QuickStart as Header, RateCode, SimPacket};
@@ -30,12 +30,7 @@ impl Sender {
 
     /// The connection is open: evaluates the response.
     #[cold]
-    pub(super) fn take_quick_start(
-        &mut self,
-        now: Time,
-        answer: &SimPacket,
-        out: &mut impl FnMut(SimPacket),
-    ) {
+    pub(super) fn take_quick_start(&mut self, now: Time, answer: &SimPacket, out: &mut impl Outbox) {
         let Some(QuickStart::Asked { request, ttl_difference }) = self.quick_start.take() else { return };
         self.explicit = true; // the report
         let rate = match answer.explicit() {
@@ -63,7 +58,7 @@ impl Sender {
 
     /// Sends the segments of the window that are due. The first acknowledgement ends this.
     #[cold]
-    pub(super) fn pace_quick_start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    pub(super) fn pace_quick_start(&mut self, now: Time, out: &mut impl Outbox) {
         while let Some(QuickStart::Sending { due, gap, .. }) = &mut self.quick_start {
             let edge = self.end.min(self.receiver_window);
             let sent = self.next >= edge.min(self.window.cwnd as u64);

@@ -5,7 +5,7 @@
 //! | probe timeout | 2 SRTT, at most until the retransmission timeout; 1 s without SRTT | RFC 8985, section 7.2 |
 //! | budget for a delayed acknowledgement of a single segment | `rto_min` | RFC 8985 leaves it to the implementation; Linux has TCP_RTO_MIN (tcp_schedule_loss_probe, 5.15) |
 
-use super::{Happened, Phase, Sender};
+use super::{Happened, Outbox, Phase, Sender};
 use crate::DUP_THRESH;
 use crate::cc::{Cause, CongestionControl};
 use crate::rack::{Probe, Timer};
@@ -167,7 +167,7 @@ impl Sender {
 
     /// The timer that precedes the retransmission timer has expired.
     #[cold]
-    pub(super) fn on_early_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    pub(super) fn on_early_timer(&mut self, now: Time, out: &mut impl Outbox) {
         let timer = self.rack.as_ref().map_or(Timer::None, |rack| rack.timer);
         self.set_timer(Timer::None, Time::NEVER);
         match timer {
@@ -187,7 +187,7 @@ impl Sender {
     }
 
     /// Sends a new segment, or the last one again, whatever the window (section 7.3). One probe may be under way.
-    fn send_probe(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
+    fn send_probe(&mut self, now: Time, out: &mut impl Outbox) {
         if self.rack.as_ref().is_some_and(|rack| rack.probe.end.is_none() && rack.probe.sampled) {
             let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));
             let again = self.next >= edge;

@@ -158,43 +158,65 @@ impl Flow {
         }
     }
 
-    /// The first of its data packets (or acknowledgements) on the way to a link crosses that link, the only
-    /// one on its path, or is dropped there. Returns when the next one reaches the link.
+    /// The first of its data packets on the way to a link crosses that link, the only one on its path, or is
+    /// dropped there. Returns when the next one reaches the link.
     #[inline(always)]
-    pub fn cross(
+    pub fn cross_data(
         &mut self,
         now: Time,
-        data: bool,
         fifo: &mut ConstantFifo,
         counters: &mut LinkCounters,
         delay: Interval,
     ) -> Time {
-        let Flow { sending, receiving, route, transfer, .. } = self;
-        let pipe = if data { &sending.outgoing } else { &receiving.outgoing };
-        let Some(packet) = pipe.first() else { return Time::NEVER };
+        let Some(packet) = self.sending.outgoing.first() else { return Time::NEVER };
         counters.packets_in += 1;
         let departure = fifo.offer(now, packet.bytes());
-        let taken = match departure {
-            Some(at) if data && transfer.is_none() => {
-                let at = at.later_by(delay).later_by(route.forward_delay);
-                if let Some(packet) = sending.outgoing.first() {
-                    receiving.take_ahead(at, packet);
-                }
-                true
+        if let Some(at) = departure
+            && self.transfer.is_none()
+        {
+            let at = at.later_by(delay).later_by(self.route.forward_delay);
+            self.receiving.take_ahead(at, packet);
+            self.sending.outgoing.advance();
+            return self.head(true);
+        }
+        self.cross_otherwise(true, departure, counters, delay)
+    }
+
+    /// The same for its acknowledgements.
+    #[inline(always)]
+    pub fn cross_acks(
+        &mut self,
+        now: Time,
+        fifo: &mut ConstantFifo,
+        counters: &mut LinkCounters,
+        delay: Interval,
+    ) -> Time {
+        let Some(packet) = self.receiving.outgoing.first() else { return Time::NEVER };
+        counters.packets_in += 1;
+        let departure = fifo.offer(now, packet.bytes());
+        if let Some(at) = departure
+            && self.transfer.is_none()
+        {
+            let at = at.later_by(delay).later_by(self.route.reverse_delay);
+            if self.sending.take_ahead(at, packet) {
+                self.receiving.outgoing.advance();
+                return self.head(false);
             }
-            Some(at) if transfer.is_none() => {
-                let at = at.later_by(delay).later_by(route.reverse_delay);
-                match receiving.outgoing.first() {
-                    Some(packet) => sending.take_ahead(at, packet), // no closure: it would not be inlined
-                    None => false,
-                }
-            }
-            _ => false,
-        };
-        let pipe = if data { &mut sending.outgoing } else { &mut receiving.outgoing };
-        if taken {
-            pipe.advance();
-        } else if let Some(packet) = pipe.pop() {
+        }
+        self.cross_otherwise(false, departure, counters, delay)
+    }
+
+    /// What becomes of that packet if its end does not take it ahead.
+    #[inline(never)]
+    fn cross_otherwise(
+        &mut self,
+        data: bool,
+        departure: Option<Time>,
+        counters: &mut LinkCounters,
+        delay: Interval,
+    ) -> Time {
+        let pipe = if data { &mut self.sending.outgoing } else { &mut self.receiving.outgoing };
+        if let Some(packet) = pipe.pop() {
             match departure {
                 Some(at) => self.pass_on(packet, at + delay, false),
                 None => {

@@ -4,7 +4,7 @@
 //! question is quickest with two variants, so each type has that case and a box for all others.
 
 use longfat_transport::cc::{CongestionControl, Controller, Internals, Window};
-use longfat_transport::{Echoing, Happened, Receiver, Sender, SenderCounters, udp};
+use longfat_transport::{Echoing, Happened, Outbox, Receiver, Sender, SenderCounters, udp};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
@@ -75,8 +75,14 @@ impl AnySender {
     }
 
     /// Opens the connection.
-    pub fn start(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        each!([&mut] AnySender, OtherSender, self, s => s.start(now, out));
+    pub fn start(&mut self, now: Time, out: &mut impl Outbox) {
+        match self {
+            AnySender::Tcp(s) => s.start(now, out),
+            AnySender::Other(other) => match &mut **other {
+                OtherSender::Explicit(s) => s.start(now, out),
+                OtherSender::Udp(s) => s.start(now, &mut |p| out.send(p)),
+            },
+        }
     }
 
     /// Begins with the slow-start threshold that earlier connections have left; before it starts.
@@ -101,25 +107,19 @@ impl AnySender {
         }
     }
 
-    /// Takes a packet from the receiver and returns whether everything is done now. `out` is made for each
-    /// kind, so that the one of TCP without explicit headers stays in registers.
+    /// Takes a packet from the receiver and returns whether everything is done now.
     #[inline(always)]
-    pub fn on_packet<O: FnMut(SimPacket)>(
-        &mut self,
-        now: Time,
-        packet: &SimPacket,
-        out: impl FnOnce() -> O,
-    ) -> bool {
+    pub fn on_packet(&mut self, now: Time, packet: &SimPacket, mut out: impl Outbox) -> bool {
         match self {
             AnySender::Tcp(s) => {
-                s.on_packet_without_headers(now, packet, &mut out());
+                s.on_packet_without_headers(now, packet, &mut out);
                 s.is_done()
             }
             AnySender::Other(other) => {
                 seldom();
                 match &mut **other {
-                    OtherSender::Explicit(s) => s.on_packet(now, packet, &mut out()),
-                    OtherSender::Udp(s) => s.on_packet(now, packet, &mut out()),
+                    OtherSender::Explicit(s) => s.on_packet(now, packet, &mut out),
+                    OtherSender::Udp(s) => s.on_packet(now, packet, &mut |p| out.send(p)),
                 }
                 self.is_done()
             }
@@ -127,8 +127,14 @@ impl AnySender {
     }
 
     /// The time that `wake` returned has come.
-    pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(SimPacket)) {
-        each!([&mut] AnySender, OtherSender, self, s => s.on_timer(now, out));
+    pub fn on_timer(&mut self, now: Time, out: &mut impl Outbox) {
+        match self {
+            AnySender::Tcp(s) => s.on_timer(now, out),
+            AnySender::Other(other) => match &mut **other {
+                OtherSender::Explicit(s) => s.on_timer(now, out),
+                OtherSender::Udp(s) => s.on_timer(now, &mut |p| out.send(p)),
+            },
+        }
     }
 
     /// When `on_timer` has to be called next.

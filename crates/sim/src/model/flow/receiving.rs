@@ -86,11 +86,12 @@ impl ReceivingEnd {
     #[inline(always)]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) {
         if let AnyReceiver::Tcp(receiver) = &mut self.receiver
+            && receiver.is_next(packet)
             && receiver.wake() >= at
             && !self.snapshots.is_due(at)
         {
             self.balance -= 1;
-            if let Some(ack) = receiver.on_packet(at, packet) {
+            if let Some(ack) = receiver.take_next(at, packet) {
                 self.answer(at, ack);
             }
         } else {
@@ -98,9 +99,9 @@ impl ReceivingEnd {
         }
     }
 
-    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the receiver is
-    /// another than the usual one of TCP, at a host that looks at once; apart from that case, to keep it fast.
-    #[cold]
+    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the packet is another
+    /// than the usual one, or the receiver is another than that of TCP at a host that looks at once; apart from
+    /// that case, to keep it fast.
     #[inline(never)]
     fn serve_and_take(&mut self, at: Time, packet: &SimPacket) {
         let at = self.clock.looks(at);
@@ -136,7 +137,10 @@ impl ReceivingEnd {
     #[inline(always)]
     fn answer(&mut self, now: Time, ack: SimPacket) {
         self.balance += 1;
-        self.outgoing.push(self.access.depart(now, ack.bytes()), ack);
+        let left = self.outgoing.push(self.access.depart(now, ack.bytes()), ack);
+        if let (Some(extra), AnyReceiver::Tcp(receiver)) = (left.extra, &mut self.receiver) {
+            receiver.recycle(extra);
+        }
     }
 
     /// What has arrived before `now`, a sample time.

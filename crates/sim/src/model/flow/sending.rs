@@ -4,8 +4,8 @@ use super::host::{Access, HostClock};
 use super::machines::AnySender;
 use super::snapshots::{SampleTimes, Snapshots};
 use longfat_net::Pipe;
-use longfat_transport::SenderCounters;
 use longfat_transport::cc::{Internals, Window};
+use longfat_transport::{Outbox, SenderCounters};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -33,6 +33,25 @@ impl SenderSnapshot {
             acked_bytes: sender.acked_bytes(),
             counters: *sender.counters(),
             cwnd_integral: sender.cwnd_integral(completed.unwrap_or(now).min(now)),
+        }
+    }
+}
+
+/// Where the packets go that a sender hands over at one time: over its host's own link.
+struct Departures<'a> {
+    now: Time,
+    access: &'a mut Access,
+    outgoing: &'a mut Pipe<SimPacket>,
+    balance: &'a mut i64,
+}
+
+impl Outbox for Departures<'_> {
+    #[inline(always)]
+    fn send(&mut self, packet: SimPacket) {
+        *self.balance += 1;
+        let left = self.outgoing.push(self.access.depart(self.now, packet.bytes()), packet);
+        if let Some(extra) = left.extra {
+            drop(extra); // asked here, since data seldom have any
         }
     }
 }
@@ -186,13 +205,7 @@ impl SendingEnd {
     fn take(&mut self, now: Time, packet: &SimPacket) {
         let SendingEnd { sender, access, outgoing, balance, .. } = self;
         *balance -= 1;
-        let done = sender.on_packet(now, packet, || {
-            |packet: SimPacket| {
-                *balance += 1;
-                outgoing.push(access.depart(now, packet.bytes()), packet);
-            }
-        });
-        if done {
+        if sender.on_packet(now, packet, Departures { now, access, outgoing, balance }) {
             self.complete(now);
         }
     }
@@ -200,10 +213,7 @@ impl SendingEnd {
     /// Starts, stops, or serves a timer of the sender.
     fn act(&mut self, now: Time) {
         let SendingEnd { sender, access, outgoing, balance, .. } = self;
-        let mut out = |packet: SimPacket| {
-            *balance += 1;
-            outgoing.push(access.depart(now, packet.bytes()), packet);
-        };
+        let mut out = Departures { now, access, outgoing, balance };
         if self.start_at <= now {
             self.start_at = Time::NEVER;
             sender.start(now, &mut out);

@@ -1,0 +1,32 @@
+//! What a link has counted.
+
+use longfat_net::DropReason;
+use longfat_units::Interval;
+
+/// How many packets were dropped or marked, by reason.
+pub type Reasons = [u64; DropReason::COUNT];
+
+/// Counters of one link, since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets that came to the link.
+    pub packets_in: u64,
+    /// Dropped by the queue.
+    pub packets_dropped: u64,
+    /// Packets dropped for another reason than a full queue, by reason.
+    pub drops: Reasons,
+    /// Marked by the queue, by reason.
+    pub marks: Reasons,
+    /// Lost by the loss process before the queue, or in an outage behind it.
+    pub packets_lost: u64,
+    /// Packets that were doubled behind the queue.
+    pub packets_doubled: u64,
+    /// Packets whose transmission has begun.
+    pub packets_out: u64,
+    /// Their IP bytes.
+    pub bytes_out: u64,
+    /// Time for which it has transmitted.
+    pub busy: Interval,
+    /// Bits that it has transmitted, where its capacity varies.
+    pub bits_out: f64,
+}

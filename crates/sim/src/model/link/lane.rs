@@ -1,0 +1,145 @@
+//! The quick way through a link that asks its queue: what arrives in a batch is known, so the queue serves its
+//! arrivals and departures in one loop, and each packet goes straight to where it leaves.
+
+use super::counters::LinkCounters;
+use super::elements::Elements;
+use longfat_net::{Address, DropReason, Sink};
+use longfat_units::{Interval, Time};
+use longfat_wire::Packet;
+
+/// Where packets go that leave a link.
+pub trait Exit<P> {
+    /// The packet is on the wire; `at` is the time of its last bit.
+    fn depart(&mut self, packet: P, at: Time);
+    /// The packet was dropped.
+    fn drop(&mut self, packet: P);
+}
+
+/// A link whose only element holds a queue, behind which packets leave one after the other, undisturbed, in a run
+/// without messages.
+pub struct Lane<'a, P> {
+    elements: &'a mut Elements<P>,
+    /// The link's counters.
+    pub counters: &'a mut LinkCounters,
+    /// The packets and bytes in the queue.
+    waiting: (u64, u64),
+}
+
+impl<'a, P: Packet> Lane<'a, P> {
+    /// The lane of a link, if it is of this kind.
+    pub(super) fn new(elements: &'a mut Elements<P>, counters: &'a mut LinkCounters) -> Option<Self> {
+        let simple = elements.chain.len() == 1 && elements.clock.is_none() && elements.behind.is_none();
+        let waiting = elements.waiting();
+        simple.then_some(Lane { elements, counters, waiting })
+    }
+
+    /// When something happens by itself.
+    #[inline(always)]
+    fn wake(&self) -> Time {
+        let asks = self.waiting.0 > 0 && !self.elements.withheld;
+        let free = if asks { self.elements.busy_until } else { Time::NEVER };
+        self.elements.chain.first().map_or(free, |installed| free.min(installed.timer_at))
+    }
+
+    /// Handles what happens by itself up to `until`, included. Returns the number of events.
+    #[inline]
+    pub fn advance(&mut self, until: Time, exit: &mut impl Exit<P>) -> u64 {
+        let mut events = 0;
+        loop {
+            let now = self.wake();
+            if now > until || now == Time::NEVER {
+                return events;
+            }
+            if self.elements.chain.first().is_some_and(|installed| installed.timer_at <= now) {
+                self.fire(now, exit);
+            }
+            self.act(now, exit);
+            events += 1;
+        }
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, packet: P, exit: &mut impl Exit<P>) {
+        self.counters.packets_in += 1;
+        self.elements.withheld = false;
+        if let Some(installed) = self.elements.chain.first_mut() {
+            let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
+            self.waiting = installed.element.arrive_and_count(now, packet, &mut out);
+        }
+        self.act(now, exit);
+    }
+
+    /// The element's timer fires.
+    fn fire(&mut self, now: Time, exit: &mut impl Exit<P>) {
+        self.elements.withheld = false;
+        if let Some(installed) = self.elements.chain.first_mut() {
+            installed.timer_at = Time::NEVER;
+            let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
+            installed.element.timer(now, &mut out);
+            self.waiting = (installed.element.packets(), installed.element.bytes());
+        }
+    }
+
+    /// Starts the transmission that is due, if there is one, and notes how many packets then wait.
+    #[inline(always)]
+    fn act(&mut self, now: Time, exit: &mut impl Exit<P>) {
+        if self.elements.busy_until <= now {
+            self.serve(now, exit);
+        }
+        self.elements.occupancy.set(now, self.waiting.0, self.waiting.1);
+    }
+
+    /// The wire is free: takes the next packet from the queue.
+    #[inline(never)]
+    fn serve(&mut self, now: Time, exit: &mut impl Exit<P>) {
+        let Some(installed) = self.elements.chain.first_mut() else { return };
+        let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
+        let (next, waiting) = installed.element.next_and_count(now, &mut out);
+        let (waited, waited_low) = (out.waited, out.waited_low);
+        self.waiting = waiting;
+        self.elements.withheld = next.is_none();
+        if let Some(packet) = next {
+            self.elements.transmit(now, packet.bytes(), waited, waited_low, self.counters);
+            exit.depart(packet, self.elements.busy_until);
+        }
+    }
+}
+
+/// Where the element puts its actions.
+struct Out<'a, E> {
+    exit: &'a mut E,
+    counters: &'a mut LinkCounters,
+    timer_at: &'a mut Time,
+    waited: Option<Interval>,
+    waited_low: Option<Interval>,
+}
+
+impl<'a, E> Out<'a, E> {
+    #[inline(always)]
+    const fn new(exit: &'a mut E, counters: &'a mut LinkCounters, timer_at: &'a mut Time) -> Self {
+        Out { exit, counters, timer_at, waited: None, waited_low: None }
+    }
+}
+
+impl<P, E: Exit<P>> Sink<P> for Out<'_, E> {
+    fn forward(&mut self, _packet: P) {} // there is no element behind this one
+    fn drop(&mut self, packet: P, reason: DropReason) {
+        self.counters.drops[reason as usize] += u64::from(reason != DropReason::Full);
+        self.counters.packets_dropped += 1;
+        self.exit.drop(packet);
+    }
+    fn marked(&mut self, reason: DropReason) {
+        self.counters.marks[reason as usize] += 1;
+    }
+    fn waited(&mut self, span: Interval) {
+        self.waited = Some(span);
+    }
+    fn waited_low(&mut self, span: Interval) {
+        self.waited_low = Some(span);
+    }
+    fn set_timer(&mut self, at: Time) {
+        *self.timer_at = at;
+    }
+    fn originate(&mut self, _packet: P, _to: Address) {} // a run without messages loses it
+}

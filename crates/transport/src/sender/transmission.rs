@@ -1,0 +1,180 @@
+//! What leaves: the segments that the window and the pacing rate allow.
+
+use super::{MOST_AT_ONCE, Phase, Sender, lesser};
+use crate::cc::{CongestionControl, MOST_CWND};
+use longfat_units::{Interval, Time};
+use longfat_wire::{Kind, SimPacket};
+
+/// Where a sender puts its packets; any closure that takes one is an outbox.
+pub trait Outbox {
+    /// A packet leaves.
+    fn send(&mut self, packet: SimPacket);
+}
+
+impl<F: FnMut(SimPacket)> Outbox for F {
+    #[inline]
+    fn send(&mut self, packet: SimPacket) {
+        self(packet);
+    }
+}
+
+impl Sender {
+    /// Sends what the window and the pacing rate allow now.
+    #[inline(always)]
+    pub(super) fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl Outbox) {
+        if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
+            return; // the next segment is not due yet
+        }
+        self.send_at = Time::NEVER;
+        if matches!(self.phase, Phase::Idle | Phase::SynSent | Phase::Done) {
+            return;
+        }
+        let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
+        if pace.is_none() && self.board.lost() == 0 {
+            return self.transmit_new::<EXPLICIT>(now, out);
+        }
+        self.transmit_apart::<EXPLICIT>(now, pace, out);
+    }
+
+    /// The segments that may be in flight now, and the first one that may not yet be sent.
+    #[inline(always)]
+    fn limits(&self) -> (u64, u64) {
+        let allowed = lesser(MOST_CWND, self.window.cwnd) as i64 as u64; // signed: one instruction on most machines
+        (allowed, self.end.min(self.board.base().saturating_add(self.receiver_window)))
+    }
+
+    /// The common case: no retransmission, no pacing.
+    #[inline(always)]
+    pub(super) fn transmit_new<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl Outbox) {
+        let (allowed, edge) = self.limits();
+        let room = allowed.saturating_sub(self.in_flight()).min(edge.saturating_sub(self.next));
+        let room = room.min(self.max_burst);
+        let full = !self.keeps_times && !self.config.ecn && self.next + room < self.end;
+        if full && !(EXPLICIT && self.explicit) {
+            self.send_full(now, room, out);
+        } else {
+            for _ in 0..room {
+                self.send::<EXPLICIT>(now, None, out);
+            }
+        }
+        self.must_send &= room == 0;
+        self.limited = self.next < edge;
+        if room == MOST_AT_ONCE {
+            self.continue_burst(now);
+        }
+    }
+
+    /// Sends this many new segments of full size, of which nobody keeps records.
+    #[inline(always)]
+    fn send_full(&mut self, now: Time, segments: u64, out: &mut impl Outbox) {
+        if segments == 0 {
+            return;
+        }
+        let bytes = self.config.mss_bytes + self.config.header_bytes;
+        let end = self.next + segments;
+        while self.next < end {
+            out.send(SimPacket::new(Kind::Data, self.config.flow, self.next, bytes, now));
+            self.next += 1;
+        }
+        self.counters.packets_sent += segments;
+        self.episode.sent(segments);
+        if self.rto_at == Time::NEVER {
+            self.rto_at = self.rtt.deadline(now);
+        }
+    }
+
+    /// Sends what is lost before what is new, and as far apart as the pacing rate wants it.
+    #[inline(never)]
+    fn transmit_apart<const EXPLICIT: bool>(&mut self, now: Time, pace: Option<f64>, out: &mut impl Outbox) {
+        let gap = pace.map_or(Interval::ZERO, |rate| Interval::from_secs_f64(1.0 / rate));
+        let (allowed, edge) = self.limits();
+        let mut in_flight = self.in_flight();
+        let mut burst = 0;
+        let mut quantum = 0; // what may still leave together
+        loop {
+            let lost = self.board.next_lost();
+            if lost.is_none() && self.next >= edge {
+                self.limited = false;
+                if self.next >= self.end && in_flight < allowed {
+                    self.note_application_limit();
+                }
+                return;
+            }
+            let forced = self.must_send && lost.is_some();
+            // pacing keeps its segments apart by itself
+            let full = burst == if pace.is_none() { self.max_burst } else { MOST_AT_ONCE };
+            if (!forced && in_flight >= allowed) || full {
+                self.limited = true;
+                if full && burst == MOST_AT_ONCE {
+                    self.continue_burst(now);
+                }
+                return;
+            }
+            if pace.is_some() && !forced {
+                if quantum == 0 {
+                    if self.pace_at > now {
+                        self.limited = true;
+                        self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
+                        return;
+                    }
+                    quantum = (self.controller.send_quantum() as u64).max(1);
+                }
+                quantum -= 1;
+                // a host that wakes once per tick may make up for what the tick kept it from sending
+                self.pace_at = self.pace_at.max(now - self.config.host_tick) + gap;
+            }
+            self.must_send = false;
+            in_flight += 1;
+            burst += 1;
+            self.send::<EXPLICIT>(now, lost, out);
+        }
+    }
+
+    /// [`MOST_AT_ONCE`] segments have left: those that may follow leave in another event now.
+    #[cold]
+    fn continue_burst(&mut self, now: Time) {
+        if self.config.max_burst > MOST_AT_ONCE as f64 {
+            self.send_at = now;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn send<const EXPLICIT: bool>(&mut self, now: Time, lost: Option<u64>, out: &mut impl Outbox) {
+        let seq = lost.unwrap_or(self.next);
+        let payload = if seq + 1 == self.end {
+            self.payload(self.end) - self.payload(seq)
+        } else {
+            u64::from(self.config.mss_bytes)
+        };
+        let mut packet =
+            SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
+        if self.config.ecn {
+            // RFC 3168, 6.1.2 and 6.1.5: only new data may be marked and may announce reductions
+            if lost.is_none() {
+                packet.ecn = self.config.codepoint;
+                packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
+            }
+        }
+        if EXPLICIT && self.explicit {
+            self.write_explicit(&mut packet);
+        }
+        if lost.is_some() {
+            match self.rack {
+                Some(_) => self.board.resent(seq),
+                None => self.board.retransmitted(seq, self.next),
+            }
+            self.counters.retransmits += 1;
+        } else {
+            self.next += 1;
+        }
+        self.counters.packets_sent += 1;
+        self.episode.sent(1);
+        if self.rto_at == Time::NEVER {
+            self.rto_at = self.rtt.deadline(now);
+        }
+        if self.keeps_times {
+            self.record(now, seq, lost.is_some());
+        }
+        out.send(packet);
+    }
+}
