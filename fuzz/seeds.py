@@ -1,4 +1,4 @@
-"""Writes the first inputs of the fuzz targets: plans of `scenarios/`, a few packets, queues and capacities.
+"""Writes the first inputs of the fuzz targets: plans, packets, queues, capacities, and objects of `bpf/`.
 
     python fuzz/seeds.py FOLDER
 
@@ -17,6 +17,7 @@ from longfat.runs import plan
 from longfat.scenario.model import Scenario
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
+OBJECTS = Path(__file__).parent.parent / "bpf" / "out"
 LARGEST_BYTES = 1 << 15
 """Longer plans are left out: libFuzzer is slow with them. Traces make plans long."""
 
@@ -58,7 +59,13 @@ def streams() -> Iterator[tuple[str, bytes]]:
         yield f"stream-{first}", bytes([0, first]) + bytes((7 * first + 31 * i) % 256 for i in range(400))
 
 
-SEEDS = {"plan": plans, "packet": packets, "queue": streams, "capacity": streams}
+def objects() -> Iterator[tuple[str, bytes]]:
+    """Yields the objects that `make bpf` has built, if it has."""
+    for path in sorted(OBJECTS.glob("*.o")):
+        yield path.stem, path.read_bytes()
+
+
+SEEDS = {"plan": plans, "packet": packets, "queue": streams, "capacity": streams, "ebpf": objects}
 
 
 def write(folder: Path) -> None:

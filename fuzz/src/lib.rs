@@ -6,9 +6,11 @@
 //! | `packet` | bytes off a wire | no panic; a changed packet keeps its length, ports and right checksums |
 //! | `queue` | a discipline, its parameters, packets and times | what goes in comes out once, or is dropped once |
 //! | `capacity` | a trace's times, steps or a sine, and packets | transmissions end in order, and as the capacity allows |
+//! | `ebpf` | an object with eBPF programs | it is refused, or runs and ends, with one line |
 
 pub mod bytes;
 pub mod capacity;
+pub mod ebpf;
 pub mod json;
 pub mod packet;
 pub mod plan;

@@ -7,12 +7,32 @@ from typing import Any
 class AlgorithmError(Exception):
     """A user's algorithm raised, or left a cwnd below 1 or not a number; args: (flow name, details)."""
 
+class EbpfAlgorithm:
+    """A congestion control of an object with eBPF programs (struct_ops); calling it returns it.
+
+    Flows of a run that have the same one share its maps and global variables.
+    """
+
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        """Loads the one of this name, or the only one; ValueError with one line if it cannot run here."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the kernel."""
+
+    @property
+    def model_based(self) -> bool:
+        """Whether it controls the window in every phase."""
+
+    def __call__(self) -> EbpfAlgorithm: ...
+
 def simulate(
     plan_json: str, algorithms: Mapping[str, Callable[[], Any]], memory_bytes: int | None = None
 ) -> dict[str, Any]:
     """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
 
-    `algorithms` maps each flow whose algorithm is "custom" to a function that makes it. The GIL is released
+    `algorithms` maps each flow whose algorithm is "custom" to a function that makes it, or to an
+    `EbpfAlgorithm`. The GIL is released
     while the core runs, and signals are polled. Raises ValueError for a bad plan, AlgorithmError, and
     KeyboardInterrupt, and MemoryError once the run has taken more than `memory_bytes`.
 

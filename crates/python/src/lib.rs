@@ -1,6 +1,7 @@
 //! The PyO3 adapter: hands plans to the simulator and results back. Errors are mapped here and nowhere else.
 
 mod algorithm;
+mod ebpf;
 mod watch;
 
 use longfat_live::{LiveError, Traffic};
@@ -69,10 +70,14 @@ fn simulate<'py>(
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
     let mut reads_rtt = Vec::new();
+    let mut objects = ebpf::Objects::default();
     let mut make = |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
         let reason = match make.call0() {
             Ok(made) => {
+                if let Some(connection) = objects.connect(&made) {
+                    return Some(connection);
+                }
                 let reads = algorithm::Reads::default();
                 match algorithm::UserAlgorithm::new(&made, interrupt.clone(), reads.clone()) {
                     Ok(user) => {
@@ -401,5 +406,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<algorithm::PyOpening>()?;
     m.add_class::<algorithm::PyDelivery>()?;
     m.add_class::<algorithm::PyLostSegment>()?;
-    m.add_class::<algorithm::PyWindow>()
+    m.add_class::<algorithm::PyWindow>()?;
+    m.add_class::<ebpf::PyEbpf>()
 }

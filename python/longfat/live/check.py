@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longfat.errors import InputError
 from longfat.live import traffic as traffics
-from longfat.scenario import registry, stacks
+from longfat.scenario import loading, registry, stacks
 from longfat.scenario.model import Scenario
 from longfat.scenario.transport import WITH_SACK, Transport
 from longfat.words import shown
@@ -75,7 +75,10 @@ def _check_part(table: str, part: Transport) -> None:
     spec = part.algorithm
     named = f'{table}.algorithm = "{spec.name}"'
     if spec.custom:
-        raise InputError(f"{named}: no kernel can run it; accepted with --backend live: {_names()}")
+        reason = (
+            "live runs do not register objects" if loading.OBJECT in spec.name else "no kernel can run it"
+        )
+        raise InputError(f"{named}: {reason}; accepted with --backend live: {_names()}")
     row = registry.find("algorithms", spec.name)
     if not row["live"]:
         raise InputError(

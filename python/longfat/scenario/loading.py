@@ -1,10 +1,13 @@
 """Imports a user's own algorithm from its file, once, and refuses what cannot be an algorithm.
 
+The file is Python's, or an object with a kernel's eBPF congestion control.
+
 Every problem is a ValueError of one line that names the file, and the line where its code failed.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 import sys
@@ -14,12 +17,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from longfat import _core
+
+OBJECT = ".bpf.o"
+"""How the name of an object file with eBPF programs ends."""
 METHODS = ("on_ack", "on_congestion")
 """The methods that an algorithm must have, unless it is model-based."""
 
 
 def load(path: Path, qualified: str) -> Callable[..., Any]:
-    """Returns the class of that name in a file, or the function that makes instances."""
+    """Returns the class of that name in a file, or what makes instances there, or an object's algorithm."""
+    if path.name.endswith(OBJECT):
+        return ebpf(path, qualified)
     module = _module(path)
     here: Any = module
     for part in qualified.split("."):
@@ -31,9 +40,27 @@ def load(path: Path, qualified: str) -> Callable[..., Any]:
     return loaded
 
 
+def ebpf(path: Path, name: str | None = None) -> _core.EbpfAlgorithm:
+    """Returns an object's congestion control of this name, or its only one; ValueError if it cannot run."""
+    try:
+        return _ebpf(path, name, path.stat().st_mtime_ns)
+    except OSError as error:
+        raise ValueError(f"{path.name}: {error.strerror}; accepted: file{OBJECT}") from None
+
+
+@functools.lru_cache(64)
+def _ebpf(path: Path, name: str | None, _stamp: int) -> _core.EbpfAlgorithm:
+    return _core.EbpfAlgorithm(path, name)
+
+
 def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     """Checks that a class has the methods, and that it takes the parameters; ValueError if not."""
     name = getattr(factory, "__name__", type(factory).__name__)
+    if isinstance(factory, _core.EbpfAlgorithm):
+        if parameters:
+            keys = ", ".join(parameters)
+            raise ValueError(f"{factory.name}: {keys}: an eBPF object takes no parameters; accepted: none")
+        return
     if isinstance(factory, type) and not is_model_based(factory):
         lacking = [method for method in METHODS if not callable(getattr(factory, method, None))]
         if lacking:
@@ -54,7 +81,9 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
 
 
 def is_model_based(factory: Callable[..., Any]) -> bool:
-    """Returns whether it is a class that controls the window in every phase."""
+    """Returns whether it is an algorithm that controls the window in every phase."""
+    if isinstance(factory, _core.EbpfAlgorithm):
+        return factory.model_based
     return isinstance(factory, type) and callable(getattr(factory, "on_delivery", None))
 
 

@@ -124,7 +124,8 @@ class AlgorithmSpec:
     """A congestion control: a row of the registry with the parameters given, or a user's own.
 
     A user's own is a class or zero-argument callable (`factory`), or "file.py:Class" (`name`); its parameters
-    go to the constructor as keyword arguments.
+    go to the constructor as keyword arguments. It may also be "file.bpf.o:NAME", a congestion control of an
+    object with eBPF programs.
     """
 
     name: str
@@ -134,7 +135,7 @@ class AlgorithmSpec:
     @property
     def custom(self) -> bool:
         """Whether it is a user's own."""
-        return self.factory is not None or ".py:" in self.name
+        return self.factory is not None or ".py:" in self.name or f"{loading.OBJECT}:" in self.name
 
     @property
     def explicit_bytes(self) -> int:
@@ -199,7 +200,9 @@ class AlgorithmSpec:
         return RATE.parse(registry.write_parameters(row, self.filled().parameters)["rate"])
 
 
-_ALGORITHM = 'a name such as "hstcp", or { name = "hstcp", low_window = 31 }, or "file.py:Class"'
+_ALGORITHM = (
+    'a name such as "hstcp", or { name = "hstcp", low_window = 31 }, or "file.py:Class", or "file.bpf.o"'
+)
 
 
 def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
@@ -218,6 +221,15 @@ def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
                 f"there is no file {base / file}; accepted: file.py:Class, relative to the scenario's"
             )
         return _checked(AlgorithmSpec(f"{path}:{qualified}", given))
+    if loading.OBJECT in name:
+        file, dot, wanted = name.partition(loading.OBJECT)
+        path = (base / f"{file}{dot}").resolve()
+        if not os.path.isfile(path) or not (wanted == "" or wanted.startswith(":")):
+            raise ValueError(
+                f"there is no file {path}{wanted}; accepted: file.bpf.o, or file.bpf.o:NAME, "
+                "relative to the scenario's"
+            )
+        return _checked(AlgorithmSpec(f"{path}:{loading.ebpf(path, wanted[1:] or None).name}", given))
     row = registry.find("algorithms", name)
     return AlgorithmSpec(row["name"], registry.check_parameters("algorithms", row, given))
 
@@ -248,7 +260,8 @@ def write_algorithm(algorithm: AlgorithmSpec, mode: str = "python") -> Any:
 
 
 def _algorithm_schema() -> Schema:
-    own = {"type": "string", "pattern": r"\.py:", "description": 'A user\'s own, "file.py:Class"'}
+    told = 'A user\'s own, "file.py:Class", or "file.bpf.o" with eBPF programs'
+    own = {"type": "string", "pattern": r"\.py:|\.bpf\.o(:|$)", "description": told}
     known = kind_schema("algorithms")["anyOf"]
     return any_of(*known, own, {"type": "object", "properties": {"name": own}, "required": ["name"]})
 

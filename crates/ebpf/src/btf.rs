@@ -1,0 +1,296 @@
+//! Types, names and strings (BTF; format: docs.kernel.org/bpf/btf.html).
+
+use crate::bytes::{slice, text_at, u16_at, u32_at};
+use crate::error::{LoadError, Loaded};
+
+const MAGIC: u16 = 0xeb9f;
+/// The longest chain of typedefs and modifiers, and the deepest nest of anonymous structures (as in libbpf).
+pub(crate) const DEEPEST: usize = 32;
+
+/// The number of a type; 0 is void.
+pub(crate) type TypeId = u32;
+
+/// A member of a structure or union.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Empty for an anonymous structure or union.
+    pub name: String,
+    pub of: TypeId,
+    /// Where it begins, bits.
+    pub bit_offset: u32,
+    /// The bits of a bitfield; 0 for what is none.
+    pub bits: u32,
+}
+
+/// A variable in a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub var: TypeId,
+    pub offset: u32,
+    pub size: u32,
+}
+
+/// One type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Void,
+    Int {
+        name: String,
+        size: u32,
+        signed: bool,
+    },
+    Pointer(TypeId),
+    Array {
+        of: TypeId,
+        count: u32,
+    },
+    /// A structure, or a union.
+    Composite {
+        name: String,
+        is_union: bool,
+        size: u32,
+        members: Vec<Member>,
+    },
+    Enum {
+        name: String,
+        size: u32,
+        signed: bool,
+        values: Vec<(String, i64)>,
+    },
+    /// A structure or union of which only the name is known.
+    Forward {
+        name: String,
+    },
+    Typedef {
+        name: String,
+        to: TypeId,
+    },
+    /// const, volatile, restrict, or a tag.
+    Modifier(TypeId),
+    Function {
+        name: String,
+        prototype: TypeId,
+    },
+    /// The types of the parameters.
+    Prototype {
+        parameters: Vec<TypeId>,
+    },
+    Variable {
+        name: String,
+        of: TypeId,
+        is_extern: bool,
+    },
+    Section {
+        name: String,
+        variables: Vec<Placed>,
+    },
+    Float {
+        name: String,
+        size: u32,
+    },
+    Tag,
+}
+
+impl Type {
+    /// Its name, if it has one.
+    pub fn name(&self) -> &str {
+        match self {
+            Type::Int { name, .. }
+            | Type::Composite { name, .. }
+            | Type::Enum { name, .. }
+            | Type::Forward { name }
+            | Type::Typedef { name, .. }
+            | Type::Function { name, .. }
+            | Type::Variable { name, .. }
+            | Type::Section { name, .. }
+            | Type::Float { name, .. } => name,
+            _ => "",
+        }
+    }
+}
+
+/// All types of an object, or of the kernel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Btf {
+    types: Vec<Type>,
+    strings: Vec<u8>,
+}
+
+fn damaged(what: impl Into<String>) -> LoadError {
+    LoadError::Btf(what.into())
+}
+
+impl Btf {
+    /// Those given; the first is number 1.
+    pub fn of(types: impl IntoIterator<Item = Type>) -> Self {
+        Btf { types: std::iter::once(Type::Void).chain(types).collect(), strings: vec![0] }
+    }
+
+    /// Reads a `.BTF` section.
+    pub fn new(data: &[u8]) -> Loaded<Self> {
+        let header = || damaged("the header is cut off");
+        if u16_at(data, 0).ok_or_else(header)? != MAGIC {
+            return Err(damaged("no BTF header"));
+        }
+        let part = |at: usize| -> Option<&[u8]> {
+            let head = u32_at(data, 4)? as usize;
+            slice(data, head.checked_add(u32_at(data, at)? as usize)?, u32_at(data, at + 4)? as usize)
+        };
+        let types = part(8).ok_or_else(header)?;
+        let strings = part(16).ok_or_else(header)?;
+        let mut btf = Btf { types: vec![Type::Void], strings: strings.to_vec() };
+        let mut at = 0;
+        while at < types.len() {
+            let number = btf.types.len();
+            let (read, next) =
+                btf.read(types, at).ok_or_else(|| damaged(format!("type {number} cannot be read")))?;
+            btf.types.push(read);
+            at = next;
+        }
+        Ok(btf)
+    }
+
+    /// Reads one type. Returns it and where the next one begins.
+    fn read(&self, data: &[u8], at: usize) -> Option<(Type, usize)> {
+        let name = self.string(u32_at(data, at)?)?.to_owned();
+        let info = u32_at(data, at + 4)?;
+        let size = u32_at(data, at + 8)?; // or another type's number
+        let (kind, count, flag) = (info >> 24 & 31, (info & 0xffff) as usize, info >> 31 != 0);
+        let mut next = at + 12;
+        let mut take = |bytes: usize| {
+            let found = slice(data, next, bytes)?;
+            next += bytes;
+            Some(found)
+        };
+        let read = match kind {
+            1 => {
+                let detail = u32_at(take(4)?, 0)?;
+                Type::Int { name, size, signed: detail >> 24 & 1 != 0 }
+            }
+            2 => Type::Pointer(size),
+            3 => {
+                let detail = take(12)?;
+                Type::Array { of: u32_at(detail, 0)?, count: u32_at(detail, 8)? }
+            }
+            4 | 5 => {
+                let read = |m: &[u8]| {
+                    let offset = u32_at(m, 8)?;
+                    let (bit_offset, bits) =
+                        if flag { (offset & 0xff_ffff, offset >> 24) } else { (offset, 0) };
+                    let name = self.string(u32_at(m, 0)?)?.to_owned();
+                    Some(Member { name, of: u32_at(m, 4)?, bit_offset, bits })
+                };
+                let members = take(12 * count)?.chunks_exact(12).map(read).collect::<Option<_>>()?;
+                Type::Composite { name, is_union: kind == 5, size, members }
+            }
+            6 => {
+                let read = |v: &[u8]| {
+                    let bits = u32_at(v, 4)?;
+                    let value = if flag { i64::from(bits as i32) } else { i64::from(bits) };
+                    Some((self.string(u32_at(v, 0)?)?.to_owned(), value))
+                };
+                let values = take(8 * count)?.chunks_exact(8).map(read).collect::<Option<_>>()?;
+                Type::Enum { name, size, signed: flag, values }
+            }
+            7 => Type::Forward { name },
+            8 => Type::Typedef { name, to: size },
+            9..=11 | 18 => Type::Modifier(size),
+            12 => Type::Function { name, prototype: size },
+            13 => {
+                let parameters =
+                    take(8 * count)?.chunks_exact(8).map(|p| u32_at(p, 4)).collect::<Option<_>>()?;
+                Type::Prototype { parameters }
+            }
+            14 => Type::Variable { name, of: size, is_extern: u32_at(take(4)?, 0)? == 2 },
+            15 => {
+                let read = |v: &[u8]| {
+                    Some(Placed { var: u32_at(v, 0)?, offset: u32_at(v, 4)?, size: u32_at(v, 8)? })
+                };
+                let variables = take(12 * count)?.chunks_exact(12).map(read).collect::<Option<_>>()?;
+                Type::Section { name, variables }
+            }
+            16 => Type::Float { name, size },
+            17 => {
+                take(4)?;
+                Type::Tag
+            }
+            19 => {
+                let read = |v: &[u8]| {
+                    let value = u64::from(u32_at(v, 8)?) << 32 | u64::from(u32_at(v, 4)?);
+                    Some((self.string(u32_at(v, 0)?)?.to_owned(), value as i64))
+                };
+                let values = take(12 * count)?.chunks_exact(12).map(read).collect::<Option<_>>()?;
+                Type::Enum { name, size, signed: flag, values }
+            }
+            _ => return None,
+        };
+        Some((read, next))
+    }
+
+    /// The string at this place of the table of strings.
+    pub fn string(&self, at: u32) -> Option<&str> {
+        text_at(&self.strings, at as usize)
+    }
+
+    /// The type with this number; void if there is none.
+    pub fn get(&self, id: TypeId) -> &Type {
+        self.types.get(id as usize).unwrap_or(&Type::Void)
+    }
+
+    /// All types with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (TypeId, &Type)> {
+        (0..).zip(&self.types)
+    }
+
+    /// The type behind typedefs and modifiers, with its number.
+    pub fn stripped(&self, mut id: TypeId) -> (TypeId, &Type) {
+        for _ in 0..DEEPEST {
+            match self.get(id) {
+                Type::Typedef { to, .. } | Type::Modifier(to) => id = *to,
+                found => return (id, found),
+            }
+        }
+        (0, &Type::Void)
+    }
+
+    /// The bytes of a type; `None` if it has no size, or one that cannot be.
+    pub fn size(&self, id: TypeId) -> Option<u32> {
+        let mut id = id;
+        let mut times = 1_u32;
+        for _ in 0..DEEPEST {
+            match self.stripped(id).1 {
+                Type::Int { size, .. }
+                | Type::Composite { size, .. }
+                | Type::Enum { size, .. }
+                | Type::Float { size, .. } => return size.checked_mul(times),
+                Type::Pointer(_) => return times.checked_mul(8),
+                Type::Array { of, count } => {
+                    times = times.checked_mul(*count)?;
+                    id = *of;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The variables of a section, by name.
+    pub fn variables(&self, section: &str) -> impl Iterator<Item = (&str, TypeId, bool, Placed)> {
+        let placed = self.types.iter().find_map(|t| match t {
+            Type::Section { name, variables } if name == section => Some(variables),
+            _ => None,
+        });
+        placed.into_iter().flatten().filter_map(|placed| match self.get(placed.var) {
+            Type::Variable { name, of, is_extern } => Some((name.as_str(), *of, *is_extern, *placed)),
+            _ => None,
+        })
+    }
+}
+
+/// A name without its flavour: `tcp_sock___old` is a `tcp_sock`.
+pub(crate) fn essential(name: &str) -> &str {
+    match name.rfind("___") {
+        Some(at) if at > 0 && at + 3 < name.len() => &name[..at],
+        _ => name,
+    }
+}

@@ -1,0 +1,29 @@
+//! Little-endian numbers at places that may not exist.
+
+/// The bytes from `at` on, `count` of them.
+pub(crate) fn slice(data: &[u8], at: usize, count: usize) -> Option<&[u8]> {
+    data.get(at..at.checked_add(count)?)
+}
+
+fn array<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
+    slice(data, at, N)?.try_into().ok()
+}
+
+pub(crate) fn u16_at(data: &[u8], at: usize) -> Option<u16> {
+    array(data, at).map(u16::from_le_bytes)
+}
+
+pub(crate) fn u32_at(data: &[u8], at: usize) -> Option<u32> {
+    array(data, at).map(u32::from_le_bytes)
+}
+
+pub(crate) fn u64_at(data: &[u8], at: usize) -> Option<u64> {
+    array(data, at).map(u64::from_le_bytes)
+}
+
+/// The text from `at` to the next zero.
+pub(crate) fn text_at(data: &[u8], at: usize) -> Option<&str> {
+    let rest = data.get(at..)?;
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
