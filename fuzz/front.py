@@ -427,7 +427,8 @@ def campaign(target: str, seconds: float, corpus: Path, findings: Path) -> dict[
                 why = f"see {file}"
             following += 1
             place.write_text(str(following))
-    spent = time.monotonic() - began
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    spent = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     return {"executions": executions, "seconds": spent, "findings": int(bool(why)), "why": why}
 
 

@@ -2,7 +2,8 @@
 
     python fuzz/run.py MINUTES [--only TARGET ...] [--quick]
 
-The time is that of all targets together; as many run at once as there are processors. Targets of the core are
+The time is that of all targets together; as many run at once as there are processors. The sums count
+processor time, so that a busy machine does not count as one that worked. Targets of the core are
 in `fuzz_targets` and use libFuzzer; those of the front are in `front.py` and use Hypothesis. Corpora are kept
 in `fuzz/corpus`, inputs that fail in `fuzz/findings`; git ignores both. The sums of all runs are in
 `totals.json`.
@@ -57,7 +58,7 @@ EXECUTED = re.compile(r"stat::number_of_executed_units:\s+(\d+)")
 
 @dataclass
 class Outcome:
-    """What a target did: inputs tried, the time that it took, and inputs that failed."""
+    """What a target did: inputs tried, the processor time that it took, and inputs that failed."""
 
     executions: int
     seconds: float
@@ -86,6 +87,13 @@ def build() -> Path | str:
     return HERE / "target" / host / "release"
 
 
+def measured(process: subprocess.Popen[bytes]) -> tuple[int, float]:
+    """Waits for a process; returns its exit code and the seconds of processor time that it took."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
+
+
 def run_core(target: str, programs: Path, seconds: int) -> Outcome:
     """Runs a target of the core."""
     own = FINDINGS / target
@@ -102,13 +110,13 @@ def run_core(target: str, programs: Path, seconds: int) -> Outcome:
     command.append(f"-max_len={LONGEST_INPUT.get(target, 4096)}")
     log = own.with_suffix(".log")
     with log.open("w", encoding="utf-8", errors="replace") as out:
-        ended = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False)
+        returncode, spent_s = measured(subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT))
     text = log.read_text(encoding="utf-8", errors="replace")
     executed = EXECUTED.search(text)
     new = set(own.iterdir()) - before
-    found = len(new) or int(ended.returncode != 0)
+    found = len(new) or int(returncode != 0)
     why = f"see {log.relative_to(ROOT)}" if found else ""
-    return Outcome(int(executed.group(1)) if executed else 0, seconds, found, why)
+    return Outcome(int(executed.group(1)) if executed else 0, spent_s, found, why)
 
 
 def run_front(target: str, seconds: int) -> Outcome:
@@ -121,7 +129,7 @@ def run_front(target: str, seconds: int) -> Outcome:
         told = json.loads(ended.stdout.splitlines()[-1])
     except (IndexError, ValueError):
         (own / "died.txt").write_text(ended.stdout + ended.stderr, encoding="utf-8")
-        return Outcome(0, seconds, 1, f"see {(own / 'died.txt').relative_to(ROOT)}")
+        return Outcome(0, 0.0, 1, f"see {(own / 'died.txt').relative_to(ROOT)}")
     return Outcome(**told)
 
 
@@ -168,7 +176,7 @@ def added(sums: dict[str, Any], done: dict[str, Outcome]) -> dict[str, Any]:
 def table(sums: dict[str, Any]) -> str:
     """Returns the table of docs/reliability.md."""
     lines = [
-        "| target | input, and what has to hold | inputs | hours | found and fixed |",
+        "| target | input, and what has to hold | inputs | processor hours | found and fixed |",
         "|---|---|--:|--:|--:|",
     ]
     for target, meaning in (CORE | FRONT).items():

@@ -241,13 +241,15 @@ class Soak:
             memory = max(worker.rss_mib, default=0.0)
             worker.end()
             self.counts["seconds"] = round(time.monotonic() - begun)
+            usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+            self.counts["processor_seconds"] = round(sum(used.ru_utime + used.ru_stime for used in usages))
             self.save()
         told = ", ".join(f"{self.counts[name]} {name}" for name in NAMES)
         print(f"{told}; {memory:.0f} MiB resident at most; {self.folder / STATE} has the totals")
         return 1 if self.counts["findings"] else 0
 
 
-NAMES = ("scenarios", "runs", "packets", "sweeps", "kills", "seconds", "findings")
+NAMES = ("scenarios", "runs", "packets", "sweeps", "kills", "seconds", "processor_seconds", "findings")
 
 
 def main() -> int:
