@@ -12,7 +12,7 @@ use crate::results::samples::{FlowSample, Internals, LinkSample, TransferSample}
 use crate::results::series::Series;
 use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
 use longfat_transport::cc::Controller;
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;
 
 /// All counters at one moment: of flows, links and background traffic.
@@ -132,6 +132,11 @@ impl Simulation {
         run.inheritance = Inheritance::new(run.plan.flows(), &run.flows);
         run.compute_lookahead();
         Ok(run)
+    }
+
+    /// The first moment after the run.
+    pub(crate) fn after_end(&self) -> Time {
+        self.end + Interval::from_ns(1)
     }
 
     fn add_named_flows(
