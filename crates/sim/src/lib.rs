@@ -40,7 +40,7 @@ mod steps;
 mod tests;
 
 pub use model::flow::PathLosses;
-pub use model::link::{Link, LinkCounters};
+pub use model::link::{Link, LinkCounters, RateError};
 pub use model::routes::{Hop, Routes};
 pub use model::workload::{Session, sessions};
 pub use plan::*;
@@ -52,7 +52,7 @@ pub use results::summary::{
     MessageCounters, SampleMean, Summary, background_summary, flow_summary, link_summary,
 };
 pub use results::version::{RESULTS_VERSION, results_version};
-pub use run::state::Simulation;
+pub use run::state::{Rates, Simulation};
 pub use steps::Stepped;
 
 impl Simulation {

@@ -5,10 +5,12 @@
 //! none.
 
 use crate::drive::Drive;
+use crate::model::link::RateError;
 use crate::results::outcome::{Outcome, RunError};
 use crate::results::samples::{FlowSample, LinkSample};
 use crate::run::state::Simulation;
-use longfat_units::Time;
+use longfat_transport::{Sender, Steer, Watched};
+use longfat_units::{Rate, Time};
 
 /// A run that pauses at times of the caller's choice.
 pub struct Stepped {
@@ -67,6 +69,41 @@ impl Stepped {
     /// The link at this index now, as a sample shows it.
     pub fn link(&mut self, index: usize) -> LinkSample {
         LinkSample::of(&mut self.run.links[index], self.now)
+    }
+
+    /// Whether the flow at this index is steered and watched like TCP.
+    pub fn is_tcp(&mut self, index: usize) -> bool {
+        self.run.flows[index].sending.sender.tcp().is_some()
+    }
+
+    /// Steers the flow at this index, or leaves it to its algorithm again if `steer` is `None`. It sends at once
+    /// what it may send. Returns false over UDP, where there is nothing to steer.
+    pub fn steer(&mut self, index: usize, steer: Option<Steer>) -> bool {
+        let steered = !self.done && self.run.flows[index].sending.steer(self.now, steer);
+        self.drive.look_at(&self.run, index);
+        steered
+    }
+
+    /// From now on [`Stepped::look`] tells what happens at the sender of this flow. Returns false over UDP.
+    pub fn watch(&mut self, index: usize) -> bool {
+        self.run.flows[index].sending.sender.tcp().map(Sender::watch).is_some()
+    }
+
+    /// What the sender of this flow has seen since the last look; `None` over UDP.
+    pub fn look(&mut self, index: usize) -> Option<Watched> {
+        self.run.flows[index].sending.sender.tcp().map(Sender::look)
+    }
+
+    /// Sets the rate of the link at this index from now on. A packet whose transmission has begun leaves as planned
+    /// before.
+    pub fn set_rate(&mut self, index: usize, rate: Rate) -> Result<(), RateError> {
+        self.run.links[index].set_rate(self.now, rate)
+    }
+
+    /// Packets whose transmission has begun on any link so far.
+    pub fn packets(&mut self) -> u64 {
+        let now = self.now;
+        self.run.links.iter_mut().map(|link| link.settle(now).1.packets_out).sum()
     }
 
     /// Everything that the run returns, if it has ended.

@@ -214,8 +214,8 @@ pub fn run_in_steps(plan: &Value) -> Outcome {
         let to = run.now() + Interval::from_secs_f64(step_s).max(Interval::from_ns(1));
         run.advance(to, &mut || true).expect("a run");
         assert_eq!(run.now(), to.min(run.end()));
-        (0..flows).for_each(|i| drop(run.flow(i)));
-        (0..links).for_each(|i| drop(run.link(i)));
+        assert!((0..flows).all(|i| run.flow(i).time_s == run.now().as_secs_f64()));
+        assert!((0..links).all(|i| run.link(i).time_s == run.now().as_secs_f64()));
     }
     run.finish().expect("it has ended")
 }

@@ -5,7 +5,7 @@ use super::machines::AnySender;
 use super::snapshots::{SampleTimes, Snapshots};
 use longfat_net::Pipe;
 use longfat_transport::cc::{Internals, Window};
-use longfat_transport::{Outbox, SenderCounters};
+use longfat_transport::{Outbox, SenderCounters, Steer};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -196,6 +196,20 @@ impl SendingEnd {
     pub fn pause_at(&mut self, until: Time) {
         self.snapshots.pause_at(until);
         self.waits |= !self.incoming.is_empty();
+    }
+
+    /// Steers the sender, or leaves it to its algorithm again if `steer` is `None`. Returns false over UDP, where
+    /// there is nothing to steer.
+    pub fn steer(&mut self, now: Time, steer: Option<Steer>) -> bool {
+        self.advance(now); // a sample at this time sees what was before
+        let SendingEnd { sender, access, outgoing, balance, .. } = self;
+        let Some(sender) = sender.tcp() else { return false };
+        let mut out = Departures { now, access, outgoing, balance };
+        match steer {
+            Some(steer) => sender.steer(now, steer, &mut out),
+            None => sender.release(now, &mut out),
+        }
+        true
     }
 
     /// From now on, what the algorithm knows of itself is there at each sample time; before the sender starts.
