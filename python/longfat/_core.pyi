@@ -94,8 +94,8 @@ class Stepper:
     def look(self, index: int) -> list[float]:
         """Returns what the sender of a flow has seen since the last look, in the order of `LOOK`."""
 
-    def set_rate(self, index: int, rate_bps: float) -> None:
-        """Sets the rate of a link; ValueError, one line, if that cannot be."""
+    def set_rate(self, index: int, rate_bps: float) -> str | None:
+        """Sets the rate of a link. Returns why that cannot be, if so."""
 
     def finish(self) -> dict[str, Any]:
         """Returns what `simulate` returns, once the run has ended; the run is gone then."""

@@ -22,7 +22,7 @@ LAYERS = (
     ("store",),
     ("live",),
     ("report",),
-    ("compare", "screen", "sweep"),
+    ("compare", "env", "screen", "sweep"),
     ("suites",),
     ("api", "plan", "plots"),
     ("cli",),

@@ -164,12 +164,12 @@ impl Stepper {
         self.with(|run| run.look(index).map_or_else(Vec::new, |seen| values(&seen).to_vec()))
     }
 
-    /// Sets the rate of a link from now on, bit/s. Raises ValueError, one line, if that cannot be.
-    fn set_rate(&self, index: usize, rate_bps: f64) -> PyResult<()> {
-        let rate = Rate::from_bps(rate_bps)
-            .ok_or_else(|| PyValueError::new_err(format!("{rate_bps} bit/s is no rate")))?;
-        let set = self.with(|run| run.set_rate(index, rate))?;
-        set.map_err(|reason| PyValueError::new_err(reason.to_string()))
+    /// Sets the rate of a link from now on, bit/s. Returns why that cannot be, if so.
+    fn set_rate(&self, index: usize, rate_bps: f64) -> PyResult<Option<String>> {
+        let Some(rate) = Rate::from_bps(rate_bps) else {
+            return Ok(Some(format!("{rate_bps} bit/s is no rate")));
+        };
+        self.with(|run| run.set_rate(index, rate).err().map(|reason| reason.to_string()))
     }
 
     /// What `simulate` returns, once the run has ended. Afterwards the run is gone.

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 from longfat import _core
 from longfat.algorithm import maker
-from longfat.errors import AlgorithmError, InputError, MemoryExceeded
+from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
 from longfat.runs import memory, plan, pool
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
@@ -95,6 +95,8 @@ class Ready:
         """Turns the core's errors into Longfat's."""
         try:
             yield
+        except InputError:
+            raise
         except MemoryError:
             raise MemoryExceeded(_name(self.scenario), self.memory_bytes) from None
         except _core.AlgorithmError as error:
@@ -103,6 +105,8 @@ class Ready:
         except ValueError as error:
             said = plan.refusal(self.scenario, str(error))
             raise InputError(f"{_name(self.scenario)}: {said}") from None
+        except RuntimeError as error:
+            raise LongfatError(f"{_name(self.scenario)}: {error}") from None
 
 
 def _name(scenario: Scenario) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from longfat import _core
-from longfat.errors import InputError, LongfatError
+from longfat.errors import InputError
 from longfat.numbers import finite
 from longfat.runs.result import Result
 from longfat.runs.simulate import Ready, Source, load
@@ -20,8 +20,8 @@ from longfat.words import choice, shown
 
 Part = TypeVar("Part")
 
-MOST_CWND = 1e9
-"""The greatest window that a flow can be given, segments."""
+MOST_CWND = 1e8
+"""The greatest window that a flow can be given, segments: the algorithm may grow it to the core's limit."""
 NS_PER_S = 1_000_000_000
 
 
@@ -135,18 +135,10 @@ class Simulation:
                 f"the simulation has ended at {TIME.write(self.now_s)}; make a new one to begin again"
             )
         begin = time.perf_counter()
-        with self._told():
+        with self._ready.told():
             self._done = self._core.advance(to_ns)
         self._now_ns = min(to_ns, self._end_ns)
         self._wall_s += time.perf_counter() - begin
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            with self._ready.told():
-                yield
-        except RuntimeError as error:
-            raise LongfatError(str(error)) from None
 
     def link(self, name: str) -> Link:
         """Returns the link of this name; InputError names the nearest if there is none."""
@@ -190,11 +182,13 @@ class Simulation:
             self._result = Result(self.scenario, output, self._wall_s)
         return self._result
 
-    def _note_change(self, what: str) -> None:
+    def _refuse_end(self, what: str) -> None:
         if self._done:
             raise InputError(
                 f"{what} cannot be changed: the simulation has ended; make a new one to begin again"
             )
+
+    def _note_change(self, what: str) -> None:
         self._changed.setdefault(what, self._now_ns)
 
 
@@ -228,7 +222,7 @@ class Flow:
     def _state(self) -> list[float]:
         if self._simulation._last is not None:
             return self._simulation._last[0][self._index]
-        with self._simulation._told():
+        with self._simulation._ready.told():
             return self._simulation._core.flow(self._index)
 
     def state(self) -> dict[str, float]:
@@ -263,7 +257,7 @@ class Flow:
         window that is not held, and has no say over a pacing rate that was set.
 
         Args:
-            cwnd: the window, segments, from 1 to 1e9.
+            cwnd: the window, segments, from 1 to 1e8.
             pacing_rate: IP bits per second, such as "5 Mbit/s" or 5e6.
             hold: keeps the window until it is set again or released, also at losses and timeouts.
 
@@ -276,10 +270,9 @@ class Flow:
         if cwnd is not None and not _is_number(cwnd, 1.0, MOST_CWND):
             raise InputError(f"{who}: cwnd = {shown(cwnd)}: accepted: segments from 1 to {MOST_CWND:g}")
         rate = None if pacing_rate is None else _bps(pacing_rate, f"{who}: pacing_rate") / self._packet_bits
-        self._simulation._note_change(who)
-        with self._simulation._told():
-            steered = self._simulation._core.steer(self._index, cwnd, hold, rate)
-        self._refuse_udp(steered)
+        self._simulation._refuse_end(who)
+        with self._simulation._ready.told():
+            self._note(self._simulation._core.steer(self._index, cwnd, hold, rate))
 
     def release(self) -> None:
         """Leaves the window and the pacing rate to the algorithm again.
@@ -287,13 +280,14 @@ class Flow:
         Raises:
             InputError: the flow is not over TCP, or the simulation has ended.
         """
-        self._simulation._note_change(f"flow {self.name}")
-        with self._simulation._told():
-            self._refuse_udp(self._simulation._core.release(self._index))
+        self._simulation._refuse_end(f"flow {self.name}")
+        with self._simulation._ready.told():
+            self._note(self._simulation._core.release(self._index))
 
-    def _refuse_udp(self, steered: bool) -> None:
+    def _note(self, steered: bool) -> None:
         if not steered:
             raise InputError(f"flow {self.name} has no window: UDP carries it; accepted: a flow over TCP")
+        self._simulation._note_change(f"flow {self.name}")
 
 
 class Link:
@@ -311,7 +305,7 @@ class Link:
     def _state(self) -> list[float]:
         if self._simulation._last is not None:
             return self._simulation._last[1][self._index]
-        with self._simulation._told():
+        with self._simulation._ready.told():
             return self._simulation._core.link(self._index)
 
     def state(self) -> dict[str, float]:
@@ -336,13 +330,12 @@ class Link:
     def rate(self, rate: str | float) -> None:
         rate_bps = _bps(rate, f"link {self.name}: rate")
         what = f"link {self.name}"
+        self._simulation._refuse_end(what)
+        with self._simulation._ready.told():
+            refused = self._simulation._core.set_rate(self._index, rate_bps)
+        if refused is not None:
+            raise InputError(f"{what}: {refused}")
         self._simulation._note_change(what)
-        try:
-            self._simulation._core.set_rate(self._index, rate_bps)
-        except ValueError as error:
-            raise InputError(f"{what}: {error}") from None
-        except RuntimeError as error:
-            raise LongfatError(str(error)) from None
 
 
 CWND, SSTHRESH, SRTT = map(_core.Stepper.FLOW.index, ("cwnd", "ssthresh", "srtt_s"))
@@ -366,15 +359,19 @@ def _bps(value: str | float, what: str) -> float:
 def _ns(value: str | float, what: str) -> int:
     try:
         return _cached_ns(value)
-    except (ValueError, OverflowError, TypeError) as error:
-        said = error if isinstance(error, ValueError) else f"not a time; accepted: {TIME.accepted}"
-        raise InputError(f"{what}: {shown(value)}: {said}") from None
+    except TypeError:  # a value without a hash, such as a list
+        raise InputError(f"{what}: {shown(value)}: not a time; accepted: {TIME.accepted}") from None
+    except ValueError as error:
+        raise InputError(f"{what}: {shown(value)}: {error}") from None
 
 
 @functools.lru_cache(maxsize=1024)
 def _cached_ns(value: str | float) -> int:
     """Cached, since the steps of a run are mostly the same."""
-    return round(_si(TIME, value) * NS_PER_S)
+    seconds = _si(TIME, value)
+    if not math.isfinite(seconds):
+        raise ValueError(f"not a time; accepted: {TIME.accepted}")
+    return round(seconds * NS_PER_S)
 
 
 def _si(dimension: Dimension, value: str | float) -> float:

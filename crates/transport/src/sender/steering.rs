@@ -9,6 +9,9 @@ use super::{Outbox, Phase, Sender};
 use crate::cc::{Ack, MOST_CWND, Window};
 use longfat_units::{Interval, Time};
 
+/// The greatest window that can be set, segments: from there the algorithm can still grow it.
+const MOST_SET: f64 = 0.1 * MOST_CWND;
+
 /// What somebody has set, and what a watched sender has seen since the last look.
 #[derive(Default)]
 pub(super) struct Steering {
@@ -97,13 +100,13 @@ fn mean(rtts: &[Interval]) -> f64 {
 
 impl Sender {
     /// Sets the window and the pacing rate, and sends what they allow. The window is brought into the range that a
-    /// sender can have, from 1 to [`MOST_CWND`] segments.
+    /// sender can have, from 1 to a tenth of [`MOST_CWND`] segments.
     pub fn steer(&mut self, now: Time, steer: Steer, out: &mut impl Outbox) {
         self.pause(now);
         if let Some(cwnd) = steer.cwnd {
-            self.window.cwnd = cwnd.clamp(1.0, MOST_CWND);
+            self.window.cwnd = cwnd.clamp(1.0, MOST_SET);
             if steer.holds || self.steering.is_some() {
-                self.steering().cwnd = steer.holds.then_some(cwnd.clamp(1.0, MOST_CWND));
+                self.steering().cwnd = steer.holds.then_some(cwnd.clamp(1.0, MOST_SET));
             }
         }
         if let Some(rate) = steer.rate {
