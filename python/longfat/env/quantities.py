@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ORCA_LOSS_WEIGHT = 5.0
-"""Orca's zeta: how much a lost byte weighs against a delivered one (rl-module/envwrapper.py)."""
+"""Orca's zeta, the weight of a lost byte against a delivered one (rl-module/envwrapper.py)."""
 ORCA_DELAY_MARGIN = 1.25
-"""Orca's beta: up to this multiple of the least RTT a delay costs nothing (`delay_margin_coef`)."""
+"""Orca's beta, the multiple of the least RTT up to which a delay costs nothing (`delay_margin_coef`)."""
 LINUX_PACING_GAIN = 1.2
 """Linux paces at this multiple of cwnd / srtt after slow start (sysctl net.ipv4.tcp_pacing_ca_ratio)."""
 MOST_PACING = 10.0

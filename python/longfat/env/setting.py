@@ -64,7 +64,7 @@ class Setting:
     """What an agent sees, does and is rewarded for. To change one, use `dataclasses.replace`."""
 
     observation: Sequence[str | Quantity]
-    """The quantities of an interval that it sees: names of QUANTITIES, or quantities of your own."""
+    """The quantities of an interval that it sees, as names of QUANTITIES or as quantities of your own."""
     history: int
     """It sees them for so many intervals, the oldest first."""
     reward: Mapping[str | Quantity, float]
@@ -72,9 +72,9 @@ class Setting:
     action: Action
     """What it does."""
     interval: str
-    """The monitor interval: a time such as "20 ms", or a multiple such as "0.5 RTT" of the last mean RTT."""
+    """The length of a monitor interval, such as "20 ms", or "0.5 RTT" for a multiple of the last mean RTT."""
     begins: Literal["connected", "after slow start"] = "connected"
-    """When an episode begins: at the first RTT, or once cwnd is above ssthresh."""
+    """The agent takes over at the first RTT, or once cwnd is above ssthresh."""
 
     def __post_init__(self) -> None:
         if not self.observation:
@@ -98,7 +98,7 @@ class Setting:
 
     @property
     def timing(self) -> tuple[float, float]:
-        """The length of an interval: seconds, and round-trip times."""
+        """The length of an interval in seconds and in round-trip times, one of which is 0."""
         amount, unit = split(self.interval) or (None, "")
         if unit == "RTT" and amount is not None and 0 < amount <= MOST_HISTORY:
             return 0.0, to_float(amount)
@@ -148,7 +148,7 @@ ORCA = Setting(
     interval="20 ms",
     begins="after slow start",
 )
-"""Orca (Abbasloo, Yen, Chao, SIGCOMM 2020): the agent multiplies the window of CUBIC by 4^a every 20 ms.
+"""Orca (Abbasloo, Yen, Chao, SIGCOMM 2020), whose agent multiplies the window of CUBIC by 4^a every 20 ms.
 
 From its authors' `rl-module/envwrapper.py`, `rl-module/params.json` (`rec_dim` 10) and
 `src/orca-server-mahimahi.cc` (windows from 4 to 10000 segments, of which the code enforces only the first;

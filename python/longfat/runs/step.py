@@ -21,7 +21,7 @@ from longfat.words import choice, shown
 Part = TypeVar("Part")
 
 MOST_CWND = 1e8
-"""The greatest window that a flow can be given, segments: the algorithm may grow it to the core's limit."""
+"""The greatest window that a flow can be given, segments; the algorithm may grow it to the core's limit."""
 NS_PER_S = 1_000_000_000
 
 
