@@ -1,8 +1,8 @@
 """Trains a small policy that sets the rate of a flow as Aurora does, in a minute or two on a processor.
 
-The policy is linear, with ten weights for three intervals of Aurora's observation. The cross-entropy method trains
-it: draw weights, play them all on the same random path, keep the best, and draw the next ones around those. Run it,
-with gymnasium installed: python examples/learn_rate.py
+The policy is linear, with ten weights for three intervals of Aurora's observation. The cross-entropy method
+trains it: draw weights, play them all on the same random path, keep the best, and draw the next ones around
+those. Run it, with gymnasium installed: python examples/learn_rate.py
 """
 
 import argparse
