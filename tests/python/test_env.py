@@ -4,6 +4,7 @@ import dataclasses
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -311,3 +312,14 @@ def test_a_missing_gymnasium_is_named_with_the_extra_that_brings_it() -> None:
         "10",
         'longfat.env needs gymnasium; accepted: pip install "longfat[gym]"',
     ]
+
+
+def test_the_example_learns_and_tells_its_rewards() -> None:
+    script = Path(__file__).parents[2] / "examples" / "learn_rate.py"
+    few = ["--generations", "2", "--population", "4", "--paths", "2"]
+    ran = subprocess.run(
+        [sys.executable, str(script), *few], capture_output=True, text=True, timeout=300, check=True
+    )
+    words = [line.split()[0] for line in ran.stdout.splitlines()]
+    assert words == ["generation", "generation", "the", "the"]
+    assert "of 2 paths" in ran.stdout
