@@ -82,6 +82,7 @@ docs-rust:
 
 bench: setup
 	$(BIN)/python benches/bench.py
+	$(BIN)/python benches/steps.py
 	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport -p longfat-wire \
 	    --bench agenda --bench queue --bench scoreboard --bench real_packet
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
     from longfat.installation import __version__
     from longfat.runs.result import Result
+    from longfat.runs.step import Simulation
     from longfat.scenario.model import Scenario
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Simulation",
     "__version__",
     "run",
     "run_many",
@@ -37,6 +39,7 @@ _MODULES = {
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
     "Result": "runs.result",
     "Scenario": "scenario.model",
+    "Simulation": "runs.step",
     **dict.fromkeys(("run", "run_many"), "api"),
 }
 

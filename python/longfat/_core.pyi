@@ -1,6 +1,6 @@
 """The compiled core (crates/python): runs plans in the packet-level simulator."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,76 @@ def simulate(
 
     Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
     where columns map a quantity to its little-endian f64 samples as bytes.
+    """
+
+class Stepper:
+    """A run of a plan that pauses at times of the caller's choice; see `simulate`.
+
+    Flows and links are known by their position in the plan. All methods raise RuntimeError if the run ended
+    early, or if another thread steps it.
+    """
+
+    FLOW: list[str]
+    LINK: list[str]
+    LOOK: list[str]
+
+    def __init__(
+        self,
+        plan_json: str,
+        algorithms: Mapping[str, Callable[[], Any]],
+        rates: bool,
+        memory_bytes: int | None = None,
+    ) -> None: ...
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def end_ns(self) -> int: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def packets(self) -> int:
+        """Packets that all links have begun to send so far."""
+
+    def advance(self, to_ns: int) -> bool:
+        """Goes on to this time or to the end, and returns whether it has ended. Raises as `simulate` does."""
+
+    def flow(self, index: int) -> list[float]:
+        """Returns the state of a flow, in the order of `FLOW`."""
+
+    def link(self, index: int) -> list[float]:
+        """Returns the state of a link, in the order of `LINK`."""
+
+    def is_tcp(self, index: int) -> bool:
+        """Returns whether a flow can be steered and watched."""
+
+    def steer(
+        self, index: int, cwnd: float | None = None, holds: bool = False, rate: float | None = None
+    ) -> bool:
+        """Sets the window (segments) and the pacing rate (segments/s); False if there is nothing to steer."""
+
+    def release(self, index: int) -> bool:
+        """Leaves a flow to its algorithm again."""
+
+    def watch(self, index: int) -> bool:
+        """From now on `look` tells what happens at the sender of a flow."""
+
+    def look(self, index: int) -> list[float]:
+        """Returns what the sender of a flow has seen since the last look, in the order of `LOOK`."""
+
+    def set_rate(self, index: int, rate_bps: float) -> str | None:
+        """Sets the rate of a link. Returns why that cannot be, if so."""
+
+    def finish(self) -> dict[str, Any]:
+        """Returns what `simulate` returns, once the run has ended; the run is gone then."""
+
+def advance_all(
+    steppers: Sequence[Stepper], to_ns: Sequence[int], flows: Sequence[int], threads: int
+) -> bytes:
+    """Lets each run go on to its time, with so many threads and without the GIL.
+
+    Returns what the sender of one flow of each has seen since the last look: rows in the order of
+    `Stepper.LOOK`, as little-endian f64. Raises as `Stepper.advance` does; one that fails stops all, which
+    then cannot go on.
     """
 
 def live_run(

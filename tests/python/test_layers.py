@@ -22,7 +22,7 @@ LAYERS = (
     ("store",),
     ("live",),
     ("report",),
-    ("compare", "screen", "sweep"),
+    ("compare", "env", "screen", "sweep"),
     ("suites",),
     ("api", "plan", "plots"),
     ("cli",),
@@ -45,7 +45,7 @@ SUITE_PARTS = (
 
 
 CRATE_LAYERS = {
-    "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("",)),
+    "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("steps",), ("",)),
     "transport": (
         ("chunks", "packet_sizes"),
         (

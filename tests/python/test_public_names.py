@@ -12,11 +12,15 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("longfat", "run run_many Result Scenario InputError ScenarioError AlgorithmError LongfatError"),
+        (
+            "longfat",
+            "run run_many Result Simulation Scenario InputError ScenarioError AlgorithmError LongfatError",
+        ),
         ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
         ("longfat.suites", "get names run_suite run_assumptions"),
         ("longfat.plan", "build"),
+        ("longfat.env", "Env VectorEnv Setting Action Quantity QUANTITIES AURORA AURORA_PATHS ORCA"),
         ("longfat.plots", "draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
     ],
 )
@@ -33,6 +37,7 @@ def test_public_names_can_be_imported(module, names):
         ("longfat.api", "longfat.live.run"),
         ("longfat.suites", "longfat.scenario.model"),
         ("longfat.cli.app", "pydantic"),
+        ("longfat.env", "gymnasium"),
     ],
 )
 def test_importing_a_module_leaves_out_what_it_does_not_need(module, unneeded):

@@ -114,6 +114,17 @@ impl Capacity {
         }
     }
 
+    /// The same until `now`, and this rate from then on. `None` if it varies by itself.
+    pub fn changed(&self, now: Time, rate: Rate) -> Option<Capacity> {
+        let mut steps = match self {
+            Capacity::Constant(before) => vec![(Time::ZERO, *before)],
+            Capacity::Steps(steps) => steps.iter().copied().filter(|&(from, _)| from < now).collect(),
+            Capacity::Sine { .. } | Capacity::Trace(_) => return None,
+        };
+        steps.push((now, rate));
+        Some(Capacity::Steps(steps.into()))
+    }
+
     /// Whether it is always the same.
     pub const fn is_constant(&self) -> bool {
         matches!(self, Capacity::Constant(_))
@@ -150,6 +161,11 @@ impl Transmitter {
     /// The capacity of the wire.
     pub const fn capacity(&self) -> &Capacity {
         &self.capacity
+    }
+
+    /// From now on this is the capacity, which was the same until now.
+    pub fn change(&mut self, capacity: Capacity) {
+        self.capacity = capacity;
     }
 
     /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.

@@ -64,6 +64,11 @@ impl Credit {
         Credit { capacity, credit: 0, earned_until: Time::ZERO }
     }
 
+    /// From now on this is the capacity, which was the same until now.
+    pub fn change(&mut self, capacity: Capacity) {
+        self.capacity = capacity;
+    }
+
     /// The link has something to do again: it earns from `since` on.
     pub const fn resume(&mut self, since: Time) {
         self.earned_until = since;

@@ -2,13 +2,14 @@
 
 mod algorithm;
 mod ebpf;
+mod stepper;
 mod watch;
 
 use longfat_live::{LiveError, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{
-    EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Routes, RunError, Sample, Series, Simulation,
+    EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Rates, Routes, RunError, Sample, Series, Simulation,
 };
 use longfat_transport::Feedback;
 use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
@@ -59,6 +60,30 @@ fn simulate<'py>(
     memory_bytes: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut watch = watch::Watch::new(memory_bytes);
+    let Built { run, interrupt, readers } = build(py, plan_json, algorithms, Rates::Planned, &mut watch)?;
+    let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
+    match (watch.take().or_else(|| interrupt.take()), outcome) {
+        (Some(error), _) => Err(error),
+        (None, outcome) => to_result(py, &outcome.map_err(raise)?, &readers),
+    }
+}
+
+/// A run that has not begun, and what its algorithms in Python leave behind.
+struct Built {
+    run: Simulation,
+    interrupt: algorithm::Interrupt,
+    /// The flows of these algorithms, and whether they read round-trip times with a receiver's waits in them.
+    readers: Vec<(String, algorithm::Reads)>,
+}
+
+/// Makes a run of a plan.
+fn build(
+    py: Python<'_>,
+    plan_json: &str,
+    algorithms: &Bound<'_, PyDict>,
+    rates: Rates,
+    watch: &mut watch::Watch,
+) -> PyResult<Built> {
     let checked = |text: &str| Plan::from_json(text).and_then(Plan::check);
     let plan = if plan_json.len() > LONG_PLAN {
         let text = plan_json.to_owned();
@@ -69,7 +94,7 @@ fn simulate<'py>(
     let plan = plan.map_err(refuse)?;
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
-    let mut reads_rtt = Vec::new();
+    let mut readers = Vec::new();
     let mut objects = ebpf::Objects::default();
     let mut make = |flow: &str| {
         let make = algorithms.get_item(flow).ok().flatten()?;
@@ -81,7 +106,7 @@ fn simulate<'py>(
                 let reads = algorithm::Reads::default();
                 match algorithm::UserAlgorithm::new(&made, interrupt.clone(), reads.clone()) {
                     Ok(user) => {
-                        reads_rtt.push((flow.to_owned(), reads));
+                        readers.push((flow.to_owned(), reads));
                         return Some(Controller::Custom(Box::new(user)));
                     }
                     Err(reason) => reason,
@@ -92,24 +117,26 @@ fn simulate<'py>(
         raised.get_or_insert((flow.to_owned(), reason));
         None
     };
-    let run = Simulation::new_while(plan, &mut make, &mut || watch.goes_on());
+    let run = Simulation::new_while(plan, rates, &mut make, &mut || watch.goes_on());
     if let Some(error) = watch.take().or_else(|| interrupt.take()) {
         return Err(error);
     }
     if let Some((flow, reason)) = raised {
         return Err(raise(RunError::Algorithm { flow, reason }));
     }
-    let run = run.map_err(raise)?;
-    let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
-    match (watch.take().or_else(|| interrupt.take()), outcome) {
-        (Some(error), _) => Err(error),
-        (None, outcome) => {
-            let result = to_dict(py, &outcome.map_err(raise)?)?;
-            let readers = reads_rtt.into_iter().filter(|(_, reads)| reads.any()).map(|(flow, _)| flow);
-            result.set_item("reads_rtt", readers.collect::<Vec<_>>())?;
-            Ok(result)
-        }
-    }
+    Ok(Built { run: run.map_err(raise)?, interrupt, readers })
+}
+
+/// What `simulate` returns.
+fn to_result<'py>(
+    py: Python<'py>,
+    outcome: &Outcome,
+    readers: &[(String, algorithm::Reads)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let result = to_dict(py, outcome)?;
+    let readers: Vec<_> = readers.iter().filter(|(_, reads)| reads.any()).map(|(flow, _)| flow).collect();
+    result.set_item("reads_rtt", readers)?;
+    Ok(result)
 }
 
 /// live_run(plan_json, congestion, objects, iperf3) -> dict
@@ -407,5 +434,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<algorithm::PyDelivery>()?;
     m.add_class::<algorithm::PyLostSegment>()?;
     m.add_class::<algorithm::PyWindow>()?;
+    m.add_function(wrap_pyfunction!(stepper::advance_all, m)?)?;
+    m.add_class::<stepper::Stepper>()?;
     m.add_class::<ebpf::PyEbpf>()
 }

@@ -4,7 +4,7 @@
 //! moves the run to its end. The modules depend on each other in one direction only:
 //!
 //! ```text
-//! lib          picks a driver
+//! lib, steps   run to the end, or step by step, with the driver that suits the plan
 //! drive        batches (the fast driver), events (the oracle), agenda
 //! run          the state of a run: forwarding, background connections, messages, lookahead, sampling
 //! results      series and samples, summary, outcome, version
@@ -35,11 +35,12 @@ mod model;
 mod plan;
 mod results;
 mod run;
+mod steps;
 #[cfg(test)]
 mod tests;
 
 pub use model::flow::PathLosses;
-pub use model::link::{Link, LinkCounters};
+pub use model::link::{Link, LinkCounters, RateError};
 pub use model::routes::{Hop, Routes};
 pub use model::workload::{Session, sessions};
 pub use plan::*;
@@ -51,22 +52,16 @@ pub use results::summary::{
     MessageCounters, SampleMean, Summary, background_summary, flow_summary, link_summary,
 };
 pub use results::version::{RESULTS_VERSION, results_version};
-pub use run::state::Simulation;
-
-use longfat_units::Interval;
-
-/// With a shorter lookahead, batches hold too little to be worth it (chosen here).
-const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
+pub use run::state::{Rates, Simulation};
+pub use steps::Stepped;
 
 impl Simulation {
     /// Runs to the end, with the driver that suits the plan. Calls `wanted` now and then and stops with
     /// [`RunError::Interrupted`] if that returns false.
     pub fn run(mut self, wanted: &mut dyn FnMut() -> bool) -> Result<Outcome, RunError> {
-        let events = if self.plan.fast() && self.lookahead.least() >= LEAST_LOOKAHEAD {
-            drive::batches::drive(&mut self, wanted)?
-        } else {
-            drive::events::drive(&mut self, wanted)?
-        };
-        Ok(self.finish(events))
+        let mut drive = drive::Drive::of(&self);
+        let end = self.after_end();
+        drive.advance(&mut self, end, wanted)?;
+        Ok(self.finish(drive.events()))
     }
 }

@@ -13,6 +13,7 @@ mod recovery;
 mod request;
 mod slow_start;
 mod steady;
+mod steering;
 mod timing;
 mod transmission;
 
@@ -32,6 +33,8 @@ use longfat_units::Time;
 use longfat_wire::{Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
+use steering::Steering;
+pub use steering::{Steer, Watched};
 pub use transmission::Outbox;
 
 /// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
@@ -89,6 +92,8 @@ pub struct Sender {
     marks: Option<Box<Marks>>,
     /// Kept while the first slow-start may end early.
     watch: Option<Box<Watch>>,
+    /// Kept where somebody steers or watches the sender from outside.
+    steering: Option<Box<Steering>>,
     /// `ages`, `rack`, `deliveries`, `marks` or, at the beginning, `watch` is kept.
     keeps_times: bool,
     rtt: RttEstimator,
@@ -169,6 +174,7 @@ impl Sender {
             samples_each,
             rack: by_time.then(Box::default),
             deliveries: models.then(Box::default),
+            steering: None,
             keeps_times,
             marks,
             watch,
@@ -469,6 +475,9 @@ impl Sender {
             }
         }
         let ack = self.describe(now, packet, acked, newly, sample);
+        if let Some(steering) = &mut self.steering {
+            steering.watch(&ack);
+        }
         if self.wants_samples {
             self.controller.on_sample(&ack);
             self.deliver(now, newly);

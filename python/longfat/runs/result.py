@@ -69,7 +69,7 @@ class Result:
             ],
             "completion_times": self._completion_times(core),
             "metrics": self._metrics(core),
-            "notes": [*self.scenario.notes(), *self._misleading_rtts()],
+            "notes": [*self.scenario.notes(), *self._misleading_rtts(), *self._output.get("changes", ())],
             "performance": {
                 "wall_s": self.wall_s,
                 "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,

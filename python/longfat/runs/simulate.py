@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from longfat import _core
 from longfat.algorithm import maker
-from longfat.errors import AlgorithmError, InputError, MemoryExceeded
+from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
 from longfat.runs import memory, plan, pool
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
@@ -51,26 +53,64 @@ def run(source: Source, *, seed: int | None = None, window: tuple[str, str] | No
 
 
 def _run(scenario: Scenario) -> Result:
-    custom = {
-        name: maker(name, part.algorithm)
-        for name, part in plan.flow_parts(scenario).items()
-        if part.algorithm.custom
-    }
-    planned, allowed = plan.build(scenario), memory.given()
-    name = scenario.title or "scenario"
-    memory.refuse_large(planned, allowed, lambda key: f"{name}: {plan.as_written(scenario, key)}")
+    ready = Ready.of(scenario)
     begin = time.perf_counter()
-    try:
-        output = _core.simulate(plan.text(planned), custom, int(allowed))
-    except MemoryError:
-        raise MemoryExceeded(name, allowed) from None
-    except _core.AlgorithmError as error:
-        flow, details = error.args
-        raise AlgorithmError(flow, details) from None
-    except ValueError as error:
-        said = plan.refusal(scenario, str(error))
-        raise InputError(f"{name}: {said}") from None
+    with ready.told():
+        output = _core.simulate(ready.text, ready.algorithms, ready.memory_bytes)
     return Result(scenario, output, time.perf_counter() - begin)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A scenario whose plan the core can run."""
+
+    scenario: Scenario
+    text: str
+    """The plan, JSON."""
+    algorithms: Mapping[str, Callable[[], Any]]
+    """What makes the user's own algorithms, by the flow's name."""
+    memory_bytes: int
+    """What the run may take."""
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Ready:
+        """Makes the plan of a scenario.
+
+        Raises:
+            InputError: the run may take more memory than there is, or there is no such algorithm.
+        """
+        custom = {
+            name: maker(name, part.algorithm)
+            for name, part in plan.flow_parts(scenario).items()
+            if part.algorithm.custom
+        }
+        planned, allowed = plan.build(scenario), memory.given()
+        memory.refuse_large(
+            planned, allowed, lambda key: f"{_name(scenario)}: {plan.as_written(scenario, key)}"
+        )
+        return cls(scenario, plan.text(planned), custom, int(allowed))
+
+    @contextlib.contextmanager
+    def told(self) -> Iterator[None]:
+        """Turns the core's errors into Longfat's."""
+        try:
+            yield
+        except InputError:
+            raise
+        except MemoryError:
+            raise MemoryExceeded(_name(self.scenario), self.memory_bytes) from None
+        except _core.AlgorithmError as error:
+            flow, details = error.args
+            raise AlgorithmError(flow, details) from None
+        except ValueError as error:
+            said = plan.refusal(self.scenario, str(error))
+            raise InputError(f"{_name(self.scenario)}: {said}") from None
+        except RuntimeError as error:
+            raise LongfatError(f"{_name(self.scenario)}: {error}") from None
+
+
+def _name(scenario: Scenario) -> str:
+    return scenario.title or "scenario"
 
 
 @overload

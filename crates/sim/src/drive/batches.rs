@@ -64,9 +64,8 @@ impl Source {
     }
 }
 
-pub(super) struct Driver<'a> {
-    pub(super) run: &'a mut Simulation,
-    wanted: &'a mut dyn FnMut() -> bool,
+/// What the driver keeps from one span of a run to the next.
+pub struct Kept {
     /// The number of events at the last question whether to go on.
     polled: u64,
     /// Longest batch.
@@ -87,38 +86,79 @@ pub(super) struct Driver<'a> {
     pub(super) left: Left,
     /// When each session opens its next connection.
     requests: Agenda,
-    pub(super) events: u64,
+    /// The number of events handled so far.
+    pub events: u64,
 }
 
-/// Runs to the end and returns the number of events.
-pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u64, RunError> {
-    let fastest = run.links.iter().map(|l| l.rate).max();
-    let mut driver = Driver {
-        longest: fastest.map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
-        wake: Vec::new(),
-        heads: Vec::new(),
-        blocks: Vec::new(),
-        stale: Vec::new(),
-        active: vec![Vec::new(); run.links.len()],
-        arrivals: Arrivals::default(),
-        left: Left::default(),
-        requests: Agenda::new(run.sessions.len()),
-        events: 0,
-        polled: 0,
-        wanted,
-        run,
-    };
-    for (i, session) in driver.run.sessions.iter().enumerate() {
-        driver.requests.set(i, session.next_at);
+impl Kept {
+    /// At the beginning of a run.
+    pub fn new(run: &Simulation) -> Self {
+        let fastest = run.links.iter().map(|l| l.rate).max();
+        let mut kept = Kept {
+            longest: fastest
+                .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
+            wake: Vec::new(),
+            heads: Vec::new(),
+            blocks: Vec::new(),
+            stale: Vec::new(),
+            active: vec![Vec::new(); run.links.len()],
+            arrivals: Arrivals::default(),
+            left: Left::default(),
+            requests: Agenda::new(run.sessions.len()),
+            events: 0,
+            polled: 0,
+        };
+        for (i, session) in run.sessions.iter().enumerate() {
+            kept.requests.set(i, session.next_at);
+        }
+        for i in 0..run.flows.len() {
+            kept.admit(run, i);
+        }
+        kept
     }
-    for i in 0..driver.run.flows.len() {
-        driver.admit(i);
+
+    /// Includes the connection at this index, which is new.
+    fn admit(&mut self, run: &Simulation, flow: usize) {
+        if flow == self.wake.len() {
+            self.wake.push(Time::NEVER);
+            self.heads.push([Time::NEVER; 2]);
+            if flow == BLOCK * self.blocks.len() {
+                self.blocks.push([Time::NEVER; 2]);
+                self.stale.push(true);
+            }
+        }
+        self.look_at(run, flow);
     }
+
+    /// Notes when a flow acts next.
+    #[inline]
+    pub fn look_at(&mut self, run: &Simulation, index: usize) {
+        let flow = &run.flows[index];
+        self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
+        self.heads[index] = [flow.head(true), flow.head(false)];
+        self.stale[index / BLOCK] = true;
+    }
+}
+
+pub(super) struct Driver<'a> {
+    pub(super) run: &'a mut Simulation,
+    wanted: &'a mut dyn FnMut() -> bool,
+    pub(super) kept: &'a mut Kept,
+}
+
+/// Handles everything before `to`, which is at most a nanosecond after the run's end.
+pub fn drive(
+    run: &mut Simulation,
+    kept: &mut Kept,
+    to: Time,
+    wanted: &mut dyn FnMut() -> bool,
+) -> Result<(), RunError> {
+    let mut driver = Driver { run, wanted, kept };
     loop {
         let probe = driver.run.next_probe();
         let now = driver.next_event().min(probe);
-        if now > driver.run.end {
-            return Ok(driver.events);
+        if now >= to {
+            return Ok(());
         }
         if now == probe {
             driver.run.probe(now);
@@ -126,28 +166,30 @@ pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u
             continue;
         }
         driver.poll_seldom()?;
-        let span = driver.run.lookahead.least().min(driver.longest);
-        driver.batch(now, (now + span).min(probe).min(driver.run.end + Interval::from_ns(1)))?;
+        let span = driver.run.lookahead.least().min(driver.kept.longest);
+        driver.batch(now, (now + span).min(probe).min(to))?;
     }
 }
 
 impl Driver<'_> {
     /// Asks whether to go on.
     fn poll(&mut self) -> Result<(), RunError> {
-        self.polled = self.events;
+        self.kept.polled = self.kept.events;
         if (self.wanted)() { Ok(()) } else { Err(RunError::Interrupted) }
     }
 
     /// Asks whether to go on, if that was long ago.
     #[inline]
     fn poll_seldom(&mut self) -> Result<(), RunError> {
-        if self.events - self.polled >= Simulation::EVENTS_PER_POLL { self.poll() } else { Ok(()) }
+        if self.kept.events - self.kept.polled >= Simulation::EVENTS_PER_POLL { self.poll() } else { Ok(()) }
     }
 
     /// Brings the blocks up to date.
     fn refresh(&mut self) {
-        let flows = self.wake.chunks(BLOCK).zip(self.heads.chunks(BLOCK));
-        for ((block, stale), (wake, heads)) in self.blocks.iter_mut().zip(&mut self.stale).zip(flows) {
+        let flows = self.kept.wake.chunks(BLOCK).zip(self.kept.heads.chunks(BLOCK));
+        for ((block, stale), (wake, heads)) in
+            self.kept.blocks.iter_mut().zip(&mut self.kept.stale).zip(flows)
+        {
             if core::mem::take(stale) {
                 let first = |earliest: Time, &at: &Time| earliest.min(at);
                 *block = [
@@ -160,38 +202,26 @@ impl Driver<'_> {
 
     fn next_event(&mut self) -> Time {
         self.refresh();
-        let flows = self.blocks.as_flattened().iter().fold(self.requests.first().0, |a, &b| a.min(b));
+        let flows =
+            self.kept.blocks.as_flattened().iter().fold(self.kept.requests.first().0, |a, &b| a.min(b));
         self.run.links.iter().fold(flows, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
-    }
-
-    /// Includes the connection at this index, which is new.
-    fn admit(&mut self, flow: usize) {
-        if flow == self.wake.len() {
-            self.wake.push(Time::NEVER);
-            self.heads.push([Time::NEVER; 2]);
-            if flow == BLOCK * self.blocks.len() {
-                self.blocks.push([Time::NEVER; 2]);
-                self.stale.push(true);
-            }
-        }
-        self.look_at(flow);
     }
 
     #[inline(never)] // its loops need the registers
     fn batch(&mut self, from: Time, until: Time) -> Result<(), RunError> {
         // hosts before requests: a connection that completes lets its session open the next one, even in this
         // batch
-        for block in 0..self.blocks.len() {
-            if self.blocks[block][0] < until {
-                for index in BLOCK * block..self.wake.len().min(BLOCK * (block + 1)) {
-                    if self.wake[index] < until {
+        for block in 0..self.kept.blocks.len() {
+            if self.kept.blocks[block][0] < until {
+                for index in BLOCK * block..self.kept.wake.len().min(BLOCK * (block + 1)) {
+                    if self.kept.wake[index] < until {
                         self.hosts(index, until)?;
                     }
                 }
             }
         }
         while let Some(session) = self.run.woken.pop() {
-            self.requests.set(session, self.run.sessions[session].next_at);
+            self.kept.requests.set(session, self.run.sessions[session].next_at);
         }
         let until = self.requests(from, until)?;
         self.assign(until);
@@ -208,15 +238,15 @@ impl Driver<'_> {
     fn requests(&mut self, from: Time, mut until: Time) -> Result<Time, RunError> {
         let mut opened = Vec::new();
         loop {
-            let (now, session) = self.requests.first();
+            let (now, session) = self.kept.requests.first();
             if now >= until {
                 break;
             }
             let flow = self.run.request(now, session)?;
-            self.requests.set(session, self.run.sessions[session].next_at);
-            self.admit(flow);
+            self.kept.requests.set(session, self.run.sessions[session].next_at);
+            self.kept.admit(self.run, flow);
             opened.push(flow);
-            self.events += 1;
+            self.kept.events += 1;
             until = until.min(from + self.run.lookahead.least());
             self.poll_seldom()?;
         }
@@ -235,7 +265,7 @@ impl Driver<'_> {
                 break;
             }
             receiving.event(now);
-            self.events += 1;
+            self.kept.events += 1;
         }
         loop {
             let sending = &mut self.run.flows[index].sending;
@@ -246,7 +276,7 @@ impl Driver<'_> {
             sending.event(now);
             let goes_on = sending.wake() == now; // a burst, which may be of any length
             self.run.after_sender(now, index)?;
-            self.events += 1;
+            self.kept.events += 1;
             if goes_on {
                 self.poll()?;
             }
@@ -259,7 +289,8 @@ impl Driver<'_> {
     /// Finds the sources with packets for each link before `until`.
     fn assign(&mut self, until: Time) {
         self.refresh();
-        let Driver { run, active, heads, blocks, .. } = self;
+        let Driver { run, kept, .. } = self;
+        let Kept { active, heads, blocks, .. } = &mut **kept;
         for (i, link) in run.links.iter().enumerate() {
             for (k, (to, _)) in link.onward.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
                 active[*to].push(Source::Onward(i, k));
@@ -284,7 +315,7 @@ impl Driver<'_> {
 
     /// Runs a link through the batch.
     fn link(&mut self, index: usize, from: Time, until: Time) -> Result<(), RunError> {
-        let sources = core::mem::take(&mut self.active[index]);
+        let sources = core::mem::take(&mut self.kept.active[index]);
         if self.has_many_arrivals(&sources, until) {
             self.merge_singly(index, &sources, until)?;
         } else if self.lane(index, &sources, from, until) {
@@ -301,8 +332,8 @@ impl Driver<'_> {
                 self.look_at(i);
             }
         }
-        self.active[index] = sources;
-        self.active[index].clear();
+        self.kept.active[index] = sources;
+        self.kept.active[index].clear();
         Ok(())
     }
 
@@ -334,7 +365,7 @@ impl Driver<'_> {
                 }
                 heads[first] = now;
             }
-            self.events += events;
+            self.kept.events += events;
             return;
         }
         while let Some((first, now)) = earliest(&heads, until) {
@@ -345,7 +376,7 @@ impl Driver<'_> {
 
     /// Handles the arrivals from many sources, by sorting them all.
     fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
-        let mut all = core::mem::take(&mut self.arrivals);
+        let mut all = core::mem::take(&mut self.kept.arrivals);
         self.collect(&mut all, sources, from, until);
         let arrivals = all.sorted();
         if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
@@ -358,14 +389,14 @@ impl Driver<'_> {
                     flows[flow].cross_acks(now, fifo, counters, delay);
                 }
             }
-            self.events += arrivals.len() as u64;
+            self.kept.events += arrivals.len() as u64;
         } else {
             for &key in arrivals {
                 let (now, source) = arrival(key, sources, from);
                 self.take(now, index, source);
             }
         }
-        self.arrivals = all;
+        self.kept.arrivals = all;
     }
 
     /// Collects the arrivals from these sources before `until`.
@@ -427,7 +458,7 @@ impl Driver<'_> {
     /// The next packet of a source comes to a link.
     #[inline]
     fn take(&mut self, now: Time, index: usize, source: Source) {
-        self.events += 1;
+        self.kept.events += 1;
         self.link_timers(index, now, true);
         if let Some(packet) = self.pipe(source).pop() {
             self.enter(now, index, packet);
@@ -454,7 +485,7 @@ impl Driver<'_> {
                 return;
             }
             self.run.links[index].on_timer(now);
-            self.events += 1;
+            self.kept.events += 1;
             self.clear(now, index);
         }
     }
@@ -486,10 +517,7 @@ impl Driver<'_> {
     /// Notes when a flow acts next.
     #[inline]
     pub(super) fn look_at(&mut self, index: usize) {
-        let flow = &self.run.flows[index];
-        self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
-        self.heads[index] = [flow.head(true), flow.head(false)];
-        self.stale[index / BLOCK] = true;
+        self.kept.look_at(self.run, index);
     }
 }
 

@@ -20,41 +20,73 @@ const ACCESS: usize = 0;
 const RECEIVER: usize = 1;
 const ACK_ACCESS: usize = 2;
 
-struct Driver<'a> {
-    run: &'a mut Simulation,
+/// What the driver keeps from one span of a run to the next.
+pub struct Kept {
     agenda: Agenda,
     first_session: usize,
     first_flow: usize,
+    /// The last event: its time and its slot.
+    last: (Time, usize),
+    /// The number of events handled so far.
+    pub events: u64,
 }
 
-/// Runs to the end and returns the number of events.
-pub fn drive(run: &mut Simulation, wanted: &mut dyn FnMut() -> bool) -> Result<u64, RunError> {
-    let first_session = FIRST_LINK + 3 * run.links.len();
-    let first_flow = first_session + run.sessions.len();
-    let agenda = Agenda::new(first_flow + SLOTS_PER_FLOW * run.flows.len());
-    let mut driver = Driver { run, agenda, first_session, first_flow };
-    driver.agenda.set(PROBE, driver.run.next_probe());
-    for (i, session) in driver.run.sessions.iter().enumerate() {
-        driver.agenda.set(first_session + i, session.next_at);
-    }
-    for i in 0..driver.run.flows.len() {
-        driver.plan_flow(i);
-    }
-    let mut events = 0;
-    let mut last = (Time::NEVER, 0);
-    loop {
-        let (now, slot) = driver.agenda.first();
-        if now > driver.run.end {
-            return Ok(events);
+impl Kept {
+    /// At the beginning of a run.
+    pub fn new(run: &Simulation) -> Self {
+        let first_session = FIRST_LINK + 3 * run.links.len();
+        let first_flow = first_session + run.sessions.len();
+        let agenda = Agenda::new(first_flow + SLOTS_PER_FLOW * run.flows.len());
+        let mut kept = Kept { agenda, first_session, first_flow, last: (Time::NEVER, 0), events: 0 };
+        kept.agenda.set(PROBE, run.next_probe());
+        for (i, session) in run.sessions.iter().enumerate() {
+            kept.agenda.set(first_session + i, session.next_at);
         }
-        events += 1;
+        for i in 0..run.flows.len() {
+            kept.plan_flow(run, i);
+        }
+        kept
+    }
+
+    /// Plans a flow's next events.
+    pub fn plan_flow(&mut self, run: &Simulation, index: usize) {
+        let flow = &run.flows[index];
+        let slot = self.first_flow + SLOTS_PER_FLOW * index;
+        let times = [flow.head(true), flow.receiving.wake(), flow.head(false), flow.sending.wake()];
+        for (part, at) in times.into_iter().enumerate() {
+            if self.agenda.get(slot + part) != at {
+                self.agenda.set(slot + part, at);
+            }
+        }
+    }
+}
+
+struct Driver<'a> {
+    run: &'a mut Simulation,
+    kept: &'a mut Kept,
+}
+
+/// Handles everything before `to`, which is at most a nanosecond after the run's end.
+pub fn drive(
+    run: &mut Simulation,
+    kept: &mut Kept,
+    to: Time,
+    wanted: &mut dyn FnMut() -> bool,
+) -> Result<(), RunError> {
+    let mut driver = Driver { run, kept };
+    loop {
+        let (now, slot) = driver.kept.agenda.first();
+        if now >= to {
+            return Ok(());
+        }
+        driver.kept.events += 1;
         // a run may be idle, and a sample looks at every flow; a source that acts again at the same moment sends
         // a burst, which may be of any length
-        let long = slot == PROBE || (now, slot) == last;
-        if (long || events % Simulation::EVENTS_PER_POLL == 0) && !wanted() {
+        let long = slot == PROBE || (now, slot) == driver.kept.last;
+        if (long || driver.kept.events % Simulation::EVENTS_PER_POLL == 0) && !wanted() {
             return Err(RunError::Interrupted);
         }
-        last = (now, slot);
+        driver.kept.last = (now, slot);
         driver.event(now, slot)?;
     }
 }
@@ -64,7 +96,7 @@ impl Driver<'_> {
         let links = self.run.links.len();
         if slot == PROBE {
             self.run.probe(now);
-            self.agenda.set(PROBE, self.run.next_probe());
+            self.kept.agenda.set(PROBE, self.run.next_probe());
         } else if slot < FIRST_LINK + links {
             let index = slot - FIRST_LINK;
             self.run.links[index].on_timer(now);
@@ -75,21 +107,21 @@ impl Driver<'_> {
                 self.settle(now, index);
                 self.enter(now, to, packet);
             }
-        } else if slot < self.first_session {
+        } else if slot < self.kept.first_session {
             let index = slot - FIRST_LINK - 2 * links;
             if let Some((to, packet)) = first_out(&mut self.run.links[index].control) {
                 self.settle(now, index);
                 self.enter(now, to, packet);
             }
-        } else if slot < self.first_flow {
-            let index = slot - self.first_session;
+        } else if slot < self.kept.first_flow {
+            let index = slot - self.kept.first_session;
             let flow = self.run.request(now, index)?;
-            self.agenda.set(slot, self.run.sessions[index].next_at);
-            self.agenda.reserve(self.first_flow + SLOTS_PER_FLOW * (flow + 1));
+            self.kept.agenda.set(slot, self.run.sessions[index].next_at);
+            self.kept.agenda.reserve(self.kept.first_flow + SLOTS_PER_FLOW * (flow + 1));
             self.plan_flow(flow);
         } else {
-            let index = (slot - self.first_flow) / SLOTS_PER_FLOW;
-            self.flow_event(now, index, (slot - self.first_flow) % SLOTS_PER_FLOW)?;
+            let index = (slot - self.kept.first_flow) / SLOTS_PER_FLOW;
+            self.flow_event(now, index, (slot - self.kept.first_flow) % SLOTS_PER_FLOW)?;
         }
         Ok(())
     }
@@ -110,7 +142,9 @@ impl Driver<'_> {
                 flow.sending.event(now);
                 self.run.after_sender(now, index)?;
                 while let Some(session) = self.run.woken.pop() {
-                    self.agenda.set(self.first_session + session, self.run.sessions[session].next_at);
+                    self.kept
+                        .agenda
+                        .set(self.kept.first_session + session, self.run.sessions[session].next_at);
                 }
             }
         }
@@ -119,14 +153,7 @@ impl Driver<'_> {
     }
 
     fn plan_flow(&mut self, index: usize) {
-        let flow = &self.run.flows[index];
-        let slot = self.first_flow + SLOTS_PER_FLOW * index;
-        let times = [flow.head(true), flow.receiving.wake(), flow.head(false), flow.sending.wake()];
-        for (part, at) in times.into_iter().enumerate() {
-            if self.agenda.get(slot + part) != at {
-                self.agenda.set(slot + part, at);
-            }
-        }
+        self.kept.plan_flow(self.run, index);
     }
 
     /// A packet comes to a link.
@@ -153,9 +180,9 @@ impl Driver<'_> {
             self.plan_flow(flow);
         }
         let (link, links) = (&self.run.links[index], self.run.links.len());
-        self.agenda.set(FIRST_LINK + index, link.wake());
-        self.agenda.set(FIRST_LINK + links + index, link.onward_head());
-        self.agenda.set(FIRST_LINK + 2 * links + index, link.control_head());
+        self.kept.agenda.set(FIRST_LINK + index, link.wake());
+        self.kept.agenda.set(FIRST_LINK + links + index, link.onward_head());
+        self.kept.agenda.set(FIRST_LINK + 2 * links + index, link.control_head());
     }
 }
 

@@ -74,15 +74,15 @@ impl Driver<'_> {
             return false;
         }
         let few = sources.len() <= FEW_SOURCES;
-        let mut all = core::mem::take(&mut self.arrivals);
+        let mut all = core::mem::take(&mut self.kept.arrivals);
         if !few {
             self.collect(&mut all, sources, from, until);
         }
-        self.left.noted.resize(self.run.flows.len(), false);
+        self.kept.left.noted.resize(self.run.flows.len(), false);
         let Simulation { links, flows, .. } = &mut *self.run;
         let delay = links[index].delay;
         let Some(lane) = links[index].lane() else { return false };
-        let ends = Ends { flows, delay, left: &mut self.left };
+        let ends = Ends { flows, delay, left: &mut self.kept.left };
         let mut road = Road { lane, ends, index, events: 0 };
         if few {
             let mut heads = [Time::NEVER; FEW_SOURCES];
@@ -100,15 +100,15 @@ impl Driver<'_> {
             }
         }
         // events of the link at `until` belong to the next batch
-        self.events += road.events + road.lane.advance(until - Interval::from_ns(1), &mut road.ends);
-        self.arrivals = all;
+        self.kept.events += road.events + road.lane.advance(until - Interval::from_ns(1), &mut road.ends);
+        self.kept.arrivals = all;
         self.look_at_left(index);
         true
     }
 
     /// Notes when the flows act next whose packets have left link `index`, and sends on what has further to go.
     fn look_at_left(&mut self, index: usize) {
-        let mut left = core::mem::take(&mut self.left);
+        let mut left = core::mem::take(&mut self.kept.left);
         for flow in left.flows.drain(..) {
             left.noted[flow] = false;
             self.look_at(flow);
@@ -118,6 +118,6 @@ impl Driver<'_> {
                 self.look_at(flow);
             }
         }
-        self.left = left;
+        self.kept.left = left;
     }
 }

@@ -1,8 +1,63 @@
 //! The two drivers, which move a run through time and give the same results.
 
+use crate::results::outcome::RunError;
+use crate::run::state::Simulation;
+use longfat_units::{Interval, Time};
+
 mod agenda;
 mod arrivals;
 pub mod batches;
 pub mod events;
 mod lanes;
 mod left;
+
+/// With a shorter lookahead, batches hold too little to be worth it (chosen here).
+const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
+
+/// The driver of a run, with what it keeps while the run pauses.
+pub enum Drive {
+    /// The fast driver.
+    Batches(Box<batches::Kept>),
+    /// The oracle.
+    Events(Box<events::Kept>),
+}
+
+impl Drive {
+    /// The driver that suits this run, which has not begun.
+    pub fn of(run: &Simulation) -> Self {
+        if run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD {
+            Drive::Batches(Box::new(batches::Kept::new(run)))
+        } else {
+            Drive::Events(Box::new(events::Kept::new(run)))
+        }
+    }
+
+    /// Handles everything before `to`, which is at most a nanosecond after the run's end.
+    pub fn advance(
+        &mut self,
+        run: &mut Simulation,
+        to: Time,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<(), RunError> {
+        match self {
+            Drive::Batches(kept) => batches::drive(run, kept, to, wanted),
+            Drive::Events(kept) => events::drive(run, kept, to, wanted),
+        }
+    }
+
+    /// Somebody else has acted on this flow: finds out when it acts next.
+    pub fn look_at(&mut self, run: &Simulation, flow: usize) {
+        match self {
+            Drive::Batches(kept) => kept.look_at(run, flow),
+            Drive::Events(kept) => kept.plan_flow(run, flow),
+        }
+    }
+
+    /// The number of events handled so far.
+    pub fn events(&self) -> u64 {
+        match self {
+            Drive::Batches(kept) => kept.events,
+            Drive::Events(kept) => kept.events,
+        }
+    }
+}

@@ -15,6 +15,7 @@ use longfat_net::{
 };
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{FlowId, Packet, SimPacket};
+use thiserror::Error;
 
 /// How packets get from the queue to the wire.
 enum Service<P> {
@@ -59,7 +60,23 @@ pub struct Link<P = SimPacket> {
     pub doubled: Vec<FlowId>,
     /// Counters.
     pub counters: LinkCounters,
+    /// Why nobody may set its rate, if so.
+    fixed: Option<RateError>,
     service: Service<P>,
+}
+
+/// Why the rate of a link cannot be set while it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum RateError {
+    /// The plan says how the rate varies.
+    #[error("its rate varies as the scenario says; accepted: a link with a constant rate")]
+    Varies,
+    /// The router was told the rate when the run began.
+    #[error("its router knows its rate; accepted: a link without a router")]
+    Router,
+    /// Departures are computed at arrival.
+    #[error("the rates of this run are fixed; accepted: a run with rates=True")]
+    Fixed,
 }
 
 impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
@@ -69,6 +86,11 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let limit = plan.queue.limit();
         let calm = plan.router.is_none() && disturbances.is_none();
         let plain = fast && calm && capacity.is_constant() && plan.queue.is_arithmetic();
+        let fixed = match (&capacity, &plan.router) {
+            (Capacity::Constant(_), None) => plain.then_some(RateError::Fixed),
+            (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
+            _ => Some(RateError::Varies),
+        };
         let service = match ticks {
             None if plain => Service::Arithmetic(ConstantFifo::new(rate, limit)),
             Some(ticks) if plain => Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))),
@@ -108,8 +130,28 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             dropped: Vec::new(),
             doubled: Vec::new(),
             counters: LinkCounters::default(),
+            fixed,
             service,
         }
+    }
+
+    /// Whether, and if not why, [`Link::set_rate`] may be called.
+    pub const fn fixed(&self) -> Option<RateError> {
+        self.fixed
+    }
+
+    /// The rate from `now` on. A packet whose transmission has begun leaves as planned before.
+    pub fn set_rate(&mut self, now: Time, rate: Rate) -> Result<(), RateError> {
+        if let Some(reason) = self.fixed {
+            return Err(reason);
+        }
+        let Service::Elements(elements) = &mut self.service else { return Err(RateError::Fixed) };
+        self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
+        elements.wire.change(self.capacity.clone());
+        if let Some(clock) = &mut elements.clock {
+            clock.credit.change(self.capacity.clone());
+        }
+        Ok(())
     }
 
     /// Puts an element in front of the existing ones.
@@ -262,11 +304,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             }
             Service::Elements(elements) => {
                 self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
-                if !self.capacity.is_constant() {
-                    // the rest of the last packet's transmission
-                    let rest = self.capacity.bits(now, elements.busy_until.max(now));
-                    self.counters.bits_out = (elements.bits.1 - rest).max(elements.bits.0);
-                }
+                // the rest of the last packet's transmission
+                let rest = self.capacity.bits(now, elements.busy_until.max(now));
+                self.counters.bits_out = (elements.bits.1 - rest).max(elements.bits.0);
                 (elements.occupancy, self.counters)
             }
         }

@@ -1,6 +1,7 @@
 //! The samples of a run. A simulation and a live run fill the same structs.
 
 use super::series::{Series, sample};
+use crate::model::flow::Flow;
 use crate::model::link::Link;
 use longfat_units::Time;
 use longfat_wire::Packet;
@@ -85,6 +86,25 @@ sample! {
 
 /// What algorithms know of themselves: the quantities of each flow, by name.
 pub type Internals = Vec<(String, Series<InternalSample>)>;
+
+impl FlowSample {
+    /// Samples a flow just before anything happens at `now`.
+    pub fn of(flow: &mut Flow, now: Time) -> Self {
+        let (sender, receiver) = (flow.sending.at(now), flow.receiving.at(now));
+        FlowSample {
+            time_s: now.as_secs_f64(),
+            cwnd: sender.window.cwnd,
+            ssthresh: sender.window.ssthresh,
+            srtt_s: sender.srtt.as_secs_f64(),
+            acked_bytes: sender.acked_bytes as f64,
+            delivered_bytes: flow.sending.sender.payload(receiver.delivered) as f64,
+            received_bytes: receiver.received_bytes as f64,
+            packets_sent: sender.counters.packets_sent as f64,
+            packets_lost: flow.packets_lost as f64,
+            retransmits: sender.counters.retransmits as f64,
+        }
+    }
+}
 
 impl LinkSample {
     /// Samples a link just before anything happens at `now`.

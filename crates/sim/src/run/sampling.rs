@@ -45,23 +45,11 @@ impl Simulation {
             }
         }
         for ((flow, series), srtt) in self.flows.iter_mut().zip(&mut sampled.flows).zip(&mut sampled.srtt) {
-            let (sender, receiver) = (flow.sending.at(now), flow.receiving.at(now));
-            let srtt_s = sender.srtt.as_secs_f64();
-            if measured && srtt_s > 0.0 && flow.sending.completed(now).is_none() {
-                srtt.add(srtt_s);
+            let sample = FlowSample::of(flow, now);
+            if measured && sample.srtt_s > 0.0 && flow.sending.completed(now).is_none() {
+                srtt.add(sample.srtt_s);
             }
-            series.push(&FlowSample {
-                time_s: now.as_secs_f64(),
-                cwnd: sender.window.cwnd,
-                ssthresh: sender.window.ssthresh,
-                srtt_s,
-                acked_bytes: sender.acked_bytes as f64,
-                delivered_bytes: flow.sending.sender.payload(receiver.delivered) as f64,
-                received_bytes: receiver.received_bytes as f64,
-                packets_sent: sender.counters.packets_sent as f64,
-                packets_lost: flow.packets_lost as f64,
-                retransmits: sender.counters.retransmits as f64,
-            });
+            series.push(&sample);
         }
         sampled.rows.0 += 1;
         sampled.next_flows = next_on_grid(sampled.rows.0, self.plan.sample().flows_s, now);

@@ -12,7 +12,7 @@ use crate::results::samples::{FlowSample, Internals, LinkSample, TransferSample}
 use crate::results::series::Series;
 use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
 use longfat_transport::cc::Controller;
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;
 
 /// All counters at one moment: of flows, links and background traffic.
@@ -41,6 +41,16 @@ pub struct Sampled {
     pub before: Option<Counters>,
     /// The summary, once the measured span has ended.
     pub summary: Option<Summary>,
+}
+
+/// Who decides on the rates of the links.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rates {
+    /// The plan alone. Departures from a drop-tail queue at a constant rate are then computed at arrival.
+    Planned,
+    /// The caller may also set constant ones while the run pauses, so all links ask their queues. The results are
+    /// the same, later.
+    Settable,
 }
 
 /// A run in progress.
@@ -82,19 +92,21 @@ impl Simulation {
         plan: CheckedPlan,
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
     ) -> Result<Self, RunError> {
-        Self::new_while(plan, custom, &mut || true)
+        Self::new_while(plan, Rates::Planned, custom, &mut || true)
     }
 
     /// As [`Simulation::new`], which takes seconds for the largest plans. Calls `wanted` now and then and stops
     /// with [`RunError::Interrupted`] if that returns false.
     pub fn new_while(
         plan: CheckedPlan,
+        rates: Rates,
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<Self, RunError> {
         let (planned, plan) = plan.into_parts();
         let messages = Messages::new(&planned).map(Box::new);
-        let links: Vec<Link> = planned.into_iter().map(|link| Link::new(link, plan.fast())).collect();
+        let fast = plan.fast() && rates == Rates::Planned;
+        let links: Vec<Link> = planned.into_iter().map(|link| Link::new(link, fast)).collect();
         let (from_s, to_s) = plan.window_s();
         let measured = (Time::from_secs_f64(from_s), Time::from_secs_f64(to_s));
         let end = Time::from_secs_f64(plan.duration_s());
@@ -132,6 +144,11 @@ impl Simulation {
         run.inheritance = Inheritance::new(run.plan.flows(), &run.flows);
         run.compute_lookahead();
         Ok(run)
+    }
+
+    /// The first moment after the run.
+    pub(crate) fn after_end(&self) -> Time {
+        self.end + Interval::from_ns(1)
     }
 
     fn add_named_flows(

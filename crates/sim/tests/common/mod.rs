@@ -6,9 +6,10 @@ pub mod clouds;
 pub mod disturbance;
 pub mod explicit;
 
-use longfat_sim::{Outcome, Plan, PlanError, Sample, Series, Simulation};
+use longfat_sim::{Outcome, Plan, PlanError, Rates, Sample, Series, Simulation, Stepped};
 use longfat_transport::cc::{self, Kind, Parameter, algorithms};
 use longfat_transport::udp::protocols;
+use longfat_units::{Interval, Stream};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -184,10 +185,38 @@ pub fn assert_same_series<S: Sample>(a: &[(String, Series<S>)], b: &[(String, Se
     }
 }
 
-/// Runs a plan with both drivers, which have to give the same bytes, and returns what they gave.
+/// Runs a plan with both drivers, at once and in steps; all have to give the same bytes, which this returns.
 pub fn run_by_both(plan: &Value) -> Outcome {
     let [fast, oracle] = [true, false].map(|fast| run(&with(plan.clone(), json!({"fast": fast}))));
     let same = std::panic::catch_unwind(|| assert_same(&fast, &oracle));
     assert!(same.is_ok(), "the drivers differ: {plan}");
+    for (by_batches, rates) in [(true, Rates::Planned), (true, Rates::Settable), (false, Rates::Planned)] {
+        let stepped = run_in_steps(&with(plan.clone(), json!({"fast": by_batches})), rates);
+        let same = std::panic::catch_unwind(|| assert_same(&fast, &stepped));
+        assert!(same.is_ok(), "steps make a difference (fast: {by_batches}, {rates:?}): {plan}");
+    }
     fast
+}
+
+/// Runs a plan in steps of random lengths, from a nanosecond to much of the run, and looks at everything between
+/// them. The steps depend on the plan alone.
+pub fn run_in_steps(plan: &Value, rates: Rates) -> Outcome {
+    let text = plan.to_string();
+    let letters = text.bytes().map(u64::from);
+    let mut stream =
+        Stream::new(letters.fold(0, |sum: u64, letter| sum.wrapping_mul(31).wrapping_add(letter)), "steps");
+    let plan = Plan::from_json(&text).and_then(Plan::check).expect("a sound plan");
+    let (flows, links) = (plan.flows().len(), plan.links().len());
+    let mut run =
+        Stepped::new(Simulation::new_while(plan, rates, &mut |_| None, &mut || true).expect("a sound plan"));
+    let longest_s = 0.3 * run.end().as_secs_f64();
+    while !run.is_done() {
+        let step_s = longest_s * 1e-9_f64.powf(stream.unit() * stream.unit());
+        let to = run.now() + Interval::from_secs_f64(step_s).max(Interval::from_ns(1));
+        run.advance(to, &mut || true).expect("a run");
+        assert_eq!(run.now(), to.min(run.end()));
+        assert!((0..flows).all(|i| run.flow(i).time_s == run.now().as_secs_f64()));
+        assert!((0..links).all(|i| run.link(i).time_s == run.now().as_secs_f64()));
+    }
+    run.finish().expect("it has ended")
 }

@@ -22,6 +22,9 @@ impl Sender {
     /// Sends what the window and the pacing rate allow now.
     #[inline(always)]
     pub(super) fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl Outbox) {
+        if let Some(cwnd) = self.steering.as_ref().and_then(|steering| steering.cwnd()) {
+            self.window.cwnd = cwnd;
+        }
         if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
             return; // the next segment is not due yet
         }
@@ -29,11 +32,18 @@ impl Sender {
         if matches!(self.phase, Phase::Idle | Phase::SynSent | Phase::Done) {
             return;
         }
-        let pace = self.controller.pacing_rate(&self.window, self.rtt.srtt());
+        let pace = self.pace();
         if pace.is_none() && self.board.lost() == 0 {
             return self.transmit_new::<EXPLICIT>(now, out);
         }
         self.transmit_apart::<EXPLICIT>(now, pace, out);
+    }
+
+    /// The rate at which segments may leave, segments per second; `None` as acknowledgements arrive.
+    #[inline(always)]
+    pub(super) fn pace(&self) -> Option<f64> {
+        let set = self.steering.as_ref().and_then(|steering| steering.rate());
+        set.or_else(|| self.controller.pacing_rate(&self.window, self.rtt.srtt()))
     }
 
     /// The segments that may be in flight now, and the first one that may not yet be sent.

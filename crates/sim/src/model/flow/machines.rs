@@ -74,6 +74,17 @@ impl AnySender {
         }
     }
 
+    /// The TCP sender, with explicit headers or without; `None` over UDP.
+    pub fn tcp(&mut self) -> Option<&mut Sender> {
+        match self {
+            AnySender::Tcp(s) => Some(s),
+            AnySender::Other(other) => match &mut **other {
+                OtherSender::Explicit(s) => Some(s),
+                OtherSender::Udp(_) => None,
+            },
+        }
+    }
+
     /// Opens the connection.
     pub fn start(&mut self, now: Time, out: &mut impl Outbox) {
         match self {

@@ -39,6 +39,13 @@ pub struct ReceivingEnd {
     clock: HostClock,
     access: Access,
     snapshots: Snapshots<ReceiverSnapshot>,
+    /// The run pauses here: the receiver does not run ahead to this moment. [`Time::NEVER`] without a pause.
+    until: Time,
+    /// Packets wait for the run to go on after a pause; later ones have to queue behind them.
+    waits: bool,
+    /// What arrives before this may be taken ahead without a further look: no sample and no pause is due, and
+    /// nothing waits.
+    clear_until: Time,
     /// Packets it sent minus packets it took.
     pub balance: i64,
 }
@@ -52,13 +59,17 @@ impl ReceivingEnd {
         start_at: Time,
         times: SampleTimes,
     ) -> Self {
+        let snapshots = Snapshots::new(times, start_at);
         ReceivingEnd {
             receiver,
             incoming: Pipe::default(),
             outgoing: Pipe::default(),
             clock,
             access,
-            snapshots: Snapshots::new(times, start_at),
+            until: Time::NEVER,
+            waits: false,
+            clear_until: snapshots.next(),
+            snapshots,
             balance: 0,
         }
     }
@@ -79,6 +90,22 @@ impl ReceivingEnd {
         } else {
             self.on_timer(now);
         }
+        if self.waits && self.incoming.is_empty() {
+            self.waits = false;
+            self.look_ahead();
+        }
+    }
+
+    /// The run will pause at `until`: the receiver runs no further ahead than that.
+    pub fn pause_at(&mut self, until: Time) {
+        self.until = until;
+        self.waits |= !self.incoming.is_empty();
+        self.look_ahead();
+    }
+
+    /// Finds out up to when it may run ahead without a further look.
+    fn look_ahead(&mut self) {
+        self.clear_until = if self.waits { Time::ZERO } else { self.until.min(self.snapshots.next()) };
     }
 
     /// Handles a packet now that will arrive at `at`. That is correct once all earlier packets have been
@@ -88,7 +115,7 @@ impl ReceivingEnd {
         if let AnyReceiver::Tcp(receiver) = &mut self.receiver
             && receiver.is_next(packet)
             && receiver.wake() >= at
-            && !self.snapshots.is_due(at)
+            && at < self.clear_until
         {
             self.balance -= 1;
             if let Some(ack) = receiver.take_next(at, packet) {
@@ -101,10 +128,21 @@ impl ReceivingEnd {
 
     /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the packet is another
     /// than the usual one, or the receiver is another than that of TCP at a host that looks at once; apart from
-    /// that case, to keep it fast.
+    /// that case, to keep it fast. A packet that arrives after the run's next pause waits.
     #[inline(never)]
     fn serve_and_take(&mut self, at: Time, packet: &SimPacket) {
-        let at = self.clock.looks(at);
+        if self.waits {
+            self.incoming.push(at, packet.clone());
+            return; // nor may the clock be asked before it is for those that wait
+        }
+        let arrival = at;
+        let at = self.clock.looks(arrival);
+        if at >= self.until {
+            self.waits = true;
+            self.look_ahead();
+            self.incoming.push(arrival, packet.clone());
+            return;
+        }
         while self.receiver.wake() < at {
             let timer = self.receiver.wake();
             self.advance(timer);
@@ -118,6 +156,7 @@ impl ReceivingEnd {
     fn advance(&mut self, now: Time) {
         let receiver = &self.receiver;
         self.snapshots.advance(now, |_| ReceiverSnapshot::of(receiver));
+        self.look_ahead();
     }
 
     fn on_timer(&mut self, now: Time) {

@@ -5,7 +5,7 @@ use super::machines::AnySender;
 use super::snapshots::{SampleTimes, Snapshots};
 use longfat_net::Pipe;
 use longfat_transport::cc::{Internals, Window};
-use longfat_transport::{Outbox, SenderCounters};
+use longfat_transport::{Outbox, SenderCounters, Steer};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -69,7 +69,8 @@ pub struct SendingEnd {
     snapshots: Snapshots<SenderSnapshot>,
     /// Kept where the run has series of what algorithms know of themselves.
     internals: Option<Box<Snapshots<Internals>>>,
-    /// Acknowledgements wait for the rest of a burst; later ones have to queue behind them.
+    /// Acknowledgements wait for the rest of a burst, or for the run to go on after a pause; later ones have to
+    /// queue behind them.
     waits: bool,
     /// When to open the connection; [`Time::NEVER`] once it is open.
     start_at: Time,
@@ -132,8 +133,8 @@ impl SendingEnd {
 
     /// Handles an acknowledgement now that will arrive at `at`. That is correct once all earlier ones have
     /// been handled: only its own packets and alarms change a sender, so it may run ahead of everything else.
-    /// Returns false if it does not: the acknowledgement arrives after the run's end, or after a burst that has
-    /// not left as a whole.
+    /// Returns false if it does not: the acknowledgement arrives after the run's end or its next pause, or after a
+    /// burst that has not left as a whole.
     #[inline(always)]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
         match self.sender {
@@ -155,7 +156,8 @@ impl SendingEnd {
             return false; // nor may the clock be asked before it is for those that wait
         }
         let now = self.clock.looks(at);
-        if now > self.snapshots.end() {
+        if now > self.snapshots.limit() {
+            self.waits = true;
             return false;
         }
         while self.alarm() < now {
@@ -188,6 +190,26 @@ impl SendingEnd {
         if let Some(internals) = &mut self.internals {
             internals.advance(now, |_| sender.internals());
         }
+    }
+
+    /// The run will pause at `until`: the sender runs no further ahead than that.
+    pub fn pause_at(&mut self, until: Time) {
+        self.snapshots.pause_at(until);
+        self.waits |= !self.incoming.is_empty();
+    }
+
+    /// Steers the sender, or leaves it to its algorithm again if `steer` is `None`. Returns false over UDP, where
+    /// there is nothing to steer.
+    pub fn steer(&mut self, now: Time, steer: Option<Steer>) -> bool {
+        self.advance(now); // a sample at this time sees what was before
+        let SendingEnd { sender, access, outgoing, balance, .. } = self;
+        let Some(sender) = sender.tcp() else { return false };
+        let mut out = Departures { now, access, outgoing, balance };
+        match steer {
+            Some(steer) => sender.steer(now, steer, &mut out),
+            None => sender.release(now, &mut out),
+        }
+        true
     }
 
     /// From now on, what the algorithm knows of itself is there at each sample time; before the sender starts.

@@ -51,13 +51,15 @@ pub fn next_on_grid(row: u64, period_s: f64, now: Time) -> Time {
 pub struct Snapshots<S> {
     times: SampleTimes,
     next: Time,
+    /// The last moment to which the end may run ahead.
+    limit: Time,
     taken: VecDeque<(Time, S)>,
 }
 
 impl<S: Clone> Snapshots<S> {
     /// None yet; nothing happens to the end before `start`.
     pub fn new(times: SampleTimes, start: Time) -> Self {
-        Snapshots { times, next: times.after(start), taken: VecDeque::new() }
+        Snapshots { times, next: times.after(start), limit: times.end, taken: VecDeque::new() }
     }
 
     /// Whether a sample is due at `now` or before.
@@ -93,10 +95,22 @@ impl<S: Clone> Snapshots<S> {
         self.taken.front().filter(|&&(at, _)| at == now).map(|(_, snapshot)| snapshot.clone())
     }
 
-    /// The run's end: nothing that happens later is needed.
+    /// When the next sample is due.
+    #[inline]
+    pub const fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The last moment to which the end may run ahead: the run's end, since nothing that happens later is
+    /// needed, or the moment before the one at which the run pauses.
     #[inline(always)]
-    pub const fn end(&self) -> Time {
-        self.times.end
+    pub const fn limit(&self) -> Time {
+        self.limit
+    }
+
+    /// The run pauses at `until`, or ends before.
+    pub fn pause_at(&mut self, until: Time) {
+        self.limit = self.times.end.min(until - Interval::from_ns(1));
     }
 }
 

@@ -1,0 +1,285 @@
+//! A run that pauses, as an object of Python; and many of them that go on together.
+
+use crate::watch::Watch;
+use crate::{Built, algorithm, build, raise, to_result};
+use longfat_sim::{FlowSample, LinkSample, Rates, RunError, Sample, Stepped};
+use longfat_transport::{Steer, Watched};
+use longfat_units::{Rate, Time};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What belongs to a run that pauses.
+struct State {
+    /// `None` once its outcome was taken, or after an error.
+    run: Option<Stepped>,
+    watch: Watch,
+    interrupt: algorithm::Interrupt,
+    readers: Vec<(String, algorithm::Reads)>,
+}
+
+impl State {
+    fn run(&mut self) -> PyResult<&mut Stepped> {
+        self.run.as_mut().ok_or_else(|| {
+            PyRuntimeError::new_err("this simulation has ended early; make a new one to begin again")
+        })
+    }
+
+    /// Goes on to `to`, unless somebody stops it.
+    fn advance(&mut self, to: Time, goes_on: &AtomicBool) -> Result<(), RunError> {
+        let Some(run) = &mut self.run else { return Ok(()) };
+        let watch = &mut self.watch;
+        let outcome = run.advance(to, &mut || goes_on.load(Ordering::Relaxed) && watch.goes_on());
+        if outcome.is_err() {
+            goes_on.store(false, Ordering::Relaxed);
+            self.run = None; // it stopped in the midst of a batch
+        }
+        outcome
+    }
+
+    /// The error of Python for what came of going on.
+    fn told(&mut self, outcome: Result<(), RunError>) -> PyResult<()> {
+        let interrupt = self.watch.take().or_else(|| self.interrupt.take());
+        interrupt.map_or_else(|| outcome.map_err(raise), Err)
+    }
+}
+
+/// Stepper(plan_json, algorithms, rates, memory_bytes=None)
+///
+/// A run of a plan that pauses at times of the caller's choice; see `simulate`. With `rates`, the rates of links can
+/// be set. Flows and links are known by their position in the plan.
+#[pyclass(frozen, module = "longfat._core")]
+pub struct Stepper(Mutex<State>);
+
+impl Stepper {
+    /// The state, if no other thread has it: waiting for that thread with the GIL could take forever.
+    fn state(&self) -> PyResult<MutexGuard<'_, State>> {
+        self.0.try_lock().map_err(|_| {
+            PyRuntimeError::new_err("another thread steps this simulation; wait until its step has ended")
+        })
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Stepped) -> T) -> PyResult<T> {
+        Ok(act(self.state()?.run()?))
+    }
+}
+
+#[pymethods]
+impl Stepper {
+    /// The names of what `flow` returns.
+    #[classattr]
+    const FLOW: &'static [&'static str] = FlowSample::COLUMNS;
+    /// The names of what `link` returns.
+    #[classattr]
+    const LINK: &'static [&'static str] = LinkSample::COLUMNS;
+    /// The names of what `look` returns.
+    #[classattr]
+    const LOOK: [&'static str; WATCHED] = WATCHED_NAMES;
+
+    #[new]
+    #[pyo3(signature = (plan_json, algorithms, rates, memory_bytes=None))]
+    fn new(
+        py: Python<'_>,
+        plan_json: &str,
+        algorithms: &Bound<'_, PyDict>,
+        rates: bool,
+        memory_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        let mut watch = Watch::new(memory_bytes);
+        let rates = if rates { Rates::Settable } else { Rates::Planned };
+        let Built { run, interrupt, readers } = build(py, plan_json, algorithms, rates, &mut watch)?;
+        let run = Some(Stepped::new(run));
+        Ok(Stepper(Mutex::new(State { run, watch, interrupt, readers })))
+    }
+
+    /// When it pauses, nanoseconds.
+    #[getter]
+    fn now_ns(&self) -> PyResult<u64> {
+        self.with(|run| run.now().as_ns())
+    }
+
+    /// When it ends, nanoseconds.
+    #[getter]
+    fn end_ns(&self) -> PyResult<u64> {
+        self.with(|run| run.end().as_ns())
+    }
+
+    /// Whether it has ended.
+    #[getter]
+    fn done(&self) -> PyResult<bool> {
+        self.with(|run| run.is_done())
+    }
+
+    /// Packets that all links have begun to send so far.
+    #[getter]
+    fn packets(&self) -> PyResult<u64> {
+        self.with(Stepped::packets)
+    }
+
+    /// Goes on to this time, nanoseconds, or to the end. Returns whether it has ended.
+    fn advance(&self, py: Python<'_>, to_ns: u64) -> PyResult<bool> {
+        let mut state = self.state()?;
+        let state = &mut *state;
+        state.run()?;
+        let outcome = py.detach(|| state.advance(Time::from_ns(to_ns), &AtomicBool::new(true)));
+        state.told(outcome)?;
+        Ok(state.run()?.is_done())
+    }
+
+    /// The state of a flow, in the order of `FLOW`.
+    fn flow(&self, index: usize) -> PyResult<Vec<f64>> {
+        self.with(|run| run.flow(index).values().collect())
+    }
+
+    /// The state of a link, in the order of `LINK`.
+    fn link(&self, index: usize) -> PyResult<Vec<f64>> {
+        self.with(|run| run.link(index).values().collect())
+    }
+
+    /// Whether a flow can be steered and watched: TCP carries it.
+    fn is_tcp(&self, index: usize) -> PyResult<bool> {
+        self.with(|run| run.is_tcp(index))
+    }
+
+    /// Steers a flow: its window in segments, which may be held, and its pacing rate in segments per second.
+    #[pyo3(signature = (index, cwnd=None, holds=false, rate=None))]
+    fn steer(&self, index: usize, cwnd: Option<f64>, holds: bool, rate: Option<f64>) -> PyResult<bool> {
+        self.with(|run| run.steer(index, Some(Steer { cwnd, holds, rate })))
+    }
+
+    /// Leaves a flow to its algorithm again.
+    fn release(&self, index: usize) -> PyResult<bool> {
+        self.with(|run| run.steer(index, None))
+    }
+
+    /// From now on `look` tells what happens at the sender of a flow.
+    fn watch(&self, index: usize) -> PyResult<bool> {
+        self.with(|run| run.watch(index))
+    }
+
+    /// What the sender of a flow has seen since the last look, in the order of `LOOK`.
+    fn look(&self, index: usize) -> PyResult<Vec<f64>> {
+        self.with(|run| run.look(index).map_or_else(Vec::new, |seen| values(&seen).to_vec()))
+    }
+
+    /// Sets the rate of a link from now on, bit/s. Returns why that cannot be, if so.
+    fn set_rate(&self, index: usize, rate_bps: f64) -> PyResult<Option<String>> {
+        let Some(rate) = Rate::from_bps(rate_bps) else {
+            return Ok(Some(format!("{rate_bps} bit/s is no rate")));
+        };
+        self.with(|run| run.set_rate(index, rate).err().map(|reason| reason.to_string()))
+    }
+
+    /// What `simulate` returns, once the run has ended. Afterwards the run is gone.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = self.state()?;
+        if !state.run()?.is_done() {
+            return Err(PyRuntimeError::new_err("this simulation has not ended"));
+        }
+        let outcome = state.run.take().and_then(Stepped::finish);
+        let outcome = outcome.ok_or_else(|| PyRuntimeError::new_err("this simulation has not ended"))?;
+        to_result(py, &outcome, &state.readers)
+    }
+}
+
+/// How many values a look has.
+const WATCHED: usize = 13;
+const WATCHED_NAMES: [&str; WATCHED] = [
+    "time_s",
+    "rtts",
+    "rtt_mean_s",
+    "rtt_increase_s",
+    "srtt_s",
+    "base_rtt_s",
+    "cwnd",
+    "ssthresh",
+    "in_flight",
+    "sent",
+    "retransmits",
+    "delivered",
+    "pacing_pps",
+];
+/// Where the time stands, which the caller fills in.
+const TIME: usize = 0;
+
+/// The values of a look in the order of their names.
+fn values(seen: &Watched) -> [f64; WATCHED] {
+    [
+        f64::NAN,
+        seen.rtts as f64,
+        seen.rtt_mean_s,
+        seen.rtt_increase_s,
+        seen.srtt_s,
+        seen.base_rtt_s,
+        seen.window.cwnd,
+        seen.window.ssthresh,
+        seen.in_flight as f64,
+        seen.sent as f64,
+        seen.retransmits as f64,
+        seen.delivered as f64,
+        seen.rate.unwrap_or(f64::NAN),
+    ]
+}
+
+/// advance_all(steppers, to_ns, flows, threads) -> bytes
+///
+/// Lets each run go on to its time, with this many threads and without the GIL. Returns what the sender of one flow of
+/// each has seen since the last look: rows in the order of `Stepper.LOOK`, as little-endian f64.
+#[pyfunction]
+pub fn advance_all<'py>(
+    py: Python<'py>,
+    steppers: Vec<Py<Stepper>>,
+    to_ns: Vec<u64>,
+    flows: Vec<usize>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    if steppers.len() != to_ns.len() || steppers.len() != flows.len() {
+        return Err(PyValueError::new_err("as many times and flows as simulations are needed"));
+    }
+    let mut states = Vec::with_capacity(steppers.len());
+    for stepper in &steppers {
+        states.push(stepper.get().state()?);
+    }
+    for state in &mut states {
+        state.run()?;
+    }
+    let mut outcomes: Vec<_> = steppers.iter().map(|_| Ok(())).collect();
+    let work: Vec<_> = states.iter_mut().map(|state| &mut **state).zip(to_ns).zip(&mut outcomes).collect();
+    py.detach(|| advance_in_threads(work, threads));
+    for (state, outcome) in states.iter_mut().zip(outcomes) {
+        state.told(outcome)?;
+    }
+    let mut rows = Vec::with_capacity(WATCHED * states.len());
+    for (state, flow) in states.iter_mut().zip(flows) {
+        let run = state.run()?;
+        let mut row = run.look(flow).map_or([f64::NAN; WATCHED], |seen| values(&seen));
+        row[TIME] = run.now().as_secs_f64();
+        rows.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    Ok(PyBytes::new(py, &rows))
+}
+
+/// One run, where it is to go, and what comes of it.
+type Task<'a> = ((&'a mut State, u64), &'a mut Result<(), RunError>);
+
+/// Works through these tasks; each thread takes the next one that nobody has.
+fn advance_in_threads(work: Vec<Task<'_>>, threads: usize) {
+    let goes_on = AtomicBool::new(true);
+    let helpers = threads.min(work.len()).saturating_sub(1);
+    let work = Mutex::new(work.into_iter());
+    let labour = || {
+        loop {
+            let task = work.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(((state, to_ns), outcome)) = task else { return };
+            *outcome = state.advance(Time::from_ns(to_ns), &goes_on);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..helpers {
+            scope.spawn(labour);
+        }
+        labour();
+    });
+}

@@ -1,0 +1,87 @@
+"""Trains a small policy that sets the rate of a flow as Aurora does, in a minute or two on a processor.
+
+The policy is linear, with ten weights for three intervals of Aurora's observation. The cross-entropy method
+trains it: draw weights, play them all on the same random path, keep the best, and draw the next ones around
+those. Run it, with gymnasium installed: python examples/learn_rate.py
+"""
+
+import argparse
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longfat.env import AURORA, AURORA_PATHS, VectorEnv
+
+SCENARIO = {
+    "duration": "20 s",
+    "bottleneck": {"rate": "3 Mbit/s", "buffer": "100 packets"},
+    "flow": [{"algorithm": "sack", "rtt": "100 ms"}],
+}
+SETTING = dataclasses.replace(AURORA, history=3)
+PATHS = {**AURORA_PATHS, "flow.0.rtt": {"uniform": ["60 ms", "300 ms"]}}
+REST = np.tile([quantity.at_rest for quantity in SETTING.observed], SETTING.history)
+WEIGHTS = 1 + REST.size
+ELITE = 0.25
+"""The share of the population from which the next one is drawn."""
+SMOOTHING = 0.3
+"""How much of the last mean and deviation stays."""
+
+Numbers = NDArray[np.float64]
+
+
+def actions(weights: Numbers, seen: NDArray[np.float32]) -> Numbers:
+    """Returns the action of each policy for what it sees, between -1 and 1."""
+    found: Numbers = np.tanh(weights[:, 0] + np.sum(weights[:, 1:] * (seen - REST), axis=1))
+    return found[:, np.newaxis]
+
+
+def play(env: VectorEnv, weights: Numbers, seed: int) -> Numbers:
+    """Returns the mean reward of each policy in an episode; all play on the path of this seed."""
+    seen, _ = env.reset(seed=[seed] * env.num_envs)
+    rewards, intervals = np.zeros(env.num_envs), np.zeros(env.num_envs)
+    over = np.zeros(env.num_envs, dtype=bool)
+    while not over.all():
+        seen, reward, _, truncated, _ = env.step(actions(weights, seen).astype(np.float32))
+        rewards += np.where(over, 0.0, reward)
+        intervals += ~over
+        over |= truncated
+    return rewards / intervals
+
+
+def train(env: VectorEnv, generations: int, random: np.random.Generator) -> Numbers:
+    """Returns the weights that the cross-entropy method finds."""
+    mean, deviation = np.zeros(WEIGHTS), np.ones(WEIGHTS)
+    elite = max(2, round(ELITE * env.num_envs))
+    for generation in range(generations):
+        weights = mean + deviation * random.standard_normal((env.num_envs, WEIGHTS))
+        scores = play(env, weights, seed=generation)
+        best = weights[np.argsort(scores)[-elite:]]
+        mean = SMOOTHING * mean + (1.0 - SMOOTHING) * best.mean(axis=0)
+        deviation = SMOOTHING * deviation + (1.0 - SMOOTHING) * best.std(axis=0)
+        print(f"generation {generation + 1:3}  mean reward {scores.mean():7.3f}  best {scores.max():7.3f}")
+    return mean
+
+
+def main() -> None:
+    """Print the rewards while the policy learns, and those on paths that it has not seen."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--generations", type=int, default=30)
+    parser.add_argument("--population", type=int, default=32)
+    parser.add_argument("--paths", type=int, default=20, help="on how many new paths to try the policy")
+    given = parser.parse_args()
+    env = VectorEnv(SCENARIO, SETTING, given.population, paths=PATHS)
+    learnt = train(env, given.generations, np.random.default_rng(1))
+    env.close()
+
+    pair = VectorEnv(SCENARIO, SETTING, 2, paths=PATHS)
+    weights = np.stack([np.zeros(WEIGHTS), learnt])
+    tried = np.array([play(pair, weights, seed=10_000 + i) for i in range(given.paths)])
+    better = int(np.sum(tried[:, 1] > tried[:, 0]))
+    print(f"the first rate for ever: mean reward {tried[:, 0].mean():.3f}")
+    learnt_reward = f"{tried[:, 1].mean():.3f}, better on {better} of {given.paths} paths"
+    print(f"the learnt policy:       mean reward {learnt_reward}")
+
+
+if __name__ == "__main__":
+    main()

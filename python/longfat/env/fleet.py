@@ -1,0 +1,226 @@
+"""Many simulations that go on together, with an agent at one flow of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longfat import _core
+from longfat.env.paths import Drawing, Paths
+from longfat.env.quantities import Array, Interval
+from longfat.env.setting import Setting
+from longfat.errors import InputError
+from longfat.runs.simulate import Ready, Source, load
+from longfat.runs.step import MOST_CWND, NS_PER_S
+from longfat.scenario.resolved import Resolved
+from longfat.words import choice, shown
+
+UNTIL_NS = NS_PER_S // 100
+"""A flow that has not begun is looked at this often."""
+ASIDE = "algorithm of your own"
+MOST_ENVIRONMENTS = 65_536
+
+LOOK = {name: column for column, name in enumerate(_core.Stepper.LOOK)}
+COUNTERS = [LOOK[name] for name in ("sent", "delivered", "retransmits")]
+Whole = NDArray[np.int64]
+
+
+class Fleet:
+    """Simulations in numbered places; each plays one episode after another.
+
+    Args:
+        source: a Scenario, the path of a scenario file, or nested tables as in one.
+        setting: what the agent sees, does and is rewarded for.
+        flow: the name of the agent's flow.
+        paths: values that are drawn for each episode.
+        places: how many simulations there are.
+        threads: how many of them go on at the same time.
+    """
+
+    def __init__(
+        self, source: Source, setting: Setting, flow: str, paths: Paths, places: int, threads: int | None
+    ) -> None:
+        if not 1 <= places <= MOST_ENVIRONMENTS:
+            raise InputError(f"{shown(places)} environments; accepted: from 1 to {MOST_ENVIRONMENTS}")
+        processors = len(os.sched_getaffinity(0))
+        if threads is not None and threads < 1:
+            raise InputError(f"threads = {shown(threads)}: accepted: 1 or more, or None for all processors")
+        self.scenario = load(source)
+        self.setting = setting
+        self.threads = min(places, processors if threads is None else threads)
+        full = self.scenario.resolve()
+        names = [each.name for each in full.flows]
+        if flow not in names:
+            raise InputError(f"no flow {shown(flow)}; {choice(flow, names)}")
+        self._index = names.index(flow)
+        if full.flows[self._index].bytes is not None:
+            raise InputError(
+                f"flow {flow} has a size; accepted: a flow without bytes, whose episodes end in time"
+            )
+        self._flow = flow
+        self._drawing = Drawing(paths)
+        self._span_s, self._span_rtts = setting.timing
+        self._ready: Ready
+        self._steppers: list[Any] = [None] * places
+        self.done: NDArray[np.bool_] = np.ones(places, dtype=bool)
+        self._now_ns: Whole = np.zeros(places, dtype=np.int64)
+        self._end_ns: Whole = np.zeros(places, dtype=np.int64)
+        self._packet_bits, self._rate_pps = np.zeros(places), np.zeros(places)
+        self._rtt_s, self._least_rtt_s, self._most_pps = (np.zeros(places) for _ in range(3))
+        self._counters = np.zeros((places, len(COUNTERS)))
+        self._cwnd = np.zeros(places)
+        self._observed, self._rewarded = setting.observed, setting.rewarded
+        low, high = np.array([quantity.limits for quantity in self._observed]).T
+        self.limits = low, high
+        self._history = np.zeros((places, setting.history, len(self._observed)))
+
+    def begin(self, places: Sequence[int], randoms: Sequence[np.random.Generator]) -> None:
+        """Begins new episodes in these places, and goes on to where the agent takes over."""
+        which = np.array(places, dtype=np.int64)
+        for place, random in zip(places, randoms, strict=True):
+            scenario = self._drawing.scenario(self.scenario, random)
+            full = scenario.resolve()
+            self._ready = ready = Ready.of(scenario)
+            with ready.told():
+                stepper = _core.Stepper(ready.text, ready.algorithms, False, ready.memory_bytes)
+            if not stepper.watch(self._index):
+                raise InputError(
+                    f"flow {self._flow} has no window: UDP carries it; accepted: a flow over TCP"
+                )
+            self._steppers[place] = stepper
+            self._end_ns[place] = stepper.end_ns
+            self._set_out(place, full, random)
+        self._now_ns[which] = 0
+        self._rtt_s[which] = self._least_rtt_s[which] = self._most_pps[which] = 0.0
+        self._history[which] = [quantity.at_rest for quantity in self._observed]
+        self._await(which)
+        if self.setting.action.moves == "rate":
+            for place in places:
+                self._steppers[place].steer(self._index, MOST_CWND, True, self._rate_pps[place])
+        self._go_on(which)
+
+    def _set_out(self, place: int, full: Resolved, random: np.random.Generator) -> None:
+        """Notes what is known of an episode's path, and draws the first rate."""
+        connection = full.flows[self._index].connection
+        bits = 8.0 * (connection.transport.mss + connection.transport.header_bytes)
+        narrowest = min(float(full.links[link].rate) for link in connection.forward)
+        action = self.setting.action
+        first = narrowest / bits * random.uniform(*action.start)
+        self._packet_bits[place] = bits
+        self._rate_pps[place] = min(max(first, action.limits[0]), action.limits[1])
+
+    def _await(self, which: Whole) -> None:
+        """Goes on until the agent takes over."""
+        waiting = which
+        while waiting.size:
+            rows = self._advance(waiting, self._now_ns[waiting] + UNTIL_NS)
+            begun = rows[:, LOOK["srtt_s"]] > 0.0
+            if self.setting.begins == "after slow start":
+                begun &= rows[:, LOOK["ssthresh"]] < rows[:, LOOK["cwnd"]]
+            self._counters[waiting] = rows[:, COUNTERS]
+            self._rtt_s[waiting] = rows[:, LOOK["srtt_s"]]
+            self._cwnd[waiting] = rows[:, LOOK["cwnd"]]
+            ended = self._now_ns[waiting] >= self._end_ns[waiting]
+            if np.any(ended & ~begun):
+                what = (
+                    "is not out of slow start"
+                    if np.any(rows[ended, LOOK["srtt_s"]] > 0.0)
+                    else "has not begun"
+                )
+                raise InputError(
+                    f"flow {self._flow} {what} at the end of an episode; accepted: a longer duration"
+                )
+            waiting = waiting[~begun]
+
+    def _advance(self, which: Whole, to_ns: Whole) -> Array:
+        """Goes on to these times, and returns what the senders have seen."""
+        to_ns = np.minimum(to_ns, self._end_ns[which])
+        steppers = [self._steppers[place] for place in which]
+        with self._ready.told():
+            found = _core.advance_all(steppers, to_ns.tolist(), [self._index] * len(steppers), self.threads)
+        self._now_ns[which] = to_ns
+        return np.frombuffer(found, dtype="<f8").reshape(len(steppers), len(LOOK))
+
+    def act(self, which: Whole, actions: Array) -> tuple[Array, Mapping[str, Array]]:
+        """Carries out actions in these places and goes on for an interval; returns the rewards and more.
+
+        Places whose episode ends with it are then `done`.
+        """
+        action = self.setting.action
+        if action.moves == "rate":
+            self._rate_pps[which] = action.applied(self._rate_pps[which], actions)
+            for place, rate in zip(which.tolist(), self._rate_pps[which].tolist(), strict=True):
+                self._steppers[place].steer(self._index, None, False, rate)
+        else:
+            cwnd = action.applied(self._cwnd[which], actions)
+            for place, segments in zip(which.tolist(), cwnd.tolist(), strict=True):
+                self._steppers[place].steer(self._index, segments, False, None)
+        seen = self._go_on(which)
+        rewards = sum(
+            (weight * quantity.of(seen) for quantity, weight in self._rewarded), np.zeros(which.size)
+        )
+        told = {
+            "time_s": self._now_ns[which] / NS_PER_S,
+            "throughput_bps": seen.throughput_pps * seen.packet_bits,
+            "latency_s": seen.rtt_s,
+            "lost": seen.lost,
+            "cwnd": seen.cwnd,
+        }
+        if action.moves == "rate":
+            told["pacing_bps"] = self._rate_pps[which] * seen.packet_bits
+        return rewards, told
+
+    def _go_on(self, which: Whole) -> Interval:
+        """Goes on for an interval, and notes what it brings."""
+        spans_s = np.maximum(self._span_s + self._span_rtts * self._rtt_s[which], 1.0 / NS_PER_S)
+        before_ns = self._now_ns[which]
+        rows = self._advance(which, before_ns + np.rint(spans_s * NS_PER_S).astype(np.int64))
+        counted = rows[:, COUNTERS]
+        sent, delivered, lost = (counted - self._counters[which]).T
+        self._counters[which] = counted
+        rtt_s = rows[:, LOOK["rtt_mean_s"]]
+        span_s = (self._now_ns[which] - before_ns) / NS_PER_S
+        measured = rtt_s > 0.0
+        self._rtt_s[which] = np.where(measured, rtt_s, self._rtt_s[which])
+        least = np.where(self._least_rtt_s[which] > 0.0, self._least_rtt_s[which], np.inf)
+        self._least_rtt_s[which] = np.where(measured, np.minimum(least, rtt_s), self._least_rtt_s[which])
+        throughput = np.divide(delivered, span_s, out=np.zeros(which.size), where=span_s > 0.0)
+        self._most_pps[which] = np.maximum(self._most_pps[which], throughput)
+        self._cwnd[which] = rows[:, LOOK["cwnd"]]
+        seen = Interval(
+            span_s=span_s,
+            sent=sent,
+            delivered=delivered,
+            lost=lost,
+            rtts=rows[:, LOOK["rtts"]],
+            rtt_s=rtt_s,
+            rtt_increase_s=rows[:, LOOK["rtt_increase_s"]],
+            srtt_s=rows[:, LOOK["srtt_s"]],
+            base_rtt_s=rows[:, LOOK["base_rtt_s"]],
+            cwnd=rows[:, LOOK["cwnd"]],
+            packet_bits=self._packet_bits[which],
+            least_rtt_s=self._least_rtt_s[which],
+            most_pps=self._most_pps[which],
+        )
+        self._history[which, :-1] = self._history[which, 1:]
+        row = np.stack([quantity.of(seen) for quantity in self._observed], axis=1)
+        self._history[which, -1] = np.clip(row, *self.limits)
+        self.done[which] = self._now_ns[which] >= self._end_ns[which]
+        return seen
+
+    def observations(self) -> NDArray[np.float32]:
+        """What the agent sees in each place: a row of the intervals of its history, the oldest first."""
+        return self._history.reshape(len(self._steppers), -1).astype(np.float32)
+
+    def packets(self) -> int:
+        """Packets that all links of the present episodes have begun to send."""
+        return sum(stepper.packets for stepper in self._steppers if stepper is not None)
+
+    def close(self) -> None:
+        """Forgets the simulations."""
+        self._steppers = [None] * len(self._steppers)
+        self.done[:] = True

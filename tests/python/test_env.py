@@ -1,0 +1,325 @@
+"""The environments for reinforcement learning."""
+
+import dataclasses
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from longfat.env import AURORA, AURORA_PATHS, ORCA, QUANTITIES, Action, Env, Quantity, Setting, VectorEnv
+from longfat.env.quantities import Interval
+from longfat.errors import InputError
+
+DUMBBELL: dict[str, Any] = {
+    "duration": "8 s",
+    "bottleneck": {"rate": "6 Mbit/s", "buffer": "50 packets"},
+    "flow": [
+        {"algorithm": "cubic", "rtt": {"uniform": ["30 ms", "90 ms"]}},
+        {"algorithm": "sack", "rtt": "50 ms"},
+    ],
+}
+RATES = {"bottleneck.rate": {"uniform": ["4 Mbit/s", "20 Mbit/s"]}}
+SETTINGS = pytest.mark.parametrize(("setting", "paths"), [(AURORA, AURORA_PATHS), (ORCA, RATES)])
+
+
+@SETTINGS
+def test_gymnasiums_checker_accepts_the_ready_settings(setting: Setting, paths: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(Env({**DUMBBELL, "duration": "30 s"}, setting, paths=paths), skip_render_check=True)
+
+
+def interval(**changes: float) -> Interval:
+    usual = {
+        "span_s": 0.5,
+        "sent": 120.0,
+        "delivered": 80.0,
+        "lost": 20.0,
+        "rtts": 40.0,
+        "rtt_s": 0.1,
+        "rtt_increase_s": 0.01,
+        "srtt_s": 0.08,
+        "base_rtt_s": 0.048,
+        "cwnd": 16.0,
+        "packet_bits": 12_000.0,
+        "least_rtt_s": 0.05,
+        "most_pps": 200.0,
+    }
+    return Interval(**{name: np.array([value]) for name, value in (usual | changes).items()})
+
+
+def test_quantities_are_what_the_papers_say_in_a_case_worked_out_by_hand() -> None:
+    seen = interval()
+    expected = {
+        "throughput_pps": 160.0,
+        "throughput_bps": 1.92e6,
+        "send_rate_pps": 240.0,
+        "loss_share": 0.2,
+        "latency_s": 0.1,
+        "latency_gradient": 0.02,
+        "latency_ratio": 2.0,
+        "send_ratio": 1.5,
+        "throughput_of_best": 0.8,
+        "pacing_of_best": 1.2,  # 1.2 x 16 / 0.08 = 240 of 200 packets per second
+        "loss_of_best": 1.0,  # 5 x 40 of 200
+        "rtts_of_cwnd": 2.5,
+        "interval_s": 0.5,
+        "least_rtt_of_srtt": 0.6,
+        "delay_metric": 0.75,  # 1.25 x 48 ms = 60 of 80 ms
+        "cwnd": 16.0,
+        "power": -0.15,  # (160 - 200) / 200 x 0.75
+    }
+    found = {name: float(quantity.of(seen)[0]) for name, quantity in QUANTITIES.items()}
+    assert found == pytest.approx(expected)
+
+
+def test_an_interval_in_which_nothing_happened_has_finite_quantities() -> None:
+    seen = interval(**dict.fromkeys((f.name for f in dataclasses.fields(Interval)), 0.0))
+    found = {name: float(quantity.of(seen)[0]) for name, quantity in QUANTITIES.items()}
+    assert {name: found[name] for name in ("latency_ratio", "send_ratio", "delay_metric")} == {
+        "latency_ratio": 1.0,
+        "send_ratio": 1.0,
+        "delay_metric": 1.0,
+    }
+    assert np.all(np.isfinite(list(found.values())))
+
+
+def test_an_action_moves_rates_as_aurora_and_windows_as_orca_do() -> None:
+    rates = AURORA.action.applied(np.array([100.0, 100.0, 999.0, 41.0]), np.array([0.1, -0.1, 1.0, -1.0]))
+    assert rates == pytest.approx([102.5, 100.0 / 1.025, 1000.0, 40.0])
+    windows = ORCA.action.applied(np.array([10.0, 10.0, 6.0, 9000.0]), np.array([0.5, -0.5, -1.0, 1.0]))
+    assert windows == pytest.approx([20.0, 5.0, 4.0, 10_000.0])
+
+
+def test_the_reward_and_the_observation_are_those_of_the_interval() -> None:
+    env = Env({**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "50 ms"}]}, AURORA)
+    _, _ = env.reset(seed=2)
+    for _ in range(30):
+        seen, reward, terminated, truncated, told = env.step(np.zeros(1))
+    assert (terminated, truncated) == (False, False)
+    # about 0.3 to 1.5 of 500 packets per second are sent; what a step tells is what its reward is made of
+    rate = told["throughput_bps"] / 12_000.0
+    loss = told["lost"] / (told["lost"] + rate * 0.5 * told["latency_s"])
+    assert reward == pytest.approx(0.010 * rate - told["latency_s"] - 2.0 * loss, rel=0.05)
+    assert seen.shape == (30,)
+    gradient, latency_ratio, send_ratio = seen[-3:]
+    assert abs(gradient) < 10.0
+    assert 1.0 <= latency_ratio < 20.0
+    assert 0.0 <= send_ratio < 3.0
+
+
+def test_a_higher_rate_than_the_link_s_fills_its_queue_and_a_lower_one_empties_it() -> None:
+    setting = dataclasses.replace(
+        AURORA, action=dataclasses.replace(AURORA.action, start=(0.5, 0.5), reach=1000.0)
+    )
+    env = Env({**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "50 ms"}]}, setting)
+    env.reset(seed=1)
+    double = np.array([0.052])  # 1 + 0.025 x 52 = 2.3 times as fast: 1.15 of the link's rate
+
+    def latency_s(action: Any) -> float:
+        env.step(action)
+        return float(np.mean([env.step(np.zeros(1))[4]["latency_s"] for _ in range(80)][40:]))
+
+    quiet, full, again = latency_s(np.zeros(1)), latency_s(double), latency_s(-double)
+    # 50 packets wait at 500 a second
+    assert quiet == pytest.approx(0.0525, abs=0.004)
+    assert full == pytest.approx(0.0525 + 0.1, abs=0.01)
+    assert again < 0.06
+
+
+@SETTINGS
+def test_an_episode_has_the_same_draws_for_the_same_seed_and_others_for_another(
+    setting: Setting, paths: Any
+) -> None:
+    def played(seed: int) -> list[Any]:
+        env = Env({**DUMBBELL, "duration": "30 s"}, setting, paths=paths)
+        seen, _ = env.reset(seed=seed)
+        rows = [seen.tolist()]
+        for step in range(12):
+            seen, reward, *_ = env.step(np.array([0.1 * (step % 3)]))
+            rows.append([reward, *seen.tolist()])
+        return rows
+
+    assert played(5) == played(5)
+    assert played(5) != played(6)
+
+
+def play(env: VectorEnv, steps: int) -> list[Any]:
+    actions = np.random.default_rng(9).uniform(-1.0, 1.0, (steps, env.num_envs, 1))
+    return [[np.copy(part).tolist() for part in env.step(action)[:4]] for action in actions]
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    played = []
+    for threads in (1, 3):
+        env = VectorEnv({**DUMBBELL, "duration": "2 s"}, ORCA, 6, paths=RATES, threads=threads)
+        first, _ = env.reset(seed=4)
+        played.append([first.tolist(), play(env, 120)])
+        env.close()
+    assert played[0] == played[1]
+
+
+def test_an_environment_among_many_is_the_one_of_its_seed() -> None:
+    many = VectorEnv(DUMBBELL, ORCA, 3, paths=RATES)
+    one = Env(DUMBBELL, ORCA, paths=RATES)
+    first, _ = many.reset(seed=[7, 11, 13])
+    assert first[1].tolist() == one.reset(seed=11)[0].tolist()
+    for action in (0.3, -0.2, 0.0):
+        seen, rewards, *_ = many.step(np.full((3, 1), action))
+        alone, reward, *_ = one.step(np.array([action]))
+        assert (seen[1].tolist(), rewards[1]) == (alone.tolist(), reward)
+    assert many.observation_space.contains(seen)
+
+
+def test_the_step_after_an_episode_begins_the_next_one() -> None:
+    scenario = {**DUMBBELL, "duration": "2 s"}
+    setting = dataclasses.replace(ORCA, interval="100 ms")
+    many = VectorEnv(scenario, setting, 4, paths=RATES)
+    many.reset(seed=1)
+    overs = []
+    for _ in range(60):
+        over = many._fleet.done.copy()
+        _, rewards, terminated, truncated, told = many.step(np.zeros((4, 1)))
+        assert not terminated.any()
+        assert (rewards[over] == 0.0).all()
+        assert not truncated[over].any()
+        if not over.all():
+            assert (told["_time_s"] == ~over).all()
+            assert (told["time_s"][truncated] == 2.0).all()
+        overs.append(truncated)
+    assert (np.sum(overs, axis=0) >= 2).all()
+
+
+def test_an_episode_ends_with_the_scenario() -> None:
+    env = Env({**DUMBBELL, "duration": "1 s"}, dataclasses.replace(AURORA, interval="300 ms"))
+    env.reset(seed=1)
+    steps = 0
+    truncated = False
+    while not truncated:
+        *_, truncated, told = env.step(np.zeros(1))
+        steps += 1
+    assert steps == 3
+    assert told["time_s"] == 1.0
+    assert refusal(lambda: env.step(np.zeros(1))) == "the episode is over; accepted: reset() to begin another"
+
+
+def test_paths_are_drawn_within_their_limits() -> None:
+    paths = {
+        "bottleneck.rate": {"uniform": ["4 Mbit/s", "5 Mbit/s"]},
+        "bottleneck.buffer": {"log_uniform": ["5 packets", "500 packets"]},
+        "bottleneck.loss": {"uniform": [0.0, 0.01]},
+        "flow.1.algorithm": {"choice": ["sack", "htcp"]},
+    }
+    env = Env(DUMBBELL, ORCA, paths=paths)
+    generator = np.random.default_rng(1)
+    drawn = [env._fleet._drawing.scenario(env._fleet.scenario, generator).resolve() for _ in range(40)]
+    rates = [float(full.links[0].rate) for full in drawn]
+    assert 4e6 <= min(rates) < 4.2e6 < 4.8e6 < max(rates) <= 5e6
+    buffers = [full.links[0].limit.packets for full in drawn]
+    assert 5 <= min(buffers) < 15
+    assert 150 < max(buffers) <= 500
+    assert {full.flows[1].connection.algorithm.name for full in drawn} == {"sack", "htcp"}
+    assert len({full.seed for full in drawn}) == 40
+
+
+def test_a_quantity_of_one_s_own_can_be_seen_and_rewarded() -> None:
+    waiting = Quantity(
+        "waiting", "sent and not delivered", (-1e6, 1e6), lambda i: i.sent - i.delivered - i.lost
+    )
+    setting = dataclasses.replace(
+        ORCA, observation=[waiting, "cwnd"], history=2, reward={waiting: -1.0, "cwnd": 0.5}
+    )
+    env = Env(DUMBBELL, setting)
+    env.reset(seed=1)
+    seen, reward, *_ = env.step(np.zeros(1))
+    assert reward == pytest.approx(-seen[2] + 0.5 * seen[3], rel=1e-6)
+
+
+def refusal(act: Any) -> str:
+    with pytest.raises(InputError) as refused:
+        act()
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
+    replaced = dataclasses.replace
+    assert refusal(lambda: Env(DUMBBELL, AURORA, flow="3")) == 'no flow "3"; accepted: "1" or "2"'
+    udp = {**DUMBBELL, "flow": [{"algorithm": "udt", "rtt": "40 ms"}]}
+    assert "UDP carries it" in refusal(lambda: Env(udp, AURORA).reset())
+    sized = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "bytes": "1 MB"}]}
+    assert refusal(lambda: Env(sized, AURORA)).startswith("flow 1 has a size; accepted: ")
+    late = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "start": "8 s"}]}
+    assert refusal(lambda: Env(late, AURORA).reset()).startswith(
+        "flow 1 has not begun at the end of an episode"
+    )
+    wide = {**DUMBBELL, "duration": "100 ms", "flow": [{"algorithm": "sack", "rtt": "40 ms"}]}
+    assert "is not out of slow start" in refusal(lambda: Env(wide, ORCA).reset())
+    told = refusal(lambda: replaced(AURORA, observation=["latency_ration"]))
+    assert told.startswith('Setting: observation: "latency_ration": did you mean "latency_ratio"? accepted: ')
+    assert refusal(lambda: replaced(AURORA, reward={"x": 1.0})).startswith('Setting: reward: "x": accepted: ')
+    assert refusal(lambda: replaced(AURORA, interval="5")).endswith('or a multiple such as "0.5 RTT"')
+    assert refusal(lambda: replaced(AURORA, history=0)) == "Setting: history = 0: accepted: from 1 to 1000"
+    assert refusal(lambda: replaced(AURORA, observation=())).startswith("Setting: observation is empty")
+    assert refusal(lambda: replaced(AURORA, begins="later")).startswith(
+        'Setting: begins = "later": accepted: '
+    )
+    assert refusal(lambda: replaced(AURORA.action, law="square")).startswith(
+        'Action: law = "square": accepted: '
+    )
+    assert refusal(lambda: Action("rate", "power", 0.0, 1.0, (1.0, 2.0))).startswith(
+        "Action: accepted: scale"
+    )
+    for drawn in (
+        5,
+        {"uniform": ["1 s"]},
+        {"uniform": ["2 Mbit/s", "1 Mbit/s"]},
+        {"gamma": [1, 2]},
+        {"choice": []},
+    ):
+        told = refusal(lambda drawn=drawn: Env(DUMBBELL, AURORA, paths={"bottleneck.rate": drawn}))
+        assert told.startswith("paths: bottleneck.rate: ")
+    mixed = {"bottleneck.rate": {"uniform": ["1 Mbit/s", "1 Gbit/s"]}}
+    assert "with the same unit" in refusal(lambda: Env(DUMBBELL, AURORA, paths=mixed))
+    unknown = Env(DUMBBELL, AURORA, paths={"bottleneck.rat": {"choice": ["1 Mbit/s"]}})
+    with pytest.raises(InputError, match="rat"):
+        unknown.reset()
+    assert refusal(lambda: VectorEnv(DUMBBELL, AURORA, 0)).startswith("0 environments; accepted: from 1")
+    assert refusal(lambda: VectorEnv(DUMBBELL, AURORA, 2, threads=0)).startswith(
+        "threads = 0: accepted: 1 or more"
+    )
+    many = VectorEnv(DUMBBELL, AURORA, 2)
+    assert refusal(lambda: many.reset(seed=[1])) == "reset: 1 seeds; accepted: one number, or 2 of them"
+    many.reset(seed=1)
+    assert (
+        refusal(lambda: many.step(np.zeros(3))) == "step: 3 actions; accepted: one for each of 2 environments"
+    )
+
+
+def test_a_missing_gymnasium_is_named_with_the_extra_that_brings_it() -> None:
+    script = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "import longfat.env; print(longfat.env.AURORA.history)\n"
+        "try: longfat.env.Env\nexcept ModuleNotFoundError as error: print(error)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == [
+        "10",
+        'longfat.env needs gymnasium; accepted: pip install "longfat[gym]"',
+    ]
+
+
+def test_the_example_learns_and_tells_its_rewards() -> None:
+    script = Path(__file__).parents[2] / "examples" / "learn_rate.py"
+    few = ["--generations", "2", "--population", "4", "--paths", "2"]
+    ran = subprocess.run(
+        [sys.executable, str(script), *few], capture_output=True, text=True, timeout=300, check=True
+    )
+    words = [line.split()[0] for line in ran.stdout.splitlines()]
+    assert words == ["generation", "generation", "the", "the"]
+    assert "of 2 paths" in ran.stdout
