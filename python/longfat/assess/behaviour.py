@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from longfat.assess.model import Experiment, Measure, Point, Setting, Tables, bound
@@ -59,7 +60,7 @@ COLLAPSE = Experiment(
     "Packets sent, over the round trips of the span; the factor is the median ratio of neighbouring gaps "
     "between "
     "packets, sampled every 20 ms.",
-    (PER_RTT, BACKOFF),
+    (PER_RTT, replace(BACKOFF, label=f"{BACKOFF.label}, at the point where it is greatest", over="greatest")),
     one(_collapse, (0.5, 0.75, 0.9, 1.0), lambda loss: f"{100 * loss:g} % lost", 5e3),
 )
 

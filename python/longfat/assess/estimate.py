@@ -23,6 +23,10 @@ METHOD = (
 )
 
 
+ROUNDING = 1e-12
+"""An interval that is so much smaller than the values is what rounding leaves of none."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean over repeats and half of its 95 % confidence interval; NaN for what is not there."""
@@ -69,8 +73,9 @@ def estimate(values: Sequence[float]) -> Estimate:
     there = [value for value in values if math.isfinite(value)]
     if not there:
         return Estimate(math.nan)
+    mean = float(np.mean(there))
     half = float(metrics.half_width_95(there)) if len(there) > 1 else math.nan
-    return Estimate(float(np.mean(there)), half)
+    return Estimate(mean, 0.0 if half < ROUNDING * max(abs(value) for value in there) else half)
 
 
 def difference(own: Cell, other: Cell) -> Estimate:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from longfat.assess import markdown
+from longfat.assess import drawing, markdown
 from longfat.assess.table import repeats
 from longfat.errors import InputError
 from longfat.figure.data import Figure
-from longfat.report.page import entry, read, render
+from longfat.report.page import read, render
 
 DOSSIER_FILE = "dossier.json"
 CLASSES = {"addressed": "reproduced", "text needed": "partly", "not applicable": "not-measured"}
@@ -21,11 +21,10 @@ def build(root: Path) -> Path:
     path = root / DOSSIER_FILE
     document = read(path, "criteria", "headline", "baselines", "limits", "performance", "provenance")
     try:
-        runs = document["performance"]["runs"]
-        figures = {
+        drawn = {
             row["section"]: [
-                entry(root, Figure.from_json(figure), {"runs": runs}, saved=False)
-                for figure in row["figures"]
+                {"title": figure.title, "caption": figure.caption, "panels": drawing.svg(figure)}
+                for figure in map(Figure.from_json, row["figures"])
             ]
             for row in document["criteria"]
         }
@@ -42,8 +41,8 @@ def build(root: Path) -> Path:
             dossier=document,
             classes=CLASSES,
             tables=tables,
-            of_section=figures,
-            figures=[figure for found in figures.values() for figure in found],
+            drawn=drawn,
+            figures=[],
             repeats=repeats(document),
             provenance=document["provenance"],
         )

@@ -23,16 +23,13 @@ PAGE = "index.html"
 FIGURES = "figures"
 
 
-def entry(
-    root: Path, figure: Figure, experiment: Mapping[str, Any], *, saved: bool = True
-) -> dict[str, Any]:
+def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str, Any]:
     """Saves a figure below `root` and returns what a template shows of it.
 
     Args:
         root: the page's folder.
         figure: what to draw.
         experiment: `runs`, how many runs it shows, and perhaps the `mode` that they ran in.
-        saved: whether files for download are drawn too, which takes about a second.
     """
     return {
         "name": figure.name,
@@ -41,7 +38,7 @@ def entry(
         "caption": figure.caption,
         "mode": experiment.get("mode", ""),
         "runs": experiment["runs"],
-        "links": downloads(root, figure) if saved else [],
+        "links": downloads(root, figure),
         "plot": plotly.draw(figure),
         "least_pixels": plotly.least_pixels(figure),
         "table": figure.table,
