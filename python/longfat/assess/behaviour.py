@@ -307,8 +307,9 @@ GRID = (
 BESIDE = (
     "The throughput of the others over what an equal division of the link would give them; their loss ratio "
     "and mean RTT. "
-    "Harm in the sense of Ware et al. (HotNets 2019) is the difference from the row in which the others "
-    "meet their own kind."
+    "Harm in the sense of Ware et al. (HotNets 2019, not opened) is the difference from what the others get "
+    "beside "
+    "their own kind."
 )
 
 

@@ -158,7 +158,7 @@ def comparison(gap: Estimate, measure: Measure, other: str, least: float = 0.0) 
     if math.isnan(gap.mean):
         return f"no number to compare with {other}"
     if not is_notable(gap, least):
-        return f"like {other} ({shown(gap.mean, '', signed=True)}{error}{_unit(measure.unit)})"
+        return f"like {other} ({shown(gap.mean, '', signed=True)}{error}{_unit(_points(measure.unit))})"
     by = f"{number(abs(gap.mean), DIGITS)}{error}{_unit(_points(measure.unit))}"
     if measure.better == "neither":
         return f"{by} {'more' if gap.mean > 0.0 else 'less'} than {other}"

@@ -119,7 +119,7 @@ IOT = Experiment(
     "A tiny bandwidth-delay product",
     "Flows of the algorithm on a link that takes longer for a packet than the round trip.",
     (
-        Setting("rate", "64 kbit/s", "draft-irtf-iccrg-tcpeval-01, dial-up link"),
+        Setting("rate", "64 kbit/s", "draft-irtf-iccrg-tcpeval-01, dial-up link; its tables were not opened"),
         Setting("RTT", "200 ms"),
         Setting("buffer", "10 packets"),
         Setting("flows", "1, 3"),
@@ -141,8 +141,10 @@ GEO = Experiment(
     "A geostationary satellite",
     "One flow of the algorithm on a path of 2000 packets, from its start on.",
     (
-        Setting("rates", "40 and 4 Mbit/s", "draft-irtf-iccrg-tcpeval-01, geostationary satellite"),
-        Setting("RTT", "600 ms", "draft-irtf-iccrg-tcpeval-01, geostationary satellite: 300 ms each way"),
+        Setting(
+            "rates", "40 and 4 Mbit/s", "draft-irtf-iccrg-tcpeval-01, satellite; its tables were not opened"
+        ),
+        Setting("RTT", "600 ms", "draft-irtf-iccrg-tcpeval-01: 300 ms each way; its tables were not opened"),
         Setting("buffer", "1 BDP"),
         Setting("loss", "0, 0.01 %"),
         Setting("duration", "120 s, all of it"),
@@ -177,7 +179,7 @@ RECEIVERS = Experiment(
         Setting(
             "habits",
             ", ".join(HABITS),
-            "Savage et al., CCR 29(5), 1999, for ACKs ahead and in parts; RFC 3168, section 20, for marks",
+            "after Savage et al., CCR 29(5), 1999, from memory, not verified",
         ),
         Setting("queue", "drop-tail of 1 BDP; for hidden marks CoDel with ECN"),
         Setting("duration", "40 s, results from 10 s on"),
@@ -314,7 +316,7 @@ DATA_CENTRE_MBPS, DATA_CENTRE_RTT_MS = 1000.0, 0.5
 
 def _data_centre(algorithm: Any, ecn: bool) -> Tables:
     keys: Tables = {"ecn": True} if ecn else {}
-    # marks above a threshold, as RFC 8257, section 4.1, has it
+    # marks all that finds more than 20 packets, as DCTCP wants it
     step = {"kind": "red", "min": "20 packets", "max": "21 packets", "max_p": 1, "weight": 1, "ecn": True}
     queue: Tables = {"queue": step | {"harddrop": False}} if ecn else {}
     own = flow("own", algorithm, DATA_CENTRE_RTT_MS, count=2, **keys) | {
@@ -336,7 +338,7 @@ DATA_CENTRE = Experiment(
     "above a threshold.",
     (
         Setting("path", "1 Gbit/s, RTT 0.5 ms, 150 packets of buffer", "RFC 9743, section 7.11: below 2 ms"),
-        Setting("marks", "above 20 packets", "RFC 8257, section 3.1: a threshold; its value is chosen here"),
+        Setting("marks", "above 20 packets", "a step as DCTCP's (RFC 8257); its value is chosen here"),
         Setting("duration", "2 s, results from 0.5 s on"),
     ),
     WINDOWED,
