@@ -85,8 +85,10 @@ AFTER_BLACKOUT = Experiment(
     "After the blackout",
     "The same run, from the end of the outage on.",
     BLACKOUT.settings[:2],
-    "The time from the end of the outage until the throughput over one second is 80 % of the link's rate.",
-    (Measure("reach_s", "time to 80 % of the link", "s", "less", absent="not within 70 s"),),
+    "The time from the end of the outage until the throughput over one second is 80 % of the link's rate; "
+    "70 s if "
+    "it never is.",
+    (Measure("reach_s", "time to 80 % of the link", "s", "less", never=70.0),),
     one(_blackout, ((70, 140),), lambda _: "blackout", work(MBPS, 80)),
 )
 

@@ -117,7 +117,10 @@ class Results:
         return Cell(joined(tuple(points.values()), measure.over), points)
 
     def _value(self, measure: Measure, place: Place) -> float:
-        value = self.rows.get(place, {}).get(measure.key)
+        row = self.rows.get(place)
+        value = None if row is None else row.get(measure.key)
+        if value is None and row is not None:
+            value = measure.never
         return math.nan if value is None else measure.scale * float(value)
 
     def problems(self, experiment: Experiment, label: str) -> list[str]:

@@ -27,11 +27,12 @@ def _lines(document: Entry) -> Iterator[str]:
         f"{repeats(document)}. RFC 9743 gives no thresholds, so nothing here passes or fails."
     )
     yield ""
-    yield "## Where it differs"
-    yield ""
-    for line in document["headline"]:
-        yield f"1. {line['name']} ({line['section']}): {line['text']}."
-    yield ""
+    if document["headline"]:
+        yield "## Where it differs"
+        yield ""
+        for place, line in enumerate(document["headline"], start=1):
+            yield f"{place}. {line['name']} ({line['section']}): {line['text']}."
+        yield ""
     for row in document["criteria"]:
         yield from _row(row)
     yield "## Limitations of the method"

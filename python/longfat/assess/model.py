@@ -37,7 +37,8 @@ class Measure:
         better: which direction is better.
         scale: turns a value of a row into what is shown.
         over: how the points are joined.
-        absent: the value in words where a run has none, such as "never".
+        absent: what stands for the number if no run has one.
+        never: what a run without a value counts as, such as the length of its span; not at all if None.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Measure:
     scale: float = 1.0
     over: Over = "mean"
     absent: str = ""
+    never: float | None = None
 
 
 Tables = dict[str, Any]

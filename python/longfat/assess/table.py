@@ -14,7 +14,6 @@ def show(document: Mapping[str, Any], console: Console) -> None:
     """Prints the lines, then which sections need the author's text and where the algorithm failed."""
     others = ", ".join(document["baselines"])
     console.print(f"[bold]{document['algorithm']}[/] beside {others}, by RFC 9743", highlight=False)
-    console.print()
     for number, line in enumerate(document["headline"], start=1):
         console.print(
             f"{number:2}. {line['name']} ({line['section']}): {line['text']}", markup=False, highlight=False
