@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longfat.assess import behaviour, general
+from longfat.assess import behaviour, general, special
 from longfat.assess.estimate import Cell, Estimate, Results, difference
 from longfat.assess.model import Experiment, Measure
 from longfat.report.columns import number
@@ -16,7 +16,7 @@ DIGITS, ERROR_DIGITS = 3, 2
 
 @dataclass(frozen=True)
 class Topic:
-    """One of the ten lines: a question, and the number that answers it.
+    """What one of the ten lines may be about: a question, and the number that answers it.
 
     Attributes:
         name: what the line is about.
@@ -106,7 +106,42 @@ TOPICS = (
         "{} of the link in use with random loss, jitter or varying rate",
         least=0.5,
     ),
+    Topic(
+        "Marks",
+        "7.1",
+        special.AQM,
+        "queue_s",
+        "a queue of {} through DualPI2 with ECN",
+        ("DualPI2, ECN",),
+        0.5,
+    ),
+    Topic(
+        "Satellite",
+        "7.5",
+        special.GEO,
+        "utilization",
+        "{} of a satellite link in use from the start on",
+        least=0.5,
+    ),
+    Topic(
+        "Lying receivers",
+        "7.6",
+        special.RECEIVERS,
+        "other_of_fair",
+        "beside one, an honest receiver gets {} of its fair share",
+        least=2.0,
+    ),
+    Topic(
+        "Changing paths",
+        "7.9",
+        special.PATHS,
+        "utilization",
+        "{} of the link in use after its rate or delay has changed",
+        least=0.5,
+    ),
 )
+"""What a line can be about; the first screen has those with the greatest differences."""
+LINES = 10
 
 
 @dataclass(frozen=True)
@@ -120,10 +155,10 @@ class Line:
 
 
 def lines(results: Results) -> list[Line]:
-    """Returns the lines of the rows that were asked for, the greatest difference first."""
+    """Returns the lines of the rows that were asked for: up to `LINES`, the greatest difference first."""
     there = {experiment.name for experiment in results.asked.experiments}
     found = [_line(results, topic) for topic in TOPICS if topic.experiment.name in there]
-    return sorted(found, key=lambda line: -line.size)
+    return sorted(found, key=lambda line: -line.size)[:LINES]
 
 
 def _line(results: Results, topic: Topic) -> Line:
