@@ -33,7 +33,7 @@ const NUMBERS: [f64; 22] = [
     1e308,
 ];
 /// Keys that plans may leave out, with a value that they take.
-const OPTIONAL: [(&str, &str); 26] = [
+const OPTIONAL: [(&str, &str); 27] = [
     ("timestamps", "false"),
     ("rto_tick_s", "0.5"),
     ("initial_rto_s", "3.0"),
@@ -52,6 +52,7 @@ const OPTIONAL: [(&str, &str); 26] = [
     ("rtt_samples", "\"last\""),
     ("interrupt_moderation_s", "0.0001"),
     ("send_jitter_s", "0.00001"),
+    ("receiver", "{\"ack_ahead\":3,\"divide_acks\":2}"),
     ("quick_start_bps", "1000000.0"),
     ("service_tick_s", "0.001"),
     ("clock", "\"a\""),

@@ -237,6 +237,8 @@ class _Draw:
             found["outages"] = [{"begin": _time(begin), "length": _time(max(length, 1e-6)), "queue": queue}]
         if self.chance(0.05):
             found["overtaking"] = True
+        if self.chance(0.05):
+            found["remark"] = self.random.choice(["mark", "bleach"])
         return found
 
     def varying(self, rate: float) -> str | Table:

@@ -86,6 +86,7 @@ TRANSPORT: dict[str, Any] = {
     "ecn": True,
     "abe": True,
     "quick_start": "1 Mbit/s",
+    "receiver": {"divide_acks": 4},
 }
 CONNECTIONS: dict[str, Any] = {"name": "x", "rtt": "30 ms", "direction": "both", "stop": "0.5 s"}
 DISTURBANCES: dict[str, Any] = {
@@ -93,6 +94,7 @@ DISTURBANCES: dict[str, Any] = {
     "jitter": "2 ms",
     "duplicate": 0.01,
     "added_delay": {"handovers": {"period": "15 s", "range": "20 ms"}},
+    "remark": "mark",
     "overtaking": True,
     "outages": [{"begin": "0.5 s", "length": "0.1 s"}],
 }

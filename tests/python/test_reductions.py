@@ -20,6 +20,7 @@ import pytest
 
 import longfat
 from longfat import suites
+from longfat.assess import measure as assess_measure
 from longfat.runs.result import Result
 from longfat.screen import measure
 from longfat.store.kept import kept_as, reduction_key
@@ -88,6 +89,19 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "screen": (scenario(20, flows("cubic", "sack")),),
     "sweep": (scenario(10, flows("htcp", "sack"), background=[WEB]),),
+    "assess": (
+        scenario(20, [{**flow, "name": f"own-{i}"} for i, flow in enumerate(flows("cubic", "sack"))]),
+        scenario(
+            20,
+            [
+                {**flows("cubic")[0], "name": "own"},
+                {**flows("sack")[0], "name": "short", "count": 3, "bytes": "30 kB", "stagger": "2 s"},
+                {**flows("cbr")[0], "name": "media", "algorithm": {"name": "cbr", "rate": "1 Mbit/s"}},
+            ],
+            bottleneck={"outages": [{"begin": "10 s", "length": "4 s", "queue": "drains"}]},
+            window=["8 s", "20 s"],
+        ),
+    ),
 }
 """What each reduction is tried on; a suite's by the suite's name."""
 
@@ -95,6 +109,7 @@ REDUCTIONS: dict[str, Reduction] = {
     **{name: suites.get(name).reduce for name in suites.names()},
     "screen": measure.measure,
     "sweep": sweep_reduction.reduce_run,
+    "assess": assess_measure.measure,
 }
 
 

@@ -197,3 +197,17 @@ def test_a_thousand_workers_run_every_task_once(tmp_path: Path) -> None:
             many.kill()
             many.wait()
     assert sorted(found) == [(number, number) for number in range(20_000)]
+
+
+def test_the_runs_of_a_dossier_go_to_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from longfat.assess import command, tasks
+
+    monkeypatch.setitem(tasks.REPEATS, "quick", 1)
+    tiny = tasks.assessment("htcp", only=["7.4"])
+    with scheduler(tmp_path) as (file, _), workers(file, 2):
+        where = address(file)
+        wait_for_workers(where, 2)
+        there = command.run(tiny, tmp_path / "there", scheduler=where)
+    here = command.run(tiny, tmp_path / "here", jobs=1)
+    assert there["criteria"] == here["criteria"]
+    assert there["criteria"][0]["status"] == "addressed"

@@ -8,6 +8,7 @@
 //! order:        with both, a packet arrives no earlier than those before it, unless they may overtake
 //! reordering:   with its probability, a data packet or an acknowledgement takes the extra delay, and others overtake it
 //! duplication:  with its probability, such a packet arrives a second time, right behind the first
+//! remark:       mark: each data packet that is ECN-capable is marked; bleach: each loses its ECN field
 //! outages:      the queue waits: nothing is sent, and a packet whose transmission has begun still arrives
 //!               the queue drains: packets leave as ever, and those whose last bit leaves during the outage are lost
 //! ```
@@ -19,7 +20,7 @@
 //! Starlink One-way Delay, LEO-NET 2025, abstract).
 
 use longfat_units::{Interval, Stream, Time};
-use longfat_wire::{Kind, Packet};
+use longfat_wire::{Ecn, Kind, Packet};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -116,6 +117,30 @@ impl Outages {
     }
 }
 
+/// What a router makes of the ECN field of data packets, against the rules of RFC 3168.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// It marks each one that is ECN-capable, whether there is congestion or not.
+    Mark,
+    /// It clears the field: ECN-capable packets are not capable any more, and marks are lost.
+    Bleach,
+}
+
+impl Remark {
+    /// Changes the field of a data packet. Returns whether this has marked it.
+    pub fn apply<P: Packet>(self, packet: &mut P) -> bool {
+        let (before, after) = match self {
+            Remark::Mark => (packet.ecn(), Ecn::Marked),
+            Remark::Bleach => (packet.ecn(), Ecn::NotCapable),
+        };
+        if packet.kind() != Kind::Data || before == Ecn::NotCapable || before == after {
+            return false;
+        }
+        packet.set_ecn(after);
+        self == Remark::Mark
+    }
+}
+
 /// The random streams of the disturbances, one for each.
 #[derive(Clone, Debug)]
 pub struct DisturbanceStreams {
@@ -140,6 +165,8 @@ pub struct Disturbances {
     pub added: AddedDelay,
     /// Whether packets may overtake each other by jitter and by a delay that varies.
     pub overtaking: bool,
+    /// What happens to the ECN field.
+    pub remark: Option<Remark>,
     /// When the link carries nothing.
     pub outages: Outages,
     /// Random streams.
@@ -218,6 +245,12 @@ impl<P: Packet + Clone> Disturbed<P> {
         Disturbed { law, held: BinaryHeap::new(), numbers: 0, latest: Time::ZERO }
     }
 
+    /// Changes the ECN field of a packet that will [`enter`](Disturbed::enter). Returns whether this has marked it.
+    #[inline]
+    pub fn remark(&self, packet: &mut P) -> bool {
+        self.law.remark.is_some_and(|remark| remark.apply(packet))
+    }
+
     fn hold(&mut self, at: Time, packet: P) {
         self.numbers += 1;
         self.held.push(Reverse(Held { at, number: self.numbers, packet }));
@@ -289,6 +322,7 @@ mod tests {
             duplicate: 0.0,
             added: AddedDelay::None,
             overtaking: false,
+            remark: None,
             outages: Outages::default(),
             streams: DisturbanceStreams {
                 reorder: Stream::new(1, "reorder"),

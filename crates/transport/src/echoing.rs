@@ -9,6 +9,7 @@
 
 use crate::Receiver;
 use crate::feedback::{Feedback, Tally};
+use crate::misbehaving::{Habits, Misbehaving};
 use longfat_units::Time;
 use longfat_wire::{Explicit, Kind, Packet, SimPacket};
 use std::fmt::Debug;
@@ -31,13 +32,14 @@ pub struct Echoing {
     tally: Option<Tally>,
     /// Headers of a data packet, bytes.
     header_bytes: u32,
+    misbehaving: Option<Box<Misbehaving>>,
 }
 
 impl Echoing {
     /// Wraps a receiver that waits for a connection request. Without a mirror, headers are echoed as they
     /// come; those of one acknowledgement are joined.
     pub const fn new(receiver: Receiver, mirror: Option<Box<dyn Mirror>>) -> Self {
-        Echoing { receiver, mirror, waiting: None, tally: None, header_bytes: 0 }
+        Echoing { receiver, mirror, waiting: None, tally: None, header_bytes: 0, misbehaving: None }
     }
 
     /// The same receiver with this feedback about marks. Data packets have `header_bytes` bytes of headers.
@@ -45,8 +47,20 @@ impl Echoing {
         Echoing { tally: Tally::new(feedback), header_bytes, ..self }
     }
 
+    /// The same receiver with these habits; it obeys the rules with none.
+    pub fn misbehaving(self, habits: Option<Habits>) -> Self {
+        Echoing { misbehaving: habits.map(|habits| Box::new(Misbehaving::new(habits))), ..self }
+    }
+
     /// A packet of the sender arrived. Returns the response, if one is due now.
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
+        let Some(misbehaving) = &mut self.misbehaving else { return self.take(now, packet) };
+        let changed = misbehaving.look(packet, &mut self.receiver);
+        let answer = self.take(now, changed.as_ref().unwrap_or(packet));
+        answer.map(|answer| self.tell(now, answer))
+    }
+
+    fn take(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         let header = packet.extra.as_ref().and_then(|e| e.explicit);
         if let Some(request) = header.filter(|h| packet.kind == Kind::Syn && h.is_answered()) {
             return self.receiver.on_packet(now, packet).map(|answer| carrying(answer, request));
@@ -71,12 +85,24 @@ impl Echoing {
 
     /// A time that [`Echoing::wake`] asked for has come.
     pub fn on_timer(&mut self, now: Time) -> Option<SimPacket> {
-        self.receiver.on_timer(now).map(|answer| self.echo(answer))
+        if let Some(part) = self.misbehaving.as_mut().and_then(|misbehaving| misbehaving.part(now)) {
+            return Some(part);
+        }
+        let answer = self.receiver.on_timer(now).map(|answer| self.echo(answer));
+        answer.map(|answer| self.tell(now, answer))
+    }
+
+    fn tell(&mut self, now: Time, answer: SimPacket) -> SimPacket {
+        match &mut self.misbehaving {
+            Some(misbehaving) => misbehaving.tell(now, answer),
+            None => answer,
+        }
     }
 
     /// When [`Echoing::on_timer`] wants to be called.
-    pub const fn wake(&self) -> Time {
-        self.receiver.wake()
+    pub fn wake(&self) -> Time {
+        let wake = self.receiver.wake();
+        self.misbehaving.as_ref().map_or(wake, |misbehaving| wake.min(misbehaving.wake()))
     }
 
     /// The wrapped receiver.

@@ -17,6 +17,7 @@
 //! cc::round, reduction              round trips; how the window shrinks during recovery
 //! cc::congestion_control            what an algorithm is
 //! echoing                           the receiver of a connection with explicit headers
+//! misbehaving                       a receiver that breaks the rules
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
 //!   delivery, rack, feedback,
 //!   slow_start, sender::request,
@@ -31,6 +32,7 @@ mod chunks;
 mod delivery;
 mod echoing;
 mod feedback;
+mod misbehaving;
 mod packet_sizes;
 mod rack;
 mod receiver;
@@ -43,6 +45,7 @@ pub mod udp;
 
 pub use echoing::{Echoing, Mirror};
 pub use feedback::Feedback;
+pub use misbehaving::Habits;
 pub use receiver::{Receiver, ReceiverConfig};
 pub use reduction::Recovery;
 pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};

@@ -53,6 +53,8 @@ pub struct Receiver {
     spare: Option<Box<Extra>>,
     /// Acknowledgements are delayed, nothing is missing, and no mark is echoed.
     steady: bool,
+    /// Segments that were acknowledged as if they had come.
+    skipped: u64,
     /// IP bytes that arrived, duplicates included.
     pub received_bytes: u64,
     /// Segments that arrived a second time.
@@ -75,6 +77,7 @@ impl Receiver {
             echo_mark: false,
             spare: None,
             steady: false,
+            skipped: 0,
             received_bytes: 0,
             duplicates: 0,
         }
@@ -83,7 +86,18 @@ impl Receiver {
     /// Segments handed to the application.
     #[inline]
     pub const fn delivered(&self) -> u64 {
+        self.next - self.skipped
+    }
+
+    /// The next segment that it expects in order.
+    pub(crate) const fn next_expected(&self) -> u64 {
         self.next
+    }
+
+    /// Counts everything below this segment as received; for a receiver that conceals losses.
+    pub(crate) fn skip_to(&mut self, seq: u64) {
+        self.skipped += seq.saturating_sub(self.next);
+        self.next = self.next.max(seq);
     }
 
     /// When [`Receiver::on_timer`] wants to be called.

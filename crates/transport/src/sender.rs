@@ -30,7 +30,7 @@ use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::Time;
-use longfat_wire::{Kind, SimPacket};
+use longfat_wire::{Division, Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 use steering::Steering;
@@ -339,8 +339,13 @@ impl Sender {
         self.account(now);
         match (packet.kind, self.phase) {
             (Kind::SynAck, Phase::SynSent) => self.connected(now, packet, out),
+            // RFC 9293, section 3.10.7.4: an acknowledgement of what was never sent is ignored
+            (Kind::Ack, _) if packet.seq > self.next => return,
             (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
-                self.on_ack::<EXPLICIT>(now, packet)
+                match division(packet).filter(|_| packet.seq <= self.board.base()) {
+                    Some(division) => self.on_part(now, packet, division),
+                    None => self.on_ack::<EXPLICIT>(now, packet),
+                }
             }
             _ => return,
         }
@@ -440,7 +445,10 @@ impl Sender {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
         let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
-        let acked = self.growth(cumulative, newly);
+        let mut acked = self.growth(cumulative, newly);
+        if let Some(division) = division(packet) {
+            acked = self.growth_of_part(division);
+        }
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
@@ -498,6 +506,29 @@ impl Sender {
         }
     }
 
+    /// An acknowledgement of a part of what its last part acknowledges: the window grows, and the timer restarts.
+    #[cold]
+    #[inline(never)]
+    fn on_part(&mut self, now: Time, packet: &SimPacket, division: Division) {
+        self.rto_at = self.rtt.deadline(now);
+        if self.limited && matches!(self.phase, Phase::Open | Phase::Loss) {
+            let ack = self.describe(now, packet, self.growth_of_part(division), 0, None);
+            self.controller.on_ack(&ack, &mut self.window);
+            self.check("on_ack", now);
+        }
+    }
+
+    /// The number of segments that a part of a divided acknowledgement counts: bytes add up to the same in any number
+    /// of parts, acknowledgements do not.
+    #[cold]
+    fn growth_of_part(&self, division: Division) -> f64 {
+        if !self.config.byte_counting {
+            return 1.0;
+        }
+        let part = f64::from(division.segments) / f64::from(division.parts);
+        part.min(if self.window.in_slow_start() { self.config.slow_start_limit } else { self.window.cwnd })
+    }
+
     /// A full packet of IP.
     fn packet_bytes(&self) -> f64 {
         f64::from(self.config.mss_bytes + self.config.header_bytes)
@@ -538,6 +569,12 @@ impl Sender {
             log.push((now, what, self.window.cwnd));
         }
     }
+}
+
+/// What the acknowledgement is a part of, if it is.
+#[inline(always)]
+fn division(packet: &SimPacket) -> Option<Division> {
+    packet.extra.as_ref().and_then(|extra| extra.division)
 }
 
 /// The lesser of two numbers, the first one if they cannot be compared.

@@ -15,4 +15,4 @@ pub use packet::{Ecn, FlowId, Kind, Packet};
 pub use quick_start::{Function, QuickStart, RateCode};
 pub use real_packet::{Carrier, Ports, RealPacket};
 pub use report::{PtpReport, Report, UdtReport};
-pub use sim_packet::{AccurateEcn, EcnBytes, Extra, SackBlocks, SimPacket};
+pub use sim_packet::{AccurateEcn, Division, EcnBytes, Extra, SackBlocks, SimPacket};

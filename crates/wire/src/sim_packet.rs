@@ -63,6 +63,15 @@ pub struct AccurateEcn {
     pub option: Option<EcnBytes>,
 }
 
+/// An acknowledgement is one of several in place of one: a receiver divides its acknowledgements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Division {
+    /// How many, 1 or more.
+    pub parts: u32,
+    /// The segments that all of them acknowledge together.
+    pub segments: u32,
+}
+
 /// What only some packets carry.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Extra {
@@ -78,6 +87,8 @@ pub struct Extra {
     pub message: Option<Box<Message>>,
     /// Accurate ECN feedback.
     pub accurate_ecn: Option<AccurateEcn>,
+    /// The acknowledgement is a part of one.
+    pub division: Option<Division>,
 }
 
 /// A simulated TCP packet. Sequence numbers count segments, not bytes.

@@ -12,7 +12,20 @@ from typing import Any
 
 import click
 
-from longfat.cli import claims, compare, doctor, registry, report, results, run, schema, screen, suite, sweep
+from longfat.cli import (
+    assess,
+    claims,
+    compare,
+    doctor,
+    registry,
+    report,
+    results,
+    run,
+    schema,
+    screen,
+    suite,
+    sweep,
+)
 from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
 
 
@@ -48,6 +61,7 @@ for command in (
     doctor.doctor,
     suite.suite,
     screen.screen,
+    assess.assess,
     sweep.sweep,
     results.results,
     claims.claims,

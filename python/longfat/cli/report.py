@@ -13,6 +13,7 @@ from longfat.errors import InputError
 PAGES = {
     "suite.json": "longfat.suites.kit.page",
     "screen.json": "longfat.screen.page",
+    "dossier.json": "longfat.assess.page",
     "compare.json": "longfat.compare.page",
     "sweep.json": "longfat.sweep.page",
     "summary.json": "longfat.report.run",
@@ -33,7 +34,7 @@ def build(directory: Path | str) -> Path:
             return page
     raise InputError(
         f"{root}: no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
-        "`screen`, `sweep` or `compare`"
+        "`screen`, `sweep`, `compare` or `assess`"
     )
 
 

@@ -35,6 +35,7 @@ KERNELS_OWN = (
     "timestamps",
     "abe",
     "quick_start",
+    "receiver",
 )
 """Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
 

@@ -23,6 +23,7 @@ from longfat.scenario.losses import EveryLoss, GilbertElliott, LossModel, Random
 from longfat.scenario.model import Scenario
 from longfat.scenario.named import QueueSpec, RouterSpec
 from longfat.scenario.network import REVERSE
+from longfat.scenario.receivers import Receiver
 from longfat.scenario.resolved import Connection, Limit, ResolvedBackground, ResolvedFlow, ResolvedLink
 from longfat.scenario.transport import Transport
 
@@ -147,6 +148,7 @@ NEWER_KEYS = {
     "timeout_reductions": "timeout_reductions",
     "first_reduction": "first_reduction",
     "backoff_until": "backoff_until",
+    "receiver": "receiver",
 }
 """Transport keys that are younger than stored runs, with their names in the plan."""
 
@@ -154,7 +156,13 @@ NEWER_KEYS = {
 def _newer(part: Transport) -> Plan:
     """Leaves keys out where they have their default, so that runs stored before they existed stay valid."""
     given = {name: getattr(part, key) for key, name in NEWER_KEYS.items() if part.differs(key)}
-    return {name: _finite(value) if isinstance(value, float) else value for name, value in given.items()}
+    return {name: _planned(value) for name, value in given.items()}
+
+
+def _planned(value: Any) -> Any:
+    if isinstance(value, Receiver):
+        return value.plan
+    return _finite(value) if isinstance(value, float) else value
 
 
 def _connection(connection: Connection) -> Plan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -256,6 +256,8 @@ class Disturbed(Part):
     """The share of data packets and ACKs that arrive twice."""
     added_delay: AddedDelay | None = None
     """A propagation delay that varies, in both directions; it is added to the constant one."""
+    remark: Literal["mark", "bleach"] | None = None
+    """A router marks all ECN-capable data packets, or clears their ECN field; by default it does neither."""
     overtaking: Switch = False
     """Packets may overtake each other by jitter and by a delay that varies."""
     outages: OutageList = ()
@@ -271,7 +273,7 @@ class Disturbed(Part):
         both = Disturbance(
             medium, added_delay=self.added_delay, overtaking=self.overtaking, outages=self.outages
         )
-        found = both if back else both.beside(self.reorder, self.jitter, self.duplicate)
+        found = both if back else both.beside(self.reorder, self.jitter, self.duplicate, self.remark)
         return found if found.disturbs else None
 
     @property
@@ -301,19 +303,20 @@ class Disturbance:
     added_delay: Added | None = None
     overtaking: bool = False
     outages: tuple[Outage, ...] = ()
+    remark: str | None = None
 
-    def beside(self, reorder: Reorder | None, jitter: float, duplicate: float) -> Disturbance:
+    def beside(
+        self, reorder: Reorder | None, jitter: float, duplicate: float, remark: str | None
+    ) -> Disturbance:
         """The same with what only one direction has."""
-        return Disturbance(
-            self.medium, reorder, jitter, duplicate, self.added_delay, self.overtaking, self.outages
-        )
+        return replace(self, reorder=reorder, jitter=jitter, duplicate=duplicate, remark=remark)
 
     @property
     def disturbs(self) -> bool:
         """Whether any of it makes a difference."""
         late = self.reorder is not None and self.reorder.probability > 0.0
         rest = self.added_delay is not None or self.overtaking or bool(self.outages)
-        return late or self.jitter > 0.0 or self.duplicate > 0.0 or rest
+        return late or self.jitter > 0.0 or self.duplicate > 0.0 or self.remark is not None or rest
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -334,6 +337,8 @@ class Disturbance:
                 }
         if self.overtaking:
             found["overtaking"] = True
+        if self.remark is not None:
+            found["remark"] = self.remark
         if self.outages:
             found["outages"] = [
                 {"begin_s": one.begin, "length_s": one.length, "queue": one.queue} for one in self.outages

@@ -115,6 +115,7 @@ TCP_OPTIONS = frozenset(
     | {"loss_detection", "abe"}
     | {"send_jitter"}
     | {"timeout_reductions", "first_reduction", "backoff_until"}
+    | {"receiver"}
 )
 """Keys of a flow that mean nothing to transports over UDP."""
 

@@ -30,6 +30,7 @@ from longfat.scenario.fields import (
     Tick,
 )
 from longfat.scenario.named import Algorithm, AlgorithmSpec, write_algorithm
+from longfat.scenario.receivers import Receiver, ReceiverForm
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
@@ -114,6 +115,8 @@ class Transport(Part):
     """A mark reduces the window less than a loss does (RFC 8511): to 0.8, CUBIC to 0.85."""
     quick_start: QuickStartRate | None = None
     """The rate that the connection request asks the routers for (RFC 4782); none by default."""
+    receiver: ReceiverForm = Receiver()
+    """What the receiver does against the rules; by default nothing."""
 
     @model_validator(mode="before")
     @classmethod

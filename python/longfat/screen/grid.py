@@ -118,7 +118,7 @@ def grid(
         InputError: one line that says what is wrong and what is accepted.
     """
     extent = EXTENTS[mode]
-    contenders = _contenders(algorithms)
+    listed = contenders(algorithms)
     rate_bps = [
         _checked(Bottleneck, {"rate": text}, "--rates").rate
         for text in _listed("--rates", rates, extent.rates)
@@ -133,7 +133,7 @@ def grid(
         raise InputError(f"--repeats {number}: accepted: from 1 to {MOST_REPEATS}")
     beside = paths.read(files, sorted(rtt_s), extent.duration_s)
     for path in beside:
-        for contender in contenders:
+        for contender in listed:
             path.scenario(contender.algorithm, 0)  # refuses what does not go together, before anything runs
     known = {row["name"] for row in registry.rows("algorithms")}
     skipped = {
@@ -142,7 +142,7 @@ def grid(
         if trial.beside is not None and trial.beside not in known
     }
     return Grid(
-        contenders=contenders,
+        contenders=listed,
         paths=tuple(NetworkPath(rate, rtt) for rate in sorted(rate_bps) for rtt in sorted(rtt_s)),
         buffers=tuple(given),
         repeats=number,
@@ -247,34 +247,43 @@ def _uniform(low: str, high: str) -> dict[str, list[str]]:
     return {"uniform": [low, high]}
 
 
-def _contenders(texts: Sequence[str]) -> tuple[Contender, ...]:
+def contenders(texts: Sequence[str], source: str = "screen") -> tuple[Contender, ...]:
+    """Returns the algorithms that a command line lists, each with a label of its own.
+
+    Args:
+        texts: names, aliases, "file.py:Class", or inline tables with parameters.
+        source: the command or option, for messages.
+
+    Raises:
+        InputError: one line that says what is wrong and what is accepted.
+    """
     if not texts:
-        raise InputError("screen: no algorithm; accepted: names of `longfat algorithms`, or file.py:Class")
-    specs = [(text, _algorithm(text)) for text in texts]
+        raise InputError(f"{source}: no algorithm; accepted: names of `longfat algorithms`, or file.py:Class")
+    specs = [(text, _algorithm(text, source)) for text in texts]
     short = [_label(spec, whole=False) for _, spec in specs]
     found: dict[str, Contender] = {}
     for (text, spec), name in zip(specs, short, strict=True):
         label = name if short.count(name) == 1 else _label(spec, whole=True)
         if label in found:
-            raise InputError(f"screen: {text}: given twice; accepted: each algorithm once")
+            raise InputError(f"{source}: {text}: given twice; accepted: each algorithm once")
         found[label] = Contender(label, spec, spec.custom)
     return tuple(found.values())
 
 
-def _algorithm(text: str) -> AlgorithmSpec:
+def _algorithm(text: str, source: str) -> AlgorithmSpec:
     value: Any = text
     if text.lstrip().startswith("{"):
         try:
             value = documents.toml(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             raise InputError(
-                f'screen: {text}: not an inline table; accepted: a table such as {{ name = "hstcp", '
+                f'{source}: {text}: not an inline table; accepted: a table such as {{ name = "hstcp", '
                 "low_window = 31 }"
             ) from None
     file = text.rpartition(":")[0]
     if file.endswith(".py") and not Path(file).is_file():
-        raise InputError(f"screen: {text}: there is no file {file}; accepted: file.py:Class")
-    return _checked(Transport, {"algorithm": value}, "screen").algorithm
+        raise InputError(f"{source}: {text}: there is no file {file}; accepted: file.py:Class")
+    return _checked(Transport, {"algorithm": value}, source).algorithm
 
 
 def _label(spec: AlgorithmSpec, *, whole: bool) -> str:

@@ -45,12 +45,14 @@ SUITE_FILES = frozenset({"suite.json", "claims.json", "assumptions.json", "exper
 SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
 SWEEP_FILES = frozenset({"sweep.json", "tables"})
 COMPARE_FILES = frozenset({"compare.json"})
+ASSESS_FILES = frozenset({"dossier.json", "dossier.md", "numbers.parquet", "scenarios.zip"})
 KINDS = {
     "the results of a run": RUN_FILES,
     "the results of a suite": SUITE_FILES,
     "the results of a screen": SCREEN_FILES,
     "the results of a sweep": SWEEP_FILES,
     "the results of a comparison": COMPARE_FILES,
+    "a dossier": ASSESS_FILES,
 }
 
 

@@ -99,7 +99,7 @@ def run(
     console = console or Console(quiet=True)
     _refuse_foreign(out)
     refuse_newer(out)
-    distribute = _distribute(jobs, scheduler)
+    distribute = distribution(jobs, scheduler, __name__)
     with Store(out, reduction_key(reduce_run)) as kept:
         if kept.damaged:
             console.print(f"{len(kept.damaged)} damaged files were set aside; their runs are repeated")
@@ -183,12 +183,22 @@ def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenari
             yield scenario.repeat(point.repeat), sweep.keep
 
 
-def _distribute(jobs: int | None, scheduler: str | None) -> Outcomes:
+def distribution(jobs: int | None, scheduler: str | None, module: str) -> Outcomes:
+    """Returns what runs tasks: worker processes, or the workers of a dask scheduler.
+
+    Args:
+        jobs: worker processes; one for each core if None.
+        scheduler: address of a dask scheduler.
+        module: the module that worker processes import before they begin.
+
+    Raises:
+        InputError: the scheduler does not respond, or has no workers of this version.
+    """
     if scheduler is not None:
         from longfat.sweep import cluster
 
         return cluster.Cluster(scheduler).outcomes
-    pool.prepare(__name__)
+    pool.prepare(module)
     number = pool.cores() if jobs is None else jobs
     if memory.is_given():
         bound = int(memory.given(number))

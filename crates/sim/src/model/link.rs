@@ -8,6 +8,7 @@ use crate::plan::{CheckedLink, LinkParts};
 pub use counters::LinkCounters;
 use elements::{Actions, Clock, Elements, Installed};
 pub use lane::{Exit, Lane};
+use longfat_net::DropReason;
 use longfat_net::disturbance::{Disturbed, Fate};
 use longfat_net::queue::Limit;
 use longfat_net::{
@@ -256,8 +257,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         if let Service::Elements(elements) = &mut self.service
             && let Some(behind) = &mut elements.behind
         {
-            for (packet, departure) in entering {
+            for (mut packet, departure) in entering {
                 let flow = packet.flow();
+                self.counters.marks[DropReason::Forced as usize] += u64::from(behind.remark(&mut packet));
                 match behind.enter(departure, packet) {
                     Fate::Carried => {}
                     Fate::Doubled => {

@@ -6,10 +6,11 @@ use longfat_transport::SlowStartExit;
 use longfat_transport::cc::{self, Algorithm, CongestionControl, LossDetection, Parameters, Value};
 use longfat_transport::udp;
 use longfat_transport::{
-    BackoffUntil, Feedback, FirstReduction, Recovery, RtoConfig, RtoMinOf, RttSamples, TimeoutReductions,
+    BackoffUntil, Feedback, FirstReduction, Habits, Recovery, RtoConfig, RtoMinOf, RttSamples,
+    TimeoutReductions,
 };
 use longfat_units::{Distribution, Interval, Rate, Time};
-use longfat_wire::RateCode;
+use longfat_wire::{Ecn, RateCode};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -88,6 +89,32 @@ const fn quick_acks() -> u32 {
 /// The value in plans that are older than the key: RFC 3465, section 2.2, L.
 const fn slow_start_limit() -> Option<f64> {
     Some(2.0)
+}
+
+/// What the receiver does against the rules, as read from JSON; a key that is left out is for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReceiverPlan {
+    /// Acknowledges what is missing.
+    pub conceal_losses: bool,
+    /// The most segments that an acknowledgement covers before they come.
+    pub ack_ahead: u64,
+    /// Acknowledgements in place of one.
+    pub divide_acks: Option<u32>,
+    /// Takes marked packets for unmarked ones.
+    pub hide_marks: bool,
+}
+
+impl ReceiverPlan {
+    /// The habits of a receiver whose sender puts this codepoint on its data.
+    pub fn habits(&self, codepoint: Ecn) -> Habits {
+        Habits {
+            conceals_losses: self.conceal_losses,
+            ahead: self.ack_ahead,
+            parts: self.divide_acks.unwrap_or(1),
+            hides_marks_as: self.hide_marks.then_some(codepoint),
+        }
+    }
 }
 
 /// A connection's options as read from JSON.
@@ -201,6 +228,9 @@ pub struct ConnectionPlan {
     /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if
     /// null.
     pub quick_start_bps: Option<f64>,
+    /// What the receiver does against the rules. Plans leave the key out for an honest one.
+    #[serde(default)]
+    pub receiver: Option<ReceiverPlan>,
 }
 
 const fn yes() -> bool {
@@ -334,6 +364,10 @@ impl ConnectionPlan {
             && (row.build)(parameters).beta_ecn().is_none()
         {
             return bad(key("abe"), format!("RFC 8511 has no factor for {}", self.algorithm));
+        }
+        if let Some(receiver) = &self.receiver {
+            within(&key("receiver.ack_ahead"), receiver.ack_ahead as f64, 0.0, 1e9)?;
+            within(&key("receiver.divide_acks"), f64::from(receiver.divide_acks.unwrap_or(1)), 1.0, 100.0)?;
         }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;

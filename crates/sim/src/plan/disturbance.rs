@@ -3,7 +3,7 @@
 use super::error::{LONGEST_S, PlanError, bad, within};
 use super::streams::Streams;
 use longfat_net::disturbance::{
-    AddedDelay, DisturbanceStreams, Disturbances, Handovers, Outage, Outages, Reorder,
+    AddedDelay, DisturbanceStreams, Disturbances, Handovers, Outage, Outages, Remark, Reorder,
 };
 use longfat_units::{Interval, Time};
 use serde::Deserialize;
@@ -32,6 +32,9 @@ pub struct DisturbancePlan {
     /// Whether packets may overtake each other by jitter and by a delay that varies.
     #[serde(default)]
     pub overtaking: bool,
+    /// What happens to the ECN field of data packets.
+    #[serde(default)]
+    pub remark: Option<RemarkPlan>,
     /// When the link carries nothing, in order of time.
     #[serde(default)]
     pub outages: Vec<OutagePlan>,
@@ -62,6 +65,16 @@ pub enum AddedDelayPlan {
         /// The name of the medium; links of one medium have the same delay.
         medium: String,
     },
+}
+
+/// What happens to the ECN field of data packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemarkPlan {
+    /// All that are ECN-capable are marked.
+    Mark,
+    /// None is ECN-capable any more.
+    Bleach,
 }
 
 /// A time in which a link carries nothing.
@@ -132,6 +145,10 @@ impl DisturbancePlan {
             duplicate: self.duplicate,
             added,
             overtaking: self.overtaking,
+            remark: self.remark.map(|remark| match remark {
+                RemarkPlan::Mark => Remark::Mark,
+                RemarkPlan::Bleach => Remark::Bleach,
+            }),
             outages: self.check_outages(&format!("{at}.outages"))?,
             streams: DisturbanceStreams {
                 reorder: streams.stream("reorder"),

@@ -124,17 +124,19 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         uncounted_hops: 1, // the router before the first link
     });
     let feedback = sender.feedback;
+    let habits = plan.receiver.map(|receiver| receiver.habits(sender.codepoint));
     let telling = |receiver, mirror| {
-        let echoing = Echoing::new(receiver, mirror).telling(feedback, plan.header_bytes);
+        let echoing = Echoing::new(receiver, mirror).telling(feedback, plan.header_bytes).misbehaving(habits);
         AnyReceiver::Other(Box::new(OtherReceiver::Explicit(echoing)))
     };
     if !controller.has_explicit() && sender.quick_start.is_none() {
-        let receiver = if plan.interrupt_moderation_s == 0.0 && feedback == Feedback::Classic {
-            AnyReceiver::Tcp(receiver)
-        } else {
-            // without headers it does the same, apart from the hot loop of hosts that look at once
-            telling(receiver, None)
-        };
+        let receiver =
+            if plan.interrupt_moderation_s == 0.0 && feedback == Feedback::Classic && habits.is_none() {
+                AnyReceiver::Tcp(receiver)
+            } else {
+                // without headers it does the same, apart from the hot loop of hosts that look at once
+                telling(receiver, None)
+            };
         return (AnySender::Tcp(Sender::new(sender, controller)), receiver);
     }
     let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));

@@ -1,0 +1,122 @@
+//! Receivers and routers that break the rules, with both drivers.
+#![allow(clippy::expect_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{and, dumbbell, flow, refusal_of, run_by_both, with};
+use longfat_sim::{FlowSummary, Outcome};
+use serde_json::{Value, json};
+
+const BUFFER: u64 = 40;
+
+/// A flow of 40 ms on 10 Mbit/s, 33 packets in flight; `receiver` is what its receiver does.
+fn plan(receiver: &Value, changes: &Value) -> Value {
+    let connection = and(flow("1", "sack"), json!({"rtt_s": 0.04, "receiver": receiver}));
+    dumbbell(10e6, BUFFER, 20.0, vec![and(connection, changes.clone())])
+}
+
+fn alone(outcome: &Outcome) -> &FlowSummary {
+    &outcome.summary.flows[0]
+}
+
+#[test]
+fn a_receiver_that_conceals_losses_takes_away_the_senders_only_reason_to_slow_down() {
+    let [honest, lying] = [json!(null), json!({"conceal_losses": true})]
+        .map(|receiver| run_by_both(&plan(&receiver, &json!({}))));
+    let (a, b) = (alone(&honest), alone(&lying));
+    assert!(a.retransmits > 0 && b.retransmits == 0, "{} {}", a.retransmits, b.retransmits);
+    assert!(b.cwnd_mean > 10.0 * a.cwnd_mean, "{} {}", a.cwnd_mean, b.cwnd_mean);
+    assert!(b.packets_lost > b.packets_sent / 2, "{} of {}", b.packets_lost, b.packets_sent);
+    // the link is full, and what it carries is all that is delivered
+    assert!(honest.summary.links[0].utilization < 1.01 && lying.summary.links[0].utilization > 0.9);
+    assert!(b.goodput_bps < 10e6);
+}
+
+#[test]
+fn acks_that_run_ahead_shorten_the_round_trip_that_the_window_counts() {
+    let limit = json!({"max_window": 20});
+    let [honest, lying] =
+        [json!(null), json!({"ack_ahead": 10})].map(|receiver| run_by_both(&plan(&receiver, &limit)));
+    // 20 segments a round trip; 10 more are under way when their acknowledgements are on the way already
+    let ratio = alone(&lying).throughput_bps / alone(&honest).throughput_bps;
+    assert!((1.4..1.6).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn acks_that_run_too_far_ahead_are_ignored_and_the_transfer_still_ends() {
+    let small = json!({"bytes": 1_000_000, "max_window": 20});
+    let outcome = run_by_both(&plan(&json!({"ack_ahead": 1000}), &small));
+    let flow = alone(&outcome);
+    assert!(flow.completed_s.is_some() && flow.timeouts > 0, "{:?}", flow.completed_s);
+}
+
+#[test]
+fn divided_acks_speed_up_only_a_sender_that_counts_acks() {
+    let growth = |byte_counting: bool, parts: u64| {
+        let changes = json!({"byte_counting": byte_counting, "initial_ssthresh": 4.0, "max_window": 1000.0});
+        let plan = with(
+            plan(&json!({"divide_acks": parts}), &changes),
+            json!({"duration_s": 1.0, "window_s": [0.0, 1.0]}),
+        );
+        alone(&run_by_both(&plan)).cwnd_mean
+    };
+    let (bytes, acks) = (growth(true, 8) / growth(true, 1), growth(false, 8) / growth(false, 1));
+    assert!((0.95..1.05).contains(&bytes) && acks > 2.0, "{bytes} {acks}");
+}
+
+#[test]
+fn hidden_marks_leave_a_sender_without_them() {
+    let marking = |receiver| {
+        let mut plan = plan(&receiver, &json!({"ecn": true}));
+        plan["links"][0]["queue"] = json!({"kind": "red", "limit_packets": 400, "min": 10.0, "max": 20.0,
+            "max_p": 1.0, "weight": 1.0, "ecn": "true", "harddrop": "false"});
+        run_by_both(&plan).summary.links[0].queue_mean_packets
+    };
+    let (seen, hidden) = (marking(json!(null)), marking(json!({"hide_marks": true})));
+    assert!(seen < 15.0 && hidden > 100.0, "{seen} {hidden}");
+}
+
+#[test]
+fn a_router_that_marks_all_keeps_the_window_small_and_one_that_bleaches_makes_the_flow_blind() {
+    let remarking = |remark: Value, algorithm: &str| {
+        let mut plan = plan(&json!(null), &json!({"ecn": true, "algorithm": algorithm}));
+        plan["links"][0]["disturbance"] = json!({"remark": remark});
+        let outcome = run_by_both(&plan);
+        let marked = outcome.summary.links[0].packets_marked;
+        (alone(&outcome).cwnd_mean, marked, alone(&outcome).packets_sent)
+    };
+    let (plain, none, _) = remarking(json!(null), "sack");
+    let (small, marked, sent) = remarking(json!("mark"), "sack");
+    assert!(small < 4.0 && plain > 20.0 && none == 0, "{small} {plain} {none}");
+    assert!(sent - marked <= BUFFER, "{marked} of {sent}");
+    let (blind, unmarked, _) = remarking(json!("bleach"), "sack");
+    assert!(unmarked == 0 && (blind / plain - 1.0).abs() < 0.01, "{blind} {plain}");
+}
+
+#[test]
+fn several_habits_go_together_with_every_kind_of_receiver() {
+    let all = json!({"conceal_losses": true, "ack_ahead": 5, "divide_acks": 3, "hide_marks": true});
+    for changes in [
+        json!({}),
+        json!({"algorithm": "dctcp"}),
+        json!({"algorithm": "bbr"}),
+        json!({"algorithm": "prague", "interrupt_moderation_s": 1e-4}),
+        json!({"loss_detection": "reno", "byte_counting": false, "host_tick_s": 0.001}),
+        json!({"loss_detection": "rack", "timestamps": false}),
+    ] {
+        let delivered = alone(&run_by_both(&plan(&all, &changes))).goodput_bps;
+        assert!(delivered > 1e5, "{changes}: {delivered}");
+    }
+}
+
+#[test]
+fn habits_beyond_their_range_are_refused() {
+    for (habits, said) in [
+        (json!({"divide_acks": 0}), "divide_acks"),
+        (json!({"divide_acks": 101}), "divide_acks"),
+        (json!({"ack_ahead": 2_000_000_000_u64}), "ack_ahead"),
+    ] {
+        let error = refusal_of(&plan(&habits, &json!({}))).expect("a refusal");
+        assert!(error.at.contains(said), "{error}");
+    }
+}

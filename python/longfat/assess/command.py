@@ -1,0 +1,168 @@
+"""Runs a dossier on all processors or a cluster and writes it, whole or not at all; keeps finished runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rich.console import Console
+
+from longfat.algorithm import maker
+from longfat.assess import dossier, markdown, page
+from longfat.assess.estimate import Results
+from longfat.assess.measure import measure, task
+from longfat.assess.tasks import Assessment, Place, Planned, Work, plan
+from longfat.report.progress import progress_bar
+from longfat.runs import pool
+from longfat.store import output
+from longfat.store.kept import reduction_key
+from longfat.store.store import Store
+from longfat.store.whole import write_json, write_table, write_text
+from longfat.sweep.run import distribution
+
+DOSSIER_FILE = page.DOSSIER_FILE
+MARKDOWN_FILE, NUMBERS_FILE, SCENARIOS_FILE = (
+    "dossier.md",
+    "numbers.parquet",
+    "scenarios.zip",
+)
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time of files in the archive, so that the same dossier has the same bytes."""
+
+
+def run(
+    asked: Assessment,
+    out: Path,
+    *,
+    answers: Mapping[str, str] | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    runs: Path | None = None,
+    console: Console | None = None,
+) -> dict[str, Any]:
+    """Runs an assessment, writes the dossier into `out`, and returns dossier.json.
+
+    An algorithm that fails in some runs has a dossier all the same, which says where and why.
+
+    Args:
+        asked: what to assess.
+        out: the folder of the dossier.
+        answers: the author's text by section.
+        jobs: worker processes; one for each core if None.
+        scheduler: address of a dask scheduler that runs them instead.
+        runs: the store of finished runs, which several dossiers may share; `out` if None.
+        console: shows progress.
+
+    Raises:
+        InputError: before anything runs, `out` cannot be written, or there is no such class.
+    """
+    console = console or Console(quiet=True)
+    for contender in asked.everyone:
+        if contender.custom:
+            maker(contender.label, contender.algorithm)
+    marks = output.STORE_FILES | {DOSSIER_FILE}
+    with (
+        output.folder(out, output.ASSESS_FILES, marks) as draft,
+        Store(runs or out, reduction_key(measure)) as kept,
+    ):
+        begin = time.perf_counter()
+        planned = plan(asked)
+        results = _results(asked, planned, kept, jobs, scheduler, console)
+        files = _write_scenarios(draft / SCENARIOS_FILE, planned)
+        document = dossier.document(results, answers or {}, files)
+        distinct = {work.key: results.rows.get(work.places[0]) for work in planned.works}
+        document["performance"] = {
+            "wall_s": time.perf_counter() - begin,
+            "runs": len(planned.works),
+            "packets": sum(row["packets"] for row in distinct.values() if row),
+        }
+        document["provenance"] = output.provenance(sys.argv)
+        write_json(draft / DOSSIER_FILE, document)
+        write_text(draft / MARKDOWN_FILE, markdown.text(document))
+        write_table(draft / NUMBERS_FILE, _table(results))
+        with console.status("drawing"):
+            page.build(draft)
+    return document
+
+
+def _results(
+    asked: Assessment,
+    planned: Planned,
+    kept: Store,
+    jobs: int | None,
+    scheduler: str | None,
+    console: Console,
+) -> Results:
+    there = kept.get(work.key for work in planned.works)
+    rows: dict[Place, Mapping[str, Any]] = {}
+    failed: dict[Place, str] = dict(planned.refused)
+    missing = [work for work in planned.works if work.key not in there]
+    for work in planned.works:
+        if work.key in there:
+            rows.update(dict.fromkeys(work.places, there[work.key]))
+    with progress_bar(console) as progress:
+        title = f"assess {asked.algorithm.label}, {asked.mode}"
+        expected = sum(work.packets for work in planned.works)
+        bar = progress.add_task(title, total=expected, runs=len(there), of=len(planned.works), rate=0.0)
+        progress.update(bar, advance=sum(work.packets for work in planned.works if work.key in there))
+        begin, packets, done = time.perf_counter(), 0, len(there)
+        outcomes = distribution(jobs, scheduler, task.__module__)(task, (work.scenario for work in missing))
+        for position, found in outcomes:
+            work = missing[position]
+            done += 1
+            if isinstance(found, pool.Failure):
+                failed |= dict.fromkeys(work.places, _said(found.error))
+            else:
+                row: Mapping[str, Any] = found
+                kept.add(work.key, row)
+                rows.update(dict.fromkeys(work.places, row))
+                packets += row["packets"]
+            rate = packets / (time.perf_counter() - begin)
+            progress.update(bar, advance=work.packets, runs=done, rate=rate / 1e6)
+    return Results(asked, rows, failed)
+
+
+def _said(error: Exception) -> str:
+    """An error on one line: what a user's own algorithm raised is on the last one."""
+    lines = [line.strip() for line in f"{error}".splitlines() if line.strip()]
+    return (lines[0] if len(lines) < 2 else f"{lines[0]} ... {lines[-1]}") if lines else type(error).__name__
+
+
+def _write_scenarios(path: Path, planned: Planned) -> dict[tuple[str, str, str], str]:
+    """Writes the scenario of each point and algorithm, with the first seed; returns their names there."""
+    names: dict[tuple[str, str, str], str] = {}
+    first: dict[str, Work] = {}
+    for work in planned.works:
+        for experiment, at, label, repeat in work.places:
+            if repeat == 0:
+                name = f"{experiment}/{_file(at)}-{_file(label)}.toml"
+                names[experiment, at, label] = name
+                first[name] = work
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(first):
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), first[name].scenario.to_toml())
+    return names
+
+
+def _file(text: str) -> str:
+    kept = "".join(character if character.isalnum() or character in ".%" else "-" for character in text)
+    return "-".join(part for part in kept.replace("%", "percent").split("-") if part)
+
+
+def _table(results: Results) -> pa.Table:
+    """The rows of all runs, with what they are."""
+    places = sorted(results.rows)
+    keys = dict.fromkeys(key for place in places for key in results.rows[place])
+    columns: dict[str, Any] = {
+        name: pa.array([place[i] for place in places], pa.string() if i < 3 else pa.int64())
+        for i, name in enumerate(("experiment", "at", "algorithm", "repeat"))
+    }
+    for key in keys:
+        values = [results.rows[place].get(key) for place in places]
+        columns[key] = pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.table(columns)

@@ -1,0 +1,192 @@
+"""The dossier as a JSON object: everything that its page and its Markdown show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from longfat.assess import headline
+from longfat.assess.criteria import LIMITS, SOURCE
+from longfat.assess.estimate import METHOD, Cell, Results, difference
+from longfat.assess.figures import figures
+from longfat.assess.model import Criterion, Experiment, Measure, Status
+from longfat.assess.networks import router_for
+from longfat.scenario import registry
+from longfat.scenario.named import AlgorithmSpec
+
+FORMAT = 1
+ROUTER, PLAIN = "a router of its own, which the experiments have except behind the tunnel (6.2)", "none"
+
+Document = dict[str, Any]
+
+
+def document(
+    results: Results, answers: Mapping[str, str], files: Mapping[tuple[str, str, str], str]
+) -> Document:
+    """Returns the dossier.
+
+    Args:
+        results: what was measured.
+        answers: the author's text by section.
+        files: the scenario file of an experiment, a point, and an algorithm.
+    """
+    asked = results.asked
+    rows = [_criterion(results, row, answers.get(row.section, ""), files) for row in asked.criteria]
+    lines = headline.lines(results)
+    return {
+        "format": FORMAT,
+        "algorithm": asked.algorithm.label,
+        "baselines": [other.label for other in asked.baselines],
+        "mode": asked.mode,
+        "repeats": asked.repeats,
+        "source": SOURCE,
+        "headline": [
+            {"name": line.name, "section": line.section, "text": line.text, "size": line.size}
+            for line in lines
+        ],
+        "criteria": rows,
+        "facts": facts(asked.algorithm.algorithm),
+        "limits": list(LIMITS),
+    }
+
+
+def _criterion(
+    results: Results, row: Criterion, answer: str, files: Mapping[tuple[str, str, str], str]
+) -> Document:
+    asked = results.asked
+    problems = [
+        line
+        for experiment in row.experiments
+        for contender in asked.everyone
+        for line in results.problems(experiment, contender.label)
+    ]
+    cells = {
+        (contender.label, experiment.name, measure.key): results.cell(experiment, measure, contender.label)
+        for contender in asked.everyone
+        for experiment in row.experiments
+        for measure in experiment.measures
+    }
+    own = asked.algorithm.label
+
+    def of(label: str) -> Document:
+        return {
+            f"{experiment.name}.{measure.key}": _number(cells[label, experiment.name, measure.key], measure)
+            for experiment in row.experiments
+            for measure in experiment.measures
+        }
+
+    def gaps(label: str) -> Document:
+        found = {}
+        for experiment in row.experiments:
+            for measure in experiment.measures:
+                gap = difference(
+                    cells[own, experiment.name, measure.key], cells[label, experiment.name, measure.key]
+                )
+                words = headline.comparison(gap, measure, label)
+                found[f"{experiment.name}.{measure.key}"] = {
+                    **gap.to_json(),
+                    "differs": gap.differs,
+                    "words": words,
+                }
+        return found
+
+    measured = of(own)
+    return {
+        **row.to_json(),
+        "status": status(row, measured, answer),
+        "prompt": row.prompt,
+        "why": row.why,
+        "text": answer,
+        "problems": problems,
+        "experiments": [_experiment(experiment) for experiment in row.experiments],
+        "figures": [figure.to_json() for figure in figures(results, row)],
+        "measured": measured,
+        "baseline": {other.label: of(other.label) for other in asked.baselines},
+        "uncertainty": {
+            "method": METHOD if row.experiments else "",
+            "differences": {other.label: gaps(other.label) for other in asked.baselines},
+        },
+        "runs": [
+            {
+                "experiment": experiment.name,
+                "at": point.at,
+                "algorithm": contender.label,
+                "seeds": list(range(1, asked.repeats + 1)),
+                "file": files.get((experiment.name, point.at, contender.label)),
+            }
+            for experiment in row.experiments
+            for point in experiment.points(asked.mode)
+            for contender in asked.everyone
+        ],
+    }
+
+
+def status(row: Criterion, measured: Mapping[str, Any], answer: str) -> Status:
+    """Returns what is left to do for a row; it is no verdict on the algorithm."""
+    if row.why and not answer:
+        return "not applicable"
+    is_complete = all(number["complete"] for number in measured.values()) if row.experiments else bool(answer)
+    return "addressed" if is_complete or answer else "text needed"
+
+
+def _experiment(experiment: Experiment) -> Document:
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "words": experiment.words,
+        "estimator": experiment.estimator,
+        "settings": [
+            {"name": setting.name, "value": setting.value, "source": setting.source}
+            for setting in experiment.settings
+        ],
+    }
+
+
+def _number(cell: Cell, measure: Measure) -> Document:
+    """A number with its points; `complete` is false where a run of it is missing."""
+    has_words = bool(measure.absent)
+    return {
+        "label": measure.label,
+        "unit": measure.unit,
+        "better": measure.better,
+        "over": measure.over,
+        "absent": measure.absent,
+        **cell.estimate.to_json(),
+        "complete": has_words
+        or all(not math.isnan(value) for values in cell.points.values() for value in values),
+        "points": [{"at": at, **Cell(values, {}).estimate.to_json()} for at, values in cell.points.items()],
+    }
+
+
+def facts(algorithm: AlgorithmSpec) -> list[Document]:
+    """What Longfat knows of an algorithm's deployment (5.3.2)."""
+    row = None if algorithm.custom else registry.algorithm_named(algorithm.name)
+    if row is None:
+        given = [
+            ("specification", f"the class or program {algorithm.name.rpartition('/')[2]}"),
+            ("needs of routers", PLAIN),
+            ("needs of the receiver", "none: standard acknowledgements"),
+        ]
+    else:
+        router = router_for(algorithm)
+        signals = "ECN with ECT(1), RFC 9331" if row.get("ect1") else ""
+        signals = signals or ("ECN marks" if row.get("scalable") else "")
+        given = [
+            ("specification", row["citation"]),
+            ("needs of routers", ROUTER if router else signals or PLAIN),
+            (
+                "needs of the receiver",
+                "echoes of explicit headers"
+                if row.get("explicit")
+                else "accurate feedback of marks"
+                if row.get("scalable")
+                else "none: standard acknowledgements",
+            ),
+            ("kernel module", row["linux_module"] or "none in Linux"),
+        ]
+    parameters = ", ".join(f"{key} = {value}" for key, value in algorithm.parameters.items())
+    return [
+        {"name": name, "value": value}
+        for name, value in [*given, ("parameters", parameters or "its defaults")]
+    ]

@@ -1,0 +1,147 @@
+"""Turns the rows of runs into numbers: means over points and repeats, and differences with 95 % intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from longfat.assess.model import Experiment, Measure
+from longfat.assess.tasks import Assessment, Place
+from longfat.numbers import finite
+from longfat.runs import metrics
+
+Row = Mapping[str, Any]
+
+METHOD = (
+    "95 % confidence intervals of the mean over repeats (Student's t). A difference is that of two runs "
+    "with the same "
+    "seed, averaged over repeats; its interval is that of this mean."
+)
+
+
+ROUNDING = 1e-12
+"""An interval that is so much smaller than the values is what rounding leaves of none."""
+
+
+NEXT_TO_NOTHING = 10.0
+"""Packets in a whole run; another algorithm has to send ten times as many for that to be remarkable."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over repeats and half of its 95 % confidence interval; NaN for what is not there."""
+
+    mean: float
+    half: float = math.nan
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return not math.isnan(self.mean) and abs(self.mean) > (0.0 if math.isnan(self.half) else self.half)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the estimate, with None for NaN."""
+        shown: dict[str, Any] = finite({"mean": self.mean, "half_width_95": self.half})
+        return shown
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came out of one measure for one algorithm.
+
+    Attributes:
+        values: the value of each repeat, in the unit that is shown.
+        points: the values of each repeat at each point.
+    """
+
+    values: tuple[float, ...]
+    points: dict[str, tuple[float, ...]]
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean over points and repeats."""
+        return estimate(self.values)
+
+    def at(self, points: Sequence[str]) -> Cell:
+        """The same over some points only."""
+        kept = {at: self.points[at] for at in points if at in self.points}
+        return Cell(joined(tuple(kept.values()), "mean"), kept)
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Returns the mean and half of the 95 % interval of the values that are numbers."""
+    there = [value for value in values if math.isfinite(value)]
+    if not there:
+        return Estimate(math.nan)
+    mean = float(np.mean(there))
+    half = float(metrics.half_width_95(there)) if len(there) > 1 else math.nan
+    return Estimate(mean, 0.0 if half < ROUNDING * max(abs(value) for value in there) else half)
+
+
+def difference(own: Cell, other: Cell) -> Estimate:
+    """Returns the mean difference of runs with the same seed."""
+    return estimate([a - b for a, b in zip(own.values, other.values, strict=True)])
+
+
+def joined(points: Sequence[Sequence[float]], over: str) -> tuple[float, ...]:
+    """Joins the values of points, repeat by repeat; a point without a number is left out."""
+    joins: dict[str, Callable[[Sequence[float]], Any]] = {"mean": np.mean, "least": min, "greatest": max}
+    found = []
+    for of_repeat in zip(*points, strict=True):
+        there = [value for value in of_repeat if math.isfinite(value)]
+        found.append(float(joins[over](there)) if there else math.nan)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of a dossier's runs, and what went wrong with the others, by place."""
+
+    asked: Assessment
+    rows: Mapping[Place, Row]
+    failed: Mapping[Place, str]
+
+    def cell(self, experiment: Experiment, measure: Measure, label: str) -> Cell:
+        """Returns what came out of a measure for an algorithm."""
+        points = {
+            point.at: tuple(
+                self._value(measure, (experiment.name, point.at, label, repeat))
+                for repeat in range(self.asked.repeats)
+            )
+            for point in experiment.points(self.asked.mode)
+        }
+        return Cell(joined(tuple(points.values()), measure.over), points)
+
+    def _value(self, measure: Measure, place: Place) -> float:
+        row = self.rows.get(place)
+        value = None if row is None else row.get(measure.key)
+        if value is None and row is not None:
+            value = measure.never
+        return math.nan if value is None else measure.scale * float(value)
+
+    def problems(self, experiment: Experiment, label: str) -> list[str]:
+        """Returns a line for each thing that went wrong with an algorithm in an experiment."""
+        said: dict[str, list[str]] = {}
+        for (name, at, of, _), error in self.failed.items():
+            if name == experiment.name and of == label and at not in said.setdefault(error, []):
+                said[error].append(at)
+        silent = [
+            point.at
+            for point in experiment.points(self.asked.mode)
+            if any(self._is_silent(experiment, point.at, label, i) for i in range(self.asked.repeats))
+        ]
+        lines = [f"{label} failed at {', '.join(at)}: {error}" for error, at in said.items()]
+        return lines + ([f"{label} sent next to nothing at {', '.join(silent)}"] if silent else [])
+
+    def _is_silent(self, experiment: Experiment, at: str, label: str, repeat: int) -> bool:
+        """Whether an algorithm sent next to nothing where another one had much to send."""
+        sent = {
+            contender.label: row["assessed_sent"]
+            for contender in self.asked.everyone
+            if (row := self.rows.get((experiment.name, at, contender.label, repeat))) is not None
+        }
+        return label in sent and sent[label] < NEXT_TO_NOTHING < 0.1 * max(sent.values())

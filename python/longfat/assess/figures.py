@@ -1,0 +1,51 @@
+"""The figures of a dossier: each number over the points of its experiment, with 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longfat.assess.estimate import Cell, Results
+from longfat.assess.model import Criterion, Experiment, Measure
+from longfat.figure.data import Curve, Figure, Panel
+from longfat.screen.grid import Contender
+
+LEAST_POINTS = 3
+"""An experiment with fewer points is a table only."""
+MOST_PANELS = 2
+
+
+def figures(results: Results, row: Criterion) -> Iterator[Figure]:
+    """Yields a figure for each experiment of a row that has enough points; its file has the row's number."""
+    for experiment in row.experiments:
+        points = [point.at for point in experiment.points(results.asked.mode)]
+        if len(points) >= LEAST_POINTS and row.section != "5.2":  # 5.2 is the worst of what 5.2.1 draws
+            yield Figure(
+                f"{row.section.replace('.', '-')}-{experiment.name}",
+                f"RFC 9743, {row.section}",
+                experiment.title,
+                f"{experiment.words} Means of {results.asked.repeats} runs; bars are 95 % intervals.",
+                tuple(
+                    _panel(results, experiment, measure, points)
+                    for measure in experiment.measures[:MOST_PANELS]
+                ),
+            )
+
+
+def _panel(results: Results, experiment: Experiment, measure: Measure, points: list[str]) -> Panel:
+    axis = f"{measure.label}, {measure.unit}" if measure.unit else measure.label
+    curves = [
+        _curve(results.cell(experiment, measure, contender.label), contender, points)
+        for contender in results.asked.everyone
+    ]
+    return Panel(measure.label, "", axis, tuple(curves), categories=tuple(points))
+
+
+def _curve(cell: Cell, contender: Contender, points: list[str]) -> Curve:
+    estimates = [Cell(cell.points[at], {}).estimate for at in points]
+    return Curve(
+        contender.label,
+        tuple(float(i) for i in range(len(points))),
+        tuple(one.mean for one in estimates),
+        tuple(one.half for one in estimates),
+        contender.algorithm.name.rpartition("/")[2],
+    )

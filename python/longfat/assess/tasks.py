@@ -1,0 +1,117 @@
+"""The runs of a dossier: every point of every experiment, for each algorithm, in each repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from longfat.assess.criteria import select
+from longfat.assess.model import Criterion, Experiment, Point
+from longfat.errors import InputError
+from longfat.scenario.model import Scenario
+from longfat.screen.grid import CUSTOM_COST, Contender, contenders
+from longfat.store.identity import run_key
+from longfat.words import Mode
+
+BASELINES = ("sack", "cubic")
+"""Reno as Longfat's standard TCP with SACK, and CUBIC."""
+USUAL_NAMES = {"sack": "Reno", "cubic": "CUBIC"}
+"""What readers call them."""
+REPEATS: dict[Mode, int] = {"quick": 5, "full": 20}
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What is asked for: the algorithm, what it is compared with, the rows, and the mode."""
+
+    algorithm: Contender
+    baselines: tuple[Contender, ...]
+    criteria: tuple[Criterion, ...]
+    mode: Mode
+
+    @property
+    def repeats(self) -> int:
+        """The runs at each point, each with a seed of its own."""
+        return REPEATS[self.mode]
+
+    @property
+    def everyone(self) -> tuple[Contender, ...]:
+        """The algorithm and the baselines."""
+        return (self.algorithm, *self.baselines)
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        """The experiments of all rows."""
+        return [experiment for row in self.criteria for experiment in row.experiments]
+
+
+Place = tuple[str, str, str, int]
+"""Where a run belongs: experiment, point, label of the algorithm, repeat."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One distinct run, and the places that need it."""
+
+    key: str
+    scenario: Scenario
+    packets: float
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """All runs of a dossier, the longest first, and why the others are impossible."""
+
+    works: tuple[Work, ...]
+    refused: dict[Place, str]
+
+
+def assessment(
+    algorithm: str, baselines: Sequence[str] = (), only: Sequence[str] = (), mode: Mode = "quick"
+) -> Assessment:
+    """Returns what the command line asks for.
+
+    Raises:
+        InputError: one line that says what is wrong and what is accepted.
+    """
+    (own,) = contenders([algorithm], "assess")
+    others = contenders(list(baselines or BASELINES), "--baseline")
+    distinct = tuple(
+        replace(other, label=USUAL_NAMES.get(other.label, other.label))
+        for other in others
+        if other.algorithm != own.algorithm
+    )
+    if not distinct:
+        raise InputError(f"--baseline: {own.label} is what is assessed; accepted: another algorithm")
+    return Assessment(own, distinct, select(list(only)), mode)
+
+
+def plan(asked: Assessment) -> Planned:
+    """Makes the scenario of every run; runs with the same plan are one."""
+    found: dict[str, Work] = {}
+    refused: dict[Place, str] = {}
+    for place, contender, experiment, point in _every(asked):
+        try:
+            tables = point.make(contender.algorithm) | {
+                "title": f"{experiment.name}, {point.at}: {contender.label}",
+                "seed": place[3] + 1,
+            }
+            scenario = Scenario.from_dict(tables, source=f"assess, {experiment.name}")
+        except InputError as error:
+            refused[place] = "; ".join(error.lines())
+            continue
+        key = run_key(scenario)
+        cost = CUSTOM_COST if contender.custom else 1.0
+        old = found.get(key)
+        places = (*old.places, place) if old else (place,)
+        found[key] = Work(key, old.scenario if old else scenario, cost * point.packets, places)
+    return Planned(tuple(sorted(found.values(), key=lambda work: -work.packets)), refused)
+
+
+def _every(asked: Assessment) -> Iterator[tuple[Place, Contender, Experiment, Point]]:
+    for experiment in asked.experiments:
+        for point in experiment.points(asked.mode):
+            for contender in asked.everyone:
+                for repeat in range(asked.repeats):
+                    yield (experiment.name, point.at, contender.label, repeat), contender, experiment, point
