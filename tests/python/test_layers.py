@@ -23,7 +23,7 @@ LAYERS = (
     ("live",),
     ("report",),
     ("compare", "screen", "sweep"),
-    ("suites",),
+    ("charts", "suites"),
     ("api", "plan", "plots"),
     ("cli",),
     ("__main__",),

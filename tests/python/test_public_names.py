@@ -17,7 +17,7 @@ import pytest
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
         ("longfat.suites", "get names run_suite run_assumptions"),
         ("longfat.plan", "build"),
-        ("longfat.plots", "draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
+        ("longfat.plots", "plot draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
     ],
 )
 def test_public_names_can_be_imported(module, names):

@@ -12,7 +12,20 @@ from typing import Any
 
 import click
 
-from longfat.cli import claims, compare, doctor, registry, report, results, run, schema, screen, suite, sweep
+from longfat.cli import (
+    claims,
+    compare,
+    doctor,
+    plot,
+    registry,
+    report,
+    results,
+    run,
+    schema,
+    screen,
+    suite,
+    sweep,
+)
 from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
 
 
@@ -49,6 +62,7 @@ for command in (
     suite.suite,
     screen.screen,
     sweep.sweep,
+    plot.plot,
     results.results,
     claims.claims,
     registry.algorithms,

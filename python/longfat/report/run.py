@@ -28,19 +28,22 @@ COLUMNS = {
     "links": {"name", "time_s", "queue_packets"},
     "internals": {"name", "time_s", "quantity", "value"},
     "events": {"name", "time_s", "event"},
+    "transfers": {"name", "start_s", "duration_s", "bytes"},
 }
 """The columns that the tables of a folder have in every version; its page omits what others would show."""
+DRAWN = ("flows", "links", "internals", "events")
+"""The tables that the page is made of."""
 MOST_POINTS = 4000
 """The longest history in a figure; finer ones are thinned."""
 
 
 def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat run --out` wrote; returns its path."""
-    summary = _summary(root / RUN_FILE)
+    summary = read_summary(root / RUN_FILE)
     provenance = read(root / "provenance.json") if (root / "provenance.json").is_file() else {}
     scenario = root / "scenario.toml"
     first = summary["runs"][0] if "runs" in summary else summary
-    tables = {name: _read(root, name) for name in COLUMNS}
+    tables = {name: read_series(root, name) for name in DRAWN}
     data = timeline.document(first, **tables)
     files = [
         {"title": figure.title, "links": downloads(root, figure)} for figure in _run_figures(first, tables)
@@ -99,7 +102,7 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*shown, metrics]
 
 
-def _read(root: Path, name: str) -> pyarrow.Table | None:
+def read_series(root: Path, name: str) -> pyarrow.Table | None:
     """Reads a table of the folder; None if there is none, `InputError` if it is damaged or lacks a column."""
     path = root / f"{name}.parquet"
     if not path.is_file():
@@ -186,7 +189,7 @@ def _assets() -> dict[str, str]:
     }
 
 
-def _summary(path: Path) -> dict[str, Any]:
+def read_summary(path: Path) -> dict[str, Any]:
     """Reads the summary of a run or of repeats, and checks that the page can be made from it."""
     summary = read(path)
     runs = summary.get("runs", [summary])
