@@ -15,6 +15,7 @@ from longfat.figure import histories
 from longfat.figure.data import Figure
 from longfat.report import columns, timeline
 from longfat.report.page import downloads, read, render
+from longfat.scenario.model import Scenario
 from longfat.store.whole import read_table, read_text
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def build(root: Path) -> Path:
         __package__,
         "run.html.j2",
         title=_title(scenario),
-        tables=_tables(summary.get("mean", summary)),
+        tables=_tables(summary, _meaningless(scenario)),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=_text(scenario) if scenario.is_file() else "",
         restricted="" if window_s in (None, [0.0, data["span_s"]]) else "{:g} s to {:g} s".format(*window_s),
@@ -83,13 +84,22 @@ def _title(scenario: Path) -> str:
     return title if isinstance(title, str) and title else "Run without a title"
 
 
-def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _meaningless(scenario: Path) -> tuple[str, ...]:
+    """The metrics that the stored scenario gives no meaning; none where it cannot be read."""
+    try:
+        return Scenario.load(scenario).meaningless_metrics()
+    except LongfatError:
+        return ()
+
+
+def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict[str, Any]]:
     """The tables of the page: title, columns as (heading, whether numeric), rows of cells."""
+    summary, halves = whole.get("mean", whole), columns.half_intervals(whole)
     shown = [
         {
             "title": title,
             "columns": [(column.heading, column.is_number) for column in listed],
-            "rows": columns.rows(listed, summary[key]),
+            "rows": columns.rows(listed, summary[key], halves.get(key)),
         }
         for title, key, listed in columns.RUN_TABLES
         if summary.get(key)
@@ -97,7 +107,7 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     metrics = {
         "title": "Metrics",
         "columns": [("all flows together", False), ("", True)],
-        "rows": columns.metrics(summary["metrics"]),
+        "rows": columns.metrics(summary["metrics"], halves.get("metrics"), meaningless),
     }
     return [*shown, metrics]
 
