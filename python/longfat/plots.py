@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from longfat.figure.data import Curve, Figure, Panel
 from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
@@ -14,12 +15,17 @@ from longfat.runs.result import Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+    from longfat.charts.draw import Width
+    from longfat.charts.request import Kind
+    from longfat.sweep.handle import Swept
+
 __all__ = [
     "Curve",
     "Figure",
     "Panel",
     "cwnd_figure",
     "draw",
+    "plot",
     "plot_cwnd",
     "plotly_figure",
     "queue_figure",
@@ -31,3 +37,51 @@ __all__ = [
 def plot_cwnd(result: Result, *, names: Sequence[str] | None = None) -> Drawing:
     """Draws cwnd over time of a Result's flows (all, or those named), as a matplotlib figure."""
     return result.plot_cwnd(names=names)
+
+
+def plot(
+    results: Path | str | Sequence[Path | str] | Swept,
+    kind: Kind | None = None,
+    *,
+    x: str = "",
+    y: str = "",
+    by: str = "",
+    where: Mapping[str, Any] | None = None,
+    width: Width = "column",
+    style: str | Sequence[str] = (),
+) -> Drawing:
+    """Draws any column of stored results over any other, as `longfat plot` does.
+
+    Means have 95 % confidence intervals over the repeats (Student's t).
+
+    Args:
+        results: a folder of a run, a sweep or a screen, or several, or an opened sweep.
+        kind: "lines", "bars", "heat", "cdf", "box" or "timeline"; bars where x has words, else lines.
+        x: what is along the axis.
+        y: what is measured, or "a / b".
+        by: what curves or bars are told apart by; of a heat map, the axis that points up.
+        where: a value, or a list of values, of a column that the figure is restricted to.
+        width: "column" for one column of a page, "page" for all of it.
+        style: matplotlib style files, or names of its own styles.
+
+    Raises:
+        InputError: there is no such folder, column, value or style; it names the nearest.
+    """
+    from longfat.charts import draw as charts
+    from longfat.charts.groups import chart
+    from longfat.charts.request import Request, check, usual_kind
+    from longfat.charts.sources import of_sweep, open_folders
+    from longfat.sweep.handle import Swept
+
+    if isinstance(results, Swept):
+        source = of_sweep(results)
+    else:
+        folders = [results] if isinstance(results, Path | str) else results
+        source = open_folders([Path(folder) for folder in folders])
+    kept = {
+        key: list(value) if isinstance(value, list | tuple) else [value]
+        for key, value in (where or {}).items()
+    }
+    asked = Request(kind or usual_kind(source, x, by), y, x, by, kept)
+    styles = [style] if isinstance(style, str) else style
+    return charts.draw(chart(check(asked, source), source), width, styles)

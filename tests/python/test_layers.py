@@ -24,7 +24,7 @@ LAYERS = (
     ("report",),
     ("compare", "env", "screen", "sweep"),
     ("assess",),
-    ("suites",),
+    ("charts", "suites"),
     ("api", "plan", "plots"),
     ("cli",),
     ("__main__",),

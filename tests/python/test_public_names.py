@@ -21,7 +21,7 @@ import pytest
         ("longfat.suites", "get names run_suite run_assumptions"),
         ("longfat.plan", "build"),
         ("longfat.env", "Env VectorEnv Setting Action Quantity QUANTITIES AURORA AURORA_PATHS ORCA"),
-        ("longfat.plots", "draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
+        ("longfat.plots", "plot draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
     ],
 )
 def test_public_names_can_be_imported(module, names):

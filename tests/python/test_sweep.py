@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from rich.console import Console
 
 from longfat import errors, sweep
 from longfat.figure import matplotlib
-from longfat.runs import plan
+from longfat.runs import plan, progress
 from longfat.store.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, words
 from longfat.sweep import tables as sweep_tables
@@ -490,11 +491,13 @@ def test_the_command_says_what_it_would_do_does_it_and_answers(tmp_path: Path) -
 
 
 def test_without_a_terminal_progress_is_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["longfat.sweep.run"], "LINE_EVERY_S", 0.0)
+    for waits in ("LEAST_S", "EVERY_S", "LINE_EVERY_S"):
+        monkeypatch.setattr(progress, waits, 0.0)
     heard = io.StringIO()
     sweep.run(grid(axes={"seed": [1, 2, 3]}), tmp_path, jobs=1, console=Console(file=heard))
-    lines = [line.partition(",")[0] for line in heard.getvalue().splitlines() if "runs" in line]
-    assert lines == ["1 of 3 runs", "2 of 3 runs", "3 of 3 runs"]
+    lines = [line for line in heard.getvalue().splitlines() if "runs" in line]
+    assert [re.search(r"\d of 3 runs", line)[0] for line in lines] == [f"{i} of 3 runs" for i in (1, 2, 3)]
+    assert all(re.search(r", about \d+ s left$", line) for line in lines)
 
 
 def test_a_sweep_that_has_not_ended_is_said_to_be_one(tmp_path: Path) -> None:

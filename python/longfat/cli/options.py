@@ -116,10 +116,11 @@ def load_scenario(
     warmup: str | None,
     window: str | None,
     stack: str | None = None,
+    text: str | None = None,
 ) -> Scenario:
     """Reads a scenario from a file or standard input and applies the options to it.
 
-    `stack` is that of the flows and backgrounds over TCP that name none.
+    `stack` is that of the flows and backgrounds over TCP that name none; `text` is read in place of the file.
     """
     from longfat.scenario.model import Scenario
     from longfat.scenario.override import parse_override
@@ -129,10 +130,9 @@ def load_scenario(
         overrides["seed"] = seed
     if window is not None:
         overrides["window"] = [part.strip() for part in window.split(",")]
-    if file == "-":
-        scenario = Scenario.from_toml(
-            _standard_input(), source=source_name(file), overrides=overrides, stack=stack
-        )
+    if file == "-" or text is not None:
+        given = _standard_input() if text is None else text
+        scenario = Scenario.from_toml(given, source=source_name(file), overrides=overrides, stack=stack)
     else:
         scenario = Scenario.load(file, overrides=overrides, stack=stack)
     if warmup is not None:

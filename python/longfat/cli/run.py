@@ -25,13 +25,34 @@ from longfat.cli.options import (
     warn_of_doubts,
     within_memory,
 )
+from longfat.errors import InputError
+from longfat.runs.progress import about
 
 if TYPE_CHECKING:
+    from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", required=False)
+@click.option(
+    "--preset",
+    metavar="NAME",
+    help="Run this network in place of FILE: dumbbell, or parking-lot with two bottlenecks.",
+)
+@click.option(
+    "--flow",
+    "flows",
+    multiple=True,
+    metavar="ALGORITHM",
+    help="With --preset: a flow of this algorithm; can be given again.",
+)
+@click.option(
+    "--rate", metavar="RATE", help="With --preset: the rate of a bottleneck; 100 Mbit/s by default."
+)
+@click.option("--rtt", metavar="TIME", help="With --preset: the two-way propagation delay; 40 ms by default.")
+@click.option("--buffer", metavar="SIZE", help="With --preset: a bottleneck's buffer; 100 % BDP by default.")
+@click.option("--duration", metavar="TIME", help="With --preset: the length of the run; 60 s by default.")
 @as_changed
 @as_seeded
 @click.option(
@@ -54,9 +75,16 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
 )
+@click.option("--plot", is_flag=True, help="Draw the congestion windows over time in the terminal.")
 @as_json
 def run(
-    file: str,
+    file: str | None,
+    preset: str | None,
+    flows: tuple[str, ...],
+    rate: str | None,
+    rtt: str | None,
+    buffer: str | None,
+    duration: str | None,
     changes: tuple[str, ...],
     seed: int | None,
     repeats: int,
@@ -65,9 +93,13 @@ def run(
     warmup: str | None,
     window: str | None,
     out: Path | None,
+    plot: bool,
     as_json: bool,
 ) -> None:
-    """Run the scenario in FILE; - reads standard input."""
+    """Run the scenario in FILE; - reads standard input.
+
+    Without a file, --preset dumbbell --flow cubic --flow bbr runs two flows over one bottleneck.
+    """
     with on_ctrl_c(lambda: "nothing was written"):
         from longfat.cli import tables
 
@@ -77,13 +109,16 @@ def run(
             refuse_unknown(traffic, backend)
         from longfat.scenario.notes import IDENTICAL
 
-        scenario = load_scenario(file, changes, seed, warmup, window)
+        name, text = _source(
+            file, preset, flows, {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}
+        )
+        scenario = load_scenario(name, changes, seed, warmup, window, text=text)
         warnings = scenario.warnings()
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append(IDENTICAL)
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        summary = _simulate(scenario, repeats, out, backend, source_name(file), traffic)
+        results, summary = _simulate(scenario, repeats, out, backend, source_name(name), traffic)
         from longfat.runs.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -95,24 +130,49 @@ def run(
         echo_json(summary)
         return
     console = make_console()
-    tables.print_summary(console, scenario, shown, summary.get("runs", [summary])[0]["notes"])
-    if repeats > 1:
-        console.print(
-            f"Means over {repeats} runs; --json prints every run and the standard errors.", style="dim"
-        )
+    tables.print_summary(console, scenario, summary)
+    if plot:
+        from longfat.cli import sketch
+
+        console.print()
+        sketch.cwnd(console, results[0])
     if out is not None:
         console.print(f"Written to {out}", markup=False)
 
 
+def _source(
+    file: str | None, preset: str | None, flows: tuple[str, ...], values: dict[str, str | None]
+) -> tuple[str, str | None]:
+    """How messages name the scenario, and its text if it comes from a preset."""
+    given = [f"--{name}" for name, value in {"flow": flows, **values}.items() if value]
+    if preset is None:
+        if given:
+            raise InputError(f"{given[0]}: accepted: only together with --preset, such as --preset dumbbell")
+        if file is None:
+            raise InputError("FILE is missing; accepted: a scenario file, or --preset dumbbell --flow cubic")
+        return file, None
+    if file is not None:
+        raise InputError(f"{file} and --preset: accepted: one of them")
+    import tomli_w
+
+    from longfat.cli import presets
+
+    return f"--preset {preset}", tomli_w.dumps(presets.tables(preset, flows, **values))
+
+
 def _tell(which: str, duration_s: float, since_s: float) -> None:
-    """Prints how far a live run is: a plain line, whether the output is a terminal or not."""
-    click.echo(f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s", err=True)
+    """Prints how far a live run is, and what is left: it takes as long as the scenario says."""
+    left_s = max(0.0, duration_s - since_s)
+    click.echo(
+        f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s, about {about(left_s)} left", err=True
+    )
 
 
 def _simulate(
     scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
-) -> dict[str, Any]:
-    """Runs it, writes `out` and returns the summary, for repeats with mean and standard error."""
+) -> tuple[list[Result], dict[str, Any]]:
+    """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
+    from longfat.cli import waiting
     from longfat.runs import result, simulate
     from longfat.store import output
 
@@ -126,16 +186,17 @@ def _simulate(
                 tell = functools.partial(_tell, which, scenario.duration)
                 results.append(live.run(scenario.repeat(i), source, traffic, tell))
         elif repeats == 1:
-            results = [simulate.run(scenario)]
+            with waiting.expected(scenario):
+                results = [simulate.run(scenario)]
         else:
-            results = simulate.repeats(scenario, repeats)
+            results = simulate.repeats(scenario, repeats, progress=True)
         if repeats == 1:
             return results, results[0].summary
         return results, result.aggregate([each.summary for each in results])
 
     if out is None:
-        return once()[1]
+        return once()
     with output.folder(out) as draft:
         results, summary = once()
         output.write(results, summary, sys.argv, draft)
-    return summary
+    return results, summary

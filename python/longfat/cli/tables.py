@@ -10,8 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from longfat.report.columns import RUN_TABLES, Column, metrics, number, rows
+from longfat.report.columns import RUN_TABLES, half_intervals, metrics, number, rows
+from longfat.report.terminal import fitted
 from longfat.scenario.model import Scenario
+from longfat.scenario.notes import UNLIKE
 from longfat.scenario.registry import Parameter, Row, meaning, words, written
 from longfat.scenario.stacks import Stack
 from longfat.scenario.transport import Transport
@@ -22,38 +24,44 @@ if TYPE_CHECKING:
     from longfat.sweep import Swept
 
 
-def _table(title: str, columns: Sequence[Column], entries: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(
-        title=title, title_justify="left", title_style="bold", header_style="dim", box=None, pad_edge=False
-    )
-    for column in columns:
-        table.add_column(column.heading, justify="right" if column.is_number else "left")
-    for cells in rows(columns, entries):
-        table.add_row(*map(Text, cells))
-    return table
-
-
-def print_summary(
-    console: Console, scenario: Scenario, summary: Mapping[str, Any], notes: Sequence[str]
-) -> None:
-    """Prints the tables, the notes and the defaults that were used; `summary` is one run's or a mean."""
+def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]) -> None:
+    """Prints the tables, the notes and the defaults that were used, of one run or of repeats."""
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
-    shown = [_table(title, columns, summary[key]) for title, key, columns in RUN_TABLES if summary.get(key)]
+    summary, halves = whole.get("mean", whole), half_intervals(whole)
+    notes = whole.get("runs", [whole])[0]["notes"]
+    shown = [
+        table
+        for title, key, columns in RUN_TABLES
+        if summary.get(key)
+        for table in fitted(
+            [(column.heading, column.is_number) for column in columns],
+            rows(columns, summary[key], halves.get(key)),
+            console.width,
+            title=title,
+        )
+    ]
     table = Table(
         title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
     )
     table.add_column()
     table.add_column(justify="right")
-    for cells in metrics(summary["metrics"]):
+    unlike = scenario.meaningless_metrics()
+    for cells in metrics(summary["metrics"], halves.get("metrics"), unlike):
         table.add_row(*cells)
     for each in (*shown, table):
         console.print()
         console.print(each)
     console.print()
-    for note in [*notes, *_late_goodput(summary)]:
+    for note in [*notes, *_late_goodput(summary), *([UNLIKE] if unlike else [])]:
         console.print(f"Note: {note}.", markup=False, highlight=False)
     console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
+    if halves:
+        console.print(
+            f"Means over {len(whole['runs'])} runs with 95 % confidence intervals (Student's t); --json "
+            "prints every run and the standard errors.",
+            style="dim",
+        )
 
 
 def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
@@ -171,17 +179,21 @@ def print_query(console: Console, answer: Any) -> None:
     wide = answer.num_columns > MOST_COLUMNS
     most = FEW_ROWS if wide else MOST_ROWS
     shown = answer.slice(0, most)
-    table = Table(box=None, header_style="dim", pad_edge=False, show_header=not wide)
     if wide:
+        table = Table(box=None, pad_edge=False, show_header=False)
         for name in shown.column_names:
             table.add_row(Text(name, "dim"), *(Text(_cell(value)) for value in shown[name].to_pylist()))
+        console.print(table)
     else:
-        for field in answer.schema:
-            is_number = pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
-            table.add_column(field.name, justify="right" if is_number else "left")
-        for row in shown.to_pylist():
-            table.add_row(*(Text(_cell(value)) for value in row.values()))
-    console.print(table)
+        headings = [
+            (field.name, pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
+            for field in answer.schema
+        ]
+        cells = [[_cell(value) for value in row.values()] for row in shown.to_pylist()]
+        for number, table in enumerate(fitted(headings, cells, console.width)):
+            if number:
+                console.print()
+            console.print(table)
     if answer.num_rows > most:
         console.print(f"The first {most} of {answer.num_rows} rows; --json prints all", style="dim")
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from longfat.runs.metrics import student_t_95
 from longfat.units import RATE
 
 DIGITS = 4
+INTERVAL_DIGITS = 2
+"""Digits of half a confidence interval, behind its mean."""
 WITHOUT_EXPONENT = (1e-4, 1e9)
 """The range of numbers that are written without an exponent."""
 
@@ -121,12 +124,69 @@ METRICS = {
 }
 
 
-def rows(columns: Iterable[Column], entries: Iterable[Mapping[str, Any]]) -> list[list[str]]:
-    """Returns the cells of a table; a dash stands for a missing value."""
-    columns = tuple(columns)
-    return [[column.write(entry.get(column.key)) for column in columns] for entry in entries]
+def rows(
+    columns: Iterable[Column],
+    entries: Iterable[Mapping[str, Any]],
+    halves: Sequence[Mapping[str, Any]] | None = None,
+) -> list[list[str]]:
+    """Returns the cells of a table; a dash stands for a missing value.
+
+    Args:
+        columns: what the table shows.
+        entries: the values of each row.
+        halves: half of the confidence interval of each value, as `half_intervals` returns them.
+    """
+    columns, entries = tuple(columns), list(entries)
+    widths = [{}] * len(entries) if halves is None else halves
+    return [
+        [_with_half(column, entry.get(column.key), half.get(column.key)) for column in columns]
+        for entry, half in zip(entries, widths, strict=True)
+    ]
 
 
-def metrics(values: Mapping[str, Any]) -> list[list[str]]:
-    """Returns the cells of the table of metrics."""
-    return [[meaning, number(values.get(key))] for key, meaning in METRICS.items()]
+def metrics(
+    values: Mapping[str, Any], halves: Mapping[str, Any] | None = None, meaningless: Iterable[str] = ()
+) -> list[list[str]]:
+    """Returns the cells of the table of metrics, with a dash for those that mean nothing here.
+
+    Args:
+        values: the metrics of a summary, or their means.
+        halves: as in `rows`.
+        meaningless: the keys of the metrics that this run gives no meaning.
+    """
+    left_out = set(meaningless)
+    shown = {key: None if key in left_out else value for key, value in values.items()}
+    return [
+        [meaning, _with_half(Column(key, meaning, number), shown.get(key), (halves or {}).get(key))]
+        for key, meaning in METRICS.items()
+    ]
+
+
+def half_intervals(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Half of the 95 % confidence intervals (Student's t) of the means of repeats; empty for a single run.
+
+    The result is as `mean` and `stderr` of the summary: lists of mappings by table, and `metrics`.
+    """
+    runs, errors = summary.get("runs", ()), summary.get("stderr")
+    if len(runs) < 2 or not isinstance(errors, Mapping):
+        return {}
+    factor = student_t_95(len(runs) - 1)
+
+    def scaled(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: scaled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [scaled(item) for item in value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return factor * value if is_number else None
+
+    return {key: scaled(value) for key, value in errors.items()}
+
+
+def _with_half(column: Column, value: Any, half: Any) -> str:
+    """A cell, with half of its interval behind it where there is one."""
+    text = column.write(value)
+    if value is None or not column.is_number or not isinstance(half, int | float) or not half > 0.0:
+        return text
+    behind = column.write(float(f"{half:.{INTERVAL_DIGITS}g}"))
+    return text if behind == "0" else f"{text} ± {behind}"

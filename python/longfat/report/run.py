@@ -15,6 +15,7 @@ from longfat.figure import histories
 from longfat.figure.data import Figure
 from longfat.report import columns, timeline
 from longfat.report.page import downloads, read, render
+from longfat.scenario.model import Scenario
 from longfat.store.whole import read_table, read_text
 
 if TYPE_CHECKING:
@@ -28,19 +29,22 @@ COLUMNS = {
     "links": {"name", "time_s", "queue_packets"},
     "internals": {"name", "time_s", "quantity", "value"},
     "events": {"name", "time_s", "event"},
+    "transfers": {"name", "start_s", "duration_s", "bytes"},
 }
 """The columns that the tables of a folder have in every version; its page omits what others would show."""
+DRAWN = ("flows", "links", "internals", "events")
+"""The tables that the page is made of."""
 MOST_POINTS = 4000
 """The longest history in a figure; finer ones are thinned."""
 
 
 def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat run --out` wrote; returns its path."""
-    summary = _summary(root / RUN_FILE)
+    summary = read_summary(root / RUN_FILE)
     provenance = read(root / "provenance.json") if (root / "provenance.json").is_file() else {}
     scenario = root / "scenario.toml"
     first = summary["runs"][0] if "runs" in summary else summary
-    tables = {name: _read(root, name) for name in COLUMNS}
+    tables = {name: read_series(root, name) for name in DRAWN}
     data = timeline.document(first, **tables)
     files = [
         {"title": figure.title, "links": downloads(root, figure)} for figure in _run_figures(first, tables)
@@ -51,7 +55,7 @@ def build(root: Path) -> Path:
         __package__,
         "run.html.j2",
         title=_title(scenario),
-        tables=_tables(summary.get("mean", summary)),
+        tables=_tables(summary, _meaningless(scenario)),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=_text(scenario) if scenario.is_file() else "",
         restricted="" if window_s in (None, [0.0, data["span_s"]]) else "{:g} s to {:g} s".format(*window_s),
@@ -80,13 +84,22 @@ def _title(scenario: Path) -> str:
     return title if isinstance(title, str) and title else "Run without a title"
 
 
-def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _meaningless(scenario: Path) -> tuple[str, ...]:
+    """The metrics that the stored scenario gives no meaning; none where it cannot be read."""
+    try:
+        return Scenario.load(scenario).meaningless_metrics()
+    except LongfatError:
+        return ()
+
+
+def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict[str, Any]]:
     """The tables of the page: title, columns as (heading, whether numeric), rows of cells."""
+    summary, halves = whole.get("mean", whole), columns.half_intervals(whole)
     shown = [
         {
             "title": title,
             "columns": [(column.heading, column.is_number) for column in listed],
-            "rows": columns.rows(listed, summary[key]),
+            "rows": columns.rows(listed, summary[key], halves.get(key)),
         }
         for title, key, listed in columns.RUN_TABLES
         if summary.get(key)
@@ -94,12 +107,12 @@ def _tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     metrics = {
         "title": "Metrics",
         "columns": [("all flows together", False), ("", True)],
-        "rows": columns.metrics(summary["metrics"]),
+        "rows": columns.metrics(summary["metrics"], halves.get("metrics"), meaningless),
     }
     return [*shown, metrics]
 
 
-def _read(root: Path, name: str) -> pyarrow.Table | None:
+def read_series(root: Path, name: str) -> pyarrow.Table | None:
     """Reads a table of the folder; None if there is none, `InputError` if it is damaged or lacks a column."""
     path = root / f"{name}.parquet"
     if not path.is_file():
@@ -186,7 +199,7 @@ def _assets() -> dict[str, str]:
     }
 
 
-def _summary(path: Path) -> dict[str, Any]:
+def read_summary(path: Path) -> dict[str, Any]:
     """Reads the summary of a run or of repeats, and checks that the page can be made from it."""
     summary = read(path)
     runs = summary.get("runs", [summary])

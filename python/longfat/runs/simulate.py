@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
@@ -14,6 +14,7 @@ from longfat import _core
 from longfat.algorithm import maker
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
 from longfat.runs import memory, plan, pool
+from longfat.runs.progress import Progress
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -115,14 +116,26 @@ def _name(scenario: Scenario) -> str:
 
 @overload
 def run_many(
-    sources: Iterable[Source], *, jobs: int | None = None, reduce: None = None
+    sources: Iterable[Source],
+    *,
+    jobs: int | None = None,
+    reduce: None = None,
+    progress: bool = False,
 ) -> Iterator[tuple[int, Result]]: ...
 @overload
 def run_many(
-    sources: Iterable[Source], *, jobs: int | None = None, reduce: Callable[[Result], Reduced]
+    sources: Iterable[Source],
+    *,
+    jobs: int | None = None,
+    reduce: Callable[[Result], Reduced],
+    progress: bool = False,
 ) -> Iterator[tuple[int, Reduced]]: ...
 def run_many(
-    sources: Iterable[Source], *, jobs: int | None = None, reduce: Callable[[Result], Any] | None = None
+    sources: Iterable[Source],
+    *,
+    jobs: int | None = None,
+    reduce: Callable[[Result], Any] | None = None,
+    progress: bool = False,
 ) -> Iterator[tuple[int, Any]]:
     """Runs scenarios over worker processes and yields (position, result) as they finish.
 
@@ -133,8 +146,19 @@ def run_many(
         jobs: the number of processes, all processors if None; 1 runs in this process.
         reduce: a function at the top level of a module, applied in the worker, so that series need not
             travel.
+        progress: whether to say how many runs are done, in a terminal, in a notebook or as lines.
     """
-    return pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)
+    found = pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)
+    if not progress:
+        return found
+    return _with_progress(found, len(sources) if isinstance(sources, Sized) else None)
+
+
+def _with_progress(found: Iterator[tuple[int, Any]], total: int | None) -> Iterator[tuple[int, Any]]:
+    with Progress("simulating", total) as shown:
+        for done, pair in enumerate(found, start=1):
+            shown.update(done)
+            yield pair
 
 
 def _reduced(scenario: Scenario, reduce: Callable[[Result], Any] | None) -> Any:
@@ -142,7 +166,10 @@ def _reduced(scenario: Scenario, reduce: Callable[[Result], Any] | None) -> Any:
     return result if reduce is None else reduce(result)
 
 
-def repeats(scenario: Scenario, number: int, *, jobs: int | None = None) -> list[Result]:
+def repeats(
+    scenario: Scenario, number: int, *, jobs: int | None = None, progress: bool = False
+) -> list[Result]:
     """Runs the scenario with the seeds seed, seed + 1, ... and returns the results in that order."""
-    seeded = (scenario.repeat(i) for i in range(number))
-    return [result for _, result in sorted(run_many(seeded, jobs=jobs), key=lambda pair: pair[0])]
+    seeded = [scenario.repeat(i) for i in range(number)]
+    found = run_many(seeded, jobs=jobs, progress=progress)
+    return [result for _, result in sorted(found, key=lambda pair: pair[0])]

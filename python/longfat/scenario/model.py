@@ -179,6 +179,10 @@ class Scenario(Part):
         """Lines to know when reading the results."""
         return notes.notes(self.network(), self.flow)
 
+    def meaningless_metrics(self) -> tuple[str, ...]:
+        """The metrics without a meaning here, since they compare flows that take unlike paths."""
+        return notes.meaningless_metrics(self.network(), self.flow)
+
     def filled(self) -> Self:
         """The same scenario with every default written out, also those that follow from other values."""
         network = self.network()

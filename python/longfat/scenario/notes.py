@@ -13,6 +13,9 @@ from longfat.scenario.network import Network
 from longfat.units import TIME
 
 IDENTICAL = "nothing in this scenario is random: repeats are identical"
+COMPARING = ("jain", "throughput_ratio", "convergence_80_s")
+"""The metrics that compare flows with each other."""
+UNLIKE = "the flows take unlike paths, so metrics that compare them with each other have no meaning here"
 
 
 def warnings(network: Network, flows: Sequence[Flow], duration_s: float) -> list[str]:
@@ -27,6 +30,15 @@ def warnings(network: Network, flows: Sequence[Flow], duration_s: float) -> list
         if least(flow.start) >= duration_s:
             found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
     return found
+
+
+def meaningless_metrics(network: Network, flows: Sequence[Flow]) -> tuple[str, ...]:
+    """The metrics that compare flows, if these flows do not cross the same links; else none."""
+    ways = set()
+    for i, flow in enumerate(flows):
+        path = network.paths[f"flow.{i}"]
+        ways.add(frozenset(path.forward if flow.direction == "forward" else path.reverse))
+    return COMPARING if len(ways) > 1 else ()
 
 
 def _slow_ticks(network: Network) -> list[str]:

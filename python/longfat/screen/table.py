@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from longfat.report import columns
+from longfat.report.terminal import fitted
 from longfat.units import RATE, TIME
 
 SCREEN_FILE = "screen.json"
@@ -74,13 +73,11 @@ def show(document: Mapping[str, Any], console: Console) -> None:
     headings, rows = cells(document, between="\n")
     if console.width < NARROW:
         headings, *rows = (list(line) for line in zip(*[headings, *rows], strict=True))
-    table = Table(header_style="dim", box=None, pad_edge=False, leading=1)
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == headings[0] else "right")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
-    console.print()
+    for table in fitted(
+        [(heading, i > 0) for i, heading in enumerate(headings)], rows, console.width, leading=1
+    ):
+        console.print(table)
+        console.print()
     console.print(
         f"Over {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
     )
@@ -88,14 +85,10 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         console.print(note, style="dim", markup=False)
     headings, rows = path_cells(document)
     if rows:
-        beside = Table(header_style="dim", box=None, pad_edge=False)
-        for position, heading in enumerate(headings):
-            beside.add_column(heading, justify="left" if position < 2 else "right")
-        for row in rows:
-            beside.add_row(*map(Text, row))
         console.print()
-        console.print(beside)
-        console.print()
+        for beside in fitted([(heading, i > 1) for i, heading in enumerate(headings)], rows, console.width):
+            console.print(beside)
+            console.print()
     performance = document["performance"]
     console.print(
         f"{performance['runs']} runs, {performance['packets'] / 1e6:.0f} M packets in "

@@ -14,6 +14,7 @@ from rich.table import Table
 from longfat.errors import InputError
 from longfat.report import columns
 from longfat.runs import pool, simulate
+from longfat.runs.result import Result
 from longfat.scenario.distributions import least
 from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key
@@ -60,8 +61,8 @@ def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
             scenario = sweep.scenario(point)
         except InputError:
             continue  # will be a failure of the sweep, which costs nothing
-        seconds, row_bytes = _cost(scenario)
-        costs.append(seconds)
+        beside_s, core_s, row_bytes = _cost(scenario)
+        costs.append(beside_s + core_s)
         kept = row_bytes / COMPRESSION
         if sweep.keep == "series":
             flows, links = len(scenario.flow_names()), 2
@@ -81,20 +82,41 @@ def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
     }
 
 
-def _cost(scenario: Scenario) -> tuple[float, int]:
-    """Seconds that a run takes, extrapolated from a shorter one, and the size of its row."""
-    rate_bps = float(scenario.bottleneck.rate)
-    packets = rate_bps * scenario.duration / PACKET_BITS
+def packets(scenario: Scenario) -> float:
+    """Returns about how many packets a run carries: as many as fill its bottleneck, or its fastest link."""
+    rate_bps = max((float(link.rate) for link in scenario.link), default=0.0)
+    return (rate_bps or float(scenario.bottleneck.rate)) * scenario.duration / PACKET_BITS
+
+
+def run_s(scenario: Scenario) -> float:
+    """Returns about how many seconds the core takes for a run."""
+    return _cost(scenario)[1]
+
+
+def _cost(scenario: Scenario) -> tuple[float, float, int]:
+    """Seconds beside a run, those of the run itself, and the size of its row.
+
+    Two pieces of the run from its start show what its beginning costs and what each second after it does.
+    """
     latest = max((least(flow.start) for flow in scenario.flow), default=0.0)
-    duration = min(scenario.duration, max(2.0 * latest, scenario.duration * SAMPLE_PACKETS / packets))
-    short = scenario.model_copy(update={"duration": duration, "window": None})
+    share = SAMPLE_PACKETS / max(packets(scenario), 1.0)
+    piece_s = min(scenario.duration, max(2.0 * latest, share * scenario.duration))
     begin = time.perf_counter()
     run_key(scenario)
-    result = simulate.run(short)
-    row = json.dumps(reduce_run(result))
-    taken = time.perf_counter() - begin
-    overhead = taken - result.wall_s
-    return overhead + result.wall_s * scenario.duration / duration, len(row)
+    longer = _piece(scenario, piece_s)
+    row = json.dumps(reduce_run(longer))
+    beside_s = time.perf_counter() - begin - longer.wall_s
+    if piece_s >= scenario.duration:
+        return beside_s, longer.wall_s, len(row)
+    half_s = _piece(scenario, 0.5 * piece_s).wall_s
+    slope = (longer.wall_s - half_s) / (0.5 * piece_s)
+    if slope <= 0.0:
+        slope = longer.wall_s / piece_s
+    return beside_s, longer.wall_s + slope * (scenario.duration - piece_s), len(row)
+
+
+def _piece(scenario: Scenario, duration_s: float) -> Result:
+    return simulate.run(scenario.model_copy(update={"duration": duration_s, "window": None}))
 
 
 def show(expected: dict[str, Any], console: Console) -> None:

@@ -351,7 +351,7 @@ def _axis_keys(swept: Swept, key: str) -> list[str]:
 
 
 def _name(swept: Swept, key: str | None) -> str:
-    return "" if key is None else words.axis(_axis_keys(swept, key))
+    return "" if key is None else words.axis(_axis_keys(swept, key), key)
 
 
 def _is_number(swept: Swept, key: str) -> bool:

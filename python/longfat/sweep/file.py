@@ -162,14 +162,17 @@ def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
         axes.append(Axis((key,), tuple((step,) for step in _values(key, value, f"{source}: axes"))))
     for i, table in enumerate(zipped):
         at = f"{source}: zip.{i}"
-        columns = {key: _values(key, value, at) for key, value in _dotted(table)}
+        columns = {key: _values(key, value, at, once=False) for key, value in _dotted(table)}
         if not columns:
             raise InputError(f"{at}: no axis; accepted: keys that have equally many values")
         sizes = {key: len(values) for key, values in columns.items()}
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{key} has {size}" for key, size in sizes.items())
             raise InputError(f"{at}: {told}; accepted: equally many values for each key")
-        axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+        steps = tuple(zip(*columns.values(), strict=True))
+        if len(set(map(repr, steps))) < len(steps):
+            raise InputError(f"{at}: the same values twice; accepted: each combination once")
+        axes.append(Axis(tuple(columns), steps))
     if not axes:
         raise InputError(
             f'{source}: no axes; accepted: [axes] with keys such as "bottleneck.rate" = ["10 Mbit/s"]'
@@ -195,7 +198,7 @@ def _dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield f"{prefix}{key}", value
 
 
-def _values(key: str, value: Any, at: str) -> list[Any]:
+def _values(key: str, value: Any, at: str, *, once: bool = True) -> list[Any]:
     if isinstance(value, dict):
         value = _range(value, f"{at}.{key}")
     if not isinstance(value, list):
@@ -206,7 +209,7 @@ def _values(key: str, value: Any, at: str) -> list[Any]:
     for item in value:
         if not is_finite(item):
             raise InputError(f"{at}.{key}: {shown(item)}: accepted: finite numbers")
-        if repr(item) in seen:
+        if once and repr(item) in seen:
             raise InputError(f"{at}.{key}: {item} appears twice; accepted: each value once")
         seen.add(repr(item))
     return value

@@ -11,20 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from longfat import _core
 from longfat.errors import InputError
 from longfat.runs import memory, pool, simulate
+from longfat.runs.progress import Progress
 from longfat.scenario.model import Scenario
 from longfat.store import output, store
 from longfat.store.identity import digest, run_keys
@@ -39,8 +30,6 @@ ATTEMPTS = 2
 """How often a run is tried when its worker dies: another run may have been the cause."""
 AHEAD = 2
 """Short runs that are queued at each worker, so that workers do not wait for the driver."""
-LINE_EVERY_S = 30.0
-"""Time between lines of progress where there is no terminal for a bar."""
 ERRORS_SHOWN = 3
 """Different errors that are printed; the table has all."""
 MEMORY_SHARE = 0.8
@@ -81,6 +70,7 @@ def run(
     jobs: int | None = None,
     scheduler: str | None = None,
     console: Console | None = None,
+    progress: bool = False,
 ) -> dict[str, Any]:
     """Does the missing runs, writes the tables and sweep.json, and returns the content of sweep.json.
 
@@ -89,13 +79,15 @@ def run(
         out: a folder, or an address that fsspec knows; runs stored there are not run again.
         jobs: worker processes; one for each core if None.
         scheduler: address of a dask scheduler that runs them instead.
-        console: where progress is printed; nowhere if None.
+        console: where progress and remarks are printed; nowhere if None.
+        progress: whether to say how far it is without a console too, as in a notebook.
 
     Raises:
         InputError: before anything runs, `out` cannot be written or the scheduler does not respond.
         LongfatError: the disk is full or the scheduler is gone; finished runs are kept.
     """
-    began = said = time.perf_counter()
+    began = time.perf_counter()
+    tells = progress or console is not None
     console = console or Console(quiet=True)
     _refuse_foreign(out)
     refuse_newer(out)
@@ -104,8 +96,7 @@ def run(
         if kept.damaged:
             console.print(f"{len(kept.damaged)} damaged files were set aside; their runs are repeated")
         state = _State()
-        with _progress(console) as progress:
-            bar = progress.add_task(sweep.title or "sweep", total=sweep.count())
+        with Progress(sweep.title or "sweep", sweep.count(), console=None if progress else console) as shown:
             tasks = _missing(sweep, kept, state)
             for position, outcome in distribute(measure, tasks):
                 now = time.perf_counter()
@@ -117,12 +108,8 @@ def run(
                 else:
                     state.ran += 1
                     kept.add(key, *outcome)
-                done = state.kept + state.ran + len(state.failures)
-                progress.update(bar, completed=done)
-                if not console.is_terminal and now - said >= LINE_EVERY_S:
-                    said = now
-                    console.print(f"{done} of {sweep.count()} runs, {state.ran / (now - began):.3g} a second")
-            progress.update(bar, completed=len(state.keys))
+                if tells:
+                    shown.update(state.kept + state.ran + len(state.failures), state.kept)
         kept.flush()
         ran = time.perf_counter()
         tables.write(sweep, kept, state.keys, state.failures)
@@ -242,23 +229,3 @@ def _document(sweep: Sweep, state: _State, spans: Mapping[str, float | None]) ->
         "performance": {**spans, "ran": state.ran, "found": state.kept},
         "provenance": output.provenance(sys.argv),
     }
-
-
-class _Rate(ProgressColumn):
-    """Shows runs per second."""
-
-    def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:.3g} runs/s")
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=console.quiet or not console.is_terminal,
-    )

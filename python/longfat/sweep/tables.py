@@ -114,11 +114,12 @@ def _position(point: Point, texts: frozenset[str]) -> dict[str, Any]:
 
 def columns(kept: Mapping[str, Any]) -> list[str]:
     """Columns that a run fills in the table `runs`, and in `Swept.with_flows` for its flows."""
-    row = _columns(kept)
+    row = run_columns(kept)
     return [*row, *(f"flow_{flow['name']}_{key}" for flow in kept["flows"] for key in flow if key != "name")]
 
 
-def _columns(kept: Mapping[str, Any]) -> dict[str, Any]:
+def run_columns(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of one run in the table `runs`, without its place in the sweep."""
     row: dict[str, Any] = {"seed": kept["seed"], "duration_s": kept["duration_s"], "packets": kept["packets"]}
     for link in kept["links"]:
         row |= {
@@ -154,7 +155,7 @@ def _files(
         position = _position(point, texts)
         own = "" if split is None else f"part={urllib.parse.quote(str(position[split]), safe='')}/"
         samples = {"series": store.series_name(key)} if keep == "series" else {}
-        runs.setdefault(f"runs/{own}", _Rows()).add(position | _columns(kept) | samples)
+        runs.setdefault(f"runs/{own}", _Rows()).add(position | run_columns(kept) | samples)
         for flow in kept["flows"]:
             flows.setdefault(f"flows/{own}", _Rows()).add(position | flow)
     return (runs | flows).items()

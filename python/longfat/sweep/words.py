@@ -13,11 +13,19 @@ UNITS = {"_bps": ("Mbit/s", 1e-6), "_packets": ("packets", 1.0), "_s": ("s", 1.0
 """Units of columns by the ending of their names, and the factor from the table's unit."""
 
 
-def axis(keys: Sequence[str]) -> str:
-    """Names an axis: "RTT" for all flows, "RTT of flow 2" for one, "bottleneck rate"."""
+def axis(keys: Sequence[str], drawn: str | None = None) -> str:
+    """Names an axis: "RTT" for all flows, "RTT of flow 2" for one, "bottleneck rate".
+
+    Args:
+        keys: the keys that vary together.
+        drawn: the one whose values are shown; by default the title if they begin with it, or else the flows'.
+    """
     flows = [key for key in keys if key.startswith("flow.")]
-    key = (flows or keys)[0]
-    if len(flows) > 1 and len({other.split(".", 2)[-1] for other in flows}) == 1:
+    chosen = drawn or keys[0]
+    if drawn or chosen == "title":
+        flows = [key for key in flows if _last(key) == _last(chosen)]
+    key = (flows or [chosen])[0]
+    if len(flows) > 1 and len({_last(other) for other in flows}) == 1:
         return _said(key.split(".")[2:])
     first, *rest = key.split(".")
     if first in LISTS and len(rest) > 1 and rest[0].isdecimal():
@@ -73,6 +81,12 @@ def named(name: str, step: Any) -> str:
     """A value by itself where that is clear; a bare number follows the name of its axis."""
     said = value(step)
     return f"{name} {said}" if isinstance(step, (int, float)) else said
+
+
+def _last(key: str) -> str:
+    """What a key says of its part: "rtt" of "flow.0.rtt" and of "background.1.rtt"."""
+    first, _, rest = key.partition(".")
+    return rest.partition(".")[2] if first in LISTS else rest
 
 
 def _said(parts: Sequence[str]) -> str:

@@ -1,0 +1,184 @@
+"""What a chart shows, checked against the columns that there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from longfat.charts.sources import Source, Table
+from longfat.errors import InputError
+from longfat.sweep.axes import in_si
+from longfat.words import choice, suggestion
+
+Kind = Literal["lines", "bars", "heat", "cdf", "box", "timeline"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+QUOTIENT = re.compile(r"\s+/\s+")
+TIME = "time_s"
+RATE = "throughput_bps"
+COUNTER = "received_bytes"
+"""The rate of a timeline, and the counter that it is the slope of."""
+MOST_COLUMNS = 40
+"""Columns that a message lists."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A chart as it was asked for; names are columns, or shorter names of them.
+
+    Attributes:
+        kind: the form.
+        y: what is measured: a column, or one divided by another, "a / b".
+        x: the column along the axis; a cdf and a timeline have none.
+        by: the column that curves or bars are told apart by; of a heat map, the axis that points up.
+        where: the values that count, by column.
+    """
+
+    kind: Kind
+    y: str = ""
+    x: str = ""
+    by: str = ""
+    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A chart whose columns exist: `x`, `by` and `parts` are columns of `table`, and "" is none."""
+
+    kind: Kind
+    table: Table
+    x: str
+    by: str
+    parts: tuple[str, ...]
+    asked: str
+    where: Mapping[str, Sequence[Any]]
+
+
+def check(request: Request, source: Source) -> Checked:
+    """Returns the chart with the table that has its columns; what was not said is what the source proposes.
+
+    Raises:
+        InputError: there is no such kind or column, or a value of `where` occurs nowhere.
+    """
+    if request.kind not in KINDS:
+        raise InputError(f'kind "{request.kind}": {choice(request.kind, KINDS)}')
+    over_time = request.kind == "timeline"
+    has_x = request.kind in ("lines", "bars", "heat", "box")
+    if request.x and not has_x:
+        what = "time" if over_time else "the values of y"
+        raise InputError(f"x = {request.x}: {request.kind} has {what} along its axis; accepted: no x")
+    y = request.y or ("cwnd" if over_time else source.defaults["y"])
+    x = (request.x or _default(source, "x", request.by)) if has_x else ""
+    by = request.by or _by(source, request.kind, x)
+    if x and _column(source, x) == _column(source, by):
+        raise InputError(f"x and by = {x}: accepted: two columns")
+    if request.kind == "heat" and not by:
+        raise InputError("by: a heat map needs it, for the axis that points up; accepted: a column")
+    parts = tuple(QUOTIENT.split(y))
+    if not 1 <= len(parts) <= 2:
+        raise InputError(f'y = "{y}": accepted: a column, or one divided by another, "a / b"')
+    if over_time and parts == (RATE,):
+        parts = (COUNTER,)
+    wanted = [*parts, *filter(None, (x, by)), *request.where]
+    for table in source.tables:
+        if over_time and not table.sampled:
+            continue
+        found = {name: table.resolve(name) for name in wanted}
+        if all(found.values()):
+            named = {name: column for name, column in found.items() if column is not None}
+            where = _where(request.where, source, table, {*named.values()})
+            return Checked(
+                request.kind,
+                table,
+                named.get(x, ""),
+                named.get(by, ""),
+                tuple(named[part] for part in parts),
+                y,
+                where,
+            )
+    raise _refusal(wanted, source, over_time)
+
+
+def usual_kind(source: Source, x: str = "", by: str = "") -> Kind:
+    """Lines along numbers, and bars along words."""
+    name = x or _default(source, "x", by)
+    values = source.settings.get(_column(source, name))
+    return "lines" if values and all(isinstance(value, int | float) for value in values) else "bars"
+
+
+def _column(source: Source, name: str) -> str:
+    """The column that a name stands for in the first table that has it, or the name itself."""
+    return next((found for table in source.tables if (found := table.resolve(name))), name)
+
+
+def _default(source: Source, key: str, taken: str) -> str:
+    """What the source proposes, or else the first of its settings with several values."""
+    proposed, other = source.defaults.get(key, ""), _column(source, taken)
+    if proposed and proposed != other:
+        return proposed
+    for name, values in source.settings.items():
+        if name != other and len(values) > 1:
+            return name
+    raise InputError(f"{key}: accepted: a column, such as {', '.join(source.columns()[:MOST_COLUMNS])}")
+
+
+def _by(source: Source, kind: Kind, x: str) -> str:
+    proposed = source.defaults.get("by", "")
+    if proposed and proposed != _column(source, x):
+        return proposed
+    if kind == "heat":
+        return _default(source, "by", x)
+    return "name" if kind in ("timeline", "cdf") and _has(source, "name", kind == "timeline") else ""
+
+
+def _has(source: Source, column: str, sampled: bool) -> bool:
+    return any(column in table.columns for table in source.tables if table.sampled or not sampled)
+
+
+def _refusal(wanted: Sequence[str], source: Source, over_time: bool) -> InputError:
+    tables = [table for table in source.tables if table.sampled or not over_time]
+    if not tables:
+        return InputError(
+            f"{source.folder}: no samples over time, which a timeline needs; accepted: a run, or a sweep "
+            'with keep = "series"'
+        )
+    known = list(dict.fromkeys(name for table in tables for name in (*table.columns, *table.other_names)))
+    for name in wanted:
+        if name not in known:
+            listed = ", ".join(known[:MOST_COLUMNS]) + (", ..." if len(known) > MOST_COLUMNS else "")
+            return InputError(
+                f"{source.folder}: no column {name}{suggestion(name, known)}; accepted: {listed}"
+            )
+    return InputError(
+        f"{source.folder}: {' and '.join(wanted)} are not of one table; accepted: columns of one of: "
+        + "; ".join(", ".join(table.columns) for table in tables)
+    )
+
+
+def _where(
+    asked: Mapping[str, Sequence[Any]], source: Source, table: Table, drawn: set[str]
+) -> dict[str, Sequence[Any]]:
+    """The restrictions by column, with values as the table has them."""
+    fixed = {key: value for key, value in source.fixed.items() if key in table.columns and key not in drawn}
+    kept: dict[str, Sequence[Any]] = {key: [value] for key, value in fixed.items()}
+    for name, values in asked.items():
+        column = table.resolve(name) or name
+        kept[column] = [_stored(value, column, source) for value in values]
+    return kept
+
+
+def _stored(value: Any, column: str, source: Source) -> Any:
+    """A value as the table has it: as it was written, or a quantity in SI units."""
+    known = source.settings.get(column, ())
+    write = source.written.get(column, str)
+    for stored in known:
+        if value == stored or value == write(stored) or in_si(value) == stored:
+            return stored
+    if known:
+        listed = [write(stored) for stored in known]
+        raise InputError(
+            f"where {column} = {value}: no such value{suggestion(value, listed)}; "
+            f"accepted: {', '.join(listed)}"
+        )
+    return in_si(value)

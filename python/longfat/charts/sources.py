@@ -1,0 +1,330 @@
+"""The stored results that a chart is made from, as tables with one form: of runs, sweeps and screens alike.
+
+Every table has the columns `run` and `repeat`. Runs of different settings that have the same repeat belong
+together: a chart averages over them before it looks at the spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from longfat.errors import InputError
+from longfat.report import run as run_page
+from longfat.screen.columns import COLUMNS, Column
+from longfat.screen.paths import TRIAL as PATH_TRIAL
+from longfat.screen.table import SCREEN_FILE
+from longfat.store.whole import read_table
+from longfat.sweep import words
+from longfat.sweep.axes import are_numbers, in_table
+from longfat.sweep.handle import Swept, open_sweep
+from longfat.sweep.tables import SWEEP_FILE, run_columns
+from longfat.units import RATE, TIME
+
+FOLDER = "folder"
+"""The column that tells several folders apart."""
+SCREEN_RUNS = "runs.parquet"
+ACCEPTED = "accepted: a folder written by `longfat run --out`, `sweep` or `screen`"
+IDENTITY = ("run", "repeat")
+SAMPLED = ("time_s", "name")
+"""Columns of every table of samples."""
+
+Kept = Mapping[str, Sequence[Any]]
+"""The values that a chart is restricted to, by column."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one kind. `read` may leave out runs that a restriction excludes.
+
+    Attributes:
+        columns: the names of its columns.
+        other_names: shorter names of some of them.
+        sampled: whether its rows are samples over time.
+    """
+
+    columns: tuple[str, ...]
+    read: Callable[[Kept], pa.Table]
+    other_names: Mapping[str, str] = field(default_factory=dict)
+    sampled: bool = False
+
+    def resolve(self, name: str) -> str | None:
+        """Returns the column of that name, or None."""
+        return name if name in self.columns else self.other_names.get(name)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Stored results.
+
+    Attributes:
+        folder: where they are.
+        tables: the first that has all columns of a chart is used.
+        settings: the columns that were chosen before the runs, each with its values in order.
+        written: how values of a column are written, where that is not the text itself.
+        names: how a column is called, where its own name does not say it.
+        fixed: the value of a column that a chart shows if it says nothing about that column.
+        defaults: x, y and by where the chart names none.
+    """
+
+    folder: Path
+    tables: tuple[Table, ...]
+    settings: Mapping[str, Sequence[Any]]
+    written: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    def columns(self) -> list[str]:
+        """Returns the names that a chart may use."""
+        return list(
+            dict.fromkeys(
+                name
+                for table in self.tables
+                for name in (*table.columns, *table.other_names)
+                if name not in IDENTITY
+            )
+        )
+
+
+def open_folders(folders: Sequence[Path]) -> Source:
+    """Opens folders of results; several have a column `folder` more.
+
+    Raises:
+        InputError: a folder holds nothing that can be drawn, or two have one name.
+        LongfatError: stored results are damaged.
+    """
+    if not folders:
+        raise InputError(f"no folder; {ACCEPTED}")
+    opened = [_open(folder) for folder in folders]
+    if len(opened) == 1:
+        return opened[0]
+    names = [folder.resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        names = [str(folder) for folder in folders]
+    return _joined(opened, names)
+
+
+def _open(folder: Path) -> Source:
+    if (folder / SWEEP_FILE).is_file():
+        return of_sweep(open_sweep(folder))
+    if (folder / SCREEN_FILE).is_file():
+        return _of_screen(folder)
+    if (folder / run_page.RUN_FILE).is_file():
+        return _of_run(folder)
+    if (folder / "suite.json").is_file():
+        raise InputError(f"{folder}: a suite, whose figures are in {folder / 'figures'}; {ACCEPTED}")
+    raise InputError(f"{folder}: no stored results; {ACCEPTED}")
+
+
+def of_sweep(swept: Swept) -> Source:
+    """Returns the tables of a sweep: its runs, their flows, and samples if it kept any."""
+    settings: dict[str, list[Any]] = {}
+    written: dict[str, Callable[[Any], str]] = {}
+    names: dict[str, str] = {}
+    short: dict[str, list[tuple[str, str]]] = {}
+    for axis in swept.document["axes"]:
+        for number, key in enumerate(axis["keys"]):
+            values = list({repr(step[number]): step[number] for step in axis["values"]}.values())
+            is_number = are_numbers(values)
+            stored = [in_table(value, is_number) for value in values]
+            texts = dict(zip(stored, map(words.value, values), strict=True))
+            settings[key] = stored
+            written[key] = _writer(texts)
+            names[key] = words.axis(axis["keys"], key)
+            short.setdefault(key.rpartition(".")[2], []).append((axis["keys"][0], key))
+    others = {last: keys[0][1] for last, keys in short.items() if len({first for first, _ in keys}) == 1}
+    runs, flows = swept.runs, swept.flows
+    own = dict.fromkeys(flows.column_names)
+    more = [name for name in runs.column_names if name not in own and name != "series"]
+
+    def with_runs(_: Kept) -> pa.Table:
+        return flows.join(runs.select(["run", *more]), "run")
+
+    def with_flows(_: Kept) -> pa.Table:
+        return swept.with_flows()
+
+    of_flows = tuple(
+        f"flow_{name}_{key}"
+        for name in (flows["name"].unique().to_pylist() if "name" in own else ())
+        for key in own
+        if key not in (*IDENTITY, "name", *swept.keys)
+    )
+    run_names = tuple(name for name in runs.column_names if name != "series")
+    tables = [
+        Table(run_names, lambda _: runs, others),
+        Table((*own, *more), with_runs, {last: key for last, key in others.items() if last not in own}),
+        Table((*run_names, *of_flows), with_flows, others),
+    ]
+    if "series" in runs.column_names and runs.num_rows:
+        tables.append(_samples_of_sweep(swept, runs, others))
+    varied = [axis["keys"][0] for axis in swept.document["axes"] if len(axis["values"]) > 1]
+    by = next((key for key in varied if key.rpartition(".")[2] == "algorithm"), "")
+    x = next((key for key in varied if key != by), by)
+    return Source(
+        swept.folder,
+        tuple(tables),
+        settings,
+        written,
+        names,
+        defaults={"x": x, "y": "bottleneck_utilization", "by": "" if x == by else by},
+    )
+
+
+def _samples_of_sweep(swept: Swept, runs: pa.Table, others: Mapping[str, str]) -> Table:
+    sampled = [name for name in swept.series(runs["run"][0].as_py()).column_names if name != "of"]
+    settings = [*IDENTITY, *swept.keys]
+
+    def read(kept: Kept) -> pa.Table:
+        found = []
+        for row in runs.select(settings).to_pylist():
+            if all(row[key] in values for key, values in kept.items() if key in row):
+                table = swept.series(row["run"]).select(sampled)
+                for key in settings:
+                    table = table.append_column(
+                        key, pa.repeat(pa.scalar(row[key], runs[key].type), table.num_rows)
+                    )
+                found.append(table)
+        return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+
+    return Table((*sampled, *settings), read, others, sampled=True)
+
+
+def _writer(texts: Mapping[Any, str]) -> Callable[[Any], str]:
+    return lambda value: texts.get(value, str(value))
+
+
+def _of_screen(folder: Path) -> Source:
+    import pyarrow.compute as pc
+
+    path = folder / SCREEN_RUNS
+    try:
+        runs = read_table(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from None
+    numbered = runs.append_column("run", pa.array(range(runs.num_rows), pa.int64()))
+    columns = tuple(numbered.column_names)
+    settings = {
+        key: list(dict.fromkeys(runs[key].to_pylist()))
+        for key in ("algorithm", "rate_bps", "rtt_s", "buffer", "level", "path")
+        if key in columns
+    }
+    for key in ("rate_bps", "rtt_s", "level"):
+        settings[key] = sorted(value for value in settings[key] if value is not None)
+
+    def of_trial(column: Column) -> Table:
+        """The figure of one trial, under the name that it has in the screen's table."""
+        chosen = numbered.filter(pc.equal(numbered["trial"], column.trial.name)).drop_columns(["trial"])
+        return Table(tuple(chosen.column_names), lambda _: chosen, {column.key: column.figure})
+
+    own = [column for column in COLUMNS if column.threshold is None and column.key not in columns]
+    tables = [of_trial(column) for column in own if column.figure in columns]
+    paths = [path for path in settings.get("path", ()) if path is not None]
+    return Source(
+        folder,
+        (Table(columns, lambda _: numbered), *tables),
+        settings | ({"path": paths} if paths else {}),
+        {"rate_bps": RATE.write, "rtt_s": TIME.write},
+        {"rate_bps": "rate", "rtt_s": "RTT"} | {column.key: column.heading for column in own},
+        {"trial": PATH_TRIAL if paths else COLUMNS[0].trial.name},
+        {"x": "path" if paths else "rtt_s", "y": "utilization", "by": "algorithm"},
+    )
+
+
+def _of_run(folder: Path) -> Source:
+    summary = run_page.read_summary(folder / run_page.RUN_FILE)
+    runs = summary.get("runs", [summary])
+    seeds = [each.get("seed", number) for number, each in enumerate(runs)]
+    rows, flows = [], []
+    for number, each in enumerate(runs):
+        place = {"run": number, "repeat": number}
+        rows.append(place | run_columns({"seed": seeds[number], "packets": None, **each}))
+        flows += [place | {"seed": seeds[number]} | flow for flow in each["flows"]]
+    algorithms = {flow["name"]: flow["algorithm"] for flow in runs[0]["flows"]}
+    tables = [_of_rows(rows), _of_rows(flows)]
+    for name in ("flows", "links", "transfers"):
+        series = run_page.read_series(folder, name)
+        if series is not None:
+            tables.append(_samples(series, algorithms if name == "flows" else {}, seeds, name != "transfers"))
+    names = list(algorithms)
+    alike = len(set(algorithms.values())) in (1, len(names))
+    by = "algorithm" if len(set(algorithms.values())) > 1 or not alike else "name"
+    settings = {"name": names, "algorithm": list(dict.fromkeys(algorithms.values()))}
+    labels = {name: f"{name} ({algorithm})" for name, algorithm in algorithms.items()}
+    defaults = {"x": by, "y": "throughput_bps", "by": ""}
+    return Source(
+        folder, tuple(tables), settings, {"name": _writer(labels)}, {"name": "flow"}, defaults=defaults
+    )
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
+    names = tuple(dict.fromkeys(key for row in rows for key in row))
+    kept = [name for name in names if not any(isinstance(row.get(name), dict | list) for row in rows)]
+    table = pa.table({name: _column([row.get(name) for row in rows]) for name in kept})
+    return Table(tuple(kept), lambda _: table)
+
+
+def _column(values: Sequence[Any]) -> pa.Array:
+    if all(value is None or isinstance(value, int | float) for value in values):
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def _samples(series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[Any], over_time: bool) -> Table:
+    """The samples of a run's folder, with the run's number and the flow's algorithm."""
+    table = series.set_column(
+        series.column_names.index("name"), "name", series["name"].cast(pa.string()).combine_chunks()
+    )
+    numbers = {seed: number for number, seed in enumerate(seeds)}
+    if "seed" in table.column_names:
+        run = [numbers.get(seed, 0) for seed in table["seed"].to_pylist()]
+    else:
+        run = [0] * table.num_rows
+    for key in IDENTITY:
+        table = table.append_column(key, pa.array(run, pa.int64()))
+    if algorithms:
+        of_name = [algorithms.get(name) for name in table["name"].to_pylist()]
+        table = table.append_column("algorithm", pa.array(of_name, pa.string()))
+    return Table(tuple(table.column_names), lambda _: table, sampled=over_time)
+
+
+def _joined(sources: Sequence[Source], names: Sequence[str]) -> Source:
+    """Several folders as one source; a table of the one joins the table at the same place of the others."""
+    depth = min(len(source.tables) for source in sources)
+
+    def joined(number: int) -> Table:
+        parts = [source.tables[number] for source in sources]
+        columns = dict.fromkeys(name for part in parts for name in part.columns)
+
+        def read(kept: Kept) -> pa.Table:
+            found = []
+            for name, part in zip(names, parts, strict=True):
+                if name in kept.get(FOLDER, (name,)):
+                    table = part.read(kept)
+                    labels = pa.repeat(pa.scalar(name), table.num_rows)
+                    found.append(table.append_column(FOLDER, labels))
+            return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+
+        other_names = {key: value for part in parts for key, value in part.other_names.items()}
+        return Table((FOLDER, *columns), read, other_names, all(part.sampled for part in parts))
+
+    settings: dict[str, list[Any]] = {FOLDER: list(names)}
+    for source in sources:
+        for key, values in source.settings.items():
+            settings[key] = list(dict.fromkeys([*settings.get(key, ()), *values]))
+    return replace(
+        sources[0],
+        tables=tuple(map(joined, range(depth))),
+        settings=settings,
+        written=_merged(source.written for source in sources),
+        names=_merged(source.names for source in sources),
+        defaults={"by": "", **sources[0].defaults, "x": FOLDER},
+    )
+
+
+def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {key: value for part in parts for key, value in part.items()}

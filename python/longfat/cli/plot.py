@@ -1,0 +1,141 @@
+"""`longfat plot`: a figure for a paper, from stored results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from longfat.cli.options import as_json, echo_json, make_console, on_ctrl_c
+from longfat.errors import InputError, LongfatError
+
+FIGURES = "figures"
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.option(
+    "--kind",
+    default="",
+    metavar="KIND",
+    help="lines, bars, heat, cdf, box or timeline; bars where x has words, else lines.",
+)
+@click.option("--x", default="", metavar="COLUMN", help="What is along the axis, such as path or rtt.")
+@click.option(
+    "--y",
+    default="",
+    metavar="COLUMN",
+    help='What is measured, such as throughput_bps; "a / b" divides one column by another.',
+)
+@click.option(
+    "--by",
+    default="",
+    metavar="COLUMN",
+    help="What curves or bars are told apart by, such as algorithm; of a heat map, the axis that points up.",
+)
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Only rows with this value, or one of several that commas separate.",
+)
+@click.option(
+    "--width",
+    default="column",
+    show_default=True,
+    metavar="WIDTH",
+    help="column for one column of a page, or page for all of it.",
+)
+@click.option("--format", "form", default="pdf", show_default=True, metavar="FORMAT", help="pdf, svg or png.")
+@click.option(
+    "--style",
+    "styles",
+    multiple=True,
+    metavar="FILE",
+    help="A matplotlib style file, or the name of one of its styles; can be given again.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The file; DIR/figures/KIND-Y-X-BY.FORMAT by default.",
+)
+@as_json
+def plot(
+    folders: tuple[Path, ...],
+    kind: str,
+    x: str,
+    y: str,
+    by: str,
+    where: tuple[str, ...],
+    width: str,
+    form: str,
+    styles: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Draw a figure for a paper from the results in DIR.
+
+    DIR is a folder of `longfat run --out`, `sweep` or `screen`, or a sweep file (.toml), whose missing runs
+    are done first. Several folders have one more column, folder. Means have 95 % confidence intervals over
+    repeats (Student's t).
+    """
+    from longfat.charts import draw
+    from longfat.charts.groups import chart
+    from longfat.charts.request import KINDS, Request, check, usual_kind
+    from longfat.charts.sources import open_folders
+    from longfat.figure.data import FORMATS
+    from longfat.words import choice
+
+    for option, value, known in (
+        ("--kind", kind or KINDS[0], KINDS),
+        ("--width", width, draw.WIDTHS),
+        ("--format", form, FORMATS),
+    ):
+        if value not in known:
+            raise InputError(f'{option} "{value}": {choice(value, known)}')
+    if out is not None and out.suffix.removeprefix(".") not in FORMATS:
+        raise InputError(f"--out {out}: accepted: a name that ends in .{', .'.join(FORMATS)}")
+    kept = dict(map(_condition, where))
+    opened = [_stored(folder) for folder in folders]
+    source = open_folders(opened)
+    chosen: Any = kind or usual_kind(source, x, by)
+    asked = Request(chosen, y, x, by, kept)
+    found = chart(check(asked, source), source)
+    file = out or opened[0] / FIGURES / f"{found.name}.{form}"
+    wide: Any = width
+    draw.save(found, file, wide, styles)
+    if as_json:
+        echo_json({"file": str(file), "caption": list(found.told)})
+        return
+    click.echo(file)
+    for line in found.told:
+        click.echo(line, err=True)
+
+
+def _condition(text: str) -> tuple[str, list[str]]:
+    key, found, values = text.partition("=")
+    if not found or not key.strip() or not values.strip():
+        raise InputError(f'--where {text}: accepted: COLUMN=VALUE, such as "algorithm=cubic,bbr"')
+    return key.strip(), [value.strip() for value in values.split(",")]
+
+
+def _stored(folder: Path) -> Path:
+    """The folder itself; for a sweep file its results, whose missing runs are done first."""
+    if folder.suffix != ".toml" or folder.is_dir():
+        return folder
+    from longfat import sweep as sweeps
+    from longfat.sweep import estimate
+
+    asked = sweeps.load(folder)
+    estimate.refuse_large(asked, accepted=False)
+    target = Path("out") / folder.stem
+    console = make_console(stderr=True)
+    with on_ctrl_c(lambda: f"finished runs are kept in {target}; run again to continue"):
+        document = sweeps.run(asked, target, console=console)
+    if document["failed"] == document["runs"]:
+        raise LongfatError(f"{folder}: every run failed: {document['errors'][0]}")
+    for error in document["errors"]:
+        console.print(f"failed: {error}", markup=False, soft_wrap=True)
+    return target

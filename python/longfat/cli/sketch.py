@@ -1,0 +1,116 @@
+"""Curves in a terminal, drawn with the dots of braille letters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.text import Text
+
+from longfat.report.columns import number
+from longfat.runs.result import Result
+
+COLOURS = ("bright_blue", "bright_yellow", "bright_green", "bright_magenta", "bright_cyan", "bright_red")
+"""Of the flows; more of them are not drawn."""
+ROWS, ROWS_OF_ONE = 14, 6
+"""Lines of a plot, and of each flow's own plot where the output has no colours."""
+MOST_LETTERS = 110
+"""Letters of the axis of time in a very wide terminal."""
+ACROSS, UP = 2, 4
+"""Dots of a braille letter."""
+BLANK = 0x2800
+DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+"""The bits of a braille letter's two columns, from above."""
+
+Array = NDArray[np.float64]
+
+
+def cwnd(console: Console, result: Result) -> None:
+    """Draws the congestion windows of a run over time, of the flows with the greatest throughput."""
+    known = [flow for flow in result.summary["flows"] if np.isfinite(result.flow(flow["name"])["cwnd"]).any()]
+    if not known:
+        console.print("No flow has a congestion window.", style="dim")
+        return
+    order = sorted(known, key=lambda flow: -(flow["throughput_bps"] or 0.0))[: len(COLOURS)]
+    shown = [flow for flow in known if flow in order]
+    curves = []
+    for flow in shown:
+        series = result.flow(flow["name"])
+        begun = series["time_s"] >= flow["start_s"]
+        curves.append((series["time_s"], np.where(begun, series["cwnd"], np.nan)))
+    more = f" (the {len(shown)} fastest of {len(known)} flows)" if len(shown) < len(known) else ""
+    console.print(Text(f"Congestion window, segments{more}", style="bold"))
+    span_s, top = result.scenario.duration, max(float(np.nanmax(values)) for _, values in curves)
+    names = [f"{flow['name']} ({flow['algorithm']})" for flow in shown]
+    if console.color_system is None and len(curves) > 1:
+        for name, curve in zip(names, curves, strict=True):
+            console.print(name)
+            for line in lines([curve], span_s, top, console.width, ROWS_OF_ONE):
+                console.print(line)
+        return
+    for line in lines(curves, span_s, top, console.width):
+        console.print(line)
+    legend = Text("  ")
+    for name, colour in zip(names, COLOURS, strict=False):
+        legend.append("━ ", colour)
+        legend.append(f"{name}  ")
+    console.print(legend)
+
+
+def lines(
+    curves: Sequence[tuple[Array, Array]], span_s: float, top: float, width: int, rows: int = ROWS
+) -> Iterator[Text]:
+    """Yields the lines of a plot of curves (times, values) from time 0 to `span_s`, and from 0 to `top`."""
+    labels = {0: number(top, 3), rows // 2: number(top * (1 - (rows // 2) / rows), 3), rows - 1: "0"}
+    margin = max(map(len, labels.values())) + 1
+    across = min(MOST_LETTERS, width - margin - 2)
+    cells: dict[tuple[int, int], tuple[int, int]] = {}
+    for place, (times_s, values) in enumerate(curves):
+        for x, (low, high) in enumerate(_spans(times_s, values, span_s, ACROSS * across)):
+            if math.isnan(low):
+                continue
+            for y in range(_height(low, top, rows), _height(high, top, rows) + 1):
+                cell = (x // ACROSS, rows - 1 - y // UP)
+                bit = DOTS[x % ACROSS][UP - 1 - y % UP]
+                cells[cell] = (cells.get(cell, (0, 0))[0] | bit, place)
+    for row in range(rows):
+        line = Text()
+        line.append(f"{labels.get(row, ''):>{margin}}", "dim")
+        line.append("┤" if row in labels else "│", "dim")
+        for column in range(across):
+            bits, place = cells.get((column, row), (0, 0))
+            line.append(chr(BLANK + bits) if bits else " ", COLOURS[place])
+        line.rstrip()
+        yield line
+    yield Text(" " * margin + "└" + "─" * across, "dim")
+    half, end = number(span_s / 2, 3), f"{number(span_s, 4)} s"
+    axis = f"{'0 s':<{across // 2 - len(half) // 2}}{half}"
+    yield Text(" " * (margin + 1) + f"{axis:<{across - len(end)}}{end}", "dim")
+
+
+def _spans(times_s: Array, values: Array, span_s: float, columns: int) -> list[tuple[float, float]]:
+    """The least and the greatest value in each column of dots; each reaches to the one before it."""
+    edges = np.linspace(0.0, span_s, columns + 1)
+    found: list[tuple[float, float]] = []
+    before = math.nan
+    for begin, end in zip(
+        np.searchsorted(times_s, edges[:-1]), np.searchsorted(times_s, edges[1:]), strict=True
+    ):
+        part = values[begin:end]
+        part = part[np.isfinite(part)]
+        if not part.size:
+            found.append((before, before))  # between two samples, or before the start
+            continue
+        low, high = float(part.min()), float(part.max())
+        if not math.isnan(before):
+            low, high = min(low, before), max(high, before)
+        found.append((low, high))
+        before = float(part[-1])
+    return found
+
+
+def _height(value: float, top: float, rows: int) -> int:
+    return min(rows * UP - 1, max(0, round(value / top * (rows * UP - 1)))) if top > 0.0 else 0

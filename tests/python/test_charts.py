@@ -1,0 +1,246 @@
+"""`longfat plot`: figures for papers from stored runs, sweeps and screens."""
+
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from longfat import plots, sweep
+from longfat.charts import draw
+from longfat.charts.groups import chart
+from longfat.charts.request import Request, check
+from longfat.charts.sources import open_folders
+from longfat.cli.app import app
+from longfat.errors import InputError
+from longfat.runs.metrics import student_t_95
+
+BASE = {
+    "duration": "5 s",
+    "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 % BDP"},
+    "flow": [
+        {"algorithm": "cubic", "rtt": "20 ms"},
+        {"algorithm": "cubic", "rtt": "20 ms", "start": {"uniform": ["0 s", "1 s"]}},
+    ],
+}
+ALGORITHMS = ["cubic", "bbr", "htcp"]
+PATHS = ["campus", "lossy", "far"]
+THREE = {
+    "base": BASE,
+    "repeats": 3,
+    "keep": "series",
+    "zip": [
+        {
+            "title": PATHS,
+            "bottleneck.loss": [0.0, 1e-3, 0.0],
+            "flow.0.rtt": ["10 ms", "20 ms", "80 ms"],
+            "flow.1.rtt": ["10 ms", "20 ms", "80 ms"],
+        },
+        {"flow.0.algorithm": ALGORITHMS, "flow.1.algorithm": ALGORITHMS},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("charts") / "three"
+    sweep.run(sweep.from_dict(THREE), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    (root / "two.toml").write_text(
+        'duration = "5 s"\nbottleneck = { rate = "10 Mbit/s" }\n'
+        'flow = [{ algorithm = "cubic", rtt = "20 ms", start = { uniform = ["0 s", "1 s"] } }, '
+        '{ algorithm = "bbr", rtt = "20 ms" }]\n'
+    )
+    for name, more in (("a", []), ("b", ["--set", "bottleneck.loss=1e-3"])):
+        given = ["run", str(root / "two.toml"), "--repeats", "3", "--out", str(root / name), *more]
+        assert CliRunner().invoke(app, given).exit_code == 0
+    return root
+
+
+def made(folders, **asked):
+    source = open_folders([folders] if not isinstance(folders, list) else folders)
+    return chart(check(Request(**asked), source), source)
+
+
+def refused(*given):
+    result = CliRunner().invoke(app, ["plot", *map(str, given)])
+    assert isinstance(result.exception, InputError), result.output
+    return str(result.exception)
+
+
+def test_one_command_draws_bars_with_intervals_of_three_algorithms_over_three_paths(swept):
+    given = ["plot", str(swept), "--kind", "bars", "--x", "title", "--by", "algorithm", "--y", "jain"]
+    done = CliRunner().invoke(app, given, catch_exceptions=False)
+    assert done.exit_code == 0
+    file = swept / "figures" / "bars-jain-title-flow-0-algorithm.pdf"
+    assert done.stdout.strip() == str(file)
+    assert "95 % confidence intervals (Student's t)" in done.stderr
+    assert file.read_bytes().startswith(b"%PDF")
+    drawn = plots.plot(swept, "bars", x="title", by="algorithm", y="jain")
+    (axes,) = drawn.axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == PATHS
+    assert len(axes.patches) == 9
+    assert len(axes.containers) == 6  # of each algorithm the bars and their intervals
+
+
+def test_an_interval_is_that_of_student_over_the_repeats(swept):
+    found = made(swept, kind="bars", x="title", by="algorithm", y="jain")
+    table = sweep.open_sweep(swept).to_polars()
+    own = table.filter((table["title"] == "lossy") & (table["flow.0.algorithm"] == "bbr"))["jain"].to_numpy()
+    assert own.size == 3
+    bbr = next(group for group in found.groups if group.label == "bbr")
+    at = found.x.categories.index("lossy")
+    assert bbr.y[at] == pytest.approx(own.mean())
+    assert bbr.half[at] == pytest.approx(student_t_95(2) * own.std(ddof=1) / math.sqrt(3))
+
+
+def test_a_mean_over_other_axes_is_taken_in_each_repeat_first(swept):
+    found = made(swept, kind="bars", x="algorithm", y="jain")
+    table = sweep.open_sweep(swept).to_polars()
+    own = table.filter(table["flow.0.algorithm"] == "htcp")
+    means = [own.filter(own["repeat"] == repeat)["jain"].mean() for repeat in range(3)]
+    (group,) = found.groups
+    at = found.x.categories.index("htcp")
+    assert group.y[at] == pytest.approx(np.mean(means))
+    assert group.half[at] == pytest.approx(student_t_95(2) * np.std(means, ddof=1) / math.sqrt(3))
+    assert "Averaged over: title." in found.told
+
+
+def test_flows_of_one_run_count_as_one_sample(swept):
+    found = made(swept, kind="bars", x="title", by="algorithm", y="throughput_bps")
+    flows = sweep.open_sweep(swept).to_polars("flows")
+    own = flows.filter((flows["title"] == "far") & (flows["algorithm"] == "cubic"))
+    means = [own.filter(own["run"] == run)["throughput_bps"].mean() / 1e6 for run in own["run"].unique()]
+    cubic = next(group for group in found.groups if group.label == "cubic")
+    assert cubic.half[found.x.categories.index("far")] == pytest.approx(
+        student_t_95(2) * np.std(means, ddof=1) / math.sqrt(3)
+    )
+    assert [group.label for group in found.groups] == ALGORITHMS
+    assert found.y.label == "throughput, Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("lines", {"x": "algorithm", "by": "title", "y": "jain"}),
+        ("lines", {"x": "rtt", "by": "algorithm", "y": "bottleneck_utilization"}),
+        ("bars", {"x": "title", "by": "algorithm", "y": "throughput_bps"}),
+        ("heat", {"x": "title", "by": "algorithm", "y": "jain"}),
+        ("cdf", {"by": "algorithm", "y": "throughput_bps"}),
+        ("box", {"x": "title", "by": "algorithm", "y": "throughput_bps"}),
+        ("timeline", {"by": "algorithm", "y": "cwnd", "where": {"title": ["far"]}}),
+        ("bars", {"x": "title", "by": "algorithm", "y": "flow_1_throughput_bps / flow_2_throughput_bps"}),
+    ],
+)
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_every_kind_draws_a_sweep_as_wide_as_a_column_or_a_page(swept, kind, asked, width, tmp_path):
+    found = made(swept, kind=kind, **asked)
+    file = draw.save(found, tmp_path / "figure.svg", width)
+    inches = {"column": 3.5, "page": 7.16}[width]
+    assert f'width="{72 * inches:g}pt"' in file.read_text()
+    assert file.read_bytes() == draw.save(found, tmp_path / "again.svg", width).read_bytes()
+
+
+def test_an_axis_of_numbers_has_its_unit_and_decades_a_logarithmic_scale(swept):
+    found = made(swept, kind="lines", x="rtt", by="algorithm", y="jain")
+    assert found.x.label == "RTT, ms"
+    assert [round(x, 9) for x in found.groups[0].x] == [10, 20, 80]
+
+
+@pytest.mark.parametrize("kind", ["bars", "box", "cdf", "timeline"])
+def test_runs_are_drawn_as_sweeps_are(ran, kind, tmp_path):
+    found = made(ran / "a", kind=kind)
+    assert draw.save(found, tmp_path / "figure.png").stat().st_size > 5000
+
+
+def test_a_timeline_has_an_interval_at_each_time(ran):
+    found = made(ran / "a", kind="timeline", y="cwnd")
+    assert [group.label for group in found.groups] == ["1 (cubic)", "2 (bbr)"]
+    assert found.y.label == "cwnd, segments"
+    assert np.isfinite(found.groups[0].half).all()
+
+
+def test_several_folders_have_a_column_of_folders(ran):
+    found = made([ran / "a", ran / "b"], kind="bars", y="throughput_bps", by="algorithm")
+    assert found.x.categories == ("a", "b")
+    assert [group.label for group in found.groups] == ["cubic", "bbr"]
+
+
+def test_a_screen_is_drawn_with_its_own_columns_and_paths(tmp_path):
+    path = tmp_path / "short.toml"
+    path.write_text(
+        'duration = "4 s"\nbottleneck = { rate = "5 Mbit/s", loss = 1e-3 }\n[[flow]]\nalgorithm = "cubic"\n'
+        'rtt = "20 ms"\nstart = { uniform = ["0 s", "1 s"] }\n'
+    )
+    grid = ["--rates", "1 Mbit/s", "--rtts", "20 ms", "--buffers", "100 % BDP", "--repeats", "2"]
+    folder = tmp_path / "screen"
+    given = ["screen", "cubic", "htcp", *grid, "--path", str(path), "--out", str(folder)]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    usual = made(folder, kind="bars")
+    assert (usual.x.categories, [group.label for group in usual.groups]) == (("short",), ["cubic", "htcp"])
+    share = made(folder, kind="bars", x="algorithm", y="share_reno")
+    assert share.y.label == "share / Reno"
+    assert share.x.categories == ("cubic", "htcp")
+    lossy = made(folder, kind="lines", x="level", y="utilization", by="algorithm", where={"trial": ["lossy"]})
+    assert len(lossy.groups[0].x) == 6
+    assert lossy.x.log
+
+
+def test_a_sweep_file_is_run_and_drawn(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(
+        '[base]\nduration = "1 s"\nbottleneck = { rate = "1 Mbit/s" }\nflow = [{ algorithm = "sack", '
+        'rtt = "20 ms" }]\n[axes]\n"flow.0.algorithm" = ["sack", "cubic"]\n'
+    )
+    done = CliRunner().invoke(app, ["plot", "mine.toml", "--format", "svg"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert (tmp_path / "out/mine/figures/bars-bottleneck-utilization-flow-0-algorithm.svg").is_file()
+
+
+def test_a_style_file_decides_size_and_colours(swept, tmp_path):
+    own = tmp_path / "mine.mplstyle"
+    own.write_text("figure.figsize: 5, 5\naxes.prop_cycle: cycler(color=['red', 'lime', 'blue'])\n")
+    found = made(swept, kind="bars", x="title", by="algorithm", y="jain")
+    drawn = draw.draw(found, "column", [str(own)])
+    assert tuple(drawn.get_size_inches()) == (5.0, 5.0)
+    assert {patch.get_facecolor()[:3] for patch in drawn.axes[0].patches} == {(1, 0, 0), (0, 1, 0), (0, 0, 1)}
+
+
+def test_what_does_not_exist_is_refused_with_the_nearest(swept, ran, tmp_path):
+    assert 'no column throughputbps, did you mean "throughput_bps"?' in refused(swept, "--y", "throughputbps")
+    assert 'did you mean "title"?' in refused(swept, "--x", "titel", "--y", "jain")
+    assert 'did you mean "bars"?' in refused(swept, "--kind", "barss")
+    assert 'did you mean "page"?' in refused(swept, "--width", "pages")
+    assert 'did you mean "pdf"?' in refused(swept, "--format", "pfd")
+    where = refused(swept, "--y", "jain", "--where", "algorithm=cubik")
+    assert 'did you mean "cubic"?; accepted: cubic, bbr, htcp' in where
+    assert "accepted: COLUMN=VALUE" in refused(swept, "--where", "algorithm")
+    assert "no such file or style" in refused(swept, "--style", "mine")
+    assert "accepted: no x" in refused(ran / "a", "--kind", "timeline", "--x", "name")
+    assert "accepted: a folder written by" in refused(tmp_path)
+    assert "accepted: two columns" in refused(swept, "--x", "title", "--by", "title")
+    assert "holds no numbers" in refused(swept, "--y", "title", "--x", "algorithm")
+
+
+def test_a_style_with_an_unknown_key_is_refused_in_one_line(swept, tmp_path):
+    own = tmp_path / "mine.mplstyle"
+    own.write_text("lines.nonsense: 4\n")
+    told = refused(swept, "--style", own)
+    assert "lines.nonsense" in told
+    assert "\n" not in told
+
+
+def test_an_axis_led_by_titles_is_called_so():
+    from longfat.sweep import words
+
+    keys = ["title", "bottleneck.rate", "flow.0.rtt", "flow.1.rtt"]
+    assert words.axis(keys) == "title"
+    assert words.axis(keys, "title") == "title"
+    assert words.axis(keys, "flow.1.rtt") == "RTT"
+    assert words.axis(keys, "bottleneck.rate") == "bottleneck rate"
+    assert words.axis(["flow.0.rtt", "flow.1.rtt", "background.0.rtt"], "background.0.rtt") == "RTT"
