@@ -22,7 +22,7 @@ LAYERS = (
     ("store",),
     ("live",),
     ("report",),
-    ("compare", "screen", "sweep"),
+    ("compare", "ebpf", "screen", "sweep"),
     ("suites",),
     ("api", "plan", "plots"),
     ("cli",),

@@ -12,7 +12,20 @@ from typing import Any
 
 import click
 
-from longfat.cli import claims, compare, doctor, registry, report, results, run, schema, screen, suite, sweep
+from longfat.cli import (
+    bpf,
+    claims,
+    compare,
+    doctor,
+    registry,
+    report,
+    results,
+    run,
+    schema,
+    screen,
+    suite,
+    sweep,
+)
 from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
 
 
@@ -57,6 +70,7 @@ for command in (
     registry.stacks,
     report.report,
     schema.schema,
+    bpf.bpf,
 ):
     app.add_command(command)
 
