@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-paths bpf wheel wheel-test
+.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-paths validate-objects validate-selftests bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 MINUTES ?= 10
@@ -26,6 +26,7 @@ help:
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
 	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too; its thesis figures (needs ns2)"
 	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 12 random paths, 15 minutes, table there too"
+	@echo "make validate-objects, make validate-selftests  eBPF objects in the simulator and in the kernel, tables there"
 	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
 setup: .venv/.core
@@ -145,6 +146,14 @@ validate-live: setup bpf
 
 validate-paths: setup
 	$(BIN)/python validation/live/paths.py --write
+
+# EVERY=1 runs all of them, which takes hours
+EVERY ?= 3
+validate-objects: setup bpf
+	$(BIN)/python validation/live/matrix.py --objects --every $(EVERY) --write
+
+validate-selftests: setup
+	$(BIN)/python validation/live/selftests.py --write
 
 clean:
 	rm -rf .venv target out bpf/out dist docs/_generated

@@ -10,6 +10,8 @@ class AlgorithmError(Exception):
 class EbpfAlgorithm:
     """A congestion control of an object with eBPF programs (struct_ops); calling it returns it.
 
+    With `pacing_ca_ratio`, it returns the same with another net.ipv4.tcp_pacing_ca_ratio (percent).
+
     Flows of a run that have the same one share its maps and global variables.
     """
 
@@ -24,7 +26,25 @@ class EbpfAlgorithm:
     def model_based(self) -> bool:
         """Whether it controls the window in every phase."""
 
-    def __call__(self) -> EbpfAlgorithm: ...
+    @property
+    def variable(self) -> str:
+        """The variable of its structure in the object."""
+
+    @property
+    def needs_ecn(self) -> bool:
+        """Whether its connections negotiate ECN (TCP_CONG_NEEDS_ECN)."""
+
+    @property
+    def callbacks(self) -> list[str]:
+        """The names of the callbacks that it has."""
+
+    def begin_trace(self, most: int, only: list[str]) -> None:
+        """Keeps the first `most` callbacks of connections made from now on; if `only`, of these names."""
+
+    def end_trace(self) -> tuple[int, str]:
+        """Ends the trace; returns how many callbacks there were, and those kept, as JSON."""
+
+    def __call__(self, *, pacing_ca_ratio: int | None = None) -> EbpfAlgorithm: ...
 
 def simulate(
     plan_json: str, algorithms: Mapping[str, Callable[[], Any]], memory_bytes: int | None = None
@@ -110,14 +130,34 @@ def advance_all(
     then cannot go on.
     """
 
+def ebpf_needs(path: Path) -> str:
+    """Returns what an object needs, as JSON; ValueError if it is no eBPF object.
+
+    {"license", "instructions", "needs": [{"kind", "name", "here", "optional"}], "algorithms": [{"name",
+    "variable", "callbacks", "needs_ecn", "model_based", "problem"}], "problem": why it cannot run, or null}.
+    """
+
+def ebpf_try_load(path: Path, variable: str, name: str) -> None:
+    """Asks this kernel whether it would take a congestion control; nothing stays.
+
+    Raises ValueError with one line if not, PermissionError if the kernel cannot be asked.
+    """
+
 def live_run(
-    plan_json: str, congestion: Mapping[str, str], objects: Path, iperf3: str | None
+    plan_json: str,
+    congestion: Mapping[str, str],
+    forms: Path,
+    objects: Mapping[str, tuple[Path, str, str]],
+    pacing_ratio: int | None,
+    iperf3: str | None,
 ) -> dict[str, Any]:
     """Runs a plan on this machine's own TCP; returns the same as `simulate`, and "validity" (JSON text).
 
-    `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms; `objects`
-    is the folder with the compiled algorithms of `bpf/`. The process moves into its own namespaces and cannot
-    leave them. Raises ValueError for a plan that cannot run here, RuntimeError for a run that ended early.
+    `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms, or to keys
+    of `objects`, users' own: file, variable, and name in the kernel. `forms` is the folder with the compiled
+    algorithms of `bpf/`. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio. The process moves into its own
+    namespaces and cannot leave them. Raises ValueError for a plan that cannot run here, RuntimeError for one
+    that ended early.
     """
 
 def live_die_with_parent() -> None:

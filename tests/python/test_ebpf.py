@@ -1,6 +1,5 @@
 """A kernel's eBPF congestion control as a flow's algorithm in the simulator."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +9,9 @@ import pytest
 
 import longfat
 from longfat.errors import AlgorithmError, InputError
-from longfat.live import check
 from longfat.store import identity
+from objects import SOURCES, compiled
 
-ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "bpf"
 ENDLESS = """
 #include "kernel_types.h"
 SEC("struct_ops") u32 BPF_PROG(ssthresh, struct tcp_sock *tp) { return tp->snd_cwnd / 2; }
@@ -27,30 +24,6 @@ OPS(grows, grow)
 OPS(hangs, hang)
 char _license[] SEC("license") = "GPL";
 """
-
-pytestmark = pytest.mark.skipif(
-    shutil.which("clang") is None or not Path("/usr/include/bpf/bpf_helpers.h").exists(),
-    reason="needs clang and libbpf's headers (Debian: apt install clang libbpf-dev)",
-)
-
-
-def compiled(source: Path, target: Path) -> Path:
-    command: list[str | Path] = [
-        "clang",
-        "-target",
-        "bpf",
-        "-mcpu=v3",
-        "-O2",
-        "-g",
-        "-I",
-        SOURCES,
-        "-c",
-        source,
-        "-o",
-        target,
-    ]
-    subprocess.run(command, check=True, capture_output=True)
-    return target
 
 
 @pytest.fixture(scope="module")
@@ -132,11 +105,17 @@ def test_a_file_that_is_no_object_is_refused_in_one_line_before_the_run(
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
-def test_an_object_takes_no_parameters(hstcp: Path) -> None:
-    with pytest.raises(InputError, match="gain: an eBPF object takes no parameters"):
+def test_an_object_takes_no_parameter_but_its_pacing(hstcp: Path) -> None:
+    with pytest.raises(
+        InputError, match="gain: an eBPF object takes no such parameter; accepted: pacing_ca_ratio"
+    ):
         longfat.run(scenario({"name": str(hstcp), "gain": 2}))
 
 
-def test_a_live_run_refuses_an_object_in_one_line(hstcp: Path) -> None:
-    with pytest.raises(InputError, match="live runs do not register objects; accepted with --backend live"):
-        check.check(longfat.Scenario.model_validate(scenario(str(hstcp))))
+def test_an_object_on_another_host_than_linux_gets_a_suggestion(hstcp: Path) -> None:
+    other, linux = scenario(str(hstcp)), scenario(str(hstcp))
+    linux["flow"][0]["stack"] = "linux"
+    notes, none = (longfat.Scenario.model_validate(each).notes() for each in (other, linux))
+    assert none == []
+    assert len(notes) == 1
+    assert 'suggested: stack = "linux"' in notes[0]

@@ -22,7 +22,7 @@ LAYERS = (
     ("store",),
     ("live",),
     ("report",),
-    ("compare", "env", "screen", "sweep"),
+    ("compare", "ebpf", "env", "screen", "sweep"),
     ("assess",),
     ("charts", "suites"),
     ("api", "plan", "plots"),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
+
+from longfat.scenario.loading import OBJECT
 
 ALGORITHMS = (
     "sack",
@@ -57,12 +60,6 @@ class Network:
     second_s: tuple[float, float]
     sample_ms: int
     jobs: int
-
-    def marking(self) -> dict[str, Any]:
-        """Returns the queue for the algorithms in `MARKED`."""
-        packets = round(self.rate_mbps * self.rtt_ms / 12 / 5)
-        curve = {"min": f"{packets} packets", "max": f"{packets + 1} packets", "max_p": 1.0, "weight": 1.0}
-        return {"kind": "red", **curve, "ecn": True, "harddrop": False}
 
     def title(self, flows: int) -> str:
         """Describes the path in words."""
@@ -142,23 +139,46 @@ class Planned(Protocol):
         """Returns the scenario for both backends."""
 
 
-def flow(algorithm: str, rtt_ms: int) -> dict[str, Any]:
+PACED = {"lf_fast": {"pacing_ca_ratio": 100}}
+"""Objects that rely on the kernel to send at cwnd / srtt, with the parameter that says so."""
+
+
+def flow(algorithm: str | dict[str, Any], rtt_ms: int) -> dict[str, Any]:
     """Returns a flow that is the same on both sides; the simulator has the hosts of today's Linux."""
     return {"algorithm": algorithm, "rtt": f"{rtt_ms} ms", "stack": "linux"}
 
 
+def marking(rate_mbps: float, rtt_ms: int) -> dict[str, Any]:
+    """Returns a queue that marks what finds more than a fifth of a BDP waiting."""
+    packets = max(round(rate_mbps * rtt_ms / 12 / 5), 1)
+    curve = {"min": f"{packets} packets", "max": f"{packets + 1} packets", "max_p": 1.0, "weight": 1.0}
+    return {"kind": "red", **curve, "ecn": True, "harddrop": False}
+
+
 @dataclass(frozen=True)
 class Case:
-    """One algorithm on one path, alone or beside itself."""
+    """One algorithm on one path, alone or beside itself.
+
+    Attributes:
+        object: the algorithm's form in eBPF if it runs on both sides, None for the simulator's own form.
+    """
 
     algorithm: str
     network: Network
     flows: int
+    object: Path | None = None
 
     @property
     def key(self) -> str:
         """The name of its files."""
-        return f"{self.network.name}-{self.flows}-{self.algorithm}"
+        form = "" if self.object is None else "-object"
+        return f"{self.network.name}-{self.flows}-{self.algorithm}{form}"
+
+    def _algorithm(self) -> str | dict[str, Any]:
+        if self.object is None:
+            return self.algorithm
+        more = PACED.get(self.object.name.removesuffix(OBJECT))
+        return str(self.object) if more is None else {"name": str(self.object), **more}
 
     @property
     def seeds(self) -> range:
@@ -179,11 +199,11 @@ class Case:
         """Returns the scenario for both backends."""
         network = self.network
         end, begin = network.duration_s[self.flows - 1], network.begin_s[self.flows - 1]
-        first = flow(self.algorithm, network.rtt_ms)
+        first = flow(self._algorithm(), network.rtt_ms)
         later = {"start": {"uniform": [f"{second:g} s" for second in network.second_s]}}
         bottleneck: dict[str, Any] = {"rate": f"{network.rate_mbps} Mbit/s", "buffer": network.buffer}
         if self.algorithm in MARKED:
-            bottleneck["queue"] = network.marking()
+            bottleneck["queue"] = marking(network.rate_mbps, network.rtt_ms)
         if self.loss_every is not None:
             bottleneck["loss"] = {"every": self.loss_every}
         return {

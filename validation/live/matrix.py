@@ -2,14 +2,16 @@
 
 Each case has one flow, or two of which one starts later, with the same scenario on both sides. Live runs take
 real time; valid ones are kept in a folder, and missing ones are run. `--write` puts the tables into
-docs/validation-live.md.
+docs/validation-live.md. With `--objects`, the simulator runs the eBPF object too that the kernel runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import platform
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -20,12 +22,15 @@ from rich.console import Console
 
 from cases import ALGORITHMS, NETWORKS, WITHOUT_CUTS, Case, Network, cases
 from longfat.runs import metrics
+from longfat.scenario import registry
+from longfat.scenario.loading import OBJECT
 from runs import Kept, Run, measure, simulated
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGE = ROOT / "docs" / "validation-live.md"
 MARKS = ("<!-- make validate-live -->\n", "<!-- end of make validate-live -->\n")
+OBJECT_MARKS = ("<!-- make validate-objects -->\n", "<!-- end of make validate-objects -->\n")
 STUDENT_95 = {5: 2.776}
 """Half a 95 % confidence interval in standard errors, by the number of repeats (Student's t)."""
 TOLERANCE = {"throughput": 0.05, "cwnd": 0.10, "backoff": 0.03, "sum": 0.05}
@@ -148,6 +153,33 @@ def by_table(rows: Iterable[Row]) -> list[tuple[Network, int, list[Row]]]:
     return [entry for entry in split if entry[2]]
 
 
+def with_object(case: Case, folder: Path) -> Case | None:
+    """Returns the case with the algorithm's object on both sides, None if the algorithm has none.
+
+    The object that `make bpf` built is copied into the folder, under the name that a scenario asks for.
+    """
+    form = registry.find("algorithms", case.algorithm).get("kernel_form")
+    if form is None:
+        return None
+    built, own = ROOT / "bpf" / "out" / f"{form}.o", folder / f"{form}{OBJECT}"
+    if not built.exists():
+        raise SystemExit(f"error: {built.relative_to(ROOT)} is missing; build it with make bpf")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(built, own)
+    return dataclasses.replace(case, object=own)
+
+
+def on_the_page(case: Case) -> bool | None:
+    """Returns whether the row of the simulator's own form on the page agrees, None if there is none."""
+    _, _, rest = PAGE.read_text().partition(MARKS[0])
+    _, _, table = rest.partition(MARKS[1])[0].partition(case.network.title(case.flows))
+    for line in table.split("\n\n")[1].splitlines() if table else []:
+        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+        if cells[0].removesuffix(" *") == case.algorithm:
+            return not any(cell.startswith("**") for cell in cells[: 1 + len(HEADINGS[case.flows]) - 2])
+    return None
+
+
 def markdown(rows: list[Row]) -> str:
     """Returns the tables of the page."""
     agree = sum(not row.disagrees for row in rows)
@@ -156,6 +188,9 @@ def markdown(rows: list[Row]) -> str:
         "numbers is the simulator's; a difference beyond the bounds is bold. `*`: some packets of each flow "
         "are lost on purpose."
     ]
+    if rows and rows[0].case.object is not None:
+        same = [found for row in rows if (found := on_the_page(row.case)) is not None]
+        lines[0] += f" {sum(same)} of these {len(same)} rows agree with the simulator's own form, above."
     for network, flows, own in by_table(rows):
         loss = f"; `*` one packet in {network.loss_every} lost" if any(r.case.loss_every for r in own) else ""
         lines += ["", f"{network.title(flows)}{loss}:", "", f"| {' | '.join(HEADINGS[flows])} |"]
@@ -180,22 +215,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="ALGO", choices=ALGORITHMS, default=ALGORITHMS)
     parser.add_argument("--path", nargs="+", choices=names, default=names)
     parser.add_argument("--flows", nargs="+", type=int, choices=(1, 2), default=(1, 2))
+    parser.add_argument("--objects", action="store_true", help="the eBPF object in the simulator too")
+    parser.add_argument(
+        "--every", type=int, default=1, metavar="N", help="only each N-th of the chosen cases"
+    )
     parser.add_argument("--jobs", type=int, help="live runs at a time, instead of each path's own number")
     parser.add_argument("--kept", type=Path, default=ROOT / "out" / "live", help="where live runs are kept")
     parser.add_argument("--no-run", action="store_true", help="only what is kept")
     parser.add_argument("--write", action="store_true", help=f"write the tables into docs/{PAGE.name}")
     asked = parser.parse_args(arguments)
-    if asked.jobs is not None and asked.jobs < 1:
-        parser.error("--jobs takes 1 or more")
+    if (asked.jobs is not None and asked.jobs < 1) or asked.every < 1:
+        parser.error("--jobs and --every take 1 or more")
     chosen = [
         case
         for case in cases()
         if case.algorithm in asked.only and case.network.name in asked.path and case.flows in asked.flows
     ]
-    if asked.write and len(chosen) < len(cases()):
+    kept = Kept(asked.kept.resolve())
+    if asked.objects:
+        both = [with_object(case, kept.folder / "objects") for case in chosen]
+        chosen = [case for case in both if case is not None]
+    chosen = chosen[:: asked.every]
+    if asked.write and not asked.objects and len(chosen) < len(cases()):
         parser.error("--write takes everything: leave out --only, --path and --flows")
     console = Console(width=None if sys.stdout.isatty() else 160)
-    kept = Kept(asked.kept.resolve())
     try:
         failures = (
             [] if asked.no_run else measure(chosen, kept, asked.jobs, lambda line: print(line, flush=True))
@@ -207,7 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows = [found for case in chosen if (found := row(case, kept, known)) is not None]
     text = markdown(rows)
     if asked.write:
-        write_page(text)
+        write_page(text, OBJECT_MARKS if asked.objects else MARKS)
     console.print(text, markup=False, highlight=False, soft_wrap=True)
     missing = len(chosen) - len(rows)
     if missing:

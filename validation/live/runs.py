@@ -19,6 +19,7 @@ from cases import Planned
 from longfat.compare import compare
 from longfat.errors import LongfatError
 from longfat.runs.result import Result
+from longfat.scenario.loading import OBJECT
 
 ATTEMPTS = 4
 """How often a live run is tried until it is valid."""
@@ -50,7 +51,7 @@ class Run:
 
     @property
     def cwnd(self) -> float:
-        """Returns the mean of the first flow's backoff factors."""
+        """Returns the first flow's mean window."""
         return float(self.summary["flows"][0]["cwnd_mean"])
 
     @property
@@ -110,7 +111,18 @@ class Kept:
 
 
 def _digest(case: Planned, seed: int) -> str:
-    return hashlib.sha256(json.dumps(case.scenario(seed), sort_keys=True).encode()).hexdigest()[:16]
+    """Identifies a scenario; a file with eBPF programs by its content, wherever it is."""
+    scenario = case.scenario(seed)
+    text = json.dumps(scenario, sort_keys=True)
+    for entry in scenario["flow"]:
+        algorithm = entry["algorithm"]
+        file, found, _ = str(algorithm["name"] if isinstance(algorithm, dict) else algorithm).partition(
+            OBJECT
+        )
+        if found:
+            content = Path(f"{file}{OBJECT}").read_bytes()
+            text = text.replace(f"{file}{OBJECT}", hashlib.sha256(content).hexdigest())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def measure(chosen: Sequence[Planned], kept: Kept, jobs: int | None, say: Callable[[str], None]) -> list[str]:

@@ -1,8 +1,8 @@
-//! The algorithms of `bpf/` in the running Linux kernel.
+//! Congestion control in eBPF, that of `bpf/` and of users' own objects, in the running Linux kernel.
 //!
-//! `make bpf` compiles each algorithm to an object. [`Registration::new`] loads an object through the
-//! kernel's verifier and registers it under its own name (`lf_hstcp`, ...), which sockets then select by
-//! `TCP_CONGESTION`; [`Registration::beside_others`] finds another name if that one is taken. The
+//! `make bpf` compiles each algorithm of `bpf/` to an object. [`Registration::new`] loads an object through the
+//! kernel's verifier and registers its algorithm under its own name (`lf_hstcp`, ...), which sockets then select
+//! by `TCP_CONGESTION`; [`try_load`] only asks the verifier; [`Registration::beside_others`] finds another name if that one is taken. The
 //! registration is a struct_ops link that only this process holds: it ends with the [`Registration`] or with
 //! the process, however the process ends. Sockets that use the algorithm keep it until they close.
 //!
@@ -23,4 +23,4 @@ pub use error::Error;
 pub use forms::{KERNEL_FORMS, KernelForm, kernel_form};
 pub use kernel::{AVAILABLE, KERNEL_TYPES, LONGEST_NAME};
 pub use names::available;
-pub use registration::{HAS_LOADER, Registration};
+pub use registration::{HAS_LOADER, Registration, Source, try_load};

@@ -3,8 +3,11 @@
 use crate::error::Error;
 use crate::kernel::LONGEST_NAME;
 use crate::log;
-use crate::names::own_name;
-use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, OpenObject, PrintLevel, set_print};
+use crate::registration::Source;
+use libbpf_rs::{
+    ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType, set_print,
+};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -15,35 +18,73 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// TCP_CA_NAME_MAX of the kernel, including the zero at its end.
 const NAME_BYTES: usize = LONGEST_NAME + 1;
+/// The flag of a struct_ops map whose registration is a link (BPF_F_LINK, include/uapi/linux/bpf.h). Without it the
+/// kernel keeps the algorithm when the process has ended.
+const REGISTERED_BY_LINK: u32 = 1 << 13;
 const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
+
+/// How lines begin that follow the verifier's reason: its statistics, and the states that it compared for a loop.
+const AFTERWARDS: [&str; 4] = ["processed ", "libbpf:", "cur state:", "old state:"];
 
 fn keep(_: PrintLevel, message: String) {
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push_str(&message);
 }
 
-/// Registers the one struct_ops map of this object under this name. Returns the link that keeps it
-/// registered.
-pub fn register(object: &Path, name: &str, log_folder: &Path) -> Result<Link, Error> {
+/// Registers an algorithm under this name. Returns the link that keeps it registered.
+pub fn register(source: &Source, name: &str, log_folder: &Path) -> Result<Link, Error> {
+    speaking(name, log_folder, || {
+        let mut loaded = load(source, name)?;
+        let map = loaded.maps_mut().find(|map| is_wanted(map.map_type(), map.name(), source));
+        map.ok_or_else(|| refused(NO_ALGORITHM)).and_then(|mut map| map.attach_struct_ops())
+    })
+}
+
+/// Lets the kernel's verifier see an algorithm's programs without registering it. Nothing stays.
+pub fn try_load(source: &Source, log_folder: &Path) -> Result<(), Error> {
+    speaking(&source.name, log_folder, || load(source, &source.name).map(drop))
+}
+
+/// Does something while libbpf's messages are kept, and explains its failure with them.
+fn speaking<T>(
+    name: &str,
+    log_folder: &Path,
+    act: impl FnOnce() -> Result<T, libbpf_rs::Error>,
+) -> Result<T, Error> {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let before = set_print(Some((PrintLevel::Warn, keep)));
-    let result = load(object, name);
+    let result = act();
     set_print(before);
     let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
     result.map_err(|error| explain(name.to_owned(), &error, &messages, log_folder))
 }
 
-fn load(object: &Path, name: &str) -> Result<Link, libbpf_rs::Error> {
-    let mut opened = ObjectBuilder::default().open_file(object)?;
-    let own = own_name(object);
-    if name != own {
-        rename(&mut opened, &own, name)?;
+/// Loads one algorithm of an object, with the programs that belong to it and no others.
+fn load(source: &Source, name: &str) -> Result<Object, libbpf_rs::Error> {
+    let mut opened = ObjectBuilder::default().open_file(&source.object)?;
+    for mut map in opened.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+        if is_wanted(MapType::StructOps, map.name(), source) {
+            map.set_map_flags(REGISTERED_BY_LINK)?;
+        } else {
+            map.set_autocreate(false)?;
+        }
     }
-    let mut loaded = opened.load()?;
-    let map = loaded.maps_mut().find(|map| map.map_type() == MapType::StructOps);
-    map.ok_or_else(|| refused("the object holds no algorithm")).and_then(|mut map| map.attach_struct_ops())
+    for mut program in opened.progs_mut().filter(|program| program.prog_type() != ProgramType::StructOps) {
+        program.set_autoload(false);
+    }
+    if name != source.name {
+        rename(&mut opened, source, name)?;
+    }
+    opened.load()
 }
+
+/// Whether a map is the structure of the wanted algorithm.
+fn is_wanted(is: MapType, called: &OsStr, source: &Source) -> bool {
+    is == MapType::StructOps && source.variable.as_ref().is_none_or(|variable| called == variable.as_str())
+}
+
+const NO_ALGORITHM: &str = "the object holds no algorithm";
 
 fn refused(why: &'static str) -> libbpf_rs::Error {
     std::io::Error::other(why).into()
@@ -51,11 +92,12 @@ fn refused(why: &'static str) -> libbpf_rs::Error {
 
 /// Writes another name into the kernel's structure of the algorithm, at whose end the name is. Those are its
 /// only bytes that loading does not fill in.
-fn rename(opened: &mut OpenObject, own: &str, name: &str) -> Result<(), libbpf_rs::Error> {
+fn rename(opened: &mut OpenObject, source: &Source, name: &str) -> Result<(), libbpf_rs::Error> {
     let mut map = opened
         .maps_mut()
-        .find(|map| map.map_type() == MapType::StructOps)
-        .ok_or_else(|| refused("the object holds no algorithm"))?;
+        .find(|map| is_wanted(map.map_type(), map.name(), source))
+        .ok_or_else(|| refused(NO_ALGORITHM))?;
+    let own = source.name.as_str();
     let value = map.initial_value_mut().unwrap_or_default();
     let at = value.windows(own.len() + 1).position(|bytes| bytes.split_last() == Some((&0, own.as_bytes())));
     let field = at.and_then(|at| value.get_mut(at..at + NAME_BYTES));
@@ -84,12 +126,12 @@ fn explain(name: String, error: &libbpf_rs::Error, messages: &str, log_folder: &
 }
 
 /// Returns the program that the verifier rejected, and the line that says why: the last one before the
-/// statistics.
+/// statistics and the states of a loop.
 fn rejection(messages: &str) -> Option<(String, String)> {
     let (head, rest) = messages.split_once(LOG_BEGINS)?;
     let log = rest.split_once(LOG_ENDS).map_or(rest, |(log, _)| log);
-    let is_statistics = |line: &str| line.starts_with("processed ") || line.starts_with("libbpf:");
-    let reason = log.lines().map(str::trim).rfind(|line| !line.is_empty() && !is_statistics(line))?;
+    let says_nothing = |line: &str| line.is_empty() || AFTERWARDS.iter().any(|begin| line.starts_with(begin));
+    let reason = log.lines().map(str::trim).rfind(|line| !says_nothing(line))?;
     let program = head.rsplit("prog '").next()?.split('\'').next()?;
     Some((program.to_owned(), reason.to_owned()))
 }
@@ -108,6 +150,18 @@ mod tests {
                         -- END PROG LOAD LOG --\n\
                         libbpf: prog 'init': failed to load: -EACCES\n";
         let expected = ("init".to_owned(), "no write support to tcp_sock at off 1668".to_owned());
+        assert_eq!(rejection(messages), Some(expected));
+    }
+
+    #[test]
+    fn the_reason_of_an_endless_loop_is_before_the_states_that_the_verifier_compared() {
+        let messages = "libbpf: prog 'hang': -- BEGIN PROG LOAD LOG --\n\
+                        infinite loop detected at insn 2\n\
+                        cur state: R1=ptr_tcp_sock() R10=fp0\n\
+                        old state: R1=ptr_tcp_sock() R10=fp0\n\
+                        processed 9 insns (limit 1000000)\n\
+                        -- END PROG LOAD LOG --\n";
+        let expected = ("hang".to_owned(), "infinite loop detected at insn 2".to_owned());
         assert_eq!(rejection(messages), Some(expected));
     }
 

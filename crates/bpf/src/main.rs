@@ -1,7 +1,7 @@
 //! `longfat-bpf OBJECT...` registers kernel algorithms, prints their names, and holds them until its standard
 //! input ends.
 
-use longfat_bpf::{Error, Registration};
+use longfat_bpf::{Error, Registration, Source};
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     let objects: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let log_folder = std::env::temp_dir();
     let registered: Result<Vec<Registration>, Error> =
-        objects.iter().map(|object| Registration::new(object, &log_folder)).collect();
+        objects.iter().map(|object| Registration::new(&Source::only(object), &log_folder)).collect();
     match registered {
         Ok(held) if !held.is_empty() => {
             println!("{}", held.iter().map(Registration::name).collect::<Vec<_>>().join(" "));

@@ -4,12 +4,30 @@ use crate::error::Error;
 use crate::names::{available, numbered, own_name};
 #[cfg(feature = "loader")]
 use crate::{kernel::KERNEL_TYPES, loader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether this build can register algorithms.
 pub const HAS_LOADER: bool = cfg!(feature = "loader");
 /// The most processes that may use the same algorithm at a time (chosen here).
 const MOST_NAMES: u32 = 1000;
+
+/// Which algorithm of which object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The object file.
+    pub object: PathBuf,
+    /// The variable with the algorithm's structure; `None` for an object with one only.
+    pub variable: Option<String>,
+    /// The algorithm's name in the kernel.
+    pub name: String,
+}
+
+impl Source {
+    /// The only algorithm of an object, which has the name of the file, as those of `bpf/` do.
+    pub fn only(object: &Path) -> Self {
+        Source { object: object.to_owned(), variable: None, name: own_name(object) }
+    }
+}
 
 /// An algorithm that the kernel knows as long as this lives.
 #[derive(Debug)]
@@ -20,14 +38,14 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Registers the algorithm of an object that `make bpf` has built. If the verifier rejects a program, its
+    /// Registers an algorithm. If the verifier rejects a program, its
     /// output is written to a new file in `log_folder`, which the error names; nothing else is written.
     ///
     /// # Errors
     /// One line each: no object, no rights, a kernel without BTF, a rejected program, a name that is taken, a
     /// build without the loader.
-    pub fn new(object: &Path, log_folder: &Path) -> Result<Self, Error> {
-        Self::load(object, own_name(object), log_folder)
+    pub fn new(source: &Source, log_folder: &Path) -> Result<Self, Error> {
+        Self::load(source, source.name.clone(), log_folder)
     }
 
     /// Registers the algorithm likewise, but if its name is taken, under the first of `lf_hstcp_2`,
@@ -35,35 +53,31 @@ impl Registration {
     ///
     /// # Errors
     /// As [`Registration::new`].
-    pub fn beside_others(object: &Path, log_folder: &Path) -> Result<Self, Error> {
-        let own = own_name(object);
-        let mut result = Self::load(object, own.clone(), log_folder);
+    pub fn beside_others(source: &Source, log_folder: &Path) -> Result<Self, Error> {
+        let mut result = Self::load(source, source.name.clone(), log_folder);
         for number in 2..MOST_NAMES {
             if !matches!(result, Err(Error::Taken { .. })) {
                 break;
             }
-            let name = numbered(&own, number);
+            let name = numbered(&source.name, number);
             // asking is quicker than loading
             if available().is_ok_and(|names| !names.contains(&name)) {
-                result = Self::load(object, name, log_folder);
+                result = Self::load(source, name, log_folder);
             }
         }
         result
     }
 
     #[cfg(not(feature = "loader"))]
-    fn load(object: &Path, _name: String, _log_folder: &Path) -> Result<Self, Error> {
-        check_exists(object)?;
+    fn load(source: &Source, _name: String, _log_folder: &Path) -> Result<Self, Error> {
+        check_exists(&source.object)?;
         Err(Error::NoLoader)
     }
 
     #[cfg(feature = "loader")]
-    fn load(object: &Path, name: String, log_folder: &Path) -> Result<Self, Error> {
-        check_exists(object)?;
-        if !Path::new(KERNEL_TYPES).exists() {
-            return Err(Error::NoKernelTypes);
-        }
-        let link = loader::register(object, &name, log_folder)?;
+    fn load(source: &Source, name: String, log_folder: &Path) -> Result<Self, Error> {
+        check_loadable(source)?;
+        let link = loader::register(source, &name, log_folder)?;
         Ok(Registration { name, _link: link })
     }
 
@@ -71,6 +85,27 @@ impl Registration {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Asks the kernel's verifier whether it would take an algorithm, without registering it: nothing stays, and no other
+/// process sees anything of it. If the verifier rejects a program, its output is written as by [`Registration::new`].
+///
+/// # Errors
+/// As [`Registration::new`], but a name that is taken is none.
+pub fn try_load(source: &Source, log_folder: &Path) -> Result<(), Error> {
+    #[cfg(not(feature = "loader"))]
+    return check_exists(&source.object).and_then(|()| {
+        let _ = log_folder;
+        Err(Error::NoLoader)
+    });
+    #[cfg(feature = "loader")]
+    check_loadable(source).and_then(|()| loader::try_load(source, log_folder))
+}
+
+#[cfg(feature = "loader")]
+fn check_loadable(source: &Source) -> Result<(), Error> {
+    check_exists(&source.object)?;
+    if Path::new(KERNEL_TYPES).exists() { Ok(()) } else { Err(Error::NoKernelTypes) }
 }
 
 fn check_exists(object: &Path) -> Result<(), Error> {
@@ -84,7 +119,8 @@ mod tests {
     #[test]
     fn the_error_for_a_missing_object_names_the_command_that_builds_it() {
         let missing = Path::new("nowhere/lf_stcp.o");
-        let error = Registration::new(missing, Path::new(".")).expect_err("there is none").to_string();
+        let error =
+            Registration::new(&Source::only(missing), Path::new(".")).expect_err("there is none").to_string();
         assert!(error.contains("nowhere/lf_stcp.o") && error.contains("make bpf"), "{error}");
         assert_eq!(error.lines().count(), 1);
     }

@@ -8,7 +8,7 @@ mod skip;
 
 use libbpf_rs::MapType;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
-use longfat_bpf::{Error, KERNEL_FORMS, KernelForm, Registration, available};
+use longfat_bpf::{Error, KERNEL_FORMS, KernelForm, Registration, Source, available};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
     Ack, Cause, Congestion, CongestionControl, Delivery, LostSegment, MarkSample, Opening, Repair, Window,
@@ -174,9 +174,9 @@ fn a_registration_ends_with_its_object_and_a_second_one_of_a_name_is_refused() {
     let Some((_turn, folder)) = kernel() else { return };
     let object = KERNEL_FORMS[0].object(&folder);
     let logs = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let first = Registration::new(&object, logs).expect("nobody has it");
+    let first = Registration::new(&Source::only(&object), logs).expect("nobody has it");
     assert!(is_available(first.name()));
-    let second = Registration::new(&object, logs);
+    let second = Registration::new(&Source::only(&object), logs);
     assert!(matches!(second, Err(Error::Taken { ref name }) if name == first.name()), "{second:?}");
     drop(first);
     assert!(vanishes(KERNEL_FORMS[0].name));
@@ -189,8 +189,9 @@ fn a_second_process_with_the_same_algorithm_has_it_under_another_name() {
     // fifteen characters, as many as the kernel accepts
     let form = KERNEL_FORMS.iter().find(|form| form.name.len() == longfat_bpf::LONGEST_NAME);
     let object = form.expect("westwood+").object(&folder);
-    let held: Vec<Registration> =
-        (0..3).map(|_| Registration::beside_others(&object, logs).expect("a name is free")).collect();
+    let held: Vec<Registration> = (0..3)
+        .map(|_| Registration::beside_others(&Source::only(&object), logs).expect("a name is free"))
+        .collect();
     let names: BTreeSet<&str> = held.iter().map(Registration::name).collect();
     assert_eq!(names.len(), 3);
     for name in &names {

@@ -4,21 +4,26 @@
 //! | the sender's call | callbacks |
 //! |---|---|
 //! | `on_start` (`on_open` if there is a `cong_control`) | init |
-//! | `on_sample` | in_ack_event, pkts_acked |
+//! | `on_sample` | pkts_acked, in_ack_event |
 //! | `on_ack` | cong_avoid |
 //! | `on_congestion` | ssthresh, for a timeout cwnd_event(CA_EVENT_LOSS), then set_state |
-//! | `on_recovered` | cwnd_event(CA_EVENT_COMPLETE_CWR) unless a timeout was repaired, then set_state(TCP_CA_Open) |
+//! | `on_recovered` | set_state(TCP_CA_Open) and cwnd_event(CA_EVENT_COMPLETE_CWR); after CWR the other way round |
 //! | `on_undo` | undo_cwnd, then set_state(TCP_CA_Open) |
-//! | `on_delivery` | in_ack_event and pkts_acked in `on_sample` before it, cong_control |
-//! | `on_timeout` | cwnd_event(CA_EVENT_LOSS), set_state(TCP_CA_Loss), if `on_congestion` did not just do so |
+//! | `on_delivery` | pkts_acked and in_ack_event in `on_sample` before it, cong_control |
+//! | `on_timeout` | set_state(TCP_CA_Loss), if `on_congestion` did not just do so |
 //! | `on_restart` | cwnd_event(CA_EVENT_TX_START) |
 //! | the end | release |
 //!
-//! The kernel tells of an acknowledgement (pkts_acked) before it looks for losses (ssthresh, set_state); the sender
-//! looks for losses first. sndbuf_expand and min_tso_segs: buffers are not modelled, so the first is never called; the
-//! second is asked after each acknowledgement, and is the least burst of a paced connection.
+//! The order is that of tcp_ack, tcp_fastretrans_alert, tcp_enter_loss and tcp_undo_cwnd_reduction (net/ipv4/tcp_input.c
+//! of Linux 6.12.117, read), with one exception: the kernel tells of an acknowledgement (pkts_acked, in_ack_event) before
+//! it looks for losses (ssthresh, set_state), the sender looks for losses first. Older kernels call in_ack_event before
+//! pkts_acked. A repaired timeout gives no CA_EVENT_COMPLETE_CWR.
+//!
+//! Buffers are not modelled, so sndbuf_expand is never called. min_tso_segs is asked after each acknowledgement, and is
+//! the least burst of a paced connection.
 
 use crate::address::{address, region};
+use crate::bytes::{u32_at, u64_at};
 use crate::host::{Host, UPTIME_NS};
 use crate::image::Image;
 use crate::interpreter::Machine;
@@ -61,6 +66,8 @@ pub struct Called {
     pub now: Time,
     /// Its arguments after the connection; a sample is 0.
     pub arguments: Vec<u64>,
+    /// The fields of the sample that it was handed, by their names; empty if there was none.
+    pub sample: Sample,
     /// What it returned; meaningless for callbacks that return nothing.
     pub result: u64,
     /// snd_cwnd and snd_ssthresh before, segments.
@@ -68,6 +75,9 @@ pub struct Called {
     /// The same after.
     pub after: (u32, u32),
 }
+
+/// The fields of a sample, by their names in the kernel.
+pub type Sample = Vec<(&'static str, i64)>;
 
 type Observer = Box<dyn FnMut(&Called) + Send>;
 
@@ -92,6 +102,8 @@ pub struct Connection {
     flags: u64,
     /// snd_una at the last call of cong_control.
     una: u32,
+    /// snd_una at the last call of in_ack_event.
+    heard_una: u32,
     /// The acknowledgement that is being handled carries ECE.
     carries_ece: bool,
     /// Segments found marked since the last rate sample.
@@ -100,6 +112,10 @@ pub struct Connection {
     fraction: f64,
     /// `on_congestion` has just told of a timeout.
     told_timeout: bool,
+    /// Segments in flight after the last acknowledgement.
+    left_in_flight: u64,
+    /// A reduction began with the acknowledgement that is being handled: what was sent before it does not count for it.
+    just_reduced: bool,
     burst: f64,
     failure: Option<String>,
     has_failed: bool,
@@ -128,10 +144,13 @@ impl Connection {
             told: false,
             flags: WINDOW_UPDATE,
             una: 1,
+            heard_una: 1,
             carries_ece: false,
             marked: 0,
             fraction: 0.0,
             told_timeout: false,
+            left_in_flight: 0,
+            just_reduced: false,
             burst: 1.0,
             failure: None,
             has_failed: false,
@@ -224,6 +243,7 @@ impl Connection {
             callback: callback.name(),
             now: Time::from_ns(self.host.now_ns - UPTIME_NS),
             arguments: arguments.iter().map(|&a| if a == sample { 0 } else { a }).collect(),
+            sample: if arguments.contains(&sample) { self.sampled(callback) } else { Sample::new() },
             result,
             before,
             after: (self.sock.cwnd(), self.sock.ssthresh()),
@@ -231,6 +251,30 @@ impl Connection {
         if let Some(observer) = &mut self.observer {
             observer(&called);
         }
+    }
+
+    /// What is in the sample of this callback.
+    fn sampled(&self, callback: Callback) -> Sample {
+        let f = self.sock.fields();
+        let narrow = |at: usize| i64::from(u32_at(&self.sample, at).unwrap_or(0) as i32);
+        let wide = |at: usize| u64_at(&self.sample, at).unwrap_or(0) as i64;
+        if callback == Callback::PktsAcked {
+            return vec![
+                ("pkts_acked", narrow(f.ack_pkts_acked)),
+                ("rtt_us", narrow(f.ack_rtt_us)),
+                ("in_flight", narrow(f.ack_in_flight)),
+            ];
+        }
+        vec![
+            ("delivered", narrow(f.rs_delivered)),
+            ("interval_us", wide(f.rs_interval_us)),
+            ("rtt_us", wide(f.rs_rtt_us)),
+            ("losses", narrow(f.rs_losses)),
+            ("acked_sacked", narrow(f.rs_acked_sacked)),
+            ("prior_in_flight", narrow(f.rs_prior_in_flight)),
+            ("delivered_ce", narrow(f.rs_delivered_ce)),
+            ("is_app_limited", i64::from(self.sample[f.rs_is_app_limited])),
+        ]
     }
 
     #[inline]
@@ -245,9 +289,9 @@ impl Connection {
         let f = self.sock.fields();
         let (cwnd, ssthresh) = (self.sock.cwnd(), self.sock.ssthresh());
         if cwnd != self.agreed.0 {
-            w.cwnd = f64::from(cwnd.max(1));
+            w.cwnd = self.window_of(cwnd);
         } else {
-            let whole = (w.cwnd as u32).max(1);
+            let whole = (w.cwnd as u32).max(u32::from(!self.ops().is_model_based()));
             self.sock.set(f.snd_cwnd, whole);
         }
         if ssthresh != self.agreed.1 {
@@ -263,12 +307,19 @@ impl Connection {
         self.agreed = (self.sock.cwnd(), self.sock.ssthresh());
     }
 
+    /// The sender's window for this snd_cwnd. A kernel that meets snd_cwnd 0 sends nothing; the sender has such a window
+    /// for a `cong_control` only.
+    #[inline]
+    fn window_of(&self, cwnd: u32) -> f64 {
+        f64::from(if self.ops().is_model_based() { cwnd } else { cwnd.max(1) })
+    }
+
     /// Gives what the programs made of the window to the sender.
     #[inline]
     fn give_out(&mut self, w: &mut Window) {
         let (cwnd, ssthresh) = (self.sock.cwnd(), self.sock.ssthresh());
         if cwnd != self.agreed.0 {
-            w.cwnd = f64::from(cwnd.max(1));
+            w.cwnd = self.window_of(cwnd);
         }
         if ssthresh != self.agreed.1 {
             w.ssthresh = threshold(ssthresh);
@@ -340,7 +391,7 @@ impl Connection {
         if self.has(Callback::MinTsoSegs) {
             let least = self.call(Callback::MinTsoSegs, &[], 0).unwrap_or(1);
             self.burst = self.sock.burst(least as u32);
-        } else if self.ops().is_model_based() {
+        } else if self.sock.is_paced() {
             self.burst = self.sock.burst(2); // net.ipv4.tcp_min_tso_segs
         }
     }
@@ -404,6 +455,9 @@ impl CongestionControl for Connection {
         self.sock.set(f.prior_ssthresh, if event.cause == Cause::Mark { 0 } else { current });
         self.sock.set(f.prior_cwnd, cwnd);
         self.sock.set(f.snd_cwnd_cnt, 0);
+        // tcp_init_cwnd_reduction
+        self.sock.set(f.prr_out, 0);
+        self.just_reduced = true;
         let next = self.sock.get(f.snd_nxt);
         self.sock.set(f.high_seq, next);
         if let Some(reduced) = self.call(Callback::Ssthresh, &[], 0) {
@@ -429,17 +483,23 @@ impl CongestionControl for Connection {
     fn on_sample(&mut self, ack: &Ack) {
         self.hear(ack);
         self.told = true;
-        if self.has(Callback::InAckEvent) {
-            self.call(Callback::InAckEvent, &[self.flags], 0);
-        }
-        self.flags = WINDOW_UPDATE;
         if self.has(Callback::PktsAcked) {
             let f = self.sock.fields();
             self.put(f.ack_pkts_acked, ack.newly_delivered);
             self.put(f.ack_rtt_us, ack.rtt.map_or(-1_i32 as u32, micros));
-            self.put(f.ack_in_flight, (ack.in_flight as u32).saturating_add(ack.newly_delivered));
+            // tcp_clean_rtx_queue has it in bytes
+            let segments = (ack.in_flight as u32).saturating_add(ack.newly_delivered);
+            self.put(f.ack_in_flight, segments.saturating_mul(self.sock.mss));
             self.call(Callback::PktsAcked, &[address(region::SAMPLE, 0)], ACK_SAMPLE_BYTES);
         }
+        if self.has(Callback::InAckEvent) {
+            let una = self.sock.get(self.sock.fields().snd_una);
+            // a duplicate one takes the slow path and updates no window
+            let flags =
+                if std::mem::replace(&mut self.heard_una, una) == una { SLOW_PATH } else { self.flags };
+            self.call(Callback::InAckEvent, &[flags], 0);
+        }
+        self.flags = WINDOW_UPDATE;
     }
 
     fn wants_samples(&self) -> bool {
@@ -463,10 +523,17 @@ impl CongestionControl for Connection {
         self.set_now(now);
         self.take_in(w);
         self.sock.set_time(self.host.now_ns);
-        if matches!(self.sock.state(), state::CWR | state::RECOVERY) && !self.ops().is_model_based() {
+        // tcp_fastretrans_alert: after a recovery the state changes first (tcp_try_undo_recovery), after CWR last
+        let was = self.sock.state();
+        if was != state::CWR {
+            self.enter(state::OPEN);
+        }
+        if matches!(was, state::CWR | state::RECOVERY) && !self.ops().is_model_based() {
             self.call(Callback::CwndEvent, &[COMPLETE_CWR], 0);
         }
-        self.enter(state::OPEN);
+        if was == state::CWR {
+            self.enter(state::OPEN);
+        }
         self.told_timeout = false;
         self.give_out(w);
     }
@@ -489,8 +556,8 @@ impl CongestionControl for Connection {
     }
 
     #[inline]
-    fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
-        self.sock.paced_at()
+    fn pacing_rate(&self, _: &Window, srtt: Interval) -> Option<f64> {
+        if self.ops().is_model_based() { self.sock.paced_at() } else { self.sock.paced_by_kernel(srtt) }
     }
 
     fn send_quantum(&self) -> f64 {
@@ -521,6 +588,15 @@ impl CongestionControl for Connection {
         self.told = false;
         self.take_in(w);
         let f = self.sock.fields();
+        // tcp_write_xmit and tcp_xmit_retransmit_queue count what leaves during a reduction
+        let sent = d.prior_in_flight.saturating_sub(self.left_in_flight) as u32;
+        self.left_in_flight = d.in_flight;
+        if !std::mem::take(&mut self.just_reduced)
+            && matches!(self.sock.state(), state::CWR | state::RECOVERY)
+        {
+            let before = self.sock.get(f.prr_out);
+            self.sock.set(f.prr_out, before.wrapping_add(sent));
+        }
         if d.repair == Repair::None && self.sock.state() != state::OPEN {
             self.enter(state::OPEN);
         }
@@ -546,8 +622,8 @@ impl CongestionControl for Connection {
     fn on_timeout(&mut self, now: Time, w: &mut Window) {
         self.set_now(now);
         self.take_in(w);
+        // a timeout in recovery: no further reduction, and no CA_EVENT_LOSS (tcp_enter_loss)
         if !std::mem::take(&mut self.told_timeout) {
-            self.call(Callback::CwndEvent, &[LOST], 0);
             self.enter(state::LOSS);
         }
         self.give_out(w);
@@ -562,6 +638,10 @@ impl CongestionControl for Connection {
         self.sock.set(f.app_limited, delivered);
         self.call(Callback::CwndEvent, &[TX_START], 0);
         self.give_out(w);
+    }
+
+    fn has_closed(&self) -> bool {
+        self.sock.cwnd() == 0
     }
 
     fn take_failure(&mut self) -> Option<String> {

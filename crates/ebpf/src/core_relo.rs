@@ -76,6 +76,22 @@ pub(crate) fn resolve(local: &Btf, target: &Btf, record: &Record) -> Option<Answ
     }
 }
 
+/// What a record depends on, in words: a field with its structure, a type, or a value of an enumeration.
+pub(crate) fn described_way(local: &Btf, record: &Record) -> Option<String> {
+    let root = local.stripped(record.root).1;
+    match record.wanted {
+        Wanted::EnumValue | Wanted::EnumExists => {
+            let Type::Enum { values, .. } = root else { return None };
+            let name = essential(&values.get(*record.path.first()? as usize)?.0);
+            Some(format!("value {name} of {}", described(root)))
+        }
+        Wanted::TypeIdTarget | Wanted::TypeSize | Wanted::TypeExists | Wanted::TypeMatches => {
+            Some(described(root))
+        }
+        _ => walk(local, record).map(|(_, _, way)| way),
+    }
+}
+
 fn described(root: &Type) -> String {
     let word = match root {
         Type::Composite { is_union: true, .. } => "union ",

@@ -173,6 +173,30 @@ const STRUCTS: &[(&str, &[(&str, Of)])] = &[
             ("rx_opt", Struct("tcp_options_received")),
         ],
     ),
+    // what CUBIC keeps in a connection's private memory (net/ipv4/tcp_cubic.c): objects that were compiled against the
+    // types of a kernel that has it built in depend on its fields
+    (
+        "bictcp",
+        &[
+            ("cnt", U32),
+            ("last_max_cwnd", U32),
+            ("last_cwnd", U32),
+            ("last_time", U32),
+            ("bic_origin_point", U32),
+            ("bic_K", U32),
+            ("delay_min", U32),
+            ("epoch_start", U32),
+            ("ack_cnt", U32),
+            ("tcp_cwnd", U32),
+            ("unused", U16),
+            ("sample_cnt", U8),
+            ("found", U8),
+            ("round_start", U32),
+            ("end_seq", U32),
+            ("last_ack", U32),
+            ("curr_rtt", U32),
+        ],
+    ),
     ("ack_sample", &[("pkts_acked", U32), ("rtt_us", I32), ("in_flight", U32)]),
     (
         "rate_sample",
@@ -321,6 +345,7 @@ fields! {
     snd_cwnd_stamp: "tcp_sock".snd_cwnd_stamp;
     prior_cwnd: "tcp_sock".prior_cwnd;
     prior_ssthresh: "tcp_sock".prior_ssthresh;
+    prr_out: "tcp_sock".prr_out;
     delivered: "tcp_sock".delivered;
     delivered_ce: "tcp_sock".delivered_ce;
     lost: "tcp_sock".lost;

@@ -15,6 +15,8 @@ use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Controlle
 
 /// Reno halves its window, and keeps two segments.
 const LEAST_SSTHRESH: u32 = 2;
+/// TCP_CA_Loss, with which CUBIC forgets everything (bictcp_reset).
+const CA_LOSS: u64 = 4;
 
 /// What a kfunc does.
 type Body = fn(&mut Memory, &mut Host, [u64; 5]) -> Result<u64, String>;
@@ -29,7 +31,7 @@ const KFUNCS: &[(&str, Body)] = &[
     ("cubictcp_init", |m, host, _| cubic_init(m, host)),
     ("cubictcp_recalc_ssthresh", |m, host, _| cubic_ssthresh(m, host)),
     ("cubictcp_cong_avoid", |m, host, a| cubic_cong_avoid(m, host, a[2] as u32)),
-    ("cubictcp_state", |_, _, _| Ok(0)), // a timeout is told with its ssthresh
+    ("cubictcp_state", |m, host, a| if a[1] == CA_LOSS { cubic_init(m, host) } else { Ok(0) }),
     ("cubictcp_cwnd_event", |_, _, _| Ok(0)), // the simulator's connections are not idle while they have data
     ("cubictcp_acked", |_, host, _| cubic_acked(host)),
     ("bpf_iter_num_new", |m, _, a| iterate(m, a)),

@@ -58,6 +58,13 @@ impl Object {
         self.image.algorithms.iter().map(|described| described.ops.name.as_str())
     }
 
+    /// Its congestion controls: the name in the kernel, the variable, and why the kernel would not register it.
+    pub fn described(&self) -> impl Iterator<Item = (&str, &str, Option<&LoadError>)> {
+        self.image.algorithms.iter().map(|described| {
+            (described.ops.name.as_str(), described.ops.variable.as_str(), described.incomplete.as_ref())
+        })
+    }
+
     /// The congestion control of this name (or of the variable with this name); without a name, the only one that the
     /// kernel would register.
     /// Connections of one [`Algorithm`] share the object's maps and global variables.
@@ -86,6 +93,15 @@ impl Object {
             return Err(incomplete.clone());
         }
         Ok(Algorithm::new(self.image.clone(), index))
+    }
+}
+
+/// The value of a setting of the kernel.
+pub(crate) fn setting(name: &str) -> Option<u64> {
+    match name {
+        "CONFIG_HZ" => Some(HZ),
+        "LINUX_KERNEL_VERSION" => Some(KERNEL_VERSION),
+        _ => None,
     }
 }
 
@@ -251,9 +267,8 @@ impl<'e> Loader<'e> {
     fn read_settings(&mut self) -> Loaded<()> {
         let (btf, mut values, mut offsets) = (self.btf, Vec::new(), Vec::new());
         for (name, of, is_extern, _) in btf.variables(".kconfig") {
-            let value = match name {
-                "CONFIG_HZ" => HZ,
-                "LINUX_KERNEL_VERSION" => KERNEL_VERSION,
+            let value = match setting(name) {
+                Some(value) => value,
                 _ if self.elf.symbols.iter().any(|s| s.name == name && s.is_weak) => 0,
                 _ => return Err(LoadError::Extern(name.to_owned())),
             };

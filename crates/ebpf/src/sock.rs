@@ -162,7 +162,7 @@ impl Sock {
             let mdev = self.get(f.mdev_us);
             self.set(f.mdev_us, if mdev == 0 { 2 * micros(rtt) } else { mdev - mdev / 4 + error });
         }
-        self.set(f.srtt_us, (srtt.as_ns() / 125) as u32);
+        self.set(f.srtt_us, eighths(srtt));
         self.set(f.rtt_min, (now_ns / 1_000_000) as u32);
         self.set(f.rtt_min + 4, micros(base));
     }
@@ -186,27 +186,56 @@ impl Sock {
         self.set_wide(f.bytes_acked, ack.unacknowledged.wrapping_mul(u64::from(self.mss)));
     }
 
-    /// The pacing rate that the kernel sets itself after each acknowledgement (tcp_update_pacing_rate).
+    /// The pacing rate that the kernel sets itself after each acknowledgement (tcp_update_pacing_rate), bytes a second;
+    /// `None` before the first round-trip time.
     #[inline]
-    pub fn update_pacing_rate(&mut self) {
+    fn own_pacing_rate(&self, srtt_us: u32) -> Option<u64> {
         let f = self.fields();
-        let (cwnd, srtt) = (u64::from(self.cwnd()), u64::from(self.get(f.srtt_us)));
+        let (cwnd, srtt) = (u64::from(self.cwnd()), u64::from(srtt_us));
         if srtt == 0 {
-            return;
+            return None;
         }
         let in_slow_start = cwnd < u64::from(self.ssthresh() / 2);
         let ratio = if in_slow_start { SLOW_START_RATIO } else { self.avoidance_ratio };
         let window = cwnd.max(u64::from(self.get(f.packets_out))).saturating_mul(u64::from(self.mss));
         let rate = window.saturating_mul(ratio * 8 * 10_000) / srtt;
-        self.set_wide(f.sk_pacing_rate, rate.min(self.get_wide(f.sk_max_pacing_rate)));
+        Some(rate.min(self.get_wide(f.sk_max_pacing_rate)))
+    }
+
+    /// Sets that rate.
+    #[inline]
+    pub fn update_pacing_rate(&mut self) {
+        let f = self.fields();
+        if let Some(rate) = self.own_pacing_rate(self.get(f.srtt_us)) {
+            self.set_wide(f.sk_pacing_rate, rate);
+        }
+    }
+
+    /// Whether the connection asks for pacing.
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.get(self.fields().sk_pacing_status) != PACING_NONE
     }
 
     /// The rate at which segments leave, per second, if they are paced.
     pub fn paced_at(&self) -> Option<f64> {
+        let rate = self.get_wide(self.fields().sk_pacing_rate);
+        self.paced_by(rate)
+    }
+
+    /// The same with the kernel's own rate, which follows every acknowledgement, also those after which the sender calls
+    /// nothing.
+    pub fn paced_by_kernel(&self, srtt: Interval) -> Option<f64> {
+        if !self.is_paced() {
+            return None;
+        }
+        self.paced_by(self.own_pacing_rate(eighths(srtt))?)
+    }
+
+    fn paced_by(&self, rate: u64) -> Option<f64> {
         let f = self.fields();
-        let rate = self.get_wide(f.sk_pacing_rate).min(self.get_wide(f.sk_max_pacing_rate));
-        let is_paced = self.get(f.sk_pacing_status) != PACING_NONE && rate != UNLIMITED && rate > 0;
-        is_paced.then(|| rate as f64 / f64::from(self.mss))
+        let rate = rate.min(self.get_wide(f.sk_max_pacing_rate));
+        (self.is_paced() && rate != UNLIMITED && rate > 0).then(|| rate as f64 / f64::from(self.mss))
     }
 
     /// The segments that the kernel sends together at this rate (tcp_tso_autosize), at least `least`.
@@ -217,6 +246,12 @@ impl Sock {
         let segments = (self.get_wide(f.sk_pacing_rate) >> shift) / u64::from(self.mss);
         segments.max(u64::from(least)).min(most.max(1)).max(1) as f64
     }
+}
+
+/// Eighths of a microsecond, as in srtt_us.
+#[inline]
+const fn eighths(span: Interval) -> u32 {
+    (span.as_ns() / 125) as u32
 }
 
 /// Whole microseconds.

@@ -4,9 +4,9 @@
 
 use crate::address::{self, region};
 use crate::error::Loaded;
-use crate::helpers;
 use crate::memory::{FRAME_BYTES, MOST_FRAMES};
 use crate::program::{Code, FRAME, Insn, access_bytes, class, op};
+use crate::{helper_names, helpers};
 
 /// What is known of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +176,9 @@ fn one(
         op::CALL_HELPER | op::CALL_KFUNC | op::CALL_LOCAL => {
             if insn.op == op::CALL_HELPER {
                 if helpers::name(insn.imm).is_none() {
-                    return refused(format!("calls helper {}, which is not available here", insn.imm));
+                    let name = helper_names::name(insn.imm)
+                        .map_or_else(|| insn.imm.to_string(), |name| format!("bpf_{name}"));
+                    return refused(format!("calls helper {name}, which is not available here"));
                 }
                 findings.uses_maps |= helpers::uses_maps(insn.imm);
             } else if insn.op == op::CALL_LOCAL {

@@ -5,12 +5,11 @@
 //! Needs the rights of a live run. Processor time includes the kernel's work inside the calls: writing a
 //! packet to a TUN device runs the receiving TCP.
 
-use longfat_live::{Traffic, run};
+use longfat_live::{Congestion, Traffic, run};
 use longfat_sim::Plan;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<f64>());
@@ -31,8 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             "quick_start_bps": null, "start_s": 0.0, "stop_s": null, "bytes": null}],
         "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true});
     let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check)?;
-    let congestion = BTreeMap::from([("1".to_owned(), "cubic".to_owned())]);
-    let live = run(plan, &congestion, Path::new("bpf/out"), &Traffic::Longfat)?;
+    let names = BTreeMap::from([("1".to_owned(), "cubic".to_owned())]);
+    let congestion = Congestion { names, ..Congestion::default() };
+    let live = run(plan, &congestion, &Traffic::Longfat)?;
     let packets = live.outcome.summary.packets as f64;
     println!("{packets} packets, utilization {:.3}", live.outcome.summary.links[0].utilization);
     for (thread, share) in ["data router", "ACK router", "hosts"].iter().zip(&live.validity.processor) {

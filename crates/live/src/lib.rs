@@ -23,8 +23,8 @@ mod validity;
 
 pub use error::LiveError;
 pub use iperf::{IperfReport, Traffic};
-pub use longfat_bpf::{HAS_LOADER, KernelForm, kernel_form};
+pub use longfat_bpf::{Error as KernelError, HAS_LOADER, KernelForm, Source, kernel_form, try_load};
 pub use namespace::probe;
-pub use run::{Live, run};
+pub use run::{Congestion, Live, run};
 pub use sys::process::die_with_parent;
 pub use validity::{Check, Validity};

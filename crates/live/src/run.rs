@@ -12,7 +12,7 @@ use crate::sys::clock::{Clock, thread_cpu};
 use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
 use crate::validity::{Outside, Validity};
-use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration};
+use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration, Source};
 use longfat_sim::{
     CheckedConnection, CheckedLink, CheckedPlan, CheckedRun, Link, LinkPlan, Outcome, PlanError, Summary,
     Transport,
@@ -20,7 +20,7 @@ use longfat_sim::{
 use longfat_units::{Distribution, Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
@@ -53,28 +53,41 @@ pub struct Live {
     pub validity: Validity,
 }
 
+/// What the kernel runs for the connections of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Congestion {
+    /// The name of the algorithm of each flow and background source over TCP: the kernel's, or one of `objects`.
+    pub names: BTreeMap<String, String>,
+    /// The folder with the objects of `bpf/`, from which Longfat's own algorithms are registered.
+    pub forms: PathBuf,
+    /// Users' own objects, by the names that `names` has for them.
+    pub objects: BTreeMap<String, Source>,
+    /// Percent of cwnd / srtt at which the kernel paces outside of slow-start (net.ipv4.tcp_pacing_ca_ratio); `None`
+    /// for 100 if one of Longfat's own algorithms relies on it, else the kernel's default.
+    pub pacing_ratio: Option<u32>,
+}
+
 /// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the
-/// right to make namespaces must not have another thread. `congestion` has the kernel's name for the
-/// algorithm of each flow and background source over TCP; Longfat's own algorithms are registered from their
-/// objects in `objects`. `traffic` says what makes their traffic.
+/// right to make namespaces must not have another thread. `traffic` says what makes the traffic of
+/// connections over TCP.
 ///
 /// # Errors
 /// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
 /// something in the middle of the run.
 pub fn run(
     plan: CheckedPlan<RealPacket>,
-    congestion: &BTreeMap<String, String>,
-    objects: &Path,
+    congestion: &Congestion,
     traffic: &Traffic,
 ) -> Result<Live, LiveError> {
     check(&plan)?;
     iperf::check(&plan, traffic)?;
-    let own = own_forms(congestion);
+    let own = own_forms(&congestion.names);
     let mut setup = setup(&plan)?;
-    setup.tcp.paced = own.iter().any(|form| form.paced);
+    let relies_on_pacing = own.iter().any(|form| form.paced);
+    setup.tcp.pacing_ratio = congestion.pacing_ratio.or(relies_on_pacing.then_some(100));
     // registered before the process leaves the user namespace that has the right to, and held to the end
-    let registered = register(&own, objects)?;
-    let congestion = &as_registered(congestion, &registered);
+    let registered = register(&own, congestion)?;
+    let congestion = &as_registered(&congestion.names, &registered);
     let packet_bytes = setup.packet_bytes;
     let (ends, sysctls) = namespace::ends(&setup)?;
     check_offered(&ends[0], congestion)?;
@@ -205,27 +218,30 @@ fn own_forms(congestion: &BTreeMap<String, String>) -> Vec<&'static KernelForm> 
 }
 
 /// Registers algorithms with the kernel, beside those of other runs. Each stays registered while this run
-/// holds it, even if other runs end.
-fn register<'a>(
-    own: &[&'a KernelForm],
-    objects: &Path,
-) -> Result<Vec<(&'a KernelForm, Registration)>, LiveError> {
-    own.iter()
-        .map(|&form| Ok((form, Registration::beside_others(&form.object(objects), &std::env::temp_dir())?)))
+/// holds it, even if other runs end. Returns them by the names that were asked for.
+fn register(
+    own: &[&KernelForm],
+    congestion: &Congestion,
+) -> Result<BTreeMap<String, Registration>, LiveError> {
+    let forms = own.iter().map(|form| (form.name.to_owned(), Source::only(&form.object(&congestion.forms))));
+    let objects = congestion.objects.iter().map(|(asked, source)| (asked.clone(), source.clone()));
+    forms
+        .chain(objects)
+        .map(|(asked, source)| Ok((asked, Registration::beside_others(&source, &std::env::temp_dir())?)))
         .collect::<Result<_, longfat_bpf::Error>>()
         .map_err(|error| LiveError::Machine(error.to_string()))
 }
 
-/// Returns the kernel's names, with the names under which Longfat's own algorithms were registered.
+/// Returns the kernel's names, with the names under which algorithms were registered for this run.
 fn as_registered(
-    congestion: &BTreeMap<String, String>,
-    registered: &[(&KernelForm, Registration)],
+    names: &BTreeMap<String, String>,
+    registered: &BTreeMap<String, Registration>,
 ) -> BTreeMap<String, String> {
-    let registered_as = |asked: &str| {
-        let found = registered.iter().find(|(form, _)| form.name == asked);
-        found.map_or(asked, |(_, registration)| registration.name()).to_owned()
-    };
-    congestion.iter().map(|(name, asked)| (name.clone(), registered_as(asked))).collect()
+    let registered_as = |asked: &String| registered.get(asked).map(|held| held.name().to_owned());
+    names
+        .iter()
+        .map(|(name, asked)| (name.clone(), registered_as(asked).unwrap_or_else(|| asked.clone())))
+        .collect()
 }
 
 /// Checks that the kernel has the algorithms.
@@ -272,7 +288,7 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
         tcp: TcpSetup {
             buffer_bytes: (BUFFER_FACTOR * held_bytes).clamp(LEAST_BUFFER_BYTES, LARGEST_BUFFER_BYTES) as u64,
             ecn: connections(plan).any(|(_, c)| c.negotiates_ecn()),
-            paced: false,
+            pacing_ratio: None,
         },
         initial_window,
     })

@@ -13,8 +13,8 @@ pub struct TcpSetup {
     pub buffer_bytes: u64,
     /// Whether connections offer ECN.
     pub ecn: bool,
-    /// Whether an algorithm relies on the kernel to send at cwnd / srtt.
-    pub paced: bool,
+    /// Percent of cwnd / srtt at which the kernel paces outside of slow-start; `None` for its default.
+    pub pacing_ratio: Option<u32>,
 }
 
 /// Whether writes to a network namespace's settings work at all; the error if not.
@@ -52,7 +52,7 @@ const NO_METRICS_SAVE: &str = "net.ipv4.tcp_no_metrics_save";
 
 fn settings(setup: TcpSetup) -> Vec<(&'static str, String)> {
     let buffer = setup.buffer_bytes;
-    let pacing = setup.paced.then(|| ("net.ipv4.tcp_pacing_ca_ratio", "100".to_owned()));
+    let pacing = setup.pacing_ratio.map(|ratio| ("net.ipv4.tcp_pacing_ca_ratio", ratio.to_string()));
     let mut all = vec![
         ("net.ipv6.conf.all.disable_ipv6", "1".to_owned()),
         ("net.ipv6.conf.default.disable_ipv6", "1".to_owned()),

@@ -3,12 +3,11 @@
 #[path = "../../bpf/tests/skip/mod.rs"]
 mod skip;
 
-use longfat_live::{LiveError, Traffic, run};
+use longfat_live::{Congestion, LiveError, Traffic, run};
 use longfat_sim::{CheckedPlan, Plan};
 use longfat_wire::RealPacket;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn flow(name: &str) -> Value {
     json!({"name": name, "algorithm": "cubic", "parameters": {}, "forward": [0], "reverse": [1],
@@ -33,8 +32,9 @@ fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan<RealPacket> {
     }
 }
 
-fn congestion(plan: &CheckedPlan<RealPacket>) -> BTreeMap<String, String> {
-    plan.flows().iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect()
+fn congestion(plan: &CheckedPlan<RealPacket>) -> Congestion {
+    let names = plan.flows().iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect();
+    Congestion { names, forms: "bpf/out".into(), ..Congestion::default() }
 }
 
 fn installed() -> Option<PathBuf> {
@@ -52,7 +52,7 @@ fn iperf3_carries_flows_with_their_algorithm_segment_size_start_and_stop() {
     (part["forward"], part["reverse"]) = (json!([1]), json!([0]));
     let plan = plan(3.0, &[whole, part]);
     let congestion = congestion(&plan);
-    let live = match run(plan, &congestion, Path::new("bpf/out"), &Traffic::Iperf3(program)) {
+    let live = match run(plan, &congestion, &Traffic::Iperf3(program)) {
         Ok(live) => live,
         Err(LiveError::Machine(why)) => return skip::skipped(&why),
         Err(error) => panic!("{error}"),
@@ -88,7 +88,7 @@ fn what_iperf3_cannot_do_and_an_iperf3_that_does_nothing_are_one_clear_line() {
         let plan = plan(1.0, &[flow]);
         let traffic = Traffic::Iperf3(program.into());
         let congestion = congestion(&plan);
-        run(plan, &congestion, Path::new("bpf/out"), &traffic).err().unwrap().to_string()
+        run(plan, &congestion, &traffic).err().unwrap().to_string()
     };
     let (mut sized, mut large) = (flow("1"), flow("1"));
     sized["bytes"] = json!(1000);

@@ -3,11 +3,9 @@
 #[path = "../../bpf/tests/skip/mod.rs"]
 mod skip;
 
-use longfat_live::{Live, LiveError, Traffic, run};
+use longfat_live::{Congestion, Live, LiveError, Traffic, run};
 use longfat_sim::{Plan, Sample, Series};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::path::Path;
 
 fn flow(name: &str, algorithm: &str) -> Value {
     json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1],
@@ -31,15 +29,20 @@ fn plan(duration_s: f64, flows: &[Value]) -> Value {
         "fast": true})
 }
 
+/// The kernel's names of flows' algorithms, and the folder of Longfat's own.
+fn named(names: &[(&str, &str)], forms: &str) -> Congestion {
+    let names = names.iter().map(|&(name, algorithm)| (name.to_owned(), algorithm.to_owned())).collect();
+    Congestion { names, forms: forms.into(), ..Congestion::default() }
+}
+
 /// Runs the plan; returns `None`, after a line that says why, if this machine cannot.
 fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
     let plan = match Plan::from_json(&plan.to_string()).and_then(Plan::check) {
         Ok(plan) => plan,
         Err(error) => panic!("{error}"),
     };
-    let congestion: BTreeMap<_, _> =
-        congestion.iter().map(|&(name, algorithm)| (name.to_owned(), algorithm.to_owned())).collect();
-    match run(plan, &congestion, Path::new("bpf/out"), &Traffic::Longfat) {
+    let congestion = named(congestion, "bpf/out");
+    match run(plan, &congestion, &Traffic::Longfat) {
         Ok(live) => Some(live),
         Err(LiveError::Machine(why)) => {
             skip::skipped(&why);
@@ -165,8 +168,8 @@ fn reverse_flows_datagrams_and_web_pages_cross_the_router_too() {
 fn what_no_kernel_can_do_is_one_clear_line() {
     let refused = |plan: &Value, congestion: &[(&str, &str)]| {
         let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
-        let congestion = congestion.iter().map(|&(n, a)| (n.to_owned(), a.to_owned())).collect();
-        run(plan, &congestion, Path::new("nowhere"), &Traffic::Longfat).err().unwrap().to_string()
+        let congestion = named(congestion, "nowhere");
+        run(plan, &congestion, &Traffic::Longfat).err().unwrap().to_string()
     };
     let mut two = plan(1.0, &[flow("1", "cubic"), flow("2", "cubic")]);
     two["flows"][1]["initial_window"] = json!(3.0);

@@ -5,7 +5,7 @@ mod ebpf;
 mod stepper;
 mod watch;
 
-use longfat_live::{LiveError, Traffic};
+use longfat_live::{Congestion, LiveError, Source, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{
@@ -100,7 +100,7 @@ fn build(
         let make = algorithms.get_item(flow).ok().flatten()?;
         let reason = match make.call0() {
             Ok(made) => {
-                if let Some(connection) = objects.connect(&made) {
+                if let Some(connection) = objects.connect(flow, &made) {
                     return Some(connection);
                 }
                 let reads = algorithm::Reads::default();
@@ -139,10 +139,12 @@ fn to_result<'py>(
     Ok(result)
 }
 
-/// live_run(plan_json, congestion, objects, iperf3) -> dict
+/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3) -> dict
 ///
 /// Runs a plan on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
-/// kernel's names of their algorithms. `objects` is the folder of the algorithms that `make bpf` built.
+/// kernel's names of their algorithms, or to keys of `objects`. `forms` is the folder of the algorithms that
+/// `make bpf` built; `objects` maps names to users' own objects: the file, the variable and the kernel's name.
+/// `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the default.
 /// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. The process
 /// moves into namespaces of its own for good, so call this in a process that does nothing else.
 #[pyfunction]
@@ -150,18 +152,20 @@ fn live_run<'py>(
     py: Python<'py>,
     plan_json: &str,
     congestion: BTreeMap<String, String>,
-    objects: PathBuf,
+    forms: PathBuf,
+    objects: BTreeMap<String, (PathBuf, String, String)>,
+    pacing_ratio: Option<u32>,
     iperf3: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
     let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
-    let live =
-        py.detach(|| longfat_live::run(plan, &congestion, &objects, &traffic)).map_err(
-            |error| match error {
-                LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
-                LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
-            },
-        )?;
+    let source = |(object, variable, name)| Source { object, variable: Some(variable), name };
+    let objects = objects.into_iter().map(|(asked, own)| (asked, source(own))).collect();
+    let congestion = Congestion { names: congestion, forms, objects, pacing_ratio };
+    let live = py.detach(|| longfat_live::run(plan, &congestion, &traffic)).map_err(|error| match error {
+        LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
+        LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
+    })?;
     let result = to_dict(py, &live.outcome)?;
     let validity = serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
     result.set_item("validity", validity)?;
@@ -436,5 +440,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<algorithm::PyWindow>()?;
     m.add_function(wrap_pyfunction!(stepper::advance_all, m)?)?;
     m.add_class::<stepper::Stepper>()?;
+    m.add_function(wrap_pyfunction!(ebpf::ebpf_needs, m)?)?;
+    m.add_function(wrap_pyfunction!(ebpf::ebpf_try_load, m)?)?;
     m.add_class::<ebpf::PyEbpf>()
 }

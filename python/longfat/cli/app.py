@@ -14,6 +14,7 @@ import click
 
 from longfat.cli import (
     assess,
+    bpf,
     claims,
     compare,
     doctor,
@@ -73,6 +74,7 @@ for command in (
     registry.stacks,
     report.report,
     schema.schema,
+    bpf.bpf,
 ):
     app.add_command(command)
 

@@ -6,6 +6,7 @@ from longfat.errors import InputError
 from longfat.live import traffic as traffics
 from longfat.scenario import loading, registry, stacks
 from longfat.scenario.model import Scenario
+from longfat.scenario.named import AlgorithmSpec
 from longfat.scenario.transport import WITH_SACK, Transport
 from longfat.words import shown
 
@@ -70,31 +71,39 @@ def _check(scenario: Scenario) -> None:
     parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
     for table, part in parts:
         _check_part(table, part)
+    _check_pacing(parts)
+
+
+def _check_pacing(parts: list[tuple[str, Transport]]) -> None:
+    """Checks that all objects ask for the same pacing, which is a setting of the whole namespace."""
+    own = [
+        (table, part.algorithm.parameters.get(loading.PACING)) for table, part in parts if part.algorithm.ebpf
+    ]
+    for table, ratio in own:
+        if ratio != own[0][1]:
+            raise InputError(
+                f"{table}.algorithm.{loading.PACING}: in a live run, all objects have the same; "
+                "accepted: one for all"
+            )
 
 
 def _check_part(table: str, part: Transport) -> None:
     spec = part.algorithm
     named = f'{table}.algorithm = "{spec.name}"'
-    if spec.custom:
-        reason = (
-            "live runs do not register objects" if loading.OBJECT in spec.name else "no kernel can run it"
-        )
-        raise InputError(f"{named}: {reason}; accepted with --backend live: {_names()}")
-    row = registry.find("algorithms", spec.name)
-    if not row["live"]:
+    if spec.custom and not spec.ebpf:
         raise InputError(
-            f"{named}: has no form in the Linux kernel; accepted with --backend live: {_names()}"
+            f"{named}: no kernel can run it; accepted with --backend live: an object with eBPF programs, "
+            f"file{loading.OBJECT}, {_names()}"
         )
-    if row.get("transport") != "tcp":
-        return
-    for name, value in spec.parameters.items():
-        parameter = next(p for p in row["parameters"] if p["name"] == name)
-        if value not in (parameter["default"], "linux"):
-            told = shown(registry.written(parameter, value))
+    if not spec.ebpf:
+        row = registry.find("algorithms", spec.name)
+        if not row["live"]:
             raise InputError(
-                f"{table}.algorithm.{name} = {told}: the kernel's {spec.name} has its own value; "
-                f'accepted with --backend live: leave it out, or variant = "linux"'
+                f"{named}: has no form in the Linux kernel; accepted with --backend live: {_names()}"
             )
+        if row.get("transport") != "tcp":
+            return
+        _check_parameters(table, spec, row)
     kernel = Transport.model_validate({"algorithm": spec, "stack": stacks.LINUX.name})
     for key in KERNELS_OWN:
         field = type(part).model_fields.get(key)
@@ -116,6 +125,18 @@ def _check_part(table: str, part: Transport) -> None:
             f'{table}.loss_detection = "{part.loss_detection}": the kernel has SACK; accepted with '
             f"--backend live: {accepted}, or leave it out"
         )
+
+
+def _check_parameters(table: str, spec: AlgorithmSpec, row: registry.Row) -> None:
+    """Checks that an algorithm of the registry has the kernel's parameters."""
+    for name, value in spec.parameters.items():
+        parameter = next(p for p in row["parameters"] if p["name"] == name)
+        if value not in (parameter["default"], "linux"):
+            told = shown(registry.written(parameter, value))
+            raise InputError(
+                f"{table}.algorithm.{name} = {told}: the kernel's {spec.name} has its own value; "
+                f'accepted with --backend live: leave it out, or variant = "linux"'
+            )
 
 
 def _names() -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from longfat import _core, installation
 from longfat.runs import plan
-from longfat.scenario import registry
+from longfat.scenario import loading, registry
+from longfat.scenario.loading import PACING
+from longfat.scenario.model import Scenario
+from longfat.scenario.named import AlgorithmSpec
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 CLANG = "apt-get install -y clang libbpf-dev"
 """Installs what `make bpf` needs."""
+NO_LOADER = "this build of Longfat cannot load it"
 
 
 def available() -> list[str]:
@@ -31,19 +36,40 @@ def name_of(algorithm: str, there: list[str]) -> str:
     return module
 
 
-def congestion(planned: plan.Plan) -> dict[str, str]:
-    """Returns the kernel's name of the algorithm of each flow and background over TCP in a plan."""
-    entries = [(flow["name"], flow["algorithm"]) for flow in planned["flows"]]
+def congestion(planned: plan.Plan, own: Mapping[str, AlgorithmSpec]) -> dict[str, str]:
+    """Returns the kernel's name of the algorithm of each flow and background over TCP in a plan.
+
+    A flow with a user's own object, one of `own`, has the object's name here.
+    """
+    entries = [(flow["name"], flow["algorithm"]) for flow in planned["flows"] if flow["name"] not in own]
     entries += [(entry["name"], entry["flow"]["algorithm"]) for entry in planned["background"]]
     there = available()
-    return {
+    named = {
         name: name_of(algorithm, there)
         for name, algorithm in entries
         if registry.find("algorithms", algorithm).get("transport") == "tcp"
     }
+    return named | {name: spec.name for name, spec in own.items()}
 
 
-def objects() -> Path:
+def users_own(scenario: Scenario) -> dict[str, AlgorithmSpec]:
+    """Returns the algorithm of each flow that has a user's own object."""
+    parts = plan.flow_parts(scenario)
+    return {name: part.algorithm for name, part in parts.items() if part.algorithm.ebpf}
+
+
+def source(spec: AlgorithmSpec) -> tuple[Path, str, str]:
+    """Returns the file, the variable and the kernel's name of an object's algorithm."""
+    file, _, name = spec.name.rpartition(":")
+    return Path(file), loading.ebpf(Path(file), name).variable, name
+
+
+def pacing_ratio(own: Mapping[str, AlgorithmSpec]) -> int | None:
+    """Returns the pacing_ca_ratio that objects ask for, None for the kernel's default."""
+    return next((spec.parameters[PACING] for spec in own.values() if PACING in spec.parameters), None)
+
+
+def forms() -> Path:
     """Returns the folder with the compiled algorithms of `bpf/`: a checkout's own, else the package's."""
     root = installation.checkout()
     return installation.PACKAGE / "bpf" if root is None else root / "bpf" / "out"
@@ -64,8 +90,8 @@ def unbuilt(own: str) -> tuple[str, str] | None:
     in_checkout = installation.checkout() is not None
     if not _core.live_has_loader():
         build = "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf"
-        return "this build of Longfat cannot load it", build if in_checkout else from_wheel
-    if not (objects() / f"{own}.o").exists():
+        return NO_LOADER, build if in_checkout else from_wheel
+    if not (forms() / f"{own}.o").exists():
         build = "make bpf" if shutil.which("clang") else f"{CLANG} && make bpf"
-        return f"{objects() / own}.o is missing", build if in_checkout else from_wheel
+        return f"{forms() / own}.o is missing", build if in_checkout else from_wheel
     return None

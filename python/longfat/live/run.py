@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from longfat import _core
 from longfat.errors import InputError, LongfatError
 from longfat.live import kernel, worker
 from longfat.live import traffic as traffics
@@ -44,7 +45,10 @@ def run(
     """
     check(scenario, source, traffic)
     planned = plan.build(scenario)
-    congestion = kernel.congestion(planned)
+    users = kernel.users_own(scenario)
+    congestion = kernel.congestion(planned, users)
+    if users and not _core.live_has_loader():
+        raise InputError(f"{source}: {next(iter(users.values())).name}: {kernel.NO_LOADER}")
     for own in sorted(kernel.own_forms() & set(congestion.values())):
         if lacking := kernel.unbuilt(own):
             raise InputError(f"{source}: {own}: {lacking[0]}; to fix it: {lacking[1]}")
@@ -52,7 +56,9 @@ def run(
         "what": "run",
         "plan": json.dumps(planned),
         "congestion": congestion,
-        "objects": kernel.objects(),
+        "forms": kernel.forms(),
+        "objects": {spec.name: kernel.source(spec) for spec in users.values()},
+        "pacing_ratio": kernel.pacing_ratio(users),
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
     }
     begin = time.perf_counter()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 
 from longfat.errors import InputError
-from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 
 KINDS = ("longfat", "iperf3")
@@ -25,9 +24,8 @@ def check(scenario: Scenario, traffic: str) -> None:
     if iperf3() is None:
         raise InputError(f'traffic "iperf3": iperf3 is not installed; to fix it: {INSTALL}')
     for i, flow in enumerate(scenario.flow):
-        row = registry.find("algorithms", flow.algorithm.name)
-        tcp = row.get("transport") == "tcp"
-        if row.get("scalable"):
+        tcp = flow.algorithm.transport == "tcp"
+        if flow.algorithm.needs_marks or flow.algorithm.has("scalable"):
             raise InputError(
                 f'flow.{i}.algorithm = "{flow.algorithm.name}": iperf3\'s receiver does not tell of every '
                 'mark; accepted with traffic "iperf3": other algorithms'

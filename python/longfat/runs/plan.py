@@ -191,6 +191,7 @@ def _connection(connection: Connection) -> Plan:
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,
         "quick_start_bps": part.quick_start,
+        **({"needs_marks": True} if algorithm.needs_marks else {}),
         **_newer(part),
     }
 

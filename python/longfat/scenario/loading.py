@@ -21,6 +21,10 @@ from longfat import _core
 
 OBJECT = ".bpf.o"
 """How the name of an object file with eBPF programs ends."""
+PACING = "pacing_ca_ratio"
+"""The parameter of an object: percent of cwnd / srtt at which the kernel paces outside of slow-start."""
+PACING_RANGE = range(1, 1001)
+"""What the kernel accepts for net.ipv4.tcp_pacing_ca_ratio, less 0, which would not send."""
 METHODS = ("on_ack", "on_congestion")
 """The methods that an algorithm must have, unless it is model-based."""
 
@@ -57,9 +61,7 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     """Checks that a class has the methods, and that it takes the parameters; ValueError if not."""
     name = getattr(factory, "__name__", type(factory).__name__)
     if isinstance(factory, _core.EbpfAlgorithm):
-        if parameters:
-            keys = ", ".join(parameters)
-            raise ValueError(f"{factory.name}: {keys}: an eBPF object takes no parameters; accepted: none")
+        _check_ebpf(factory.name, parameters)
         return
     if isinstance(factory, type) and not is_model_based(factory):
         lacking = [method for method in METHODS if not callable(getattr(factory, method, None))]
@@ -78,6 +80,21 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "nothing"
         raise ValueError(f"{name}: {error}; it takes: {takes}") from None
+
+
+def _check_ebpf(name: str, parameters: Mapping[str, Any]) -> None:
+    least, most = PACING_RANGE[0], PACING_RANGE[-1]
+    accepted = f"accepted: {PACING}, percent of cwnd / srtt, {least} to {most}"
+    if unknown := [key for key in parameters if key != PACING]:
+        raise ValueError(f"{name}: {', '.join(unknown)}: an eBPF object takes no such parameter; {accepted}")
+    ratio = parameters.get(PACING, least)
+    if isinstance(ratio, bool) or not isinstance(ratio, int) or ratio not in PACING_RANGE:
+        raise ValueError(f"{name}: {PACING} = {ratio!r}; {accepted}, without a unit")
+
+
+def needs_marks(factory: Callable[..., Any]) -> bool:
+    """Returns whether an algorithm needs every mark told (RFC 8257)."""
+    return isinstance(factory, _core.EbpfAlgorithm) and factory.needs_ecn
 
 
 def is_model_based(factory: Callable[..., Any]) -> bool:

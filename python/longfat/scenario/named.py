@@ -139,6 +139,16 @@ class AlgorithmSpec:
         return self.factory is not None or ".py:" in self.name or f"{loading.OBJECT}:" in self.name
 
     @property
+    def ebpf(self) -> bool:
+        """Whether it is a congestion control of an object with eBPF programs."""
+        return self.factory is None and f"{loading.OBJECT}:" in self.name
+
+    @property
+    def needs_marks(self) -> bool:
+        """Whether a user's own algorithm needs every mark told (RFC 8257), and so negotiates ECN."""
+        return self.custom and loading.needs_marks(self.loaded())
+
+    @property
     def explicit_bytes(self) -> int:
         """The bytes of its explicit congestion header in every data packet."""
         return 0 if self.custom else registry.find("algorithms", self.name).get("explicit_bytes", 0)

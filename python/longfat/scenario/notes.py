@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from longfat.scenario import registry
+from longfat.scenario import registry, stacks
 from longfat.scenario.buffers import write_buffer
 from longfat.scenario.distributions import least
 from longfat.scenario.flow import Flow
 from longfat.scenario.named import QueueSpec, RouterSpec
 from longfat.scenario.network import Network
+from longfat.scenario.transport import Transport
 from longfat.units import TIME
 
 IDENTICAL = "nothing in this scenario is random: repeats are identical"
@@ -67,6 +69,7 @@ def notes(network: Network, flows: Sequence[Flow]) -> list[str]:
         for line in (
             *_of_flow(f"flow.{i}", flow, network.routers(f"flow.{i}", flow.direction)),
             *_of_l4s(f"flow.{i}", flow, network.queues(f"flow.{i}", flow.direction)),
+            *_of_ebpf(f"flow.{i}", flow),
         )
     ]
 
@@ -83,6 +86,16 @@ def _of_l4s(key: str, flow: Flow, queues: Mapping[str, QueueSpec]) -> list[str]:
     if not flow.algorithm.has("scalable"):
         found.append(f"{what}, but its response to marks is not the scalable one of L4S (RFC 9331, 4.3)")
     return found
+
+
+def _of_ebpf(key: str, flow: Flow) -> list[str]:
+    """A note on an object with a kernel's algorithm whose host is not the kernel's."""
+    if not flow.algorithm.ebpf:
+        return []
+    linux = Transport.model_validate({"algorithm": flow.algorithm, "stack": stacks.LINUX.name})
+    unlike = [name for name in stacks.LINUX.keys_for(None) if getattr(flow, name) != getattr(linux, name)]
+    what = f"{key} ({Path(flow.algorithm.name).name}) is a Linux kernel's algorithm on another host"
+    return [f'{what}; suggested: stack = "{stacks.LINUX.name}"'] if unlike else []
 
 
 def _of_flow(key: str, flow: Flow, routers: Mapping[str, RouterSpec | None]) -> list[str]:

@@ -222,6 +222,9 @@ pub struct ConnectionPlan {
     /// Alternative backoff with ECN (RFC 8511). Plans leave the key out for false.
     #[serde(default)]
     pub abe: bool,
+    /// The user's own algorithm needs every mark told (RFC 8257). Plans leave the key out for false.
+    #[serde(default)]
+    pub needs_marks: bool,
     /// When it stops sending new data, seconds; never if null. Background traffic opens no connection from
     /// then on, and connections that it opened with a size still send all of it.
     pub stop_s: Option<f64>,
@@ -285,6 +288,7 @@ impl CheckedConnection {
     pub fn feedback(&self) -> Feedback {
         match &self.transport {
             Transport::Tcp(row, parameters) => (row.build)(parameters).feedback(),
+            Transport::Custom if self.plan.needs_marks => Feedback::Dctcp,
             Transport::Custom | Transport::Udp(..) => Feedback::Classic,
         }
     }

@@ -420,6 +420,12 @@ pub trait CongestionControl {
     /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots.
     fn internals(&self, _out: &mut Internals) {}
 
+    /// Whether the algorithm has closed its window: cwnd is 0, so nothing leaves until the retransmission timer expires.
+    /// Only a user's own algorithm that is model-based can do so.
+    fn has_closed(&self) -> bool {
+        false
+    }
+
     /// Returns once why a user's own algorithm failed; native algorithms cannot fail.
     fn take_failure(&mut self) -> Option<String> {
         None

@@ -197,6 +197,12 @@ impl CongestionControl for Controller {
     fn internals(&self, out: &mut Internals) {
         each!(self, c => c.internals(out))
     }
+    fn has_closed(&self) -> bool {
+        match self {
+            Controller::Custom(c) => c.has_closed(),
+            _ => false,
+        }
+    }
     fn take_failure(&mut self) -> Option<String> {
         match self {
             Controller::Custom(c) => c.take_failure(),

@@ -24,6 +24,7 @@ impl Sender {
 
     fn look_for_failure(&mut self, sound: bool, method: &str, now: Time) {
         let raised = self.controller.take_failure();
+        let sound = sound || self.window.cwnd == 0.0 && self.controller.has_closed();
         if sound && raised.is_none() {
             return;
         }

@@ -1,0 +1,148 @@
+"""Compares the kernel's own eBPF selftests in the simulator with the same objects on this machine's own TCP.
+
+The objects are built from Debian's source package and not kept. Each runs on random paths with a single
+flow; the bottleneck marks for bpf_dctcp. Live runs take real time; valid ones are kept in a folder, and
+missing ones are run. `--write` puts the table into docs/validation-live.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import random
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kernel_source
+from cases import flow, marking
+from longfat.errors import LongfatError
+from matrix import PAGE, ROOT, write_page
+from runs import Kept, Run, measure, simulated
+
+MARKS = ("<!-- make validate-selftests -->\n", "<!-- end of make validate-selftests -->\n")
+SELFTESTS = ("bpf_cubic", "bpf_cc_cubic", "bpf_dctcp")
+MARKED = frozenset(("bpf_dctcp",))
+RATES_MBPS, RTTS_MS, BUFFERS_BDP = (8.0, 120.0), (15.0, 100.0), (0.4, 1.2)
+"""Ranges of the paths: rates are drawn on a logarithmic scale."""
+DURATION_S, BEGIN_S = 40.0, 10.0
+TOLERANCE = {"throughput": 0.05, "cwnd": 0.10}
+
+
+@dataclass(frozen=True)
+class SelftestPath:
+    """A selftest's object on one random path."""
+
+    object: Path
+    number: int
+    rate_mbps: float
+    rtt_ms: int
+    buffer_bdp: float
+
+    @property
+    def algorithm(self) -> str:
+        """The selftest's name."""
+        return self.object.name.partition(".")[0]
+
+    @property
+    def key(self) -> str:
+        """The name of its files."""
+        return f"selftest-{self.number}-{self.algorithm}"
+
+    @property
+    def seeds(self) -> range:
+        """One run: with one flow nothing is random."""
+        return range(1, 2)
+
+    @property
+    def jobs(self) -> int:
+        """How many such live runs go at the same time."""
+        return 2
+
+    def scenario(self, seed: int) -> dict[str, Any]:
+        """Returns the scenario for both backends."""
+        buffer = f"{100.0 * self.buffer_bdp:g} % BDP"
+        bottleneck: dict[str, Any] = {"rate": f"{self.rate_mbps:g} Mbit/s", "buffer": buffer}
+        if self.algorithm in MARKED:
+            bottleneck["queue"] = marking(self.rate_mbps, self.rtt_ms)
+        return {
+            "title": f"{self.algorithm}, simulator and live",
+            "seed": seed,
+            "duration": f"{DURATION_S:g} s",
+            "window": [f"{BEGIN_S:g} s", f"{DURATION_S:g} s"],
+            "bottleneck": bottleneck,
+            "flow": [flow(str(self.object), self.rtt_ms)],
+        }
+
+
+def paths(objects: list[Path], count: int, seed: int) -> list[SelftestPath]:
+    """Returns the paths that a seed draws, each with every object."""
+    draw = random.Random(seed)
+    found = []
+    for number in range(1, count + 1):
+        low, high = RATES_MBPS
+        rate = round(low * (high / low) ** draw.random(), 1)
+        rtt, buffer = round(draw.uniform(*RTTS_MS)), round(draw.uniform(*BUFFERS_BDP), 2)
+        found += [SelftestPath(each, number, rate, rtt, buffer) for each in objects]
+    return found
+
+
+def row(path: SelftestPath, sim: Run, live: Run) -> tuple[list[str], int]:
+    """Returns the table's row of a path, and how many of its values are within their bounds."""
+    pairs = {"throughput": (sim.mbps(0), live.mbps(0)), "cwnd": (sim.cwnd, live.cwnd)}
+    cells, agree = [], 0
+    for name, (simulated_value, measured) in pairs.items():
+        difference = measured / simulated_value - 1.0
+        within = abs(difference) <= TOLERANCE[name]
+        agree += within
+        text = f"{100.0 * difference:+.1f} %"
+        cells += [f"{simulated_value:.2f}, {measured:.2f}", text if within else f"**{text}**"]
+    timeouts = ", ".join(str(run.summary["flows"][0]["timeouts"]) for run in (sim, live))
+    where = f"{path.rate_mbps:g} Mbit/s, {path.rtt_ms} ms, {path.buffer_bdp:g} BDP"
+    return [str(path.number), where, path.algorithm, *cells, timeouts], agree
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns exit code 0 if every value is within its bound, 1 if not or if a live run is missing."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paths", type=int, default=6, help="how many random paths")
+    parser.add_argument("--seed", type=int, default=23, help="draws the paths")
+    parser.add_argument("--jobs", type=int, help="live runs at a time")
+    parser.add_argument("--kept", type=Path, default=ROOT / "out" / "live", help="where live runs are kept")
+    parser.add_argument("--write", action="store_true", help=f"write the table into docs/{PAGE.name}")
+    asked = parser.parse_args(arguments)
+    kept = Kept(asked.kept.resolve())
+    with tempfile.TemporaryDirectory(prefix="longfat-selftests-") as folder:
+        try:
+            objects = kernel_source.build(SELFTESTS, Path(folder))
+            chosen = paths(objects, asked.paths, asked.seed)
+            failures = measure(chosen, kept, asked.jobs, lambda line: print(line, flush=True))
+            rows = [row(path, simulated(path)[0], found[0]) for path in chosen if (found := kept.runs(path))]
+        except KeyboardInterrupt:
+            print("interrupted; finished runs are kept", file=sys.stderr)
+            return 130
+        except (LongfatError, kernel_source.NotBuiltError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+    agree, values = sum(count for _, count in rows), len(TOLERANCE) * len(rows)
+    head = ["path", "rate, RTT, buffer", "object", "throughput, Mbit/s", "", "mean cwnd", "", "timeouts"]
+    lines = [
+        f"Linux {platform.release()}; {agree} of {values} values are within their bounds (5 %, 10 %). "
+        f"The first of two numbers is the simulator's; one flow of {DURATION_S:g} s, results from "
+        f"{BEGIN_S:g} s on; paths drawn with seed {asked.seed}.",
+        "",
+        f"| {' | '.join(head)} |".replace("  |", " |"),
+        "|" + "---|" * len(head),
+        *(f"| {' | '.join(cells)} |" for cells, _ in rows),
+    ]
+    text = "\n".join(lines) + "\n"
+    if asked.write:
+        write_page(text, MARKS)
+    print(text)
+    return 1 if failures or len(rows) < len(chosen) or agree < values else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
