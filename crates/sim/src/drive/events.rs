@@ -83,7 +83,7 @@ pub fn drive(
         // a run may be idle, and a sample looks at every flow; a source that acts again at the same moment sends
         // a burst, which may be of any length
         let long = slot == PROBE || (now, slot) == driver.kept.last;
-        if (long || driver.kept.events % Simulation::EVENTS_PER_POLL == 0) && !wanted() {
+        if (long || driver.kept.events.is_multiple_of(Simulation::EVENTS_PER_POLL)) && !wanted() {
             return Err(RunError::Interrupted);
         }
         driver.kept.last = (now, slot);
