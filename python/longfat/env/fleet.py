@@ -144,8 +144,7 @@ class Fleet:
     def _advance(self, which: Places, to_ns: Whole) -> Array:
         """Goes on to these times, and returns what the senders have seen."""
         to_ns = np.minimum(to_ns, self._end_ns[which])
-        all_of_them = isinstance(which, slice)
-        steppers = self._steppers if all_of_them else [self._steppers[place] for place in which]
+        steppers = self._steppers if isinstance(which, slice) else [self._steppers[i] for i in which]
         with self._ready.told():
             found = _core.advance_all(steppers, to_ns.tolist(), [self._index] * len(steppers), self.threads)
         self._now_ns[which] = to_ns
