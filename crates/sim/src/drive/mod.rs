@@ -45,14 +45,13 @@ impl Drive {
         }
     }
 
-    /// The run will pause at `until`, or it goes on to its end: lasting flows, whose ends may run ahead, do so no
-    /// further than that.
-    pub fn pause_at(&mut self, run: &mut Simulation, until: Time, is_end: bool) -> Result<(), RunError> {
+    /// The run will pause at `until`: lasting flows, whose ends may run ahead, do so no further than that.
+    pub fn pause_at(&mut self, run: &mut Simulation, until: Time) -> Result<(), RunError> {
         let Drive::Batches(kept) = self else { return Ok(()) };
         for index in 0..run.plan.flows().len() {
             let flow = &mut run.flows[index];
             flow.sending.pause_at(until);
-            flow.receiving.pause_at(if is_end { Time::NEVER } else { until });
+            flow.receiving.pause_at(until);
             run.check_algorithm(index)?;
             kept.look_at(run, index);
         }

@@ -197,6 +197,11 @@ impl ReceivingEnd {
         }
     }
 
+    /// What has arrived, if it has not run ahead.
+    pub fn present(&self) -> ReceiverSnapshot {
+        ReceiverSnapshot::of(&self.receiver)
+    }
+
     /// What has arrived before `now`, a sample time.
     pub fn at(&mut self, now: Time) -> ReceiverSnapshot {
         self.snapshots.at(now).unwrap_or_else(|| ReceiverSnapshot::of(&self.receiver))

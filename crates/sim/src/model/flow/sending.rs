@@ -285,6 +285,11 @@ impl SendingEnd {
         self.completed.is_some()
     }
 
+    /// Its state now, if it has not run ahead of that.
+    pub fn present(&self, now: Time) -> SenderSnapshot {
+        SenderSnapshot::of(&self.sender, self.completed, now)
+    }
+
     /// Its state just before `now`, a sample time.
     pub fn at(&mut self, now: Time) -> SenderSnapshot {
         let (sender, completed) = (&self.sender, self.completed);
