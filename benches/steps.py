@@ -25,6 +25,8 @@ STEP_GOAL_US = 20.0
 SPEED_UP_GOAL = 1.8
 """The bars of the design: beyond its packets, and with two threads on two processors."""
 
+MEAN_RTT_S = 0.04
+"""The flows of the environments begin with a window that fills the path at this round-trip time."""
 STEPS = ("1 ms", "10 ms", "100 ms")
 PAIR = longfat.Scenario.from_dict(
     {
@@ -80,15 +82,23 @@ def packets_per_s(env: VectorEnv, steps: int) -> float:
 
 def speeds(number: int, rate: str, threads: int, steps: int, repeats: int) -> tuple[list[float], list[float]]:
     """Returns the packets per second of so many environments, with one thread and with several, in turn."""
+    window = longfat.units.RATE.parse(rate) * MEAN_RTT_S / 12_000.0
     scenario = {
         "duration": "1000 s",
         "bottleneck": {"rate": rate, "buffer": "100 % BDP"},
-        "flow": [{"algorithm": "cubic", "rtt": {"uniform": ["20 ms", "60 ms"]}, "initial_ssthresh": 50}],
+        "flow": [
+            {
+                "algorithm": "cubic",
+                "rtt": {"uniform": ["20 ms", "60 ms"]},
+                "initial_window": window,
+                "initial_ssthresh": 2,
+            }
+        ],
     }
     envs = [VectorEnv(scenario, ORCA, number, threads=count) for count in (1, threads)]
     for env in envs:
         env.reset(seed=1)
-        packets_per_s(env, 50)  # windows grow to what the paths hold
+        packets_per_s(env, 50)  # past the first burst
     found: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
         for env, speed in zip(envs, found, strict=True):

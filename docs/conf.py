@@ -36,6 +36,7 @@ napoleon_use_ivar = True
 nitpick_ignore_regex = [
     ("py:.*", r"(collections|gymnasium|matplotlib|numpy|os|pandas|pathlib|polars|pyarrow|rich)\..*"),
     ("py:.*", r"longfat\.(runs\.simulate\.Reduced|sweep\.layout\.Layout)"),
+    ("py:class", r"Paths|Source"),
 ]
 
 # Looks

@@ -117,7 +117,7 @@ def test_a_higher_rate_than_the_link_s_fills_its_queue_and_a_lower_one_empties_i
     setting = dataclasses.replace(
         AURORA, action=dataclasses.replace(AURORA.action, start=(0.5, 0.5), reach=1000.0)
     )
-    env = Env({**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "50 ms"}]}, setting)
+    env = Env({**DUMBBELL, "duration": "30 s", "flow": [{"algorithm": "sack", "rtt": "50 ms"}]}, setting)
     env.reset(seed=1)
     double = np.array([0.052])  # 1 + 0.025 x 52 = 2.3 times as fast: 1.15 of the link's rate
 

@@ -50,11 +50,7 @@ impl Stepped {
         }
         let last = to >= self.run.end;
         let until = if last { self.run.after_end() } else { to };
-        let lasting = self.run.plan.flows().len(); // others do not run ahead
-        for flow in &mut self.run.flows[..lasting] {
-            flow.sending.pause_at(until);
-            flow.receiving.pause_at(if last { Time::NEVER } else { until });
-        }
+        self.drive.pause_at(&mut self.run, until)?;
         self.drive.advance(&mut self.run, until, wanted)?;
         self.now = to.min(self.run.end);
         self.done = last;
@@ -62,8 +58,8 @@ impl Stepped {
     }
 
     /// The flow of the plan at this index now, as a sample shows it.
-    pub fn flow(&mut self, index: usize) -> FlowSample {
-        FlowSample::of(&mut self.run.flows[index], self.now)
+    pub fn flow(&self, index: usize) -> FlowSample {
+        FlowSample::present(&self.run.flows[index], self.now)
     }
 
     /// The link at this index now, as a sample shows it.

@@ -128,7 +128,8 @@ fn watching_a_flow_changes_nothing() {
         let mut watched = stepped(&plan, Rates::Planned);
         assert!(watched.watch(0));
         while !watched.is_done() {
-            go_on(&mut watched, 0.013 + watched.now().as_secs_f64());
+            let to_s = 0.013 + watched.now().as_secs_f64();
+            go_on(&mut watched, to_s);
             assert!(watched.look(0).is_some());
         }
         assert_same(&run(&plan), &watched.finish().unwrap());

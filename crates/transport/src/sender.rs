@@ -13,6 +13,7 @@ mod recovery;
 mod request;
 mod slow_start;
 mod steady;
+mod steered;
 mod steering;
 mod timing;
 mod transmission;

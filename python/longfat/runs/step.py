@@ -29,15 +29,13 @@ class Simulation:
     """A run of a scenario that goes on step by step.
 
     At each pause it can be looked at, and flows and links can be changed. A run that nobody changes gives the
-    same bytes as `longfat.run`, whatever the steps. Ctrl-C ends it for good.
+    same bytes as `longfat.run`, whatever the steps. Ctrl-C ends it for good. For example::
 
-    ```python
-    sim = longfat.Simulation("scenarios/two-hstcp.toml")
-    while not sim.done:
-        sim.step("100 ms")
-        print(sim.now_s, sim.flows["1"].cwnd, sim.link("bottleneck").queue_packets)
-    result = sim.result()
-    ```
+        sim = longfat.Simulation("scenarios/two-hstcp.toml")
+        while not sim.done:
+            sim.step("100 ms")
+            print(sim.now_s, sim.flows["1"].cwnd, sim.link("bottleneck").queue_packets)
+        result = sim.result()
 
     Args:
         source: a Scenario, the path of a scenario file, or nested tables as in one.

@@ -45,6 +45,19 @@ impl Drive {
         }
     }
 
+    /// The run will pause at `until`: lasting flows, whose ends may run ahead, do so no further than that.
+    pub fn pause_at(&mut self, run: &mut Simulation, until: Time) -> Result<(), RunError> {
+        let Drive::Batches(kept) = self else { return Ok(()) };
+        for index in 0..run.plan.flows().len() {
+            let flow = &mut run.flows[index];
+            flow.sending.pause_at(until);
+            flow.receiving.pause_at(until);
+            run.check_algorithm(index)?;
+            kept.look_at(run, index);
+        }
+        Ok(())
+    }
+
     /// Somebody else has acted on this flow: finds out when it acts next.
     pub fn look_at(&mut self, run: &Simulation, flow: usize) {
         match self {

@@ -1,7 +1,7 @@
 //! The samples of a run. A simulation and a live run fill the same structs.
 
 use super::series::{Series, sample};
-use crate::model::flow::Flow;
+use crate::model::flow::{Flow, ReceiverSnapshot, SenderSnapshot};
 use crate::model::link::Link;
 use longfat_units::Time;
 use longfat_wire::Packet;
@@ -88,9 +88,18 @@ sample! {
 pub type Internals = Vec<(String, Series<InternalSample>)>;
 
 impl FlowSample {
-    /// Samples a flow just before anything happens at `now`.
+    /// Samples a flow just before anything happens at `now`, a sample time.
     pub fn of(flow: &mut Flow, now: Time) -> Self {
         let (sender, receiver) = (flow.sending.at(now), flow.receiving.at(now));
+        Self::with(flow, &sender, receiver, now)
+    }
+
+    /// The state of a flow whose ends have not run ahead of `now`, what was set at this time included.
+    pub fn present(flow: &Flow, now: Time) -> Self {
+        Self::with(flow, &flow.sending.present(now), flow.receiving.present(), now)
+    }
+
+    fn with(flow: &Flow, sender: &SenderSnapshot, receiver: ReceiverSnapshot, now: Time) -> Self {
         FlowSample {
             time_s: now.as_secs_f64(),
             cwnd: sender.window.cwnd,

@@ -22,7 +22,7 @@ impl Sender {
     /// Sends what the window and the pacing rate allow now.
     #[inline(always)]
     pub(super) fn transmit<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl Outbox) {
-        if let Some(cwnd) = self.steering.as_ref().and_then(|steering| steering.cwnd()) {
+        if let Some(cwnd) = self.steering.as_ref().and_then(|steering| steering.cwnd) {
             self.window.cwnd = cwnd;
         }
         if self.send_at != Time::NEVER && now < self.send_at && !self.must_send {
@@ -42,7 +42,7 @@ impl Sender {
     /// The rate at which segments may leave, segments per second; `None` as acknowledgements arrive.
     #[inline(always)]
     pub(super) fn pace(&self) -> Option<f64> {
-        let set = self.steering.as_ref().and_then(|steering| steering.rate());
+        let set = self.steering.as_ref().and_then(|steering| steering.rate);
         set.or_else(|| self.controller.pacing_rate(&self.window, self.rtt.srtt()))
     }
 

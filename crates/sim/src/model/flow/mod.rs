@@ -14,4 +14,6 @@ mod snapshots;
 pub use connection::{Flow, Opening, Route, Transfer};
 pub use losses::PathLosses;
 pub use metrics::RouteMetrics;
+pub use receiving::ReceiverSnapshot;
+pub use sending::SenderSnapshot;
 pub use snapshots::{SampleTimes, next_on_grid};

@@ -96,10 +96,20 @@ impl ReceivingEnd {
         }
     }
 
-    /// The run will pause at `until`: the receiver runs no further ahead than that.
+    /// The run will pause at `until`: the receiver runs no further ahead than that. It takes at once what has
+    /// waited for the run to go on, as far as that arrives before.
     pub fn pause_at(&mut self, until: Time) {
         self.until = until;
-        self.waits |= !self.incoming.is_empty();
+        loop {
+            let at = self.clock.looks(self.incoming.head());
+            if at >= until {
+                break;
+            }
+            let Some(packet) = self.incoming.pop() else { break };
+            self.serve(at);
+            self.receive(at, &packet);
+        }
+        self.waits = !self.incoming.is_empty();
         self.look_ahead();
     }
 
@@ -143,13 +153,18 @@ impl ReceivingEnd {
             self.incoming.push(arrival, packet.clone());
             return;
         }
+        self.serve(at);
+        self.receive(at, packet);
+    }
+
+    /// Serves timers and takes snapshots before a packet that is taken at `at`.
+    fn serve(&mut self, at: Time) {
         while self.receiver.wake() < at {
             let timer = self.receiver.wake();
             self.advance(timer);
             self.on_timer(timer);
         }
         self.advance(at);
-        self.receive(at, packet);
     }
 
     #[inline(always)]
@@ -180,6 +195,11 @@ impl ReceivingEnd {
         if let (Some(extra), AnyReceiver::Tcp(receiver)) = (left.extra, &mut self.receiver) {
             receiver.recycle(extra);
         }
+    }
+
+    /// What has arrived, if it has not run ahead.
+    pub fn present(&self) -> ReceiverSnapshot {
+        ReceiverSnapshot::of(&self.receiver)
     }
 
     /// What has arrived before `now`, a sample time.

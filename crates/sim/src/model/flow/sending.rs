@@ -160,18 +160,27 @@ impl SendingEnd {
             self.waits = true;
             return false;
         }
+        if !self.serve_until(now) {
+            self.waits = true;
+            return false;
+        }
+        self.advance(now);
+        self.take(now, packet);
+        true
+    }
+
+    /// Does what is due by itself before `now`. Returns false at a burst, which may be of any length: the driver goes
+    /// on with it.
+    #[inline(always)]
+    fn serve_until(&mut self, now: Time) -> bool {
         while self.alarm() < now {
             let alarm = self.alarm();
             self.advance(alarm);
             self.act(alarm);
             if self.alarm() == alarm {
-                // a burst, which may be of any length: the driver goes on with it
-                self.waits = true;
                 return false;
             }
         }
-        self.advance(now);
-        self.take(now, packet);
         true
     }
 
@@ -192,10 +201,20 @@ impl SendingEnd {
         }
     }
 
-    /// The run will pause at `until`: the sender runs no further ahead than that.
+    /// The run will pause at `until`: the sender runs no further ahead than that. It takes at once what has waited
+    /// for the run to go on, as far as that arrives before.
     pub fn pause_at(&mut self, until: Time) {
         self.snapshots.pause_at(until);
-        self.waits |= !self.incoming.is_empty();
+        loop {
+            let now = self.clock.looks(self.incoming.head());
+            if now > self.snapshots.limit() || !self.serve_until(now) {
+                break;
+            }
+            let Some(packet) = self.incoming.pop() else { break };
+            self.advance(now);
+            self.take(now, &packet);
+        }
+        self.waits = !self.incoming.is_empty();
     }
 
     /// Steers the sender, or leaves it to its algorithm again if `steer` is `None`. Returns false over UDP, where
@@ -264,6 +283,11 @@ impl SendingEnd {
     #[inline]
     pub const fn is_complete(&self) -> bool {
         self.completed.is_some()
+    }
+
+    /// Its state now, if it has not run ahead of that.
+    pub fn present(&self, now: Time) -> SenderSnapshot {
+        SenderSnapshot::of(&self.sender, self.completed, now)
     }
 
     /// Its state just before `now`, a sample time.
