@@ -144,7 +144,9 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         copied = _copies(planned, flow)
         yield from _everywhere(f"{at}: sent >= arrived + lost", under_way | copied, series)
         yield from _everywhere(
-            f"{at}: acked <= delivered", series["acked_bytes"] <= series["delivered_bytes"], series
+            f"{at}: acked <= delivered",
+            (series["acked_bytes"] <= series["delivered_bytes"]) | _lies(flow),
+            series,
         )
         fresh = (series["packets_sent"] - series["retransmits"]) * flow["mss_bytes"]
         yield from _everywhere(
@@ -159,7 +161,7 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         least = summary["rtt_s"] or 0.0
         yield from _everywhere(
             f"{at}: sRTT is at least the path's",
-            (series["srtt_s"] == 0.0) | (series["srtt_s"] >= least - 1e-6),
+            (series["srtt_s"] == 0.0) | (series["srtt_s"] >= least - 1e-6) | _lies(flow),
             series,
         )
         if planned["window_s"][0] == 0.0 and summary["goodput_bps"] > summary["throughput_bps"] * (1 + 1e-9):
@@ -193,6 +195,12 @@ def _copies(planned: plan.Plan, connection: dict[str, Any]) -> bool:
     """Whether a link on the way may make copies, which datagrams deliver too."""
     ways = [planned["links"][i].get("disturbance", {}) for i in connection["forward"]]
     return any(way.get("duplicate", 0.0) > 0.0 for way in ways)
+
+
+def _lies(connection: dict[str, Any]) -> bool:
+    """Whether the receiver acknowledges what has not come."""
+    receiver = connection.get("receiver", {})
+    return bool(receiver.get("conceal_losses") or receiver.get("ack_ahead"))
 
 
 def _connections(planned: plan.Plan) -> Iterator[dict[str, Any]]:

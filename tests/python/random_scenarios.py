@@ -425,6 +425,12 @@ class _Draw:
             "backoff_until": ["new-segment"],
             "initial_rto": ["20 ms", "3 s"],
             "quick_start": ["1 Mbit/s", "1 Gbit/s"] if router == "quickstart" else [],
+            "receiver": [
+                {"conceal_losses": True},
+                {"ack_ahead": 5, "hide_marks": True},
+                {"divide_acks": 3, "hide_marks": True},
+                {"conceal_losses": True, "divide_acks": 2},
+            ],
         }
         return self.some(choices | {key: [True, False] for key in switches}, 0.1)
 

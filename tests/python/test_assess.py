@@ -155,6 +155,12 @@ def test_seconds_of_heavy_loss_are_counted():
     assert heavy_loss(time_s, 100.0 * time_s, np.array([0.0, 9.0, 20.0, 20.0, 50.0])) == 2.0
 
 
+def test_a_number_of_others_is_compared_with_what_it_was_beside_a_baseline():
+    share = behaviour.SHARE
+    assert headline.comparison(Estimate(-9.0, 1.0), share, "Reno") == "9 ± 1 points less than beside Reno"
+    assert headline.comparison(Estimate(0.5, 1.0), share, "Reno") == "as beside Reno (+0.5 ± 1 points)"
+
+
 # what is known
 
 
@@ -312,10 +318,10 @@ def test_a_deaf_algorithm_and_a_timid_one_are_told_apart_in_the_ten_lines(tmp_pa
 
     deaf, timid = said("Deaf"), said("Timid")
     assert "worse than Reno" in deaf["Loss"]
-    assert "worse than Reno" in deaf["Beside Reno"]
+    assert "less than beside Reno" in deaf["Beside Reno"]
     assert "worse than Reno" not in deaf["Drop-tail paths"]
     assert "better than Reno" in timid["Loss"]
-    assert "better than Reno" in timid["Beside Reno"]
+    assert "more than beside Reno" in timid["Beside Reno"]
     assert "worse than Reno" in timid["Drop-tail paths"]
 
 

@@ -291,9 +291,9 @@ def _one_path(other: Tables) -> Callable[[Mode], list[Point]]:
     )
 
 
-SHARE = Measure("other_of_fair", "the other's share of its fair part", "%", "more", 100.0)
-OTHER_LOSS = Measure("other_loss", "the other's packets lost", "%", "less", 100.0)
-OTHER_RTT = Measure("other_rtt_s", "the other's RTT", "ms", "less", 1e3)
+SHARE = Measure("other_of_fair", "the other's share of its fair part", "%", "more", 100.0, than="beside")
+OTHER_LOSS = Measure("other_loss", "the other's packets lost", "%", "less", 100.0, than="beside")
+OTHER_RTT = Measure("other_rtt_s", "the other's RTT", "ms", "less", 1e3, than="beside")
 GRID = (
     Setting("rate", "10, 50 Mbit/s; in full 5, 20, 100"),
     Setting("RTT", "20, 80 ms; in full 10, 40, 160"),
@@ -385,8 +385,12 @@ REAL_TIME = Experiment(
     "that adapts: what "
     "one would do is not measured.",
     (
-        Setting("path", "10 Mbit/s, RTT 100 ms, drop-tail of 300 ms"),
-        Setting("media", "1, 2 Mbit/s at a constant rate"),
+        Setting("rate", "10 Mbit/s"),
+        Setting("RTT", "100 ms", "RFC 8867, section 4.2: 50 ms one way"),
+        Setting("queue", "drop-tail, 300 ms", "RFC 8867, section 4.2"),
+        Setting(
+            "media", "1, 2 Mbit/s", "about the greatest rate of a video in RFC 8867, section 4.3: 1.5 Mbit/s"
+        ),
         Setting("duration", "60 s, results from 15 s on"),
     ),
     "The 99th percentile of the waiting time in the queue over all packets, and the media's loss ratio.",

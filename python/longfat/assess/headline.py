@@ -192,11 +192,13 @@ def comparison(gap: Estimate, measure: Measure, other: str, least: float = 0.0) 
     error = "" if math.isnan(gap.half) else f" ± {number(gap.half, ERROR_DIGITS)}"
     if math.isnan(gap.mean):
         return f"no number to compare with {other}"
+    with_other = f"{measure.than} {other}" if measure.than else other
     if not is_notable(gap, least):
-        return f"like {other} ({shown(gap.mean, '', signed=True)}{error}{_unit(_points(measure.unit))})"
+        size = f"{shown(gap.mean, '', signed=True)}{error}{_unit(_points(measure.unit))}"
+        return f"{'as' if measure.than else 'like'} {with_other} ({size})"
     by = f"{number(abs(gap.mean), DIGITS)}{error}{_unit(_points(measure.unit))}"
-    if measure.better == "neither":
-        return f"{by} {'more' if gap.mean > 0.0 else 'less'} than {other}"
+    if measure.better == "neither" or measure.than:
+        return f"{by} {'more' if gap.mean > 0.0 else 'less'} than {with_other}"
     worse = (gap.mean > 0.0) == (measure.better == "less")
     return f"{'worse' if worse else 'better'} than {other} by {by}"
 

@@ -38,6 +38,7 @@ class Measure:
         scale: turns a value of a row into what is shown.
         over: how the points are joined.
         absent: what stands for the number if no run has one.
+        than: for a number of others, the word that leads to what it was with a baseline, such as "beside".
         never: what a run without a value counts as, such as the length of its span; not at all if None.
     """
 
@@ -49,6 +50,7 @@ class Measure:
     over: Over = "mean"
     absent: str = ""
     never: float | None = None
+    than: str = ""
 
 
 Tables = dict[str, Any]

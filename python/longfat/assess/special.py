@@ -187,7 +187,7 @@ RECEIVERS = Experiment(
     "The throughput of the honest receiver's flow over half of the link's rate, and the loss ratio of the "
     "other one.",
     (
-        Measure("other_of_fair", "the honest flow's share of its fair part", "%", "more", 100.0),
+        Measure("other_of_fair", "the honest flow's share of its fair part", "%", "more", 100.0, than="with"),
         Measure("own_loss", "the other flow's packets lost", "%", "less", 100.0),
     ),
     one(_lied_to, tuple(HABITS), str, work(MBPS, 40)),
