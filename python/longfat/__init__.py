@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from longfat.installation import __version__
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
+    from longfat.sweeping import Sweep
 
 __all__ = [
     "AlgorithmError",
@@ -27,6 +28,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Sweep",
     "__version__",
     "run",
     "run_many",
@@ -37,6 +39,7 @@ _MODULES = {
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
     "Result": "runs.result",
     "Scenario": "scenario.model",
+    "Sweep": "sweeping",
     **dict.fromkeys(("run", "run_many"), "api"),
 }
 

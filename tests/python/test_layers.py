@@ -24,7 +24,7 @@ LAYERS = (
     ("report",),
     ("compare", "screen", "sweep"),
     ("charts", "suites"),
-    ("api", "plan", "plots"),
+    ("api", "plan", "plots", "sweeping", "views"),
     ("cli",),
     ("__main__",),
 )

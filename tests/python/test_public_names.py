@@ -12,7 +12,10 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("longfat", "run run_many Result Scenario InputError ScenarioError AlgorithmError LongfatError"),
+        (
+            "longfat",
+            "run run_many Result Scenario Sweep InputError ScenarioError AlgorithmError LongfatError",
+        ),
         ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
         ("longfat.suites", "get names run_suite run_assumptions"),
