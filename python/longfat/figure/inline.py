@@ -36,13 +36,12 @@ def svg(text: str, figure: Figure) -> str:
     body = _named(body, figure)
     body = body[body.index(">") + 1 :]
     body = _themed(_rounded(body))
-    body = re.sub(r'\b(id=")', rf"\1{figure.name}-", body)
-    body = re.sub(r'(xlink:href="#|href="#|url\(#)', rf"\1{figure.name}-", body)
-    body = re.sub(r"\s*\n\s*", "\n", body)
+    body = _styled(_identified(body, figure.name))
+    body = _plain(body)
     title = escape(figure.title)
     return (
         f'<svg class="figure" role="img" aria-label="{title}" viewBox="{box}" '
-        f'style="width: {SCALE * width:.0f}px" xmlns:xlink="http://www.w3.org/1999/xlink">{body}'
+        f'style="width: {SCALE * width:.0f}px">{body}'
     )
 
 
@@ -65,6 +64,42 @@ def _rounded(text: str) -> str:
         r'(?<= d=")[^"]*|(?<= (?:x|y)=")[^"]*|(?<=transform=")[^"]*|(?<=points=")[^"]*',
         lambda part: _NUMBER.sub(short, part[0]) if "scale" not in part[0] else part[0],
         text,
+    )
+
+
+def _identified(text: str, prefix: str) -> str:
+    """Drops the ids that nothing refers to, and makes the others short and unlike those of other figures."""
+    wanted = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+    short = {name: f"{prefix}-{number}" for number, name in enumerate(wanted)}
+
+    def kept(found: re.Match[str]) -> str:
+        return f' id="{short[found[1]]}"' if found[1] in short else ""
+
+    text = re.sub(r' id="([^"]*)"', kept, text)
+    return re.sub(r'(href="#|url\(#)([^")]+)', lambda found: found[1] + short[found[2]], text)
+
+
+def _plain(text: str) -> str:
+    """Leaves out what the page's style says for all figures, and what says nothing."""
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
+    text = re.sub(r" font-family: [^;\"]*;", "", text)
+    text = text.replace(' transform="rotate(-0 ', ' data-turn="').replace("xlink:href", "href")
+    text = re.sub(r' data-turn="[^"]*"', "", text)
+    return re.sub(r"\s*\n\s*", "\n", text)
+
+
+def _styled(text: str) -> str:
+    """Writes a style that all markers of a group have once, at the group."""
+
+    def once(found: re.Match[str]) -> str:
+        styles = set(re.findall(r'style="([^"]*)"', found[2]))
+        if len(styles) != 1:
+            return found[0]
+        bare = re.sub(r' style="[^"]*"', "", found[2])
+        return f'{found[1]} style="{styles.pop()}">{bare}'
+
+    return re.sub(
+        r'(<g clip-path="[^"]*")>((?:\s*<use [^>]*?(?:/>|><title>[^<]*</title></use>))+)', once, text
     )
 
 

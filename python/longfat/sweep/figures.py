@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure, Panel, points
 from longfat.runs import metrics
 from longfat.sweep import words
 from longfat.sweep.axes import are_numbers, in_si, in_table
+from longfat.sweep.grid import Sweep
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 
@@ -57,6 +59,30 @@ def page(swept: Swept) -> list[Figure]:
     """The figures on the page: those of the sweep file, else `METRICS` over the axes that vary."""
     layouts = [Layout(**layout) for layout in swept.document.get("figures", [])] or _fitting(swept)
     return [draw(swept, layout, f"{number:02d}-") for number, layout in enumerate(layouts, start=1)]
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """What the layouts of a page follow from: the axes, and values of some runs."""
+
+    document: Mapping[str, Any]
+    runs: pa.Table
+
+
+def sizes(sweep: Sweep, runs: pa.Table) -> list[int]:
+    """Returns the number of panels of each figure that the page of a sweep will have.
+
+    Args:
+        sweep: what would run.
+        runs: the columns of some of its runs.
+    """
+    axes = [{"keys": list(axis.keys), "values": axis.steps} for axis in sweep.axes]
+    expected: Any = _Expected({"axes": axes, "repeats": sweep.repeats}, runs)
+    layouts = list(sweep.figures) or _fitting(expected)
+    return [
+        math.prod(len(_values(expected, layout, key)) for key in (layout.columns, layout.rows) if key)
+        for layout in layouts
+    ]
 
 
 def heat_map(
