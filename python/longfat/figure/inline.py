@@ -15,7 +15,7 @@ from longfat.figure.style import error_bars
 POINTS = "points-{panel}-{curve}"
 """The id of the group that holds the markers of a measured curve; `matplotlib.draw` sets it."""
 DECIMALS = 1
-"""Of a coordinate, in points of 1/72 inch: half of a tenth is less than a screen can show."""
+"""Decimals of a coordinate, in points of 1/72 inch: less than a tenth is less than a screen can show."""
 SCALE = 1.5
 """Pixels of a point: the letters of a figure are as large as those of a page's small print."""
 GRID = "#e5e7eb"
@@ -43,11 +43,6 @@ def svg(text: str, figure: Figure) -> str:
         f'<svg class="figure" role="img" aria-label="{title}" viewBox="{box}" '
         f'style="width: {SCALE * width:.0f}px">{body}'
     )
-
-
-def pixels(text: str) -> int:
-    """Returns the width of a figure's file on a page where it has as much room as it wants."""
-    return round(SCALE * _size(text)[0])
 
 
 def _size(text: str) -> tuple[float, str]:

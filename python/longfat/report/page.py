@@ -44,7 +44,6 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         "runs": experiment["runs"],
         "links": links,
         "svg": inline.svg(drawn, figure),
-        "pixels": inline.pixels(drawn),
         "table": figure.table,
     }
 
