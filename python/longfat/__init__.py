@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from longfat.runs.result import Result
     from longfat.runs.step import Simulation
     from longfat.scenario.model import Scenario
+    from longfat.sweeping import Sweep
 
 __all__ = [
     "AlgorithmError",
@@ -29,6 +30,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Simulation",
+    "Sweep",
     "__version__",
     "run",
     "run_many",
@@ -40,6 +42,7 @@ _MODULES = {
     "Result": "runs.result",
     "Scenario": "scenario.model",
     "Simulation": "runs.step",
+    "Sweep": "sweeping",
     **dict.fromkeys(("run", "run_many"), "api"),
 }
 

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first used."""
+"""Names that are imported when they are first used."""
 
 from __future__ import annotations
 
@@ -24,3 +24,15 @@ def getter(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         return value
 
     return get
+
+
+def above(name: str) -> Any:
+    """Returns something that a room above defines, for a method that an object of a room below offers.
+
+    It is imported when the method is called, so that the rooms below load and know nothing of those above.
+
+    Args:
+        name: "module.name", below the package.
+    """
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(f"{__package__}.{module}"), attribute)

@@ -36,7 +36,8 @@ __all__ = [
 
 def plot_cwnd(result: Result, *, names: Sequence[str] | None = None) -> Drawing:
     """Draws cwnd over time of a Result's flows (all, or those named), as a matplotlib figure."""
-    return result.plot_cwnd(names=names)
+    drawn: Drawing = result.plot_cwnd(names=names)
+    return drawn
 
 
 def plot(

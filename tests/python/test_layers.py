@@ -25,7 +25,7 @@ LAYERS = (
     ("compare", "ebpf", "env", "screen", "sweep"),
     ("assess",),
     ("charts", "suites"),
-    ("api", "plan", "plots"),
+    ("api", "plan", "plots", "sweeping", "views"),
     ("cli",),
     ("__main__",),
 )

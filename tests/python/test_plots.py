@@ -143,24 +143,21 @@ def test_flows_of_one_algorithm_differ_in_a_history():
 def test_plot_cwnd_draws_each_flow_of_a_result():
     time = np.arange(0.0, 5.0)
     flows = {"1": {"time_s": time, "cwnd": time + 1}, "2": {"time_s": time, "cwnd": time + 2}}
-    result = SimpleNamespace(
-        summary={
-            "duration_s": 4.0,
-            "window_s": [0.0, 4.0],
-            "flows": [
-                {"name": name, "algorithm": "hstcp", "start_s": start}
-                for name, start in (("1", 0.0), ("2", 2.0))
-            ],
-        },
-        flow=flows.__getitem__,
-        scenario=SimpleNamespace(title="Two flows"),
-    )
-    (axis,) = Result.plot_cwnd(result).axes
+    result = Result(SimpleNamespace(title="Two flows"), {}, 0.0)
+    result.summary = {
+        "duration_s": 4.0,
+        "window_s": [0.0, 4.0],
+        "flows": [
+            {"name": name, "algorithm": "hstcp", "start_s": start} for name, start in (("1", 0.0), ("2", 2.0))
+        ],
+    }
+    result.flow = flows.__getitem__
+    (axis,) = result.plot_cwnd().axes
     assert [line.get_label() for line in axis.lines] == ["1 (hstcp)", "2 (hstcp)"]
     assert axis.lines[0].get_ydata().tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
     np.testing.assert_equal(axis.lines[1].get_ydata(), [math.nan, math.nan, 4.0, 5.0, 6.0])  # from its start
     assert axis.get_xlim() == (0.0, 4.0)
-    assert len(Result.plot_cwnd(result, names=["2"]).axes[0].lines) == 1
+    assert len(result.plot_cwnd(names=["2"]).axes[0].lines) == 1
 
 
 def test_a_flow_s_throughput_is_its_counter_s_gain_by_bins_from_its_start_on() -> None:

@@ -2,13 +2,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from longfat.errors import WorkerError
+from longfat.errors import InputError, WorkerError
 from longfat.runs import pool
 from longfat.runs.pool import MADE_AT_ONCE, Failure, map_unordered, outcomes
 
@@ -27,8 +28,8 @@ def die(number: int) -> int:
     os._exit(1)
 
 
-def lambda_of(number: int) -> object:
-    return lambda: number
+def lock_of(number: int) -> object:
+    return threading.Lock()
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
@@ -62,8 +63,61 @@ def test_an_exception_of_a_task_ends_the_pool_with_it(jobs: int) -> None:
 
 
 def test_an_answer_that_cannot_travel_is_told() -> None:
-    with pytest.raises(Exception, match="lambda"):
-        list(map_unordered(lambda_of, range(3), 2))
+    with pytest.raises(Exception, match="lock"):
+        list(map_unordered(lock_of, range(3), 2))
+
+
+def test_functions_within_functions_travel_as_their_code() -> None:
+    offset = 10
+
+    def later(number: int) -> int:
+        return number + offset
+
+    assert sorted(map_unordered(later, range(3), 2)) == [(0, 10), (1, 11), (2, 12)]
+    assert sorted(map_unordered(lambda number: -number, range(3), 2)) == [(0, 0), (1, -1), (2, -2)]
+
+
+def test_a_function_that_cannot_travel_is_refused_before_anything_runs() -> None:
+    lock = threading.Lock()
+    read = []
+
+    def tasks() -> Iterator[int]:
+        read.append(1)
+        yield 1
+
+    def holding(number: int) -> object:
+        return lock
+
+    with pytest.raises(InputError, match=r"holding cannot be sent to worker processes: .*lock.*jobs = 1"):
+        list(map_unordered(holding, tasks(), 2))
+    assert read == []
+
+
+PROGRAM = """
+import longfat
+
+class Mine:
+    def on_ack(self, ack, window):
+        window.cwnd += 1 / window.cwnd
+
+    def on_congestion(self, event, window):
+        window.cwnd = window.ssthresh = max(2.0, window.cwnd / 2)
+
+def figures(result):
+    return result.summary["flows"][0]["algorithm"], result.summary["seed"]
+
+small = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"algorithm": Mine, "rtt": "20 ms"}]}
+print(sorted(longfat.run_many([small] * 2, jobs=2, reduce=figures)))
+print({type(result.scenario.flow[0].algorithm.factory()) is Mine
+       for _, result in longfat.run_many([small] * 2, jobs=2)})
+"""
+
+
+@pytest.mark.parametrize("how", ["-c", "-"])
+def test_what_a_program_without_a_file_defines_reaches_the_workers(how: str) -> None:
+    given = [sys.executable, "-c", PROGRAM] if how == "-c" else [sys.executable, "-"]
+    ran = subprocess.run(given, input=PROGRAM, capture_output=True, text=True, check=True)
+    assert ran.stdout == "[(0, ('Mine', 1)), (1, ('Mine', 1))]\n{True}\n"
 
 
 def test_a_worker_that_dies_is_told_and_does_not_hang() -> None:

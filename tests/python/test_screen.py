@@ -1,3 +1,4 @@
+import functools
 import html
 import io
 import json
@@ -214,6 +215,8 @@ def test_a_users_own_reno_is_screened_as_the_native_one(screened):
 def test_the_page_of_a_screen_has_its_table_and_its_figure_in_each_format(screened):
     _, document, out = screened
     page = (out / "index.html").read_text()
+    assert "`" not in page
+    assert "<td>as <code>pair</code>, with small buffers</td>" in page
     for text in (
         "my_reno.py:MyReno",
         html.escape(BY_KEY["loss_tolerance"].estimator),
@@ -259,13 +262,13 @@ def test_the_documentation_has_every_column_and_every_trial():
 def test_a_screen_can_be_drawn_again_and_replaced_by_another_as_a_whole(screened, monkeypatch):
     # the last test: it changes what the others look at
     _, _, out = screened
-    monkeypatch.setattr(plots, "save", lambda figure, folder: [])
+    monkeypatch.setattr(plots, "save", functools.partial(plots.save, formats=["svg"]))
     (out / "index.html").unlink()
     assert report.build(out) == out / "index.html"
     command.run(grid(["hstcp"], repeats=1), out, jobs=1)
     stored = json.loads((out / "screen.json").read_text())
     assert [entry["name"] for entry in stored["algorithms"]] == ["hstcp"]
-    assert not (out / "figures").exists()
+    assert [file.name for file in (out / "figures").iterdir()] == ["screen.svg"]
 
 
 def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_is(tmp_path, monkeypatch):

@@ -120,7 +120,6 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
             {"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: not a value .*accepted: 1 ms, 2 ms"
         ),
         figure({"y_scale": "logarithmic"}, 'accepted: "linear" or "log"'),
-        figure({"x": "flow.0.algorithm"}, "not an axis of numbers"),
         ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis does not name a key of the scenario: .*flow.3"),
         ({"axes": {"flow.0.rtt": ["1 ms", "1 ms"]}}, "appears twice"),
         ({"axes": {"seed": [float("inf"), 2]}}, "accepted: finite numbers"),

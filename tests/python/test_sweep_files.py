@@ -138,3 +138,20 @@ def test_a_line_without_a_value_is_said_to_be_one(tmp_path: Path) -> None:
     none = [None if number // 3 % 2 else value for number, value in enumerate(RATIOS)]
     drawn = figures.lines(swept(tmp_path, {"ratio": none}), "ratio", "flow.0.rtt", by="flow.0.algorithm")
     assert [curve.label for curve in drawn.panels[0].curves] == ["sack", "cubic (no values)"]
+
+
+def test_algorithms_along_an_axis_are_categories(tmp_path: Path) -> None:
+    small = {
+        "duration": "1 s",
+        "bottleneck": {"rate": "1 Mbit/s"},
+        "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+    }
+    asked = {"kind": "lines", "x": "flow.0.algorithm", "y": "bottleneck_utilization"}
+    axes = {"flow.0.algorithm": ["sack", "cubic", "bbr"]}
+    sweep.run(sweep.from_dict({"base": small, "axes": axes, "figure": [asked]}), tmp_path, jobs=1)
+    (drawn,) = figures.page(sweep.open_sweep(tmp_path))
+    (panel,) = drawn.panels
+    assert panel.categories == ("sack", "cubic", "bbr")
+    assert panel.curves[0].x == (0.0, 1.0, 2.0)
+    (axis,) = plots.draw(drawn).axes
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["sack", "cubic", "bbr"]

@@ -14,7 +14,7 @@ from longfat.report.columns import number
 from longfat.runs.result import Result
 
 COLOURS = ("bright_blue", "bright_yellow", "bright_green", "bright_magenta", "bright_cyan", "bright_red")
-"""Of the flows; more of them are not drawn."""
+"""The colours of flows; more flows are not drawn."""
 ROWS, ROWS_OF_ONE = 14, 6
 """Lines of a plot, and of each flow's own plot where the output has no colours."""
 MOST_LETTERS = 110

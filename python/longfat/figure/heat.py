@@ -17,6 +17,8 @@ DIGITS = 3
 DARK = 0.6
 """Above this share of the range numbers are dark, since viridis ends in yellow."""
 DIGITS_SIZE = 6.0
+DARK_INK = "#111827"
+"""The colour of numbers on light cells, whatever the colours of the page."""
 LEAST_SIZE = 4.0
 """Smaller numbers could not be read."""
 DIGIT_WIDTH = 0.65
@@ -80,7 +82,7 @@ def write_numbers(panel: Panel, axis: Axes) -> None:
             ha="center",
             va="center",
             fontsize=size,
-            color="black" if light else "white",
+            color=DARK_INK if light else "white",
         )
 
 

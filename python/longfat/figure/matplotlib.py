@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.figure import heat, radar, scales, style, tornado
+from longfat.figure import heat, inline, radar, scales, style, tornado
 from longfat.figure.data import FORMATS, Figure, Panel, Tornado
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def draw(figure: Figure) -> Drawing:
         kind: Any = {"projection": "polar"} if round_ else {}
         axes = canvas.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel()
         for number, (panel, axis) in enumerate(zip(figure.panels, axes, strict=False)):
-            _draw_panel(panel, axis)
+            _draw_panel(panel, axis, number)
             axis.set_title(scales.wrapped(axis.get_title(loc="left"), width / columns), loc="left")
             if scales.needs_no_labels(figure.panels, number, columns):
                 axis.tick_params(labelleft=False)
@@ -109,7 +109,7 @@ def _panel_height(figure: Figure) -> float:
     return radar.INCHES if first.radar else HISTORY_INCHES if style.is_history(figure) else PANEL_INCHES
 
 
-def _draw_panel(panel: Panel, axis: Axes) -> None:
+def _draw_panel(panel: Panel, axis: Axes, number: int) -> None:
     if panel.radar:
         radar.draw_panel(panel, axis)
         return
@@ -125,14 +125,14 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
         axis.axvspan(
             *panel.marked, color=style.MARKED_COLOUR, alpha=style.MARKED_OPACITY, linewidth=0, zorder=0
         )
-    for curve in panel.curves:
+    for place, curve in enumerate(panel.curves):
         look: dict[str, Any] = {"color": style.colour(curve), "label": _legible(curve.label)}
         if curve.kind == "theory":
             axis.plot(curve.x, curve.y, linestyle=(0, (4, 2)), linewidth=0.9, **look)
         elif curve.kind == "line":
             axis.plot(curve.x, curve.y, linewidth=0.9, **look)
         else:
-            axis.errorbar(
+            drawn = axis.errorbar(
                 curve.x,
                 curve.y,
                 yerr=style.error_bars(curve),
@@ -141,6 +141,7 @@ def _draw_panel(panel: Panel, axis: Axes) -> None:
                 capsize=2,
                 **look,
             )
+            drawn.lines[0].set_gid(inline.POINTS.format(panel=number, curve=place))
     if panel.categories:
         axis.set_xticks(range(len(panel.categories)), panel.categories, rotation=60, ha="right")
         axis.set_xlim(-0.5, len(panel.categories) - 0.5)

@@ -1,4 +1,4 @@
-"""Figures for the interactive page: plotly's data and layout, which the page's script draws."""
+"""Figures as plotly's data and layout, for pages and programs of one's own."""
 
 from __future__ import annotations
 
@@ -36,13 +36,12 @@ SYMBOLS = {
 """Plotly's symbols by matplotlib's markers."""
 MOST_ON_PAGE = 3
 """Panels side by side that fit on any page; with more the page scrolls, and buttons stand above titles."""
-PAGE_PANEL_PIXELS = 200
 TILTED_GAP = 0.27
 """Between rows of panels whose categories may be written at an angle."""
 
 
 def draw(figure: Figure) -> dict[str, Any]:
-    """Returns a figure as plotly's data and layout; the page's script adds the page's colours."""
+    """Returns a figure as plotly's data and layout, without colours of a page."""
     if figure.panels[0].radar:
         return radar.plotly_figure(figure.panels[0])
     if isinstance(figure.panels[0], Tornado):
@@ -132,12 +131,6 @@ def draw(figure: Figure) -> dict[str, Any]:
             shown.add(curve.label)
             traces.append(trace)
     return {"data": traces, "layout": layout}
-
-
-def least_pixels(figure: Figure) -> int:
-    """Returns the minimum width of a figure on a page; 0 where any width will do."""
-    columns = min(figure.columns, len(figure.panels))
-    return PAGE_PANEL_PIXELS * columns if columns > MOST_ON_PAGE else 0
 
 
 def _trace(curve: Curve, panel: Panel) -> dict[str, Any]:

@@ -1,21 +1,23 @@
 """Pages: one self-contained file each, rendered from a template and values. Nothing here knows a study.
 
-A page works offline: the script that draws its figures is in it.
+A page works offline: its figures are in it, as SVG.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from longfat import documents
 from longfat.errors import InputError, LongfatError
-from longfat.figure import matplotlib, plotly
+from longfat.figure import inline, matplotlib
 from longfat.figure.data import Figure
 from longfat.store.whole import read_text, write_text
 
@@ -31,6 +33,8 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         figure: what to draw.
         experiment: `runs`, how many runs it shows, and perhaps the `mode` that they ran in.
     """
+    links = downloads(root, figure)
+    drawn = (root / FIGURES / f"{figure.name}.svg").read_text(encoding="utf-8")
     return {
         "name": figure.name,
         "mirrors": figure.mirrors,
@@ -38,9 +42,8 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
         "caption": figure.caption,
         "mode": experiment.get("mode", ""),
         "runs": experiment["runs"],
-        "links": downloads(root, figure),
-        "plot": plotly.draw(figure),
-        "least_pixels": plotly.least_pixels(figure),
+        "links": links,
+        "svg": inline.svg(drawn, figure),
         "table": figure.table,
     }
 
@@ -51,30 +54,19 @@ def downloads(root: Path, figure: Figure) -> list[dict[str, str]]:
     return [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{path.name}"} for path in files]
 
 
-def render(root: Path, package: str, template: str, **values: Any) -> Path:
+def render(root: Path, package: str, template: str, *, file: str = PAGE, **values: Any) -> Path:
     """Writes the page of a folder, whole or not at all, and returns its path.
 
     Args:
         root: the folder.
         package: the package that holds the template.
         template: its file; it may extend and include those of `longfat.report`.
+        file: the name of the page.
         values: what the template shows.
     """
-    environment = Environment(
-        loader=FunctionLoader(functools.partial(_template, package)),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
-    environment.filters["number"] = _number
-    if values.get("figures"):
-        from plotly.offline import get_plotlyjs
-
-        values["plotlyjs"] = get_plotlyjs()
-    text = environment.get_template(template).render(values)
-    path = root / PAGE
+    path = root / file
     try:
-        write_text(path, text)
+        write_text(path, text(package, template, **values))
     except PermissionError as error:
         raise InputError(f"{path}: {error.strerror}; accepted: a folder that can be written") from None
     except OSError as error:
@@ -82,10 +74,28 @@ def render(root: Path, package: str, template: str, **values: Any) -> Path:
     return path
 
 
+def text(package: str, template: str, **values: Any) -> str:
+    """Returns a rendered template; arguments as those of `render`."""
+    environment = Environment(
+        loader=FunctionLoader(functools.partial(_template, package)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters["number"] = _number
+    environment.filters["code"] = _code
+    return environment.get_template(template).render(values)
+
+
 def _template(package: str, name: str) -> str:
     own = resources.files(package).joinpath(name)
     found = own if own.is_file() else resources.files(__package__).joinpath(name)
     return found.read_text(encoding="utf-8")
+
+
+def _code(text: str) -> Markup:
+    """Escapes a text and sets what stands between backticks as code."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _number(value: Any, digits: int = 4) -> str:

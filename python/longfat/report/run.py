@@ -64,7 +64,7 @@ def build(root: Path) -> Path:
         empty=data["empty"],
         figures=[],
         provenance=provenance,
-        **_assets(),
+        **assets(),
     )
 
 
@@ -183,7 +183,7 @@ def _by_name(table: pyarrow.Table, quantity: str) -> dict[str, History]:
     return found
 
 
-def _assets() -> dict[str, str]:
+def assets() -> dict[str, str]:
     """The script and the style of the panels, and uPlot, which draws them: all of it is in the page."""
     own = resources.files(__package__)
     # found, not imported: the package that brings uPlot imports IPython

@@ -9,8 +9,10 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import pickle
 import resource
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -99,12 +101,8 @@ def prepare(*modules: str) -> ForkServerContext:
     preload(*modules)
     _allow_open_files()
     context.set_forkserver_preload(list(PRELOADED))
-    with _safe_path(), _without_interrupts(), _own_folder() as folder:
+    with _safe_path(), _without_interrupts(), _own_folder():
         forkserver.ensure_running()
-        server: Any = forkserver._forkserver
-        if folder is not None and os.path.dirname(str(server._forkserver_address)) == folder:
-            # Linux connects to a socket that has no name any more by a descriptor that refers to it.
-            server._forkserver_address = f"{DESCRIPTORS}/{os.open(server._forkserver_address, os.O_PATH)}"
     return context
 
 
@@ -117,14 +115,14 @@ def _allow_open_files() -> int:
 
 
 @contextmanager
-def _own_folder() -> Iterator[str | None]:
-    """Has the server put its socket into a folder that exists only within the block; yields its path.
+def _own_folder() -> Iterator[None]:
+    """Has a server that is started within the block put its socket into a folder that is gone afterwards.
 
     Python's own folder, `pymp-...` in the temporary one, stays for ever if this process is killed, and a long
     path of the temporary folder leaves no room for a socket's name, of 107 bytes at most.
     """
     if not os.path.isdir(DESCRIPTORS):
-        yield None
+        yield
         return
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     earlier = config.get("tempdir")
@@ -132,7 +130,11 @@ def _own_folder() -> Iterator[str | None]:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         config["tempdir"] = f"{DESCRIPTORS}/{descriptor}"
         try:
-            yield config["tempdir"]
+            yield
+            server: Any = forkserver._forkserver
+            if os.path.dirname(str(server._forkserver_address)) == config["tempdir"]:
+                # Linux connects to a socket that has no name any more by a descriptor that refers to it.
+                server._forkserver_address = f"{DESCRIPTORS}/{os.open(server._forkserver_address, os.O_PATH)}"
         finally:
             config["tempdir"] = earlier
             os.close(descriptor)
@@ -172,11 +174,11 @@ def map_unordered(
     """Yields (position, function(task)) for every task, in the order in which they finish.
 
     Each worker has one task at a time, so neither tasks nor values pile up. With one job everything runs in
-    this process. The first exception of a task ends all work; so does closing the iterator. Function, tasks
-    and values must pickle if there is more than one job.
+    this process. The first exception of a task ends all work; so does closing the iterator. With more jobs,
+    function, tasks and values go to other processes and back; what cannot is refused before anything runs.
 
     Args:
-        function: a function at the top level of a module.
+        function: a function of a module, a script or a notebook.
         tasks: read as workers become free.
         jobs: the number of workers; all processors if None.
     """
@@ -202,7 +204,7 @@ def outcomes(
     """As `map_unordered`, but always in other processes, and a task that fails is one of the outcomes.
 
     Args:
-        function: a function at the top level of a module.
+        function: a function of a module, a script or a notebook.
         tasks: read as workers become free.
         jobs: the number of workers; all processors if None.
         attempts: how often a task is handed to a worker that ends before it returns a value.
@@ -221,6 +223,7 @@ def outcomes(
             f"jobs = {jobs}: accepted: up to {most}, or a higher limit of open files (ulimit -n)"
         )
     share = memory.given(jobs) if memory_bytes is None else memory_bytes
+    sent = bytes(_dumps(function, f"the function {_name(function)}"))
     waiting = _packed(tasks, MADE_AT_ONCE if ahead else 1)
     again: deque[_Task] = deque()
     workers: dict[Connection[Any, Any], _Worker] = {}
@@ -230,7 +233,7 @@ def outcomes(
         return again.popleft() if again else next(waiting, None)
 
     def employ(task: _Task) -> None:
-        near, process = _hire(function, memory_bytes, share)
+        near, process = _hire(sent, memory_bytes, share)
         workers[near] = _Worker(process)
         give(near, task)
 
@@ -298,7 +301,7 @@ def outcomes(
 
 
 def _hire(
-    function: Callable[[Any], Any], memory_bytes: int | None, share: float
+    function: bytes, memory_bytes: int | None, share: float
 ) -> tuple[Connection[Any, Any], BaseProcess]:
     """Starts a worker; starts its server again if that has been killed, even while it forks."""
     until = time.monotonic() + SERVER_S
@@ -307,7 +310,11 @@ def _hire(
         near, far = context.Pipe()
         process = context.Process(target=_serve, args=(far, function, memory_bytes, share), daemon=True)
         try:
-            process.start()
+            with (
+                _own_folder(),
+                _without_no_file(),
+            ):  # a server that has been killed since is started again here
+                process.start()
         except (EOFError, ConnectionError) as error:
             near.close()
             if time.monotonic() > until:
@@ -322,10 +329,66 @@ def _hire(
 def _packed(tasks: Iterable[Any], at_once: int) -> Iterator[_Task]:
     numbered = enumerate(tasks)
     while several := [
-        _Task(position, ForkingPickler.dumps((position, task)))
+        _Task(position, _dumps((position, task), f"task {position}"))
         for position, task in itertools.islice(numbered, at_once)
     ]:
         yield from several
+
+
+def _dumps(value: Any, what: str) -> Any:
+    """Packs a value for a worker: what a notebook's cell or the prompt defined goes as its code.
+
+    A worker imports everything else by name.
+
+    Raises:
+        InputError: the value cannot leave this process.
+    """
+    try:
+        if not _has_only_names():
+            return ForkingPickler.dumps(value)
+    except Exception:
+        pass  # such as a function within a function: its code may go
+    import cloudpickle
+
+    try:
+        return cloudpickle.dumps(value)
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise InputError(
+            f"{what} cannot be sent to worker processes: {said}; accepted: functions and classes that refer "
+            "to nothing that belongs to this process, or jobs = 1"
+        ) from None
+
+
+def _name(function: Any) -> str:
+    """What a user calls a function: a partial one that takes a function goes by that one's name."""
+    given = getattr(function, "keywords", {}).values()
+    inner = next((value for value in given if callable(value)), function)
+    return getattr(inner, "__qualname__", None) or str(inner)
+
+
+def _has_only_names() -> bool:
+    """Whether this program has no file that workers could import, as in a notebook or at the prompt."""
+    main = sys.modules["__main__"]
+    if getattr(main, "__spec__", None) is not None:
+        return False
+    file = getattr(main, "__file__", None)
+    return file is None or not os.path.isfile(file)
+
+
+@contextmanager
+def _without_no_file() -> Iterator[None]:
+    """Keeps a worker from importing a program that has no file, as one from standard input: "<stdin>"."""
+    main = sys.modules["__main__"]
+    file = getattr(main, "__file__", None)
+    if file is None or not _has_only_names():
+        yield
+        return
+    del main.__file__
+    try:
+        yield
+    finally:
+        main.__file__ = file
 
 
 def _send(connection: Connection[Any, Any], packed: Any) -> None:
@@ -334,15 +397,14 @@ def _send(connection: Connection[Any, Any], packed: Any) -> None:
         connection.send_bytes(packed)
 
 
-def _serve(
-    connection: Connection[Any, Any], function: Callable[[Any], Any], memory_bytes: int | None, share: float
-) -> None:
+def _serve(connection: Connection[Any, Any], sent: bytes, memory_bytes: int | None, share: float) -> None:
     """Runs in a worker: reads tasks and writes values or exceptions, until None or the end of the pipe."""
     memory.give(share)
     if memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    function: Callable[[Any], Any] | None = None
     while True:
         try:
             message = connection.recv()
@@ -350,6 +412,7 @@ def _serve(
             return
         if message is None:
             return
+        function = function or pickle.loads(sent)
         try:
             connection.send_bytes(_answer(function, *message))
         except (BrokenPipeError, ConnectionResetError):
@@ -366,7 +429,7 @@ def _end_with_parent() -> None:
 
 def _answer(function: Callable[[Any], Any], position: int, task: Any) -> Any:
     try:
-        return ForkingPickler.dumps((position, function(task), None))
+        return _dumps((position, function(task), None), "the value of the function")
     except Exception as error:
         error.add_note(traceback.format_exc())
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat import _core
+from longfat.figure.data import Figure
+from longfat.lazy import above
 from longfat.numbers import finite
 from longfat.runs import metrics
 from longfat.scenario.background import REACHED
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 Columns = Mapping[str, bytes]
@@ -48,8 +50,14 @@ class Result:
         return {"scenario": self.scenario, "wall_s": self.wall_s, "_output": self._output}
 
     def __repr__(self) -> str:
-        flows = self._output["flows"]
-        return f"<Result of {self.scenario.title!r}: {len(flows)} flows, seed {self.scenario.seed}>"
+        flows = len(self._output["flows"])
+        of = f" of {self.scenario.title!r}" if self.scenario.title else ""
+        number = f"{flows} flow{'' if flows == 1 else 's'}"
+        return f"<Result{of}: {number}, {TIME.write(self.scenario.duration)}, seed {self.scenario.seed}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: flows, metrics, and small plots."""
+        return str(above("views.result_html")(self))
 
     @functools.cached_property
     def summary(self) -> dict[str, Any]:
@@ -112,7 +120,8 @@ class Result:
     def _custom_names(self) -> list[str | None]:
         """The name of a user's own algorithm for each flow, without its folder; None for all others."""
         specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
-        return [Path(spec.name).name if spec.custom else None for spec in specs]
+        names = [Path(spec.name).name if spec.custom else None for spec in specs]
+        return [name and name.removeprefix("unknown.py:").removeprefix("<stdin>:") for name in names]
 
     def _asked_bps(self) -> list[float | None]:
         """The load that each background of the plan asks for, as a mean over the window."""
@@ -264,17 +273,94 @@ class Result:
         assert isinstance(frame, polars.DataFrame)
         return frame
 
-    def plot_cwnd(self, *, names: Sequence[str] | None = None) -> Figure:
-        """Draws cwnd over time of the flows (all, or those named), as a matplotlib figure."""
-        from longfat.figure import histories, matplotlib
+    def save(self, folder: Path | str) -> Path:
+        """Writes what `longfat run --out` writes into a folder, and returns its path.
 
-        known = {flow["name"]: flow for flow in self.summary["flows"]}
-        flows = list(known.values()) if names is None else [known[name] for name in names]
-        series = {flow["name"]: self.flow(flow["name"]) for flow in flows}
-        cwnds = {name: (each["time_s"].tolist(), each["cwnd"].tolist()) for name, each in series.items()}
-        title = self.scenario.title or "Congestion window"
+        Raises:
+            InputError: the folder cannot be written, or holds something else.
+        """
+        path: Path = above("views.save")(self, folder)
+        return path
+
+    def report(self, folder: Path | str) -> Path:
+        """Writes the run into a folder with its page, as `longfat report` does; returns the page's path.
+
+        Raises:
+            InputError: as `save`.
+        """
+        path: Path = above("views.report")(self, folder)
+        return path
+
+    def plot(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
+        """Draws cwnd, RTT, throughput and queues over time.
+
+        Args:
+            names: the flows to show; all if None.
+            interactive: whether to return panels for a notebook that zoom together and show values at the
+                pointer, in place of a matplotlib figure.
+        """
+        return self._drawn(("cwnd", "rtt", "rate", "queue"), names, interactive)
+
+    def plot_cwnd(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
+        """Draws the congestion windows over time; arguments as those of `plot`."""
+        return self._drawn(("cwnd",), names, interactive)
+
+    def plot_rtt(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
+        """Draws the smoothed round-trip times over time; arguments as those of `plot`."""
+        return self._drawn(("rtt",), names, interactive)
+
+    def plot_throughput(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
+        """Draws the flows' throughput over time; arguments as those of `plot`."""
+        return self._drawn(("rate",), names, interactive)
+
+    def plot_queue(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
+        """Draws the links' queues over time, or those of the links named; otherwise as `plot`."""
+        return self._drawn(("queue",), names, interactive)
+
+    def _drawn(self, panels: Sequence[str], names: Sequence[str] | None, interactive: bool) -> Any:
+        if interactive:
+            return above("views.Panels")(self, panels, names)
+        from longfat.figure import matplotlib
+
+        return matplotlib.draw(self._figure(panels, names))
+
+    def _figure(self, panels: Sequence[str], names: Sequence[str] | None = None, most: int = 0) -> Figure:
+        """The figure of these panels, in which histories have at most so many points (0: all)."""
+        from longfat.figure import histories
+
         span_s, window_s = self.summary["duration_s"], self.summary["window_s"]
-        return matplotlib.draw(histories.cwnd_figure(flows, cwnds, span_s, title, window_s=window_s))
+        drawn = []
+        for panel in panels:
+            table, quantity, draw = {
+                "cwnd": ("flows", "cwnd", histories.cwnd_figure),
+                "rtt": ("flows", "srtt_s", histories.rtt_figure),
+                "rate": ("flows", "received_bytes", histories.rate_figure),
+                "queue": ("links", "queue_packets", histories.queue_figure),
+            }[panel]
+            known = {entry["name"]: entry for entry in self.summary[table]}
+            wanted = list(known)
+            if names is not None and (panel == "queue") == (tuple(panels) == ("queue",)):
+                wanted = [_named(str(name), known, table[:-1]) for name in names]
+            found = {}
+            for name in wanted:
+                series = (self.flow if table == "flows" else self.link)(name)
+                stride = max(1, len(series["time_s"]) // most) if most else 1
+                found[name] = (series["time_s"][::stride].tolist(), series[quantity][::stride].tolist())
+            if table == "links" and names is None and len(panels) > 1:
+                filled = {
+                    name: history for name, history in found.items() if max(history[1], default=0.0) > 0.0
+                }
+                found = filled or found
+            figure = draw([known[name] for name in found], found, span_s, window_s=window_s)
+            drawn += [replace(part, title=part.title or figure.title) for part in figure.panels]
+        title = self.scenario.title or drawn[0].title if len(panels) == 1 else self.scenario.title
+        return Figure("result", "", title or "", "", tuple(drawn), columns=1)
+
+
+def _named(name: str, known: Mapping[str, Any], one: str) -> str:
+    if name not in known:
+        raise KeyError(f"no {one} {name!r}; there are: {', '.join(known)}")
+    return name
 
 
 def _arrays(series: Mapping[str, Columns], name: str, one: str) -> dict[str, Array]:

@@ -144,8 +144,8 @@ def run_many(
     Args:
         sources: scenarios, paths or tables; read as workers become free.
         jobs: the number of processes, all processors if None; 1 runs in this process.
-        reduce: a function at the top level of a module, applied in the worker, so that series need not
-            travel.
+        reduce: a function that is applied in the worker, so that series need not travel; it may be one that a
+            notebook's cell defines.
         progress: whether to say how many runs are done, in a terminal, in a notebook or as lines.
     """
     found = pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure
@@ -17,7 +18,7 @@ def build(root: Path) -> Path:
     try:
         figure = Figure.from_json(screen["figure"])
         headings, rows = cells(screen)
-        values = {"used": used(screen), "notes": notes(screen), "paths": path_cells(screen)}
+        values: dict[str, Any] = {"used": used(screen), "notes": notes(screen), "paths": path_cells(screen)}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: damaged; accepted: what `longfat screen` wrote") from None
     return render(

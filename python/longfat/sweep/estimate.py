@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
+import tempfile
 import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from longfat.errors import InputError
+from longfat.figure import matplotlib
+from longfat.figure.data import Figure, Panel, points
 from longfat.report import columns
 from longfat.runs import pool, simulate
 from longfat.runs.result import Result
 from longfat.scenario.distributions import least
 from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key
+from longfat.sweep import figures, tables
 from longfat.sweep.grid import Sweep
 from longfat.sweep.reduction import reduce_run
 from longfat.units import PACKET_BITS, TIME
 
 MOST_RUNS = 100_000
 """The limit without --yes."""
-SAMPLED = 5
+SAMPLED = 7
 """Runs that are tried out to estimate the cost."""
+COUNTED = 400
+"""Runs whose packets are counted for it."""
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+CURVES = 4
+"""Curves of a panel that is tried out."""
 SAMPLE_PACKETS = 2e5
 """Packets of each such run, roughly."""
 START_S = 1.0
@@ -46,40 +56,91 @@ def refuse_large(sweep: Sweep, accepted: bool) -> None:
 
 
 def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
-    """Estimates the number of runs, and the time and disk space that they take on this machine.
+    """Estimates the number of runs, and the time and disk space that they and the page take on this machine.
+
+    A few points are tried out. What a packet of theirs costs, and the packets of many more points, give the
+    cost of all.
 
     Args:
-        sweep: a few of its points are run for some packets.
+        sweep: what would run.
         jobs: worker processes; one for each core if None.
     """
     runs = sweep.count()
     number = pool.cores() if jobs is None else jobs
-    stride = max(1, runs // SAMPLED)
-    costs, sizes = [], []
-    for point in itertools.islice(sweep.points(), 0, None, stride):
+    tried = _spread(runs, SAMPLED)
+    counted = set(_spread(runs, COUNTED)) | set(tried)
+    cores_s, besides_s, sizes, rows = [], [], [], []
+    work = tried_work = 0.0
+    known = 0
+    for place, point in enumerate(sweep.points()):
+        if place not in counted:
+            continue
         try:
             scenario = sweep.scenario(point)
         except InputError:
             continue  # will be a failure of the sweep, which costs nothing
-        beside_s, core_s, row_bytes = _cost(scenario)
-        costs.append(beside_s + core_s)
-        kept = row_bytes / COMPRESSION
+        known += 1
+        work += packets(scenario)
+        if place not in tried:
+            continue
+        beside_s, core_s, row = _cost(scenario)
+        tried_work += packets(scenario)
+        cores_s.append(core_s)
+        besides_s.append(beside_s)
+        rows.append(row)
+        kept = len(json.dumps(row)) / COMPRESSION
         if sweep.keep == "series":
             flows, links = len(scenario.flow_names()), 2
             samples = flows / scenario.sample.cwnd + links / scenario.sample.queue
             kept += scenario.duration * samples * SAMPLE_BYTES
         sizes.append(kept)
-    mean_s = math.fsum(costs) / len(costs) if costs else 0.0
+    cpu_s = 0.0
+    if cores_s:
+        there = runs * known / len(counted)  # the others are refused
+        by_packet = math.fsum(cores_s) / max(tried_work, 1.0)
+        cpu_s = there * (by_packet * work / known + math.fsum(besides_s) / len(besides_s))
+    page_s = _page_s(sweep, rows)
     return {
         "runs": runs,
         "axes": [{"keys": list(axis.keys), "values": axis.size} for axis in sweep.axes],
         "repeats": sweep.repeats,
         "keep": sweep.keep,
         "jobs": number,
-        "cpu_s": mean_s * runs,
-        "wall_s": START_S + mean_s * runs / number,
+        "cpu_s": cpu_s,
+        "page_s": page_s,
+        "wall_s": START_S + cpu_s / min(number, pool.cores()) + page_s,
         "disk_bytes": math.fsum(sizes) / len(sizes) * runs if sizes else 0.0,
     }
+
+
+def _spread(runs: int, number: int) -> list[int]:
+    """Places spread over all runs, in no step that an axis could have too."""
+    if runs <= number:
+        return list(range(runs))
+    return sorted({int(runs * ((i + 0.5) * GOLDEN % 1.0)) for i in range(number)})
+
+
+def _page_s(sweep: Sweep, rows: Sequence[Mapping[str, Any]]) -> float:
+    """Seconds that the page's figures take: two figures show what a figure and a panel cost here."""
+    if not rows:
+        return 0.0
+    sizes = figures.sizes(sweep, tables.table(rows))
+    if not sizes:
+        return 0.0
+    with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
+        one_s, four_s = (_drawn_s(panels, Path(folder)) for panels in (1, 4))
+    panel_s = max(0.0, four_s - one_s) / 3.0
+    return math.fsum(one_s + (panels - 1) * panel_s for panels in sizes)
+
+
+def _drawn_s(panels: int, folder: Path) -> float:
+    curves = tuple(
+        points(f"{i}", [(float(x), (float(x), 0.1)) for x in range(1, 6)], None, i) for i in range(CURVES)
+    )
+    figure = Figure("tried", "", "", "", (Panel("tried", "x", "y", curves),) * panels)
+    begin = time.perf_counter()
+    matplotlib.save(figure, folder)
+    return time.perf_counter() - begin
 
 
 def packets(scenario: Scenario) -> float:
@@ -93,8 +154,8 @@ def run_s(scenario: Scenario) -> float:
     return _cost(scenario)[1]
 
 
-def _cost(scenario: Scenario) -> tuple[float, float, int]:
-    """Seconds beside a run, those of the run itself, and the size of its row.
+def _cost(scenario: Scenario) -> tuple[float, float, dict[str, Any]]:
+    """Seconds beside a run, those of the run itself, and its row.
 
     Two pieces of the run from its start show what its beginning costs and what each second after it does.
     """
@@ -104,15 +165,16 @@ def _cost(scenario: Scenario) -> tuple[float, float, int]:
     begin = time.perf_counter()
     run_key(scenario)
     longer = _piece(scenario, piece_s)
-    row = json.dumps(reduce_run(longer))
+    row = reduce_run(longer)
+    json.dumps(row)
     beside_s = time.perf_counter() - begin - longer.wall_s
     if piece_s >= scenario.duration:
-        return beside_s, longer.wall_s, len(row)
+        return beside_s, longer.wall_s, row
     half_s = _piece(scenario, 0.5 * piece_s).wall_s
     slope = (longer.wall_s - half_s) / (0.5 * piece_s)
     if slope <= 0.0:
         slope = longer.wall_s / piece_s
-    return beside_s, longer.wall_s + slope * (scenario.duration - piece_s), len(row)
+    return beside_s, longer.wall_s + slope * (scenario.duration - piece_s), row
 
 
 def _piece(scenario: Scenario, duration_s: float) -> Result:
@@ -132,7 +194,7 @@ def show(expected: dict[str, Any], console: Console) -> None:
     size = columns.number(expected["disk_bytes"] / 1e6, 2)
     console.print(
         f"{expected['runs']} runs, about {_span(expected['wall_s'])} on {expected['jobs']} processors "
-        f"and {size} MB"
+        f"with the page, and {size} MB"
     )
 
 

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure, Panel, points
 from longfat.runs import metrics
 from longfat.sweep import words
 from longfat.sweep.axes import are_numbers, in_si, in_table
+from longfat.sweep.grid import Sweep
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 
@@ -59,6 +61,30 @@ def page(swept: Swept) -> list[Figure]:
     return [draw(swept, layout, f"{number:02d}-") for number, layout in enumerate(layouts, start=1)]
 
 
+@dataclass(frozen=True)
+class _Expected:
+    """What the layouts of a page follow from: the axes, and values of some runs."""
+
+    document: Mapping[str, Any]
+    runs: pa.Table
+
+
+def sizes(sweep: Sweep, runs: pa.Table) -> list[int]:
+    """Returns the number of panels of each figure that the page of a sweep will have.
+
+    Args:
+        sweep: what would run.
+        runs: the columns of some of its runs.
+    """
+    axes = [{"keys": list(axis.keys), "values": axis.steps} for axis in sweep.axes]
+    expected: Any = _Expected({"axes": axes, "repeats": sweep.repeats}, runs)
+    layouts = list(sweep.figures) or _fitting(expected)
+    return [
+        math.prod(len(_values(expected, layout, key)) for key in (layout.columns, layout.rows) if key)
+        for layout in layouts
+    ]
+
+
 def heat_map(
     swept: Swept,
     metric: str,
@@ -90,17 +116,13 @@ def lines(
     """Draws mean and standard error of a column along an axis: a curve for each value of `by`.
 
     Raises:
-        InputError: there is no such column, or the axis is not one of numbers.
+        InputError: there is no such column.
     """
     return draw(swept, Layout("lines", metric, x, lines=by, rows=rows, columns=columns, where=where or {}))
 
 
 def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
     """Returns the figure of a layout, with `prefix` before its name; errors as in `heat_map` and `lines`."""
-    if layout.kind == "lines" and not _is_number(swept, layout.x):
-        raise InputError(
-            f"{layout.x}: not an axis of numbers, which lines need; accepted: an axis of numbers"
-        )
     found = _found(swept, layout)
     if not found.groups:
         layout = replace(layout, lines=None, columns=None, rows=None)  # one panel is enough to say so
@@ -134,16 +156,18 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
 def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title: str) -> Panel:
     _, _, factor = words.figure(layout.parts)
     steps = _values(swept, layout, layout.x)
-    unit, scale = words.unit_of(steps)
+    numeric = _is_number(swept, layout.x)
+    unit, scale = words.unit_of(steps) if numeric else ("", 1.0)
+    places = [scale * float(in_si(step)) if numeric else float(i) for i, step in enumerate(steps)]
     curves = []
     met: dict[str, int] = {}
     valued = found.levels("lines", valued=True)
     for number, level in enumerate(_levels(swept, layout, found, "lines")):
         samples = []
-        for step in steps:
+        for step, place in zip(steps, places, strict=True):
             key = (_stored(swept, layout.x, step), None, _stored(swept, layout.lines, level), *at)
             values = [factor * value for value in found.groups.get(key, ())]
-            samples.append((scale * float(in_si(step)), _mean_stderr(values)))
+            samples.append((place, _mean_stderr(values)))
         algorithm = _algorithm(layout.lines, level)
         met[algorithm or ""] = met.get(algorithm or "", -1) + 1
         label = (
@@ -152,7 +176,7 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
         if layout.lines and _stored(swept, layout.lines, level) not in valued:
             label = f"{label} (no values)"
         curves.append(points(label, samples, algorithm, met[algorithm] if algorithm else number))
-    log, x_range = _x_scale([scale * float(in_si(step)) for step in steps])
+    log, x_range = _x_scale(places) if numeric else (False, None)
     return Panel(
         title,
         words.labelled(_name(swept, layout.x), unit),
@@ -161,6 +185,7 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
         x_log=log,
         x_range=x_range,
         y_log=layout.y_scale == "log",
+        categories=() if numeric else tuple(map(words.value, steps)),
     )
 
 
@@ -280,16 +305,17 @@ def _fitting(swept: Swept) -> list[Layout]:
     numbers = sorted((key for key in varied if _is_number(swept, key)), key=lambda key: -_size(swept, key))
     found = []
     for name in shown:
-        if numbers:
-            others = [key for key in varied if key != numbers[0]]
+        if varied:
+            x = (numbers or varied)[0]
+            others = [key for key in varied if key != x]
             others.sort(key=lambda key: _is_number(swept, key))
             by = next((key for key in others if _size(swept, key) <= MOST_LINES), None)
             columns, rows = _panels(swept, [key for key in others if key != by])
-            found.append(Layout("lines", name, numbers[0], lines=by, columns=columns, rows=rows))
+            found.append(Layout("lines", name, x, lines=by, columns=columns, rows=rows))
         if len(varied) > 1:
-            x, y = sorted(varied, key=lambda key: not _is_number(swept, key))[:2]
-            columns, rows = _panels(swept, [key for key in varied if key not in (x, y)])
-            found.append(Layout("heat", name, x, y, columns=columns, rows=rows))
+            across, up = sorted(varied, key=lambda key: not _is_number(swept, key))[:2]
+            columns, rows = _panels(swept, [key for key in varied if key not in (across, up)])
+            found.append(Layout("heat", name, across, up, columns=columns, rows=rows))
     return found
 
 

@@ -52,7 +52,7 @@ TRIED_S = 0.01
 """Length of the run that shows which columns there will be."""
 
 
-def load(path: Path) -> Sweep:
+def load(path: Path | str) -> Sweep:
     """Reads a sweep file.
 
     Raises:
@@ -65,7 +65,7 @@ def load(path: Path) -> Sweep:
         raise InputError(f"{path}: {reason}; accepted: a sweep file (TOML)") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML: {error}") from None
-    return from_dict(data, source=str(path), folder=path.parent)
+    return from_dict(data, source=str(path), folder=Path(path).parent)
 
 
 def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | None = None) -> Sweep:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from longfat.errors import InputError
+from longfat.lazy import above
 from longfat.scenario.model import Scenario
 from longfat.scenario.notes import IDENTICAL
 from longfat.scenario.override import override
@@ -55,6 +56,10 @@ class Sweep:
     keep: Keep
     where: Filter
     figures: tuple[Layout, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the axes, and the number of runs."""
+        return str(above("views.sweep_html")(self))
 
     @property
     def keys(self) -> list[str]:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from longfat import documents
 from longfat.errors import InputError, LongfatError
+from longfat.lazy import above
 from longfat.store import sums
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.store import STORE_FILE
@@ -39,6 +40,10 @@ class Swept:
     def __init__(self, folder: Path, document: Mapping[str, Any]) -> None:
         self.folder = folder
         self.document = document
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the axes, the number of runs, and the first figure."""
+        return str(above("views.swept_html")(self))
 
     @property
     def keys(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 [[figure]]
 kind = "lines"                  # mean and standard error along an axis
-x = "flow.0.rtt"                # an axis of numbers
+x = "flow.0.rtt"                # an axis; the values of one of words, such as algorithms, are categories
 y = "throughput_ratio"          # a column of the table `runs`, flow_NAME_COLUMN of a flow, or A / B of those
 lines = "flow.0.algorithm"      # an axis: a line for each value
 columns = "bottleneck.rate"     # an axis: panels side by side, a column for each value
@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from longfat.errors import InputError
-from longfat.sweep.axes import Axis, are_numbers, in_si
+from longfat.sweep.axes import Axis, in_si
 from longfat.words import suggestion
 
 Kind = Literal["lines", "heat"]
@@ -154,10 +154,6 @@ def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> No
     def number(key: str | None) -> int:
         return 1 if key is None else len({repr(value) for value in layout.where.get(key, values[key])})
 
-    if layout.kind == "lines" and not are_numbers(values[layout.x]):
-        raise InputError(
-            f"{at}.x = {layout.x}: not an axis of numbers, which lines need; accepted: an axis of numbers"
-        )
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:
         raise InputError(f"{at}: {panels} panels; accepted: up to {MOST_PANELS} (where leaves some out)")

@@ -131,6 +131,14 @@ def run_columns(kept: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
+def table(kept: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Returns the columns of runs by themselves, without their places in a sweep."""
+    rows = _Rows()
+    for each in kept:
+        rows.add(run_columns(each))
+    return rows.table()
+
+
 def _files(
     chunk: Iterable[tuple[Point, str | None]],
     store: Store,

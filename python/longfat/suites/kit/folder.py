@@ -2,6 +2,7 @@
 
 suite.json                  the suite, the status of its experiments, and the last command: mode, how it ended
 claims.json                 the ledger
+history.json                what each claim came to under earlier versions
 assumptions.json            what the paper leaves open, and what each reading of it does to the claims
 experiments/NAME.json       title, mode, number of runs, origin and the figure of an experiment, as data
 experiments/NAME.parquet    one row for each run: coordinates and quantities
@@ -30,6 +31,7 @@ from longfat.words import Mode, natural_order
 SUITE_FILE = "suite.json"
 ASSUMPTIONS_FILE = "assumptions.json"
 EXPERIMENTS = "experiments"
+HISTORY_FILE = "history.json"
 
 
 def prepare(out: Path) -> None:
@@ -105,6 +107,38 @@ def merge_ledger(
     ordered = [merged[key] for key in sorted(merged, key=natural_order)]
     write_json(path, {"suite": suite, "claims": ordered})
     return ordered
+
+
+def keep_history(out: Path, rows: list[dict[str, Any]], provenance: Mapping[str, Any]) -> None:
+    """Adds what the measured claims came to, by version and commit, to the history of a directory.
+
+    An entry whose version, commit, mode and verdict are those of the one before it replaces that one.
+    """
+    history = read_history(out)
+    for row in rows:
+        if row["verdict"] == "not measured":
+            continue
+        entry = {key: provenance.get(key) for key in ("version", "commit", "created")}
+        entry |= {key: row.get(key) for key in ("mode", "verdict", "measured")}
+        own = history.setdefault(row["id"], [])
+        same = ("version", "commit", "mode", "verdict")
+        if own and all(own[-1].get(key) == entry[key] for key in same):
+            own[-1] = entry
+        else:
+            own.append(entry)
+    write_json(out / HISTORY_FILE, {"claims": history})
+
+
+def read_history(out: Path) -> dict[str, list[dict[str, Any]]]:
+    """Returns what each claim came to, oldest first; empty for a directory without a history."""
+    path = out / HISTORY_FILE
+    try:
+        found = documents.json_value(whole.read_text(path))["claims"]
+        return {str(key): [dict(entry) for entry in entries] for key, entries in found.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: not the history of a suite; remove it and run again") from None
 
 
 def merged_readings(out: Path, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.report.page import entry, read, render
 from longfat.store.ledger import LEDGER_FILE, read_ledger, tally
-from longfat.suites.kit import turns
+from longfat.suites.kit import runs_page, turns
 from longfat.suites.kit.effects import headline_text
-from longfat.suites.kit.folder import ASSUMPTIONS_FILE, SUITE_FILE, read_assumptions
+from longfat.suites.kit.folder import ASSUMPTIONS_FILE, SUITE_FILE, read_assumptions, read_history
 from longfat.words import natural_order
 
 
@@ -33,7 +33,13 @@ def build(root: Path) -> Path:
             raise InputError(
                 f"{root / 'experiments' / experiment['name']}.json: damaged: no figure"
             ) from None
-        figures.append(entry(root, figure, experiment))
+        drawn = entry(root, figure, experiment)
+        address = runs_page.build(root, suite["suite"], experiment)
+        if address is not None:
+            number = experiment["runs"]
+            links = [{"label": f"{number} run{'' if number == 1 else 's'}", "href": address}, *drawn["links"]]
+            drawn |= {"links": links}
+        figures.append(drawn)
     assumptions = read_assumptions(root) if (root / ASSUMPTIONS_FILE).is_file() else None
     try:
         readings = _readings(root, assumptions)
@@ -85,6 +91,8 @@ def _render_suite(
         tally={verdict: count for verdict, count in tally(ledger).items() if count},
         figures=[*readings, *figures],
         experiments=figures,
+        named={figure["name"]: figure["mirrors"] or figure["name"] for figure in figures},
+        history={key: found for key, found in read_history(root).items() if len(found) > 1},
         readings=readings,
         assumptions=assumptions,
         headline=headline_text(assumptions["headline"]) if assumptions else "",

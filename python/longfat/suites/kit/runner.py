@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from longfat.lazy import above
 from longfat.report.progress import progress_bar
 from longfat.runs.simulate import run_many
 from longfat.scenario.model import Scenario
@@ -47,6 +48,10 @@ class SuiteOutcome:
     experiments: list[dict[str, Any]]
     report_path: Path
     performance: Mapping[str, float] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdicts, and the first experiment's figure."""
+        return str(above("views.outcome_html")(self))
 
     def to_json(self) -> dict[str, Any]:
         """Returns the object that `longfat suite --json` prints."""
@@ -169,6 +174,7 @@ def measure(
         performance = effort.performance()
         ledger = _judge(claims, collected, mode)
         stored = folder.merge_ledger(directory, suite.name, ledger, collected.finished)
+        folder.keep_history(directory, ledger, provenance)
         summary = [_brief(experiment, grids, collected) for experiment in experiments]
         folder.write_json(
             directory / folder.SUITE_FILE,

@@ -11,6 +11,7 @@ import numpy as np
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure
+from longfat.lazy import above
 from longfat.runs import metrics
 from longfat.suites.kit.assumptions import Assumption, check_table
 from longfat.suites.kit.claims import Claim, Finding, Missing
@@ -66,6 +67,10 @@ class Suite:
     assumptions: tuple[Assumption, ...] = ()
     closed: Mapping[str, str] = field(default_factory=dict)
     counts: Callable[[Run], bool] = lambda run: True
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the experiments, and the claims."""
+        return str(above("views.suite_html")(self))
 
     def experiment(self, name: str) -> Experiment:
         """Returns the experiment of that name."""

@@ -1,0 +1,196 @@
+"""What notebooks show of results, and how a result is written into a folder."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat.figure import matplotlib
+from longfat.figure.data import Figure
+from longfat.report import columns, panels, run
+from longfat.runs.result import Result
+from longfat.store import output
+
+if TYPE_CHECKING:
+    from longfat.suites.kit.runner import SuiteOutcome
+    from longfat.suites.kit.suite import Suite
+    from longfat.sweep.grid import Sweep
+    from longfat.sweep.handle import Swept
+
+FLOWS = ("name", "algorithm", "rtt_s", "throughput_bps", "loss_ratio", "timeouts", "srtt_mean_s")
+"""Columns of the flows that a notebook shows."""
+MOST_ROWS = 12
+MOST_POINTS = 400
+"""Points of a history in a small plot."""
+SMALL_WIDTH = 640
+"""The width of a small plot, in pixels."""
+PANEL_PIXELS, HEAD_PIXELS = 250, 110
+"""The height of a panel and of what is above the first one."""
+
+
+def save(result: Result, folder: Path | str) -> Path:
+    """Writes a run as `longfat run --out` does; see `Result.save`."""
+    path = Path(folder)
+    with output.folder(path) as draft:
+        output.write([result], result.summary, ["longfat.Result.save"], draft)
+    return path
+
+
+def report(result: Result, folder: Path | str) -> Path:
+    """Writes a run and its page; see `Result.report`."""
+    return run.build(save(result, folder))
+
+
+class Panels:
+    """The panels of a run's page for a notebook; `html` is a page of its own."""
+
+    def __init__(self, result: Result, wanted: Sequence[str], names: Sequence[str] | None) -> None:
+        self._result, self._wanted = result, tuple(wanted)
+        self._names = None if names is None else [str(name) for name in names]
+
+    @property
+    def html(self) -> str:
+        """The page with the panels and everything that draws them."""
+        result = self._result
+        internals = result.internals if result.has_internals else None
+        summary = result.summary
+        if self._names is not None:
+            key = "links" if self._wanted == ("queue",) else "flows"
+            kept = [entry for entry in summary[key] if entry["name"] in self._names]
+            summary = {**summary, key: kept}
+        return panels.page(summary, result.flows, result.links, internals, result.events, self._wanted)
+
+    def save(self, file: Path | str) -> Path:
+        """Writes the page into a file."""
+        path = Path(file)
+        path.write_text(self.html, encoding="utf-8")
+        return path
+
+    def __repr__(self) -> str:
+        return f"<Panels of {self._result!r}; .save(file) writes a page>"
+
+    def _repr_html_(self) -> str:
+        page = self.html
+        height = HEAD_PIXELS + PANEL_PIXELS * page.count('"key":"')
+        return (
+            f'<iframe srcdoc="{html.escape(page, quote=True)}" style="width: 100%; height: {height}px; '
+            'border: 0" title="histories of a run"></iframe>'
+        )
+
+
+def result_html(result: Result) -> str:
+    """A run in a notebook: its flows, its metrics, and small plots of cwnd and queues."""
+    summary = result.summary
+    listed = [column for column in columns.FLOWS if column.key in FLOWS]
+    rows = columns.rows(listed, summary["flows"])
+    metrics = columns.metrics(summary["metrics"], meaningless=result.scenario.meaningless_metrics())
+    told = "; ".join(f"{name} {value}" for name, value in metrics if value != "-")
+    figure = result._figure(("cwnd", "queue"), most=MOST_POINTS)
+    return _block(
+        result.scenario.title or "Run",
+        [
+            _table([column.heading for column in listed], rows, [column.is_number for column in listed]),
+            f"<p>{html.escape(told)}</p>",
+            small(figure),
+        ],
+    )
+
+
+def swept_html(swept: Swept) -> str:
+    """A sweep's results in a notebook: its axes, how many runs there are, and its first figure."""
+    from longfat.sweep import figures
+
+    document = swept.document
+    parts = [_axes_table(document["axes"])]
+    failed = swept.failures.num_rows
+    parts.append(f"<p>{swept.runs.num_rows} runs, {failed} failure{'' if failed == 1 else 's'}</p>")
+    drawn = figures.page(swept) if swept.runs.num_rows else []
+    parts += [small(figure) for figure in drawn[:1]]
+    return _block(document["title"] or "Sweep", parts)
+
+
+def sweep_html(sweep: Sweep) -> str:
+    """A sweep that has not run in a notebook: its axes and the number of runs."""
+    axes = [{"keys": axis.keys, "values": axis.steps} for axis in sweep.axes]
+    return _block(sweep.title or "Sweep", [_axes_table(axes), f"<p>{sweep.count()} runs</p>"])
+
+
+def suite_html(suite: Suite) -> str:
+    """A suite in a notebook: its experiments and claims."""
+    experiments = [[each.name, each.mirrors, each.title] for each in suite.experiments]
+    claims = [[claim.id, claim.published] for claim in suite.claims]
+    return _block(
+        suite.title,
+        [
+            f"<p>{html.escape(suite.citation)}</p>",
+            _table(["experiment", "mirrors", "title"], experiments),
+            _table(["claim", "the paper"], claims),
+        ],
+    )
+
+
+def outcome_html(outcome: SuiteOutcome) -> str:
+    """What a suite came to in a notebook: verdicts, and a small plot of its first experiment."""
+    from longfat.report.page import read
+
+    rows = [[row["id"], row["published"], row["measured"] or "-", row["verdict"]] for row in outcome.ledger]
+    parts = [_table(["claim", "the paper", "measured", "verdict"], rows)]
+    folder = outcome.report_path.parent / "experiments"
+    for experiment in outcome.experiments[:1]:
+        if experiment["finished"]:
+            stored = read(folder / f"{experiment['name']}.json", "figure")
+            parts.append(small(Figure.from_json(stored["figure"])))
+    parts.append(f"<p>report: {html.escape(str(outcome.report_path))}</p>")
+    return _block(f"{outcome.suite}, {outcome.mode} mode", parts)
+
+
+def small(figure: Figure) -> str:
+    """A figure as an image for a notebook, which follows its width."""
+    import matplotlib as mpl
+
+    stream = io.StringIO()
+    settings: Any = matplotlib.RC
+    with mpl.rc_context(settings):
+        matplotlib.draw(figure).savefig(stream, format="svg", metadata={"Date": None})
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    sized = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"',
+        r"\1",
+        re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1),
+        count=1,
+    )
+    return f'<div style="max-width: {SMALL_WIDTH}px; background: white">{sized}</div>'
+
+
+def _axes_table(axes: Iterable[Mapping[str, Any]]) -> str:
+    rows = []
+    for axis in axes:
+        values = [" & ".join(map(str, step)) for step in axis["values"]]
+        shown = ", ".join(values[:MOST_ROWS]) + (", ..." if len(values) > MOST_ROWS else "")
+        rows.append([" & ".join(axis["keys"]), shown])
+    return _table(["axis", "values"], rows)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> str:
+    right = [*numbers, *(False for _ in headings)]
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        inner = "".join(
+            f'<{tag} style="text-align: {"right" if right[i] else "left"}">{html.escape(str(cell))}</{tag}>'
+            for i, cell in enumerate(cells)
+        )
+        return f"<tr>{inner}</tr>"
+
+    shown = [line(row, "td") for row in rows[:MOST_ROWS]]
+    if len(rows) > MOST_ROWS:
+        shown.append(f'<tr><td colspan="{len(headings)}">and {len(rows) - MOST_ROWS} more</td></tr>')
+    return f"<table><thead>{line(headings, 'th')}</thead><tbody>{''.join(shown)}</tbody></table>"
+
+
+def _block(title: str, parts: Iterable[str]) -> str:
+    return f"<div><strong>{html.escape(title)}</strong>{''.join(parts)}</div>"
