@@ -147,6 +147,38 @@ def test_a_trace_in_json_has_the_samples_and_tells_what_it_leaves_out(hstcp: Pat
     assert times == sorted(times)
 
 
+def test_the_guides_algorithm_compiles_and_is_taken_as_the_guide_says(tmp_path: Path) -> None:
+    page = (SOURCES.parent / "docs" / "guide" / "ebpf.md").read_text()
+    source, scenario = (page.split(f"```{kind}\n")[1].partition("```")[0] for kind in ("c", "toml"))
+    (tmp_path / "vmlinux.h").write_text('#include "kernel_types.h"\n')
+    (tmp_path / "mine.bpf.c").write_text(source)
+    (tmp_path / "mine.toml").write_text(scenario)
+    mine = compiled(tmp_path / "mine.bpf.c", tmp_path / "mine.bpf.o")
+    found = ebpf.check(mine)
+    assert [(each["name"], each["problem"]) for each in found["algorithms"]] == [("mine", None)]
+    listed = page.partition("mine.bpf.o: license")[2].partition("## Watch it")[0]
+    assert all(need["name"] in listed for need in found["needs"])
+    shown = [line for line in page.splitlines() if line.endswith(" ssthresh() = 94")]
+    ended = longfat("trace", mine, "--callback", "ssthresh", "--most", "1")
+    assert ended.stdout.splitlines() == [line.removeprefix("    ") for line in shown]
+    assert longfat_run(tmp_path / "mine.toml").returncode == 0
+
+
+def longfat_run(file: Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "longfat",
+        "run",
+        str(file),
+        "--set",
+        "duration=11 s",
+        "--window",
+        "1 s,11 s",
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
 def test_two_flows_of_a_trace_are_told_apart(hstcp: Path) -> None:
     flows = [{"rtt": "40 ms"}, {"rtt": "40 ms", "start": "0.5 s"}]
     scenario = {"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s", "buffer": "20 packets"}, "flow": flows}

@@ -14,7 +14,8 @@ import pytest
     [
         (
             "longfat",
-            "run run_many Result Simulation Scenario Sweep InputError ScenarioError AlgorithmError LongfatError",
+            "run run_many Result Simulation Scenario Sweep "
+            "InputError ScenarioError AlgorithmError LongfatError",
         ),
         ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),

@@ -18,9 +18,11 @@ mod loader;
 mod log;
 mod names;
 mod registration;
+mod source;
 
 pub use error::Error;
 pub use forms::{KERNEL_FORMS, KernelForm, kernel_form};
 pub use kernel::{AVAILABLE, KERNEL_TYPES, LONGEST_NAME};
 pub use names::available;
-pub use registration::{HAS_LOADER, Registration, Source, try_load};
+pub use registration::{HAS_LOADER, Registration, try_load};
+pub use source::Source;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::kernel::LONGEST_NAME;
 use crate::log;
-use crate::registration::Source;
+use crate::source::Source;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType, set_print,
 };

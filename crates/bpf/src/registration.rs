@@ -1,33 +1,16 @@
 //! Algorithms that the kernel knows for as long as an object lives.
 
 use crate::error::Error;
-use crate::names::{available, numbered, own_name};
+use crate::names::{available, numbered};
+use crate::source::Source;
 #[cfg(feature = "loader")]
 use crate::{kernel::KERNEL_TYPES, loader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Whether this build can register algorithms.
 pub const HAS_LOADER: bool = cfg!(feature = "loader");
 /// The most processes that may use the same algorithm at a time (chosen here).
 const MOST_NAMES: u32 = 1000;
-
-/// Which algorithm of which object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// The object file.
-    pub object: PathBuf,
-    /// The variable with the algorithm's structure; `None` for an object with one only.
-    pub variable: Option<String>,
-    /// The algorithm's name in the kernel.
-    pub name: String,
-}
-
-impl Source {
-    /// The only algorithm of an object, which has the name of the file, as those of `bpf/` do.
-    pub fn only(object: &Path) -> Self {
-        Source { object: object.to_owned(), variable: None, name: own_name(object) }
-    }
-}
 
 /// An algorithm that the kernel knows as long as this lives.
 #[derive(Debug)]

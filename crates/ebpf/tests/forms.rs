@@ -266,7 +266,7 @@ impl Drive {
         let prior = ack.delivered.saturating_sub(in_flight);
         let delivery = Delivery {
             now: ack.now,
-            rate: None,
+            rate: ack.rtt.map(|rtt| (ack.delivered - prior) as f64 / rtt.as_secs_f64()),
             delivered: ack.delivered - prior,
             prior_delivered: Some(prior),
             app_limited: false,
@@ -303,6 +303,11 @@ impl Drive {
         self.rust.on_lost(&lost, &mut self.w);
         self.total_lost += 1;
         if cause == Cause::Timeout {
+            let in_flight = self.w.cwnd;
+            let (srtt, base_rtt) = (us(self.srtt_us), us(self.base_us));
+            let event = Congestion { cause, now, in_flight, srtt, base_rtt };
+            self.rust.on_congestion(&event, &mut self.w);
+            self.object.on_congestion(&event, &mut self.other);
             (self.w.cwnd, self.other.cwnd) = (1.0, 1.0);
             self.rust.on_timeout(now, &mut self.w);
             self.object.on_timeout(now, &mut self.other);
