@@ -11,7 +11,7 @@ typedef unsigned short u16, __u16, __be16;
 typedef unsigned int u32, __u32, __be32, __wsum;
 typedef int s32, __s32;
 typedef unsigned long long u64, __u64;
-typedef long long __s64;
+typedef long long s64, __s64;
 typedef _Bool bool;
 #define true 1
 #define false 0

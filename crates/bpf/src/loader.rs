@@ -4,7 +4,10 @@ use crate::error::Error;
 use crate::kernel::LONGEST_NAME;
 use crate::log;
 use crate::names::own_name;
-use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, OpenObject, PrintLevel, set_print};
+use libbpf_rs::{
+    ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType, set_print,
+};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -25,16 +28,39 @@ fn keep(_: PrintLevel, message: String) {
 /// Registers the one struct_ops map of this object under this name. Returns the link that keeps it
 /// registered.
 pub fn register(object: &Path, name: &str, log_folder: &Path) -> Result<Link, Error> {
+    speaking(name, log_folder, || load(object, name).map(|(_, link)| link))
+}
+
+/// Registers the algorithm likewise. Returns the object too, whose other programs are loaded.
+pub fn register_with_programs(object: &Path, name: &str, log_folder: &Path) -> Result<(Object, Link), Error> {
+    speaking(name, log_folder, || load(object, name))
+}
+
+/// Attaches the sock_ops program of an object to a cgroup. Returns the link that keeps it attached.
+pub fn attach(object: &Object, name: &str, cgroup: BorrowedFd<'_>, log_folder: &Path) -> Result<Link, Error> {
+    speaking(name, log_folder, || {
+        let program = object.progs_mut().find(|program| program.prog_type() == ProgramType::SockOps);
+        let program = program.ok_or_else(|| refused("the object holds no sock_ops program"))?;
+        program.attach_cgroup(cgroup.as_raw_fd())
+    })
+}
+
+/// Does something while libbpf's messages are kept, and explains its failure with them.
+fn speaking<T>(
+    name: &str,
+    log_folder: &Path,
+    act: impl FnOnce() -> Result<T, libbpf_rs::Error>,
+) -> Result<T, Error> {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let before = set_print(Some((PrintLevel::Warn, keep)));
-    let result = load(object, name);
+    let result = act();
     set_print(before);
     let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
     result.map_err(|error| explain(name.to_owned(), &error, &messages, log_folder))
 }
 
-fn load(object: &Path, name: &str) -> Result<Link, libbpf_rs::Error> {
+fn load(object: &Path, name: &str) -> Result<(Object, Link), libbpf_rs::Error> {
     let mut opened = ObjectBuilder::default().open_file(object)?;
     let own = own_name(object);
     if name != own {
@@ -42,7 +68,10 @@ fn load(object: &Path, name: &str) -> Result<Link, libbpf_rs::Error> {
     }
     let mut loaded = opened.load()?;
     let map = loaded.maps_mut().find(|map| map.map_type() == MapType::StructOps);
-    map.ok_or_else(|| refused("the object holds no algorithm")).and_then(|mut map| map.attach_struct_ops())
+    let link = map
+        .ok_or_else(|| refused("the object holds no algorithm"))
+        .and_then(|mut map| map.attach_struct_ops())?;
+    Ok((loaded, link))
 }
 
 fn refused(why: &'static str) -> libbpf_rs::Error {

@@ -19,6 +19,7 @@ const IP_CHECKSUM: usize = 10;
 const TCP_FLAGS: usize = 13;
 const TCP_CHECKSUM: usize = 16;
 const TCP_OPTIONS: usize = 20;
+const LONGEST_TCP_HEADER: usize = 60;
 
 const SYN: u8 = 0x02;
 const ECE: u8 = 0x40;
@@ -137,6 +138,12 @@ impl RealPacket {
         let Some(at) = self.bytes.get(tcp..self.headers.end).and_then(tcp_option::find) else { return };
         self.carried = tcp_option::decode(self.long_word(tcp + at))
             .map(|explicit| Box::new(Carried { at: tcp + at, explicit }));
+    }
+
+    /// Whether TCP's options leave room for that of explicit headers.
+    pub fn has_room_for_option(&self) -> bool {
+        self.headers.carrier == Carrier::Tcp
+            && self.headers.end - self.headers.ip_end + tcp_option::OPTION_BYTES <= LONGEST_TCP_HEADER
     }
 
     /// Writes the explicit header into the packet's bytes and updates the checksum over what has changed.
