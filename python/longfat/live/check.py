@@ -6,6 +6,7 @@ from longfat.errors import InputError
 from longfat.live import traffic as traffics
 from longfat.scenario import loading, registry, stacks
 from longfat.scenario.model import Scenario
+from longfat.scenario.named import RouterSpec
 from longfat.scenario.transport import WITH_SACK, Transport
 from longfat.words import shown
 
@@ -61,14 +62,28 @@ def _check(scenario: Scenario) -> None:
     if scenario.link:
         raise InputError("[[link]]: accepted with --backend live: a dumbbell, [bottleneck]")
     if scenario.bottleneck.router is not None:
-        raise InputError(
-            f'bottleneck.router = "{scenario.bottleneck.router.kind}": no kernel has hosts that talk to '
-            "such a router; accepted with --backend live: none; --backend sim has them"
-        )
+        _check_router(scenario.bottleneck.router)
     parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
     parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
     for table, part in parts:
         _check_part(table, part)
+
+
+def _check_router(spec: RouterSpec) -> None:
+    live = [row["name"] for row in registry.rows("routers") if row["live"]]
+    accepted = ", ".join(f'"{name}"' for name in live)
+    if spec.kind not in live:
+        raise InputError(
+            f'bottleneck.router = "{spec.kind}": no kernel has hosts that talk to such a router; '
+            f"accepted with --backend live: {accepted}; --backend sim has all"
+        )
+    spoken = [row["protocol"] for row in registry.rows("algorithms") if row["live"] and row.get("protocol")]
+    if spec.protocol not in spoken:
+        accepted = ", ".join(f'"{name}"' for name in sorted(set(spoken)))
+        raise InputError(
+            f'bottleneck.router.protocol = "{spec.protocol}": no kernel has hosts that speak it; '
+            f"accepted with --backend live: {accepted}"
+        )
 
 
 def _check_part(table: str, part: Transport) -> None:
@@ -86,6 +101,11 @@ def _check_part(table: str, part: Transport) -> None:
         )
     if row.get("transport") != "tcp":
         return
+    if row.get("protocol") and table.startswith("background"):
+        raise InputError(
+            f"{named}: routers set the rate of flows only; accepted with --backend live: other algorithms in "
+            "the background"
+        )
     for name, value in spec.parameters.items():
         parameter = next(p for p in row["parameters"] if p["name"] == name)
         if value not in (parameter["default"], "linux"):
