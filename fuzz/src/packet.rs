@@ -37,6 +37,11 @@ fn guide(packet: &mut RealPacket) {
     if let Some(Explicit::Xcp(header)) = packet.explicit_mut() {
         header.feedback_bytes = header.feedback_bytes.min(4096.5);
     }
+    if let Some(Explicit::JetMax(header)) = packet.explicit_mut() {
+        header.hops = header.hops.saturating_add(1).min(15);
+        header.loss = header.loss.max(0.5);
+        header.fair_bps = header.fair_bps.min(2e6);
+    }
     let told = packet.explicit().copied();
     packet.write_explicit();
     packet.read_explicit();

@@ -8,7 +8,16 @@
 //! word   63-61      60     59      58-56   55-40          39-24                  23-0
 //!        protocol   echo   reset   turn    cwnd (F16)     rtt (F16, us)          feedback (F24)      XCP, data
 //!                                          cwnd (F16)     feedback or window (signed, 40 bits)       XCP, echo
+//!
+//! word   63-61      60     59      58-56   55-2           1, 0
+//!        protocol   echo   0       turn    0              load                                      VCP
+//!
+//! word   63-61      60     59      58-56   55-52  51-48  47-44  43-32             31-16               15-0
+//!        protocol   echo   0       turn    R_T    R_C    R_S    p, in 1/4096      g (F16, kbit/s)     delta (F16, 10 ns)
 //! ```
+//!
+//! The last line is JetMax's; a g of ones says that no router has set it. VCP's two bits are those of the IP header,
+//! which senders and receivers in a kernel cannot use.
 //!
 //! Windows are in bytes, feedback and an echoed window in 1/256 byte. The greatest value of feedback says that
 //! no router has changed it. An F16 is m 2^e, with e in its upper 5 bits and m in the 11 below: at most 0.05 %
@@ -22,7 +31,7 @@
 //! | identifier | 0x4c46, "LF" | chosen here; not registered with IANA |
 //! | length | 12 | chosen here: beside timestamps, one SACK block has room too, and no second one |
 
-use crate::explicit::{Explicit, Xcp};
+use crate::explicit::{Explicit, JetMax, Load, Xcp};
 
 /// The kind of TCP options for experiments.
 const KIND: u8 = 254;
@@ -34,6 +43,8 @@ pub const OPTION_BYTES: usize = 12;
 const BEFORE_WORD: usize = 4;
 
 const XCP: u64 = 1;
+const VCP: u64 = 2;
+const JETMAX: u64 = 3;
 
 const PROTOCOL: u32 = 61;
 const ECHO: u64 = 1 << 60;
@@ -47,6 +58,11 @@ const PARTS: f64 = 256.0;
 const UNTOUCHED: u64 = (1 << 23) - 1;
 const UNTOUCHED_ECHO: i64 = (1 << 39) - 1;
 const MICRO: f64 = 1e6;
+/// JetMax: parts of an overload, bit/s in a unit of rate, units of a gap in a second, and no rate.
+const LOSS_PARTS: f64 = 4096.0;
+const RATE_UNIT: f64 = 1e3;
+const GAP_UNITS: f64 = 1e8;
+const NO_RATE: u64 = (1 << 16) - 1;
 
 /// Returns where the option's word is among TCP's options, if the option is there.
 pub fn find(options: &[u8]) -> Option<usize> {
@@ -86,6 +102,23 @@ pub fn decode(word: u64) -> Option<Explicit> {
             };
             Some(Explicit::Xcp(Xcp { cwnd_bytes, rtt_s, feedback_bytes, reset }))
         }
+        VCP => Some(Explicit::Vcp(match word & 0b11 {
+            0 => Load::Low,
+            1 => Load::High,
+            _ => Load::Over,
+        })),
+        JETMAX => {
+            let rate = field(16, 16);
+            Some(Explicit::JetMax(JetMax {
+                bottleneck: field(52, 4) as u8,
+                hops: field(48, 4) as u8,
+                suggested: field(44, 4) as u8,
+                loss: field(32, 12) as f64 / LOSS_PARTS,
+                fair_bps: if rate == NO_RATE { f64::INFINITY } else { expand::<11>(rate) as f64 * RATE_UNIT },
+                gap_s: expand::<11>(field(0, 16)) as f64 / GAP_UNITS,
+                next_gap_s: 0.0,
+            }))
+        }
         _ => None,
     }
 }
@@ -110,6 +143,20 @@ pub fn encode(header: &Explicit, word: u64) -> u64 {
                 };
                 common | (parts as u64 & ((1 << 40) - 1))
             }
+        }
+        (Explicit::Vcp(load), VCP) => (word & KEPT) | VCP << PROTOCOL | *load as u64,
+        (Explicit::JetMax(jetmax), JETMAX) => {
+            let router = |number: u8, lowest: u32| u64::from(number.min(15)) << lowest;
+            // what is not 0 stays so
+            let loss = (jetmax.loss * LOSS_PARTS).ceil().clamp(0.0, LOSS_PARTS - 1.0) as u64;
+            let rate = match jetmax.fair_bps {
+                f64::INFINITY => NO_RATE,
+                bps => compress::<11>((bps / RATE_UNIT + 0.5) as u64).min(NO_RATE - 1),
+            };
+            let gap = compress::<11>((jetmax.gap_s * GAP_UNITS + 0.5) as u64);
+            let routers =
+                router(jetmax.bottleneck, 52) | router(jetmax.hops, 48) | router(jetmax.suggested, 44);
+            (word & KEPT) | JETMAX << PROTOCOL | routers | loss << 32 | rate << 16 | gap
         }
         _ => word,
     }
@@ -217,6 +264,40 @@ mod tests {
         }
         assert_eq!(find(&[]), None);
         assert_eq!(find(&[254]), None);
+    }
+
+    #[test]
+    fn a_word_of_jetmax_worked_out_by_hand_says_what_it_says() {
+        // the second of three routers; p = 1/16 = 256 parts; g = 20 Mbit/s = 1250 x 2^4 kbit/s: 4 << 11 | 1250 = 0x24e2;
+        // delta = 60 us = 1500 x 2^2 units: 2 << 11 | 1500 = 0x15dc
+        let header = JetMax {
+            bottleneck: 1,
+            hops: 3,
+            suggested: 2,
+            loss: 0.0625,
+            fair_bps: 20e6,
+            gap_s: 60e-6,
+            next_gap_s: 0.0,
+        };
+        let word = 0x6013_2100_24e2_15dc;
+        assert_eq!(decode(word), Some(Explicit::JetMax(header)));
+        assert_eq!(encode(&Explicit::JetMax(header), JETMAX << PROTOCOL), word);
+        let unset = JetMax { loss: 1e-9, fair_bps: f64::INFINITY, ..header };
+        let Some(Explicit::JetMax(read)) = decode(encode(&Explicit::JetMax(unset), word)) else {
+            panic!("no header")
+        };
+        assert!(read.fair_bps.is_infinite() && read.loss > 0.0, "an overload is one, however small");
+        let fast = JetMax { fair_bps: 1e300, ..header };
+        assert!(matches!(decode(encode(&Explicit::JetMax(fast), word)),
+            Some(Explicit::JetMax(JetMax { fair_bps, .. })) if fair_bps.is_finite() && fair_bps > 1e14));
+    }
+
+    #[test]
+    fn vcp_s_loads_keep_their_numbers() {
+        for (bits, load) in [(0, Load::Low), (1, Load::High), (2, Load::Over)] {
+            assert_eq!(decode(VCP << PROTOCOL | ECHO | bits), Some(Explicit::Vcp(load)));
+            assert_eq!(encode(&Explicit::Vcp(load), VCP << PROTOCOL | ECHO), VCP << PROTOCOL | ECHO | bits);
+        }
     }
 
     proptest! {
