@@ -49,6 +49,10 @@ enum { FOR_MSS = 1 }; /* args[0]: no packet, the kernel only asks how much fits 
 /* One end of a connection. */
 struct end {
 	u64 waiting;     /* the word that the algorithm has not dealt with yet: to be echoed, or to be applied */
+	u64 rate;        /* JetMax: segments per second, 16 binary places; 0: no router has set it */
+	u64 told;        /* JetMax: the last word that came back */
+	u64 frozen_us;   /* VCP: reports change nothing until then, */
+	u64 grows_us;    /* and the window grows as under high load until then */
 	s64 sum;         /* the feedback in what waits, in parts of a byte */
 	u64 window;      /* XCP-r: the window that both ends know; segments with 32 binary places, or parts */
 	u64 reducing_to; /* XCP-r: where a reduction under way will end, in segments; 0: none is */
@@ -58,6 +62,7 @@ struct end {
 	u8 sends;
 	u8 turn;
 	u8 guided;       /* a router has changed the last header that returned */
+	u8 load;         /* VCP: the last that came back */
 	u8 unlimited;    /* the window did not hold the sender back */
 	u8 untouched;    /* no router has changed one of the headers that wait */
 };
@@ -69,6 +74,15 @@ struct {
 	__type(value, struct end);
 } ends SEC(".maps");
 
+/* What a sender knows when an acknowledgement has arrived. */
+struct moment {
+	u64 now_us;
+	u32 srtt_us;
+	u32 acked;       /* segments, for the growth of a window that no router guides */
+	bool limited;    /* the window, or the rate, held the sender; not the application */
+	bool recovering;
+};
+
 /* An algorithm defines these. */
 /* returns the word of a data packet that leaves now, with this cwnd */
 static u64 header(struct end *end, u64 cwnd, u32 rtt_us);
@@ -78,8 +92,14 @@ static void arrive(struct end *end, u64 word);
 static u64 echo(struct end *end);
 /* an acknowledgement has come back with this word */
 static void returned(struct end *end, u64 word);
-/* an acknowledgement of `acked` segments has arrived outside recovery; `limited`: the window held the sender */
-static void follow(struct end *end, struct window *w, u32 acked, bool limited);
+/* an acknowledgement has arrived: outside recovery, or in any phase if the algorithm SETS_RATE */
+static void follow(struct end *end, struct window *w, const struct moment *moment);
+#ifdef SETS_RATE
+/* returns the rate at which packets leave, in segments per second with 16 binary places; 0: the kernel's */
+static u64 rate(const struct end *end);
+/* segments were lost, or a timeout expired */
+static void reduce(struct end *end, bool timeout);
+#endif
 
 /* Returns a window in bytes of IP. */
 static inline u64 bytes_of(const struct end *end, u64 cwnd) { return (cwnd >> 16) * end->packet_bytes >> 16; }
@@ -108,7 +128,7 @@ static inline void parse(struct bpf_sock_ops *skops, struct end *end)
 		return;
 	__builtin_memcpy(&word, option + OPTION_IDENTIFIER_BYTES, sizeof(word));
 	word = swapped(word);
-	if (PROTOCOL_OF(word) != PROTOCOL_XCP)
+	if (PROTOCOL_OF(word) != SPEAKS)
 		return;
 	if (end->sends && word & ECHO) {
 		returned(end, word);
@@ -174,19 +194,48 @@ int options(struct bpf_sock_ops *skops)
 
 static inline struct end *end_of(struct tcp_sock *tp) { return bpf_sk_storage_get(&ends, tp, 0, 0); }
 
-static inline void follow_window(struct tcp_sock *tp, struct end *end, u32 acked)
+static inline void follow_window(struct tcp_sock *tp, struct end *end, const struct moment *moment)
 {
 	struct window w = window_of(tp);
-	bool limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
 
-	if (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out)
-		limited = true;
-	follow(end, &w, acked, limited);
+	follow(end, &w, moment);
 	set_window(tp, &w);
 	end->fraction = shared_of(tp)->fraction;
-	end->unlimited = !limited;
+	end->unlimited = !moment->limited;
 }
 
+#ifdef SETS_RATE
+SEC("struct_ops")
+void BPF_PROG(init, struct tcp_sock *tp)
+{
+	clear(tp);
+	pace(tp);
+}
+
+/* Takes the place of the kernel's growth and reductions, and of its pacing rate. From Linux 6.10 on. */
+SEC("struct_ops")
+void BPF_PROG(cong_control, struct tcp_sock *tp, u32 unused, int flag, const struct rate_sample *sample)
+{
+	struct end *end = end_of(tp);
+	u8 phase = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
+	struct moment moment = {
+		.now_us = tp->tcp_mstamp,
+		.srtt_us = tp->srtt_us >> 3,
+		.acked = sample->acked_sacked,
+		.limited = !sample->is_app_limited,
+		.recovering = phase != TCP_CA_Open && phase != TCP_CA_Disorder,
+	};
+	u64 segments;
+
+	if (!end)
+		return;
+	follow_window(tp, end, &moment);
+	segments = rate(end);
+	if (!segments && moment.srtt_us)
+		segments = (WHOLE(tp->snd_cwnd) >> 16) * 1000000 / moment.srtt_us;
+	tp->inet_conn.icsk_inet.sk.sk_pacing_rate = segments * tp->mss_cache >> 16;
+}
+#else
 SEC("struct_ops")
 void BPF_PROG(init, struct tcp_sock *tp) { clear(tp); }
 
@@ -194,10 +243,19 @@ SEC("struct_ops")
 void BPF_PROG(cong_avoid, struct tcp_sock *tp, u32 unused, u32 acked)
 {
 	struct end *end = end_of(tp);
+	struct moment moment = {
+		.now_us = tp->tcp_mstamp,
+		.srtt_us = tp->srtt_us >> 3,
+		.acked = acked,
+		.limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
+	};
 
+	if (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out)
+		moment.limited = true;
 	if (end && acked)
-		follow_window(tp, end, acked);
+		follow_window(tp, end, &moment);
 }
+#endif
 
 /* A loss halves the window, as in standard TCP. */
 SEC("struct_ops")
@@ -222,17 +280,43 @@ void BPF_PROG(set_state, struct tcp_sock *tp, u8 to)
 	/* after a timeout, the window starts again from one segment, and is not on its way to ssthresh */
 	if (end && (to == TCP_CA_Open || to == TCP_CA_Loss))
 		end->reducing_to = 0;
+#ifdef SETS_RATE
+	u8 from = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
+
+	if (end && to != from && (to == TCP_CA_Recovery || to == TCP_CA_Loss)) {
+		reduce(end, to == TCP_CA_Loss);
+		if (to == TCP_CA_Recovery)
+			tp->snd_cwnd = least(tp->snd_cwnd, tp->snd_ssthresh);
+	}
+#endif
 }
 
 SEC("struct_ops")
 u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp) { return greatest(tp->snd_cwnd, tp->prior_cwnd); }
+
+#ifdef SETS_RATE
+#define GROWTH .cong_control = (void *)cong_control
+#else
+#define GROWTH .cong_avoid = (void *)cong_avoid
+#endif
+
+/* The window of a sender that has met no router grows as standard TCP's. */
+static inline void grow(struct window *w, const struct moment *moment)
+{
+	if (!moment->limited || moment->recovering)
+		return;
+	if (in_slow_start(w))
+		slow_start(w, moment->acked);
+	else
+		w->cwnd += standard_step(w, moment->acked);
+}
 
 #define EXPLICIT_ALGORITHM(NAME) \
 	SEC(".struct_ops.link")                                                                                \
 	struct tcp_congestion_ops algorithm = {                                                                \
 		.init = (void *)init,                                                                          \
 		.ssthresh = (void *)ssthresh,                                                                  \
-		.cong_avoid = (void *)cong_avoid,                                                              \
+		GROWTH,                                                                                        \
 		.set_state = (void *)set_state,                                                                \
 		.undo_cwnd = (void *)undo_cwnd,                                                                \
 		.name = NAME,                                                                                  \

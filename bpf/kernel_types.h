@@ -76,7 +76,7 @@ struct rate_sample {
 	bool is_app_limited;
 } CO_RE;
 
-enum { TCP_CA_Open = 0, TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
+enum { TCP_CA_Open = 0, TCP_CA_Disorder = 1, TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
 enum tcp_ca_event {
 	CA_EVENT_COMPLETE_CWR = 2,
 	CA_EVENT_LOSS = 3,

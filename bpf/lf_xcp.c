@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* XCP (Katabi, Handley, Rohrs 2002); crates/transport/src/cc/xcp.rs. */
 #define EXPLICIT_RATE
+#define SPEAKS PROTOCOL_XCP
 #include "lf.h"
 
 static u64 header(struct end *end, u64 cwnd, u32 rtt_us)
@@ -34,23 +35,16 @@ static void returned(struct end *end, u64 word)
 		end->sum += parts;
 }
 
-static void follow(struct end *end, struct window *w, u32 acked, bool limited)
+static void follow(struct end *end, struct window *w, const struct moment *moment)
 {
 	s64 sum = end->sum;
 	u64 size;
 
 	end->sum = 0;
-	if (!end->guided) {
-		if (!limited)
-			return;
-		if (in_slow_start(w))
-			slow_start(w, acked);
-		else
-			w->cwnd += standard_step(w, acked);
-		return;
-	}
+	if (!end->guided)
+		return grow(w, moment);
 	/* a window that is not used does not grow */
-	if (!end->packet_bytes || (!limited && sum >= 0))
+	if (!end->packet_bytes || (!moment->limited && sum >= 0))
 		return;
 	size = least(sum < 0 ? -sum : sum, GREATEST_ECHO >> 1);
 	size = (size << (32 - PARTS_PLACES)) / end->packet_bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* XCP-r (Lopez Pacheco 2008, section 5.3); crates/transport/src/cc/xcp_r.rs. */
 #define EXPLICIT_RATE
+#define SPEAKS PROTOCOL_XCP
 #include "lf.h"
 
 /* The window that the header tells: where a reduction under way will end. */
@@ -51,21 +52,14 @@ static void returned(struct end *end, u64 word)
 	end->guided = echo_of(word) != UNTOUCHED_ECHO;
 }
 
-static void follow(struct end *end, struct window *w, u32 acked, bool limited)
+static void follow(struct end *end, struct window *w, const struct moment *moment)
 {
 	u64 word = end->waiting;
 	u64 window;
 
 	end->waiting = 0;
-	if (!end->guided) {
-		if (!limited)
-			return;
-		if (in_slow_start(w))
-			slow_start(w, acked);
-		else
-			w->cwnd += standard_step(w, acked);
-		return;
-	}
+	if (!end->guided)
+		return grow(w, moment);
 	if (!word || !end->packet_bytes)
 		return;
 	/* packets sent before the window was set otherwise carry the old one */
@@ -74,7 +68,7 @@ static void follow(struct end *end, struct window *w, u32 acked, bool limited)
 		return;
 	window = ((u64)echo_of(word) << (32 - PARTS_PLACES)) / end->packet_bytes;
 	window = greatest(window, WHOLE(1));
-	if (limited || window < w->cwnd) {
+	if (moment->limited || window < w->cwnd) {
 		w->cwnd = window;
 		end->window = window;
 	}

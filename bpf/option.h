@@ -18,7 +18,7 @@
 #define RESET ((u64)1 << 59)
 #define TURN(n) ((u64)((n) & 7) << 56)
 #define TURNS (7ULL << 56)
-enum { PROTOCOL_XCP = 1 };
+enum { PROTOCOL_XCP = 1, PROTOCOL_VCP = 2, PROTOCOL_JETMAX = 3 };
 
 /* Feedback, and windows that are echoed, are in 1/256 byte. */
 #define PARTS_PLACES 8
@@ -99,6 +99,24 @@ static inline u64 xcp_word(u64 cwnd_bytes, u32 rtt_us, u32 feedback)
 static inline u64 xcp_echo(u16 cwnd_code, u64 number)
 {
 	return PROTOCOL(PROTOCOL_XCP) | ECHO | (u64)cwnd_code << 40 | number;
+}
+
+static inline u64 vcp_word(u32 load) { return PROTOCOL(PROTOCOL_VCP) | load; }
+
+static inline u32 load_of(u64 word) { return word & 3; }
+
+/* JetMax: the numbers of routers, the overload in 1/4096, the rate in kbit/s, the gap in 10 ns. */
+#define JETMAX_SUGGESTED(word) ((word) >> 44 & 15)
+#define JETMAX_HOPS(word) ((word) >> 48 & 15)
+#define JETMAX_BOTTLENECK(word) ((word) >> 52 & 15)
+#define JETMAX_LOSS(word) ((word) >> 32 & 0xfff)
+#define JETMAX_RATE_CODE(word) ((u16)((word) >> 16))
+#define JETMAX_GAP_CODE(word) ((u16)(word))
+#define NO_RATE 0xffff /* no router has set one */
+
+static inline u64 jetmax_word(u64 router, u64 loss, u16 rate_code, u16 gap_code)
+{
+	return PROTOCOL(PROTOCOL_JETMAX) | router << 52 | router << 44 | loss << 32 | (u64)rate_code << 16 | gap_code;
 }
 
 #endif

@@ -41,7 +41,8 @@ pub const KERNEL_FORMS: [KernelForm; 17] = [
 
 /// The kernel forms of algorithms whose rate routers set. Their objects also hold a sock_ops program
 /// ([`Guided`](crate::Guided)), and they are none of [`KERNEL_FORMS`].
-pub const GUIDED_FORMS: [KernelForm; 2] = [form("xcp", "lf_xcp"), form("xcp-r", "lf_xcp_r")];
+pub const GUIDED_FORMS: [KernelForm; 4] =
+    [form("xcp", "lf_xcp"), form("xcp-r", "lf_xcp_r"), form("vcp", "lf_vcp"), form("jetmax", "lf_jetmax")];
 
 /// Returns the kernel form of this algorithm, if it has one.
 pub fn kernel_form(algorithm: &str) -> Option<&'static KernelForm> {

@@ -16,7 +16,7 @@ fn answers(requests: &str) -> Option<Vec<String>> {
     let is_there = |name: &&str| {
         Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
     };
-    let Some(compiler) = ["cc", "gcc", "clang"].iter().find(is_there) else {
+    let Some(compiler) = ["cc", "gcc", "clang"].into_iter().find(is_there) else {
         eprintln!("skipped: no C compiler (Debian: apt install gcc)");
         return None;
     };

@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The routers that live runs have, all with the protocol XCP.
-pub const ROUTERS: [&str; 3] = ["xcp", "dqw", "friendly"];
+/// The routers that live runs have.
+pub const ROUTERS: [&str; 5] = ["xcp", "vcp", "jetmax", "dqw", "friendly"];
 /// The protocols that those may speak.
-pub const PROTOCOLS: [&str; 1] = ["xcp"];
+pub const PROTOCOLS: [&str; 3] = ["xcp", "vcp", "jetmax"];
 /// Since this version of Linux, programs write TCP options.
 const LEAST_KERNEL: (u32, u32) = (5, 10);
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
