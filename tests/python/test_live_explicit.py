@@ -40,7 +40,8 @@ def groups() -> list[str]:
 
 def option_programs() -> set[int]:
     """Returns the numbers of the kernel's programs that write TCP options for live runs."""
-    kernel, found, number = ctypes.CDLL(None, use_errno=True), set(), 0
+    kernel, number = ctypes.CDLL(None, use_errno=True), 0
+    found: set[int] = set()
     bpf, get_next, get_fd, get_info = 321, 11, 13, 15  # of x86-64; include/uapi/linux/bpf.h
     while True:
         ids = (ctypes.c_uint32 * 4)(number)

@@ -77,9 +77,9 @@ def _check_router(spec: RouterSpec) -> None:
             f'bottleneck.router = "{spec.kind}": no kernel has hosts that talk to such a router; '
             f"accepted with --backend live: {accepted}; --backend sim has all"
         )
-    spoken = [row["protocol"] for row in registry.rows("algorithms") if row["live"] and row.get("protocol")]
+    spoken = {row.get("protocol") for row in registry.rows("algorithms") if row["live"]}
     if spec.protocol not in spoken:
-        accepted = ", ".join(f'"{name}"' for name in sorted(set(spoken)))
+        accepted = ", ".join(f'"{name}"' for name in sorted(str(name) for name in spoken if name))
         raise InputError(
             f'bottleneck.router.protocol = "{spec.protocol}": no kernel has hosts that speak it; '
             f"accepted with --backend live: {accepted}"
