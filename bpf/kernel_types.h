@@ -11,7 +11,7 @@ typedef unsigned short u16, __u16, __be16;
 typedef unsigned int u32, __u32, __be32, __wsum;
 typedef int s32, __s32;
 typedef unsigned long long u64, __u64;
-typedef long long __s64;
+typedef long long s64, __s64;
 typedef _Bool bool;
 #define true 1
 #define false 0
@@ -76,7 +76,7 @@ struct rate_sample {
 	bool is_app_limited;
 } CO_RE;
 
-enum { TCP_CA_Open = 0, TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
+enum { TCP_CA_Open = 0, TCP_CA_Disorder = 1, TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
 enum tcp_ca_event {
 	CA_EVENT_COMPLETE_CWR = 2,
 	CA_EVENT_LOSS = 3,

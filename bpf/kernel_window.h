@@ -16,7 +16,9 @@ struct shared {
 #endif
 };
 
+#ifndef EXPLICIT_RATE
 static const struct hooks hooks;
+#endif
 
 static inline struct shared *shared_of(struct tcp_sock *tp)
 {

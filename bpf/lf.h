@@ -17,6 +17,7 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef int32_t s32;
+typedef int64_t s64;
 typedef uint64_t u64;
 #else
 #include "kernel_types.h"
@@ -74,7 +75,8 @@ struct state;
 
 /* An algorithm; the hooks that it leaves out do nothing. Before it includes this file, it defines
  *     ECHOES_MARKS  if its connections negotiate ECN, and its receivers tell of every mark (RFC 8257, 3.2);
- *     MODELS_PATH   if it moves the window in every phase.
+ *     MODELS_PATH   if it moves the window in every phase;
+ *     EXPLICIT_RATE if routers set its rate: then it has what kernel_explicit.h asks for, and no hooks.
  */
 struct hooks {
 	/* for any acknowledgement, in recovery too; before on_ack */
@@ -186,6 +188,8 @@ static inline u64 throughput(struct trip trip)
 #include "host.h"
 #elif defined(MODELS_PATH)
 #include "kernel_model.h"
+#elif defined(EXPLICIT_RATE)
+#include "kernel_explicit.h"
 #else
 #include "kernel.h"
 #endif

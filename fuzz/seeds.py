@@ -35,11 +35,14 @@ def packets() -> Iterator[tuple[str, bytes]]:
     stamp = bytes([1, 1, 8, 10]) + struct.pack(">II", 1, 2)
     handshake = bytes([2, 4, 5, 180, 4, 2, 8, 10]) + struct.pack(">II", 1, 0) + bytes([1, 3, 3, 7])
     holes = stamp + bytes([1, 1, 5, 10]) + struct.pack(">II", 3000, 4448)
+    told = bytes([254, 12, 0x4C, 0x46])
     for name, flags, options, payload in (
         ("syn", 0xC2, handshake, 0),
         ("ack", 0x10, stamp, 0),
         ("sack", 0x10, holes, 0),
         ("data", 0x18, stamp, 100),
+        ("explicit", 0x18, stamp + told + bytes([0x21, 0x1F, 0x53, 0x34, 0xE2, 0x7F, 0xFF, 0xFF]), 100),
+        ("echo", 0x10, stamp + told + bytes([0x31, 0x1F, 0x53, 0, 0, 3, 0xE8, 0]), 0),
     ):
         offset = (20 + len(options)) // 4
         tcp = struct.pack(">HHIIBBHHH", 40000, 5001, 7, 9, offset << 4, flags, 500, 0, 0) + options

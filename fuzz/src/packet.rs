@@ -1,7 +1,7 @@
 //! Real packets: whatever bytes arrive on the wire are a packet or come back.
 
 use etherparse::{Ipv4Header, Ipv4Slice, TcpHeaderSlice};
-use longfat_wire::{Carrier, Ecn, FlowId, Packet, RealPacket};
+use longfat_wire::{Carrier, Ecn, Explicit, FlowId, Packet, RealPacket};
 
 /// Reads a packet, does to it everything that a router does, and reads it again.
 pub fn check(data: &[u8]) {
@@ -19,6 +19,7 @@ pub fn check(data: &[u8]) {
         assert_eq!(changed.ecn(), ecn);
         changed.set_ttl(changed.ttl().wrapping_sub(1));
         changed.decline_ecn();
+        guide(&mut changed);
         assert_eq!((changed.stamp(), changed.payload_bytes()), (stamp, payload));
         assert_eq!(changed.bytes() as usize, data.len());
         assert_eq!(is_right(changed.as_bytes()), is_right(data), "the IP checksum");
@@ -28,6 +29,23 @@ pub fn check(data: &[u8]) {
         let (again, ports_again) = RealPacket::parse(changed.into_bytes()).expect("still a packet");
         assert_eq!((ports_again, again.payload_bytes()), (ports, payload));
     }
+}
+
+/// Lets a router change the explicit header, if there is one, and reads it again.
+fn guide(packet: &mut RealPacket) {
+    packet.read_explicit();
+    if let Some(Explicit::Xcp(header)) = packet.explicit_mut() {
+        header.feedback_bytes = header.feedback_bytes.min(4096.5);
+    }
+    if let Some(Explicit::JetMax(header)) = packet.explicit_mut() {
+        header.hops = header.hops.saturating_add(1).min(15);
+        header.loss = header.loss.max(0.5);
+        header.fair_bps = header.fair_bps.min(2e6);
+    }
+    let told = packet.explicit().copied();
+    packet.write_explicit();
+    packet.read_explicit();
+    assert_eq!(packet.explicit().copied(), told, "what was written is what is read");
 }
 
 /// Whether the checksum of the IP header is right.

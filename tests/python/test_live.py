@@ -200,9 +200,9 @@ def test_the_registry_says_of_every_algorithm_whether_it_has_a_form_in_the_kerne
     ours = {path.stem.removeprefix("lf_") for path in Path(__file__).parents[2].glob("bpf/lf_*.c")}
     named = {row["kernel_form"] for row in registry.rows("algorithms") if row.get("kernel_form")}
     assert named == {f"lf_{name}" for name in ours}
-    for name in ("sack", "cubic", "hstcp", "ltcp", "africa", "cbr", "onoff"):
+    for name in ("sack", "cubic", "hstcp", "ltcp", "africa", "cbr", "onoff", "xcp", "xcp-r", "vcp", "jetmax"):
         assert flags[name], name
-    for name in ("xcp", "vcp", "jetmax", "rcp", "maxnet", "erica", "udt", "runat"):
+    for name in ("rcp", "jetmax-r", "maxnet", "erica", "udt", "runat"):
         assert not flags[name], name
 
 

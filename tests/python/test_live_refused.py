@@ -48,7 +48,7 @@ to = "b"
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"flow": [{"algorithm": "xcp", "rtt": "40 ms"}]}, 'flow.0.algorithm = "xcp"'),
+        ({"flow": [{"algorithm": "rcp", "rtt": "40 ms"}]}, 'flow.0.algorithm = "rcp"'),
         ({"flow": [{"algorithm": "udt", "rtt": "40 ms"}]}, 'flow.0.algorithm = "udt"'),
         ({"flow": [{"algorithm": "hstcp-lp", "rtt": "40 ms"}]}, "no form in the Linux kernel"),
         ({"flow": [{"algorithm": {"name": "hstcp", "low_window": 40}, "rtt": "40 ms"}]}, "low_window = 40"),
@@ -63,7 +63,7 @@ to = "b"
             {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno"}]},
             'flow.0.loss_detection = "reno": the kernel has SACK',
         ),
-        ({"bottleneck.router": "xcp"}, 'bottleneck.router = "xcp"'),
+        ({"bottleneck.router": "rcp"}, 'bottleneck.router = "rcp"'),
     ],
 )
 def test_what_no_kernel_does_is_refused_before_anything_is_run(changes: dict[str, Any], says: str) -> None:

@@ -39,9 +39,19 @@ pub const KERNEL_FORMS: [KernelForm; 17] = [
     form("copa", "lf_copa"),
 ];
 
+/// The kernel forms of algorithms whose rate routers set. Their objects also hold a sock_ops program
+/// ([`Guided`](crate::Guided)), and they are none of [`KERNEL_FORMS`].
+pub const GUIDED_FORMS: [KernelForm; 4] =
+    [form("xcp", "lf_xcp"), form("xcp-r", "lf_xcp_r"), form("vcp", "lf_vcp"), form("jetmax", "lf_jetmax")];
+
 /// Returns the kernel form of this algorithm, if it has one.
 pub fn kernel_form(algorithm: &str) -> Option<&'static KernelForm> {
-    KERNEL_FORMS.iter().find(|form| form.algorithm == algorithm)
+    KERNEL_FORMS.iter().chain(&GUIDED_FORMS).find(|form| form.algorithm == algorithm)
+}
+
+/// Returns the kernel form of an algorithm whose rate routers set, if this one is such.
+pub fn guided_form(algorithm: &str) -> Option<&'static KernelForm> {
+    GUIDED_FORMS.iter().find(|form| form.algorithm == algorithm)
 }
 
 impl KernelForm {
@@ -59,14 +69,18 @@ mod tests {
 
     #[test]
     fn a_name_fits_the_kernel_and_belongs_to_one_algorithm_of_the_registry() {
-        let names: BTreeSet<_> = KERNEL_FORMS.iter().map(|form| form.name).collect();
-        assert_eq!(names.len(), KERNEL_FORMS.len());
-        for form in &KERNEL_FORMS {
+        let all = || KERNEL_FORMS.iter().chain(&GUIDED_FORMS);
+        let names: BTreeSet<_> = all().map(|form| form.name).collect();
+        assert_eq!(names.len(), all().count());
+        for form in all() {
             assert!(form.name.len() <= LONGEST_NAME && form.name.starts_with("lf_"), "{}", form.name);
             // the kernel accepts no other characters
             assert!(form.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'), "{}", form.name);
             let row = longfat_transport::cc::find(form.algorithm).map(|row| row.name);
             assert_eq!(row, Some(form.algorithm));
+            let guided =
+                longfat_transport::cc::find(form.algorithm).is_some_and(|row| row.protocol.is_some());
+            assert_eq!(guided_form(form.algorithm).is_some(), guided, "{}", form.name);
         }
     }
 }

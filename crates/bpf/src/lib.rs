@@ -11,6 +11,7 @@
 
 mod error;
 mod forms;
+mod guided;
 mod kernel;
 #[cfg(feature = "loader")]
 mod loader;
@@ -21,7 +22,8 @@ mod registration;
 mod source;
 
 pub use error::Error;
-pub use forms::{KERNEL_FORMS, KernelForm, kernel_form};
+pub use forms::{GUIDED_FORMS, KERNEL_FORMS, KernelForm, guided_form, kernel_form};
+pub use guided::Guided;
 pub use kernel::{AVAILABLE, KERNEL_TYPES, LONGEST_NAME};
 pub use names::available;
 pub use registration::{HAS_LOADER, Registration, try_load};

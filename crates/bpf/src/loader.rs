@@ -5,9 +5,11 @@ use crate::kernel::LONGEST_NAME;
 use crate::log;
 use crate::source::Source;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramType, set_print,
+    ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, OpenProgramMut, PrintLevel,
+    ProgramType, set_print,
 };
 use std::ffi::OsStr;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -31,18 +33,41 @@ fn keep(_: PrintLevel, message: String) {
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push_str(&message);
 }
 
+/// Which programs of an object are loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Programs {
+    /// Those of the algorithm.
+    Own,
+    /// All: the others work with the algorithm.
+    All,
+}
+
 /// Registers an algorithm under this name. Returns the link that keeps it registered.
 pub fn register(source: &Source, name: &str, log_folder: &Path) -> Result<Link, Error> {
+    speaking(name, log_folder, || registered(source, name, Programs::Own).map(|(_, link)| link))
+}
+
+/// Registers the algorithm likewise. Returns the object too, whose other programs are loaded.
+pub fn register_with_programs(
+    source: &Source,
+    name: &str,
+    log_folder: &Path,
+) -> Result<(Object, Link), Error> {
+    speaking(name, log_folder, || registered(source, name, Programs::All))
+}
+
+/// Attaches the sock_ops program of an object to a cgroup. Returns the link that keeps it attached.
+pub fn attach(object: &Object, name: &str, cgroup: BorrowedFd<'_>, log_folder: &Path) -> Result<Link, Error> {
     speaking(name, log_folder, || {
-        let mut loaded = load(source, name)?;
-        let map = loaded.maps_mut().find(|map| is_wanted(map.map_type(), map.name(), source));
-        map.ok_or_else(|| refused(NO_ALGORITHM)).and_then(|mut map| map.attach_struct_ops())
+        let program = object.progs_mut().find(|program| program.prog_type() == ProgramType::SockOps);
+        let program = program.ok_or_else(|| refused("the object holds no sock_ops program"))?;
+        program.attach_cgroup(cgroup.as_raw_fd())
     })
 }
 
 /// Lets the kernel's verifier see an algorithm's programs without registering it. Nothing stays.
 pub fn try_load(source: &Source, log_folder: &Path) -> Result<(), Error> {
-    speaking(&source.name, log_folder, || load(source, &source.name).map(drop))
+    speaking(&source.name, log_folder, || load(source, &source.name, Programs::Own).map(drop))
 }
 
 /// Does something while libbpf's messages are kept, and explains its failure with them.
@@ -60,8 +85,15 @@ fn speaking<T>(
     result.map_err(|error| explain(name.to_owned(), &error, &messages, log_folder))
 }
 
-/// Loads one algorithm of an object, with the programs that belong to it and no others.
-fn load(source: &Source, name: &str) -> Result<Object, libbpf_rs::Error> {
+fn registered(source: &Source, name: &str, programs: Programs) -> Result<(Object, Link), libbpf_rs::Error> {
+    let mut loaded = load(source, name, programs)?;
+    let map = loaded.maps_mut().find(|map| is_wanted(map.map_type(), map.name(), source));
+    let link = map.ok_or_else(|| refused(NO_ALGORITHM)).and_then(|mut map| map.attach_struct_ops())?;
+    Ok((loaded, link))
+}
+
+/// Loads one algorithm of an object.
+fn load(source: &Source, name: &str, programs: Programs) -> Result<Object, libbpf_rs::Error> {
     let mut opened = ObjectBuilder::default().open_file(&source.object)?;
     for mut map in opened.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
         if is_wanted(MapType::StructOps, map.name(), source) {
@@ -70,8 +102,11 @@ fn load(source: &Source, name: &str) -> Result<Object, libbpf_rs::Error> {
             map.set_autocreate(false)?;
         }
     }
-    for mut program in opened.progs_mut().filter(|program| program.prog_type() != ProgramType::StructOps) {
-        program.set_autoload(false);
+    if programs == Programs::Own {
+        let others = |program: &OpenProgramMut<'_>| program.prog_type() != ProgramType::StructOps;
+        for mut program in opened.progs_mut().filter(others) {
+            program.set_autoload(false);
+        }
     }
     if name != source.name {
         rename(&mut opened, source, name)?;

@@ -37,18 +37,7 @@ impl Registration {
     /// # Errors
     /// As [`Registration::new`].
     pub fn beside_others(source: &Source, log_folder: &Path) -> Result<Self, Error> {
-        let mut result = Self::load(source, source.name.clone(), log_folder);
-        for number in 2..MOST_NAMES {
-            if !matches!(result, Err(Error::Taken { .. })) {
-                break;
-            }
-            let name = numbered(&source.name, number);
-            // asking is quicker than loading
-            if available().is_ok_and(|names| !names.contains(&name)) {
-                result = Self::load(source, name, log_folder);
-            }
-        }
-        result
+        beside_others(&source.name, |name| Self::load(source, name, log_folder))
     }
 
     #[cfg(not(feature = "loader"))]
@@ -70,6 +59,25 @@ impl Registration {
     }
 }
 
+/// Registers an algorithm under its own name, or under the first free one of `own_2`, `own_3`, ... if it is taken.
+pub(crate) fn beside_others<T>(
+    own: &str,
+    mut register: impl FnMut(String) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut result = register(own.to_owned());
+    for number in 2..MOST_NAMES {
+        if !matches!(result, Err(Error::Taken { .. })) {
+            break;
+        }
+        let name = numbered(own, number);
+        // asking is quicker than loading
+        if available().is_ok_and(|names| !names.contains(&name)) {
+            result = register(name);
+        }
+    }
+    result
+}
+
 /// Asks the kernel's verifier whether it would take an algorithm, without registering it: nothing stays, and no other
 /// process sees anything of it. If the verifier rejects a program, its output is written as by [`Registration::new`].
 ///
@@ -86,12 +94,12 @@ pub fn try_load(source: &Source, log_folder: &Path) -> Result<(), Error> {
 }
 
 #[cfg(feature = "loader")]
-fn check_loadable(source: &Source) -> Result<(), Error> {
+pub(crate) fn check_loadable(source: &Source) -> Result<(), Error> {
     check_exists(&source.object)?;
     if Path::new(KERNEL_TYPES).exists() { Ok(()) } else { Err(Error::NoKernelTypes) }
 }
 
-fn check_exists(object: &Path) -> Result<(), Error> {
+pub(crate) fn check_exists(object: &Path) -> Result<(), Error> {
     if object.is_file() { Ok(()) } else { Err(Error::NoObject { path: object.to_owned() }) }
 }
 

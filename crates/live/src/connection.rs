@@ -4,6 +4,7 @@
 //! process ends, however it ends; the kernel would otherwise go on with it for minutes. A connection that has
 //! carried everything therefore stays open until the kernel has finished with it too.
 
+use crate::guided::header_bytes;
 use crate::path::Counts;
 use crate::sys::{socket, waiting};
 use longfat_sim::{CheckedConnection, ConnectionPlan, Transport};
@@ -101,8 +102,13 @@ pub const fn carrier(planned: &CheckedConnection) -> Carrier {
 const MSS_HEADERS: u32 = 40;
 
 /// Returns a connection's maximum segment size as the kernel counts it, bytes.
-pub const fn segment_bytes(planned: &ConnectionPlan) -> u32 {
-    planned.mss_bytes + planned.header_bytes - MSS_HEADERS
+pub fn segment_bytes(planned: &ConnectionPlan) -> u32 {
+    packet_bytes(planned) - MSS_HEADERS
+}
+
+/// Returns the IP length of a connection's largest packets, bytes.
+pub fn packet_bytes(planned: &ConnectionPlan) -> u32 {
+    planned.mss_bytes + header_bytes(planned)
 }
 
 /// Whether the receiver of a connection has to tell of every mark (RFC 8257).

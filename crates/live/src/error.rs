@@ -36,6 +36,14 @@ impl LiveError {
         ))
     }
 
+    /// The process cannot make a cgroup, which an algorithm needs.
+    pub fn cgroup(algorithm: &str, error: &Error) -> Self {
+        LiveError::Machine(format!(
+            "{algorithm}: a live run needs a cgroup of version 2 ({error}); accepted: root, and a mounted cgroup2 file \
+             system (mount -t cgroup2 none /mnt); `longfat doctor` says more"
+        ))
+    }
+
     /// A step of setting up failed.
     pub fn setup(what: &str) -> impl Fn(Error) -> Self {
         let what = what.to_owned();

@@ -6,10 +6,11 @@ use crate::background::Background;
 use crate::connection::{CHUNK, Connection, Endpoint, Owner, carrier, echoes, fill, segment_bytes, take};
 use crate::datagrams;
 use crate::flow::Flow;
+use crate::guided::{Guided, is_guided};
 use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
 use crate::path::{Counts, Path};
-use crate::ports::{ECHO_PORT, LISTEN_PORT, connection_id};
+use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, connection_id};
 use crate::router::{News, Times};
 use crate::stamps::Stamps;
 use crate::sys::clock::Clock;
@@ -42,7 +43,8 @@ const LONGEST_WAIT: Interval = Interval::from_millis(50);
 /// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
 /// thread waits for a processor.
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
-const LISTENERS: u64 = 6;
+/// Numbers below this are listeners': of two ends each, three kinds and one for each algorithm that routers guide.
+const LISTENERS: u64 = 6 + 2 * (GUIDED_PORTS.end - GUIDED_PORTS.start) as u64;
 
 /// What the plan of a run says, once the routers have taken what was built of its links.
 pub struct Planned {
@@ -62,7 +64,7 @@ pub struct Hosts<'a> {
     watch: Watch,
     news: [Sender<News>; 2],
     /// For connections at both ends, then for datagrams at both, and perhaps for connections whose receivers tell of
-    /// every mark at both.
+    /// every mark at both, and for those whose rate routers set.
     listeners: Vec<Socket>,
     connections: Vec<Option<Connection>>,
     vacant: Vec<usize>,
@@ -85,6 +87,7 @@ pub struct Hosts<'a> {
     room: Vec<u8>,
     /// The flows whose traffic iperf3 makes.
     pub iperf: Iperf<'a>,
+    guided: Guided,
     /// How much later than planned this thread acted: a socket that it holds then takes nothing.
     pub lateness: Sojourn,
 }
@@ -124,6 +127,7 @@ impl<'a> Hosts<'a> {
             zeros: vec![0; CHUNK],
             room: vec![0; CHUNK],
             iperf,
+            guided: Guided::default(),
             lateness: Sojourn::default(),
         };
         hosts.listen()?;
@@ -160,6 +164,21 @@ impl<'a> Hosts<'a> {
                 self.listeners.push(listener);
             }
         }
+        Ok(())
+    }
+
+    /// Takes the sockets of connections whose rate routers set.
+    pub fn guide(&mut self, mut guided: Guided) -> Result<()> {
+        for (listeners, port) in guided.take_listeners().into_iter().zip(GUIDED_PORTS) {
+            for (listener, address) in listeners.into_iter().zip(ADDRESSES) {
+                socket::bind(&listener, SocketAddrV4::new(address, port))?;
+                socket::abort_when_closed(&listener)?;
+                socket::listen(&listener)?;
+                self.watch.add(listener.as_fd(), self.listeners.len() as u64, false)?;
+                self.listeners.push(listener);
+            }
+        }
+        self.guided = guided;
         Ok(())
     }
 
@@ -327,14 +346,19 @@ impl<'a> Hosts<'a> {
     ) -> Result<()> {
         let side = planned.forward[0];
         let carrier = carrier(planned);
-        let socket = open_socket(&self.ends[side], carrier)?;
+        let opened = if let Owner::Flow(i) = owner { self.guided.take_socket(i) } else { None };
+        let socket = opened.map_or_else(|| open_socket(&self.ends[side], carrier), Ok)?;
         if carrier == Carrier::Tcp {
             self.prepare(&socket, planned, owner)?;
         }
         let port = socket::bind(&socket, SocketAddrV4::new(ADDRESSES[side], 0))?;
         let flow = connection_id(carrier, side, port);
         self.announce(flow, planned, streams, rtt, counts)?;
-        let listens = if echoes(planned) { ECHO_PORT } else { LISTEN_PORT };
+        let listens = match self.guided.listener(planned) {
+            Some(number) => GUIDED_PORTS.start + number,
+            None if echoes(planned) => ECHO_PORT,
+            None => LISTEN_PORT,
+        };
         socket::connect(&socket, SocketAddrV4::new(ADDRESSES[1 - side], listens))?;
         let Transport::Udp(protocol, parameters) = planned.transport() else {
             let end =
@@ -381,6 +405,7 @@ impl<'a> Hosts<'a> {
             access: planned.access_rate(),
             access_free: [Time::ZERO; 2],
             ecn: planned.negotiates_ecn(),
+            explicit: is_guided(planned),
             stamps: Stamps::default(),
             losses: PathLosses::new(losses, planned, streams),
             counts,

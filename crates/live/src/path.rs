@@ -3,7 +3,7 @@
 use crate::stamps::Stamps;
 use longfat_sim::PathLosses;
 use longfat_units::{Interval, Rate, Time};
-use longfat_wire::Kind;
+use longfat_wire::{Explicit, Kind, Packet, RealPacket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,6 +38,59 @@ pub struct Counts {
     pub received_bytes: Count,
     /// Payload that the receiving application has read.
     pub delivered_bytes: Count,
+    /// Its explicit headers, if it has any.
+    pub explicit: ExplicitCounts,
+}
+
+/// What is counted of the explicit headers of a connection. Feedback is in 1/256 byte, and wraps as signed numbers do.
+#[derive(Debug, Default)]
+pub struct ExplicitCounts {
+    /// Acknowledgements that the receiver sent.
+    pub acks: Count,
+    /// Those that carried no header.
+    pub acks_without: Count,
+    /// Those of these whose SACK blocks left no room for one.
+    pub acks_without_room: Count,
+    /// Feedback on the data that was handed to the receiver.
+    pub given: Count,
+    /// Feedback on the acknowledgements that the receiver sent.
+    pub echoed: Count,
+    /// Feedback on those that were handed to the sender.
+    pub returned: Count,
+}
+
+impl ExplicitCounts {
+    /// A host has sent this packet.
+    pub fn see_sent(&self, packet: &RealPacket) {
+        if packet.kind() != Kind::Ack {
+            return;
+        }
+        self.acks.add(1);
+        if packet.explicit().is_none() {
+            self.acks_without.add(1);
+            self.acks_without_room.add(u64::from(!packet.has_room_for_option()));
+        }
+        self.echoed.add(parts(packet));
+    }
+
+    /// The packet was handed to its host.
+    pub fn see_received(&self, packet: &RealPacket) {
+        match packet.kind() {
+            Kind::Data => self.given.add(parts(packet)),
+            Kind::Ack => self.returned.add(parts(packet)),
+            _ => {}
+        }
+    }
+}
+
+/// The feedback that a packet carries, in 1/256 byte.
+fn parts(packet: &RealPacket) -> u64 {
+    match packet.explicit() {
+        Some(Explicit::Xcp(header)) if header.feedback_bytes.is_finite() => {
+            (header.feedback_bytes * 256.0).round() as i64 as u64
+        }
+        _ => 0,
+    }
 }
 
 /// A connection's way through the routers; each router has its own copy.
@@ -53,6 +106,8 @@ pub struct Path {
     pub access_free: [Time; 2],
     /// Whether the connection may use ECN.
     pub ecn: bool,
+    /// Whether its packets carry explicit headers.
+    pub explicit: bool,
     /// The timestamps of what comes from the router's own side.
     pub stamps: Stamps,
     /// Loss processes: link, kind of packet, process.

@@ -7,6 +7,8 @@ use std::ops::Range;
 pub const LISTEN_PORT: u16 = 5001;
 /// The same for connections whose receivers tell of every mark, which takes another congestion control.
 pub const ECHO_PORT: u16 = 5002;
+/// The same for connections whose rate routers set: one port for each of their algorithms.
+pub const GUIDED_PORTS: Range<u16> = 5003..5011;
 /// Where the servers of iperf3 listen, one for each flow. The kernel does not choose these ports, nor
 /// `IPERF_CLIENTS`, by itself.
 pub const IPERF_SERVERS: Range<u16> = 5201..7201;
@@ -31,7 +33,10 @@ pub const fn carries_datagrams(flow: FlowId) -> bool {
 
 /// Returns the connection that a packet from this side belongs to, and whether its opener sent the packet.
 pub fn conversation(side: usize, ports: Ports) -> (FlowId, bool) {
-    if matches!(ports.source, LISTEN_PORT | ECHO_PORT) || IPERF_SERVERS.contains(&ports.source) {
+    let listens = matches!(ports.source, LISTEN_PORT | ECHO_PORT)
+        || GUIDED_PORTS.contains(&ports.source)
+        || IPERF_SERVERS.contains(&ports.source);
+    if listens {
         (connection_id(ports.carrier, 1 - side, ports.destination), false)
     } else {
         (connection_id(ports.carrier, side, ports.source), true)

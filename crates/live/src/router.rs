@@ -319,6 +319,10 @@ impl<'a> Router<'a> {
         if packet.kind() == Kind::Data {
             path.counts.packets_sent.add(1);
         }
+        if path.explicit {
+            packet.read_explicit();
+            path.counts.explicit.see_sent(&packet);
+        }
         if let Some(stamp) = packet.stamp() {
             let way = path.stamps.waited(now, stamp);
             if (self.times.measured.0..self.times.measured.1).contains(&now) {
@@ -372,17 +376,23 @@ impl<'a> Router<'a> {
     }
 
     /// Hands a packet to its host's kernel.
-    fn hand_over(&mut self, at: Time, packet: RealPacket) {
+    fn hand_over(&mut self, at: Time, mut packet: RealPacket) {
+        packet.write_explicit();
         let late = self.clock.now().since(at);
         self.lateness.record(late);
         self.latest = self.latest.max(late);
         if tun::write(self.to, packet.as_bytes()).is_err() {
             self.refused += 1;
-        } else if let (Kind::Data, Some(path)) = (packet.kind(), &self.paths[packet.flow().0 as usize]) {
-            path.counts.packets_received.add(1);
-            path.counts.received_bytes.add(u64::from(packet.bytes()));
-            if carries_datagrams(packet.flow()) {
-                path.counts.delivered_bytes.add(packet.payload_bytes() as u64); // nobody acknowledges what it read
+        } else if let Some(path) = &self.paths[packet.flow().0 as usize] {
+            if packet.kind() == Kind::Data {
+                path.counts.packets_received.add(1);
+                path.counts.received_bytes.add(u64::from(packet.bytes()));
+                if carries_datagrams(packet.flow()) {
+                    path.counts.delivered_bytes.add(packet.payload_bytes() as u64); // nobody acknowledges what it read
+                }
+            }
+            if path.explicit {
+                path.counts.explicit.see_received(&packet);
             }
         }
         self.spare.push(packet.into_bytes());

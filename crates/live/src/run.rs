@@ -1,9 +1,10 @@
 //! A run: checks that a kernel can do what the plan asks for, sets up the ends, and runs routers and hosts
 //! side by side.
 
-use crate::connection::carrier;
+use crate::connection::{carrier, packet_bytes};
 use crate::error::LiveError;
 use crate::flow::Flow;
+use crate::guided::{self, Guided, is_guided};
 use crate::hosts::{Hosts, Planned};
 use crate::iperf::{self, Iperf, Traffic};
 use crate::namespace::{self, HostSetup};
@@ -17,6 +18,7 @@ use longfat_sim::{
     CheckedConnection, CheckedLink, CheckedPlan, CheckedRun, Link, LinkPlan, Outcome, PlanError, Summary,
     Transport,
 };
+use longfat_units::parameters::Value;
 use longfat_units::{Distribution, Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,9 +89,10 @@ pub fn run(
     setup.tcp.pacing_ratio = congestion.pacing_ratio.or(relies_on_pacing.then_some(100));
     // registered before the process leaves the user namespace that has the right to, and held to the end
     let registered = register(&own, congestion)?;
-    let congestion = &as_registered(&congestion.names, &registered);
     let packet_bytes = setup.packet_bytes;
     let (ends, sysctls) = namespace::ends(&setup)?;
+    let guided = Guided::set_up(&plan, &congestion.names, &congestion.forms, &ends)?;
+    let congestion = &as_registered(&congestion.names, &registered, &guided);
     check_offered(&ends[0], congestion)?;
     let times = Times {
         period_s: plan.sample().links_s,
@@ -112,6 +115,7 @@ pub fn run(
     let announce =
         announce.try_into().map_err(|_| LiveError::Broken("the plan has not got two links".to_owned()))?;
     let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock, iperf)
+        .and_then(|mut hosts| hosts.guide(guided).map(|()| hosts))
         .map_err(LiveError::setup("the hosts' sockets"))?;
     let wanted = AtomicBool::new(true);
     let drops = || ends.iter().map(|end| end.device_drops().unwrap_or(0)).sum::<u64>();
@@ -190,11 +194,17 @@ fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
             "a live run has the two links of a dumbbell; the simulator accepts others",
         );
     }
-    if plan.links().iter().any(|link| link.router.is_some()) {
-        return refuse(
-            "links.router".to_owned(),
-            "no kernel has hosts that understand such routers; the simulator does",
+    for router in plan.links().iter().filter_map(|link| link.router.as_ref()) {
+        let protocol = router.parameters.get("protocol");
+        let speaks = protocol.is_none_or(
+            |given| matches!(given, Value::Word(name) if guided::PROTOCOLS.contains(&name.as_str())),
         );
+        if !guided::ROUTERS.contains(&router.kind.as_str()) || !speaks {
+            return refuse(
+                "links.router".to_owned(),
+                "no kernel has hosts that understand such routers; the simulator does",
+            );
+        }
     }
     for (at, connection) in connections(plan) {
         let ways = (connection.forward.as_slice(), connection.reverse.as_slice());
@@ -202,6 +212,12 @@ fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
             return refuse(
                 format!("{at}.forward"),
                 "in a live run, data take one of the two links and ACKs the other",
+            );
+        }
+        if is_guided(connection) && at.starts_with("background") {
+            return refuse(
+                format!("{at}.algorithm"),
+                "in a live run, routers set the rate of flows only; accepted in the background: other algorithms",
             );
         }
         if matches!(connection.transport(), Transport::Udp(protocol, _) if protocol.answered) {
@@ -236,12 +252,13 @@ fn register(
 fn as_registered(
     names: &BTreeMap<String, String>,
     registered: &BTreeMap<String, Registration>,
+    guided: &Guided,
 ) -> BTreeMap<String, String> {
-    let registered_as = |asked: &String| registered.get(asked).map(|held| held.name().to_owned());
-    names
-        .iter()
-        .map(|(name, asked)| (name.clone(), registered_as(asked).unwrap_or_else(|| asked.clone())))
-        .collect()
+    let registered_as = |asked: &str| {
+        let name = registered.get(asked).map(Registration::name).or_else(|| guided.registered_as(asked));
+        name.unwrap_or(asked).to_owned()
+    };
+    names.iter().map(|(name, asked)| (name.clone(), registered_as(asked))).collect()
 }
 
 /// Checks that the kernel has the algorithms.
@@ -262,8 +279,7 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
 
 /// Returns how the hosts have to be set up for this plan.
 fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
-    let packet = |c: &CheckedConnection| c.mss_bytes + c.header_bytes;
-    let packet_bytes = connections(plan).map(|(_, c)| packet(c)).max().unwrap_or_default();
+    let packet_bytes = connections(plan).map(|(_, c)| packet_bytes(c)).max().unwrap_or_default();
     let longest_s = connections(plan).map(|(_, c)| most(c)).fold(0.0, f64::max);
     let held = |link: &CheckedLink<P>| {
         let queue = link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);

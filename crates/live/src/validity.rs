@@ -2,8 +2,11 @@
 //! (IEEE/ACM ToN 2007, section III: the router has to be the bottleneck, and congestion control has to be
 //! what limits flows).
 
+use crate::connection::packet_bytes;
+use crate::guided::is_guided;
 use crate::hosts::{Hosts, Planned, UNSENT};
 use crate::iperf::IperfReport;
+use crate::path::{Count, ExplicitCounts};
 use crate::router::Report;
 use crate::sysctl::Sysctl;
 use longfat_units::Interval;
@@ -52,9 +55,47 @@ pub struct Validity {
     pub congestion: std::collections::BTreeMap<String, String>,
     /// The settings of the hosts' TCP.
     pub sysctls: std::collections::BTreeMap<String, String>,
+    /// What became of the explicit headers of each flow that has them.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub explicit: std::collections::BTreeMap<String, ExplicitReport>,
     /// What iperf3 reports about each flow that it has carried.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub iperf3: std::collections::BTreeMap<String, IperfReport>,
+}
+
+/// What became of a flow's explicit headers in the whole run.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExplicitReport {
+    /// Acknowledgements that the receiver sent.
+    pub acks: u64,
+    /// Those that carried no header: it had nothing to tell, or there was no room.
+    pub acks_without: u64,
+    /// Those whose SACK blocks left no room for a header.
+    pub acks_without_room: u64,
+    /// XCP: bytes of feedback on the data that arrived at the receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_bytes: Option<f64>,
+    /// XCP: the same on the acknowledgements that the receiver sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub echoed_bytes: Option<f64>,
+    /// XCP: the same on those that arrived at the sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub returned_bytes: Option<f64>,
+}
+
+impl ExplicitReport {
+    fn of(counts: &ExplicitCounts, algorithm: &str) -> Self {
+        // other algorithms echo no sums
+        let bytes = |parts: &Count| (algorithm == "xcp").then(|| parts.get() as i64 as f64 / 256.0);
+        ExplicitReport {
+            acks: counts.acks.get(),
+            acks_without: counts.acks_without.get(),
+            acks_without_room: counts.acks_without_room.get(),
+            given_bytes: bytes(&counts.given),
+            echoed_bytes: bytes(&counts.echoed),
+            returned_bytes: bytes(&counts.returned),
+        }
+    }
 }
 
 /// What was counted where the router does not see it.
@@ -126,6 +167,14 @@ impl Validity {
             let name = format!("share of time that buffers held back flow {}", flow.name);
             checks.push(check(&name, held / flow.info.busy.as_secs_f64(), HELD_BACK));
         }
+        let guided =
+            plan.run.flows().iter().zip(&hosts.flows).filter(|(planned, _)| is_guided(&planned.connection));
+        let explicit = guided
+            .map(|(planned, flow)| {
+                let report = ExplicitReport::of(&flow.counts.explicit, &planned.connection.algorithm);
+                (flow.name.clone(), report)
+            })
+            .collect();
         Validity {
             valid: checks.iter().all(|check| check.ok),
             checks,
@@ -134,6 +183,7 @@ impl Validity {
             realtime: routers.iter().all(|router| router.realtime),
             congestion: hosts.congestion().clone(),
             sysctls: sysctls.iter().cloned().collect(),
+            explicit,
             iperf3,
         }
     }
@@ -146,7 +196,7 @@ fn check(name: &str, value: f64, bound: f64) -> Check {
 /// Returns how long the bottleneck's full buffer takes to drain, s; a buffer that counts packets is assumed
 /// to be full of the largest ones.
 fn drain_s(plan: &Planned) -> f64 {
-    let largest = plan.run.flows().iter().map(|f| f.connection.mss_bytes + f.connection.header_bytes).max();
+    let largest = plan.run.flows().iter().map(|f| packet_bytes(&f.connection)).max();
     plan.links.first().map_or(0.0, |link| {
         let bytes = link.queue.limit().in_packets(1500) * u64::from(largest.unwrap_or(1500));
         8.0 * bytes as f64 / link.rate_bps

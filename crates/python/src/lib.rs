@@ -303,7 +303,8 @@ fn queue_row(d: &Discipline) -> serde_json::Value {
 
 fn router_row(r: &Router) -> serde_json::Value {
     let protocol = router::PROTOCOLS.contains(&r.name).then_some(r.name);
-    row(r, json!({"linux_module": null, "live": false, "protocol": protocol}))
+    let live = longfat_live::ROUTERS.contains(&r.name);
+    row(r, json!({"linux_module": null, "live": live, "protocol": protocol}))
 }
 
 /// registry() -> str

@@ -8,6 +8,7 @@ mod quick_start;
 mod real_packet;
 mod report;
 mod sim_packet;
+mod tcp_option;
 
 pub use explicit::{Erica, Explicit, JetMax, Load, MaxNet, Ptp, PtpStamp, Rcp, Trail, Xcp};
 pub use message::{Address, Content, Crossing, Message};
@@ -16,3 +17,4 @@ pub use quick_start::{Function, QuickStart, RateCode};
 pub use real_packet::{Carrier, Ports, RealPacket};
 pub use report::{PtpReport, Report, UdtReport};
 pub use sim_packet::{AccurateEcn, Division, EcnBytes, Extra, SackBlocks, SimPacket};
+pub use tcp_option::OPTION_BYTES;

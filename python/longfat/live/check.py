@@ -6,7 +6,7 @@ from longfat.errors import InputError
 from longfat.live import traffic as traffics
 from longfat.scenario import loading, registry, stacks
 from longfat.scenario.model import Scenario
-from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.named import AlgorithmSpec, RouterSpec
 from longfat.scenario.transport import WITH_SACK, Transport
 from longfat.words import shown
 
@@ -63,10 +63,7 @@ def _check(scenario: Scenario) -> None:
     if scenario.link:
         raise InputError("[[link]]: accepted with --backend live: a dumbbell, [bottleneck]")
     if scenario.bottleneck.router is not None:
-        raise InputError(
-            f'bottleneck.router = "{scenario.bottleneck.router.kind}": no kernel has hosts that talk to '
-            "such a router; accepted with --backend live: none; --backend sim has them"
-        )
+        _check_router(scenario.bottleneck.router)
     parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
     parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
     for table, part in parts:
@@ -87,6 +84,23 @@ def _check_pacing(parts: list[tuple[str, Transport]]) -> None:
             )
 
 
+def _check_router(spec: RouterSpec) -> None:
+    live = [row["name"] for row in registry.rows("routers") if row["live"]]
+    accepted = ", ".join(f'"{name}"' for name in live)
+    if spec.kind not in live:
+        raise InputError(
+            f'bottleneck.router = "{spec.kind}": no kernel has hosts that talk to such a router; '
+            f"accepted with --backend live: {accepted}; --backend sim has all"
+        )
+    spoken = {row.get("protocol") for row in registry.rows("algorithms") if row["live"]}
+    if spec.protocol not in spoken:
+        accepted = ", ".join(f'"{name}"' for name in sorted(str(name) for name in spoken if name))
+        raise InputError(
+            f'bottleneck.router.protocol = "{spec.protocol}": no kernel has hosts that speak it; '
+            f"accepted with --backend live: {accepted}"
+        )
+
+
 def _check_part(table: str, part: Transport) -> None:
     spec = part.algorithm
     named = f'{table}.algorithm = "{spec.name}"'
@@ -103,6 +117,11 @@ def _check_part(table: str, part: Transport) -> None:
             )
         if row.get("transport") != "tcp":
             return
+        if row.get("protocol") and table.startswith("background"):
+            raise InputError(
+                f"{named}: routers set the rate of flows only; accepted with --backend live: other "
+                "algorithms in the background"
+            )
         _check_parameters(table, spec, row)
     kernel = Transport.model_validate({"algorithm": spec, "stack": stacks.LINUX.name})
     for key in KERNELS_OWN:

@@ -21,6 +21,8 @@ REMEDIES = {
     "(and kernel.unprivileged_userns_clone=1 if that key exists)",
     "tun": "as root: modprobe tun && chmod 666 /dev/net/tun",
     "sysctls": "as root: mount -o remount,rw /proc/sys",
+    "cgroup": "run as root, on Linux 5.10 or later, with a cgroup2 file system: as root: "
+    "mkdir -p /sys/fs/cgroup/unified && mount -t cgroup2 none /sys/fs/cgroup/unified",
     "realtime": "run as root, or as root: setcap cap_sys_nice+ep on the Python interpreter",
 }
 NEEDED = frozenset({"kernel", "namespaces", "tun", "sysctls"})

@@ -30,6 +30,11 @@ def check(scenario: Scenario, traffic: str) -> None:
                 f'flow.{i}.algorithm = "{flow.algorithm.name}": iperf3\'s receiver does not tell of every '
                 'mark; accepted with traffic "iperf3": other algorithms'
             )
+        if flow.algorithm.has("protocol"):
+            raise InputError(
+                f'flow.{i}.algorithm = "{flow.algorithm.name}": iperf3 opens its own sockets, whose packets '
+                'carry no explicit headers; accepted with traffic "iperf3": other algorithms'
+            )
         if tcp and flow.bytes is not None:
             raise InputError(
                 f"flow.{i}.bytes: iperf3 ends when the kernel has taken the last byte, not when it has "

@@ -179,7 +179,7 @@ class AlgorithmSpec:
         """What carries it: "tcp", "udp" or "datagrams", as in the registry."""
         return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
 
-    def has(self, what: Literal["abe", "scalable", "ect1", "model_based"]) -> bool:
+    def has(self, what: Literal["abe", "scalable", "ect1", "model_based", "protocol"]) -> bool:
         """Whether the registry, or a user's class, says so of it: see `registry.Row`."""
         if self.custom:
             return what == "model_based" and loading.is_model_based(self.loaded())
