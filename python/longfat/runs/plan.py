@@ -82,7 +82,7 @@ def _link(link: ResolvedLink) -> Plan:
     return {"name": link.name, **ends, "rate_bps": float(link.rate), "delay_s": link.delay_s, **rest}
 
 
-NEWER_PARAMETERS = {"xcp": ("restarts",), "red": ("harddrop",)}
+NEWER_PARAMETERS = {"xcp": ("restarts",), "friendly": ("p_drop",), "red": ("harddrop",)}
 """Parameters of routers and queues that are younger than stored runs. Plans omit them at their defaults."""
 
 

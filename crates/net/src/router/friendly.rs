@@ -7,11 +7,15 @@
 //! active:  data packets of both kinds came in the last control interval, at more than `load` C
 //! update:  rate of the explicit flows > BW:  p <- p x 0.9999;  p <- 0 below `low`
 //!                                     < BW:  p <- p x 1.0001;  p <- `start` from 0
+//! elastic:  < BW:  p <- p x 1.0001 (y' / y' an interval ago)^2
 //! while active, another flow's data packet is dropped with probability p; p <- `start` when the load is below `load` C
 //! ```
 //!
 //! A counter each estimates N, the explicit flows, and M, the others. C is the capacity now; rates are those
-//! of arrivals.
+//! of arrivals. `p_drop = "elastic"` is what section 7.3.2 of the thesis wishes for without a formula: a p that rises
+//! with the acceleration of the other traffic. y' is that traffic's smoothed rate. A TCP's rate goes as 1 / sqrt(p)
+//! (Mathis, Semke, Mahdavi, Ott: CCR 1997), so the square takes back what the traffic has gained. What it has lost is
+//! given back: if only gains counted, noise alone would raise p.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -19,6 +23,8 @@
 //! | `decrease`, `increase` | 0.9999, 1.0001 | | thesis 6.4 | none |
 //! | `low` | 0.0001 | | thesis 6.4 | none |
 //! | `load` | 0.97 | of the capacity | thesis 6.3.4 | none |
+//! | elastic exponent | 2 | | Mathis et al. 1997; chosen here for every TCP | the thesis has no formula |
+//! | weight of the last interval in y' | 0.125 | | chosen here: as TCP's smoothed round-trip time | the thesis has no formula |
 //! | zombies | 1000 | packets | thesis 6.3.2 | none |
 //! | zombies overwritten | 0.25; 0.5 of half of the packets | of the misses | thesis 6.3.2, 6.5 | 0.25 / `inspect`, up to 1 |
 //! | zombies' alpha | 0.25 / 1000 `inspect` | | thesis, equation 2.28 and 6.5 | none |
@@ -28,6 +34,7 @@ use super::protocols::{PROTOCOLS, laws};
 use super::row::{Router, Setup};
 use crate::counter::{Bloom, Counter, Exact, Zombies};
 use crate::{DropReason, Element, Sink};
+use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Time};
 use longfat_wire::{Kind, Packet};
@@ -52,6 +59,11 @@ pub const ROW: Router = Router {
                 "the share that the counters inspect",
             ),
             Parameter::choice("update", &["interval", "packet"], "when the drop probability moves"),
+            Parameter::choice(
+                "p_drop",
+                &["printed", "elastic"],
+                "how it rises: by the printed factor, or also with the other traffic's acceleration",
+            ),
             Parameter::number("start", 0.001, (0.0, 1.0), "", "drop probability at first"),
             Parameter::number(
                 "decrease",
@@ -75,6 +87,10 @@ pub const ROW: Router = Router {
 };
 
 const ZOMBIES: usize = 1000;
+/// The weight of the last interval in the other traffic's smoothed rate.
+const WEIGHT: f64 = 0.125;
+/// TCP's rate goes as p to the power of -1 over this.
+const RESPONSE: f64 = 2.0;
 /// The share of misses that replace a zombie when every packet is inspected.
 const OVERWRITE: f64 = 0.25;
 
@@ -93,13 +109,15 @@ pub struct Probability {
     low: f64,
     decrease: f64,
     increase: f64,
+    /// The further factor of an update while explicit flows lack some, for the acceleration of the other traffic.
+    elastic: f64,
 }
 
 impl Probability {
     /// From checked parameters, at its start.
     pub fn new(p: &Parameters) -> Self {
         let [start, low, decrease, increase] = ["start", "low", "decrease", "increase"].map(|n| p.number(n));
-        Probability { now: start, start, low, decrease, increase }
+        Probability { now: start, start, low, decrease, increase, elastic: 1.0 }
     }
 
     /// One update. `excess_bps` is the explicit flows' rate less their target.
@@ -110,12 +128,33 @@ impl Probability {
                 self.now = 0.0;
             }
         } else if excess_bps < 0.0 {
-            self.now = if self.now == 0.0 { self.start } else { (self.now * self.increase).min(1.0) };
+            let factor = self.increase * self.elastic;
+            self.now = if self.now == 0.0 { self.start } else { (self.now * factor).min(1.0) };
         }
     }
 
     fn reset(&mut self) {
         self.now = self.start;
+    }
+}
+
+/// The acceleration of the other traffic.
+#[derive(Clone, Copy, Debug, Default)]
+struct Acceleration {
+    smoothed_bps: f64,
+    /// Updates of the probability in the running interval.
+    updates: u32,
+}
+
+impl Acceleration {
+    /// An interval has ended with this rate. Returns the factor of one update in the next.
+    fn factor(&mut self, bps: f64) -> f64 {
+        let updates = core::mem::take(&mut self.updates).max(1);
+        // what appears from nothing meets `start`
+        let before = if self.smoothed_bps > 0.0 { self.smoothed_bps } else { bps };
+        self.smoothed_bps = before + WEIGHT * (bps - before);
+        let gained = if before > 0.0 { self.smoothed_bps / before } else { 1.0 };
+        pow(gained, RESPONSE / f64::from(updates))
     }
 }
 
@@ -155,6 +194,8 @@ pub struct Friendly<P> {
     each_packet: bool,
     load: f64,
     probability: Probability,
+    /// How the other traffic accelerates, if the probability rises with it.
+    acceleration: Option<Acceleration>,
     /// The explicit flows' rate in the last interval less their target, bit/s; `None` while the mechanism is
     /// inactive.
     excess_bps: Option<f64>,
@@ -175,6 +216,7 @@ impl<P: Packet> Friendly<P> {
             each_packet: p.word("update") == "packet",
             load: p.number("load"),
             probability: Probability::new(p),
+            acceleration: (p.word("p_drop") == "elastic").then(Acceleration::default),
             excess_bps: None,
             began: Time::ZERO,
             ends: Time::NEVER,
@@ -203,6 +245,9 @@ impl<P: Packet> Friendly<P> {
         let Some(excess_bps) = self.excess_bps else { return false };
         if self.each_packet {
             self.probability.update(excess_bps);
+            if let Some(acceleration) = &mut self.acceleration {
+                acceleration.updates += 1;
+            }
         }
         self.probability.now > 0.0 && self.draws.unit() < self.probability.now
     }
@@ -213,6 +258,9 @@ impl<P: Packet> Friendly<P> {
         let (explicit_bytes, has_explicit) = self.explicit.end_interval();
         let (other_bytes, has_others) = self.others.end_interval();
         let capacity_bps = self.link.capacity().bps(now);
+        if let Some(acceleration) = &mut self.acceleration {
+            self.probability.elastic = acceleration.factor(bits_to_bps * other_bytes);
+        }
         let loaded = bits_to_bps * (explicit_bytes + other_bytes) > self.load * capacity_bps;
         if !loaded {
             self.probability.reset();

@@ -27,10 +27,19 @@ fn friendly(numbers: &[(&str, f64)], words: &[(&str, &str)]) -> Friendly<SimPack
 
 /// Packets of 1000 bytes from 0 to `until_s`: every millisecond as many of the explicit flow 0 and of the other flow 1 as
 /// these rates say. The router's queue does not build: the link takes all at once.
-fn feed(router: &mut Friendly<SimPacket>, (explicit_bps, other_bps): (f64, f64), until_s: f64) -> Tally {
+fn feed(router: &mut Friendly<SimPacket>, rates_bps: (f64, f64), until_s: f64) -> Tally {
+    feed_from(router, rates_bps, (0.0, until_s))
+}
+
+/// The same between two times.
+fn feed_from(
+    router: &mut Friendly<SimPacket>,
+    (explicit_bps, other_bps): (f64, f64),
+    (from_s, until_s): (f64, f64),
+) -> Tally {
     let mut tally = Tally::default();
     let (mut explicit, mut other) = (0.0, 0.0);
-    for ms in 0..(1e3 * until_s) as u64 {
+    for ms in (1e3 * from_s) as u64..(1e3 * until_s) as u64 {
         let now = Time::ZERO + Interval::from_millis(ms);
         tally.run_to(router, now);
         explicit += explicit_bps / 8e6;
@@ -99,6 +108,25 @@ fn it_moves_once_a_control_interval_or_with_each_of_the_others_packets() {
     feed(&mut each_packet, (1e6, 9e6), 1.0015);
     let p = each_packet.drop_probability();
     assert!((p / (0.001 * 1.112_93) - 1.0).abs() < 1e-4, "1.0001^1070 = 1.11293: {p}");
+}
+
+#[test]
+fn an_elastic_probability_takes_back_what_accelerating_traffic_has_gained_and_is_the_printed_one_otherwise() {
+    for update in ["interval", "packet"] {
+        let after = |p_drop: &str, later_bps: f64| {
+            let mut router = friendly(&[], &[("counter", "exact"), ("update", update), ("p_drop", p_drop)]);
+            feed_from(&mut router, (1e6, 9e6), (0.0, 4.0));
+            let before = router.drop_probability();
+            feed_from(&mut router, (1e6, later_bps), (4.0, 12.0));
+            router.drop_probability() / before
+        };
+        let (steady, printed) = (after("elastic", 9e6), after("printed", 9e6));
+        assert!((steady / printed - 1.0).abs() < 0.02, "{update}: {steady} {printed}");
+        // a third more traffic: (4 / 3)^2 = 1.78 times the probability
+        let (gained, printed) = (after("elastic", 12e6), after("printed", 12e6));
+        let more = gained / printed;
+        assert!((1.5..1.85).contains(&more), "{update}: {gained} {printed}");
+    }
 }
 
 #[test]
