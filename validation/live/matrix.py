@@ -127,11 +127,18 @@ def row(case: Case, kept: Kept, known: dict[tuple[str, str], str]) -> Row | None
         return None
     sim = simulated(case)
     figures = _one(case, sim[0], found[0]) if case.flows == 1 else _two(sim, found)
-    return Row(case, figures, known.get((f"{case.network.name}-{case.flows}", case.algorithm), ""))
+    path = f"{case.network.name}-{case.flows}"
+    same = known.get((path, case.algorithm), "")
+    return Row(
+        case, figures, same if case.object is None else known.get((f"{path}-object", case.algorithm), same)
+    )
 
 
 def explanations() -> dict[tuple[str, str], str]:
-    """By path and number of flows ("100-2"), and algorithm. Each was written after the measurement."""
+    """By path and number of flows ("100-2", "100-2-object"), and algorithm; written after the measurement.
+
+    An object without one has that of the simulator's own form: the live side is the same program.
+    """
     with (HERE / "explanations.toml").open("rb") as file:
         entries = tomllib.load(file).get("explanation", [])
     return {
