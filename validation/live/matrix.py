@@ -239,9 +239,12 @@ def main(arguments: list[str] | None = None) -> int:
         if case.algorithm in asked.only and case.network.name in asked.path and case.flows in asked.flows
     ]
     kept = Kept(asked.kept.resolve())
+    listed: list[Case] = []  # all with objects, of which the tables have what is kept
     if asked.objects:
-        both = [with_object(case, kept.folder / "objects") for case in chosen]
-        chosen = [case for case in both if case is not None]
+        both = [with_object(case, kept.folder / "objects") for case in cases()]
+        listed = [case for case in both if case is not None]
+        asked_for = {dataclasses.replace(case, object=None) for case in chosen}
+        chosen = [case for case in listed if dataclasses.replace(case, object=None) in asked_for]
     chosen = chosen[:: asked.every]
     if asked.write and not asked.objects and len(chosen) < len(cases()):
         parser.error("--write takes everything: leave out --only, --path and --flows")
@@ -254,12 +257,16 @@ def main(arguments: list[str] | None = None) -> int:
         print("interrupted; finished runs are kept", file=sys.stderr)
         return 130
     known = explanations()
-    rows = [found for case in chosen if (found := row(case, kept, known)) is not None]
+    rows = [
+        found
+        for case in (listed if asked.objects else chosen)
+        if (found := row(case, kept, known)) is not None
+    ]
     text = markdown(rows)
     if asked.write:
         write_page(text, OBJECT_MARKS if asked.objects else MARKS)
     console.print(text, markup=False, highlight=False, soft_wrap=True)
-    missing = len(chosen) - len(rows)
+    missing = sum(len(kept.runs(case)) < len(case.seeds) for case in chosen)
     if missing:
         console.print(f"{missing} of {len(chosen)} cases have live runs missing.")
     return 1 if failures or missing or any(row.disagrees and not row.why for row in rows) else 0
