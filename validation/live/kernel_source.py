@@ -40,10 +40,11 @@ def build(names: Iterable[str], folder: Path) -> list[Path]:
     (folder / "vmlinux.h").write_text(_run([_bpftool(folder), "btf", "dump", "file", TYPES, "format", "c"]))
     target = ARCHITECTURES.get(platform.machine(), platform.machine())
     flags = ["-target", "bpf", "-mcpu=v3", "-O2", "-g", f"-D__TARGET_ARCH_{target}", f"-I{folder}"]
+    flags += [f"-ffile-prefix-map={folder}=."]  # the same bytes in every folder
     objects = []
     for name in wanted:
         built = folder / f"{name}.bpf.o"
-        _run(["clang", *flags, "-c", folder / PROGRAMS / f"{name}.c", "-o", built])
+        _run(["clang", *flags, "-c", folder / PROGRAMS / f"{name}.c", "-o", built], folder)
         objects.append(built)
     return objects
 

@@ -127,11 +127,18 @@ def row(case: Case, kept: Kept, known: dict[tuple[str, str], str]) -> Row | None
         return None
     sim = simulated(case)
     figures = _one(case, sim[0], found[0]) if case.flows == 1 else _two(sim, found)
-    return Row(case, figures, known.get((f"{case.network.name}-{case.flows}", case.algorithm), ""))
+    path = f"{case.network.name}-{case.flows}"
+    same = known.get((path, case.algorithm), "")
+    return Row(
+        case, figures, same if case.object is None else known.get((f"{path}-object", case.algorithm), same)
+    )
 
 
 def explanations() -> dict[tuple[str, str], str]:
-    """By path and number of flows ("100-2"), and algorithm. Each was written after the measurement."""
+    """By path and number of flows ("100-2", "100-2-object"), and algorithm; written after the measurement.
+
+    An object without one has that of the simulator's own form: the live side is the same program.
+    """
     with (HERE / "explanations.toml").open("rb") as file:
         entries = tomllib.load(file).get("explanation", [])
     return {
@@ -232,9 +239,12 @@ def main(arguments: list[str] | None = None) -> int:
         if case.algorithm in asked.only and case.network.name in asked.path and case.flows in asked.flows
     ]
     kept = Kept(asked.kept.resolve())
+    listed: list[Case] = []  # all with objects, of which the tables have what is kept
     if asked.objects:
-        both = [with_object(case, kept.folder / "objects") for case in chosen]
-        chosen = [case for case in both if case is not None]
+        both = [with_object(case, kept.folder / "objects") for case in cases()]
+        listed = [case for case in both if case is not None]
+        asked_for = {dataclasses.replace(case, object=None) for case in chosen}
+        chosen = [case for case in listed if dataclasses.replace(case, object=None) in asked_for]
     chosen = chosen[:: asked.every]
     if asked.write and not asked.objects and len(chosen) < len(cases()):
         parser.error("--write takes everything: leave out --only, --path and --flows")
@@ -247,12 +257,16 @@ def main(arguments: list[str] | None = None) -> int:
         print("interrupted; finished runs are kept", file=sys.stderr)
         return 130
     known = explanations()
-    rows = [found for case in chosen if (found := row(case, kept, known)) is not None]
+    rows = [
+        found
+        for case in (listed if asked.objects else chosen)
+        if (found := row(case, kept, known)) is not None
+    ]
     text = markdown(rows)
     if asked.write:
         write_page(text, OBJECT_MARKS if asked.objects else MARKS)
     console.print(text, markup=False, highlight=False, soft_wrap=True)
-    missing = len(chosen) - len(rows)
+    missing = sum(len(kept.runs(case)) < len(case.seeds) for case in chosen)
     if missing:
         console.print(f"{missing} of {len(chosen)} cases have live runs missing.")
     return 1 if failures or missing or any(row.disagrees and not row.why for row in rows) else 0
