@@ -19,6 +19,7 @@ from rich.table import Table
 
 import longfat
 import longfat.units
+from longfat import _core
 from longfat.env import ORCA, VectorEnv
 
 STEP_GOAL_US = 20.0
@@ -80,8 +81,33 @@ def packets_per_s(env: VectorEnv, steps: int) -> float:
     return (env.packets - before) / (time.perf_counter() - begin)
 
 
-def speeds(number: int, rate: str, threads: int, steps: int, repeats: int) -> tuple[list[float], list[float]]:
-    """Returns the packets per second of so many environments, with one thread and with several, in turn."""
+def shared_share(env: VectorEnv, steps: int) -> float:
+    """Returns the share of the processor time that passes outside of the threads, in Python.
+
+    It limits what threads can bring, however busy the machine is.
+    """
+    still = np.zeros((env.num_envs, 1), dtype=np.float32)
+    advance, within = _core.advance_all, 0.0
+
+    def timed(*given: Any) -> bytes:
+        nonlocal within
+        begin = time.process_time()
+        found = advance(*given)
+        within += time.process_time() - begin
+        return found
+
+    try:
+        _core.advance_all = timed
+        whole = cpu_s(lambda: [env.step(still) for _ in range(steps)])
+    finally:
+        _core.advance_all = advance
+    return 1.0 - within / whole
+
+
+def speeds(
+    number: int, rate: str, threads: int, steps: int, repeats: int
+) -> tuple[list[float], list[float], float]:
+    """Returns the packets per second with one thread and with several, in turn, and what limits the ratio."""
     window = longfat.units.RATE.parse(rate) * MEAN_RTT_S / 12_000.0
     scenario = {
         "duration": "1000 s",
@@ -103,7 +129,8 @@ def speeds(number: int, rate: str, threads: int, steps: int, repeats: int) -> tu
     for _ in range(repeats):
         for env, speed in zip(envs, found, strict=True):
             speed.append(packets_per_s(env, steps))
-    return found
+    shared = min(shared_share(envs[0], steps) for _ in range(repeats))
+    return *found, 1.0 / (shared + (1.0 - shared) / threads)
 
 
 def main() -> None:
@@ -123,12 +150,14 @@ def main() -> None:
         table.add_row(name, span, str(steps), f"{cost:.2f}")
     console.print(table)
     title = f"{given.environments} environments, at least {SPEED_UP_GOAL:g} times as fast with two threads"
-    table = Table("paths", "1 thread, packets/s", f"{given.threads} threads", "best", "median", title=title)
+    table = Table(
+        "paths", "1 thread, packets/s", f"{given.threads} threads", "best", "median", "limit", title=title
+    )
     for rate in given.rates:
-        one, several = speeds(given.environments, rate, given.threads, given.steps, given.repeats)
+        one, several, limit = speeds(given.environments, rate, given.threads, given.steps, given.repeats)
         ratios = [b / a for a, b in zip(one, several, strict=True)]
         cells = [f"{max(one):.3g}", f"{max(several):.3g}", f"{max(several) / max(one):.2f}"]
-        table.add_row(rate, *cells, f"{statistics.median(ratios):.2f}")
+        table.add_row(rate, *cells, f"{statistics.median(ratios):.2f}", f"{limit:.2f}")
     console.print(table)
 
 

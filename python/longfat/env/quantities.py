@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,17 +54,17 @@ class Interval:
     most_pps: Array
     """The greatest throughput of an interval of the episode so far, packets per second."""
 
-    @property
+    @cached_property
     def throughput_pps(self) -> Array:
         """Packets delivered per second."""
         return ratio(self.delivered, self.span_s)
 
-    @property
+    @cached_property
     def send_pps(self) -> Array:
         """Packets sent per second."""
         return ratio(self.sent, self.span_s)
 
-    @property
+    @cached_property
     def loss_pps(self) -> Array:
         """Packets lost per second."""
         return ratio(self.lost, self.span_s)
