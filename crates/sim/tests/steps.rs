@@ -1,5 +1,6 @@
 //! Runs that pause: what can be set meanwhile, and what a watched sender tells. That steps alone change nothing is
 //! part of every comparison of the drivers (`run_by_both`).
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

@@ -9,6 +9,7 @@ pub mod explicit;
 use longfat_sim::{Outcome, Plan, PlanError, Rates, Sample, Series, Simulation, Stepped};
 use longfat_transport::cc::{self, Kind, Parameter, algorithms};
 use longfat_transport::udp::protocols;
+use longfat_units::math::pow;
 use longfat_units::{Interval, Stream};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -211,7 +212,7 @@ pub fn run_in_steps(plan: &Value, rates: Rates) -> Outcome {
         Stepped::new(Simulation::new_while(plan, rates, &mut |_| None, &mut || true).expect("a sound plan"));
     let longest_s = 0.3 * run.end().as_secs_f64();
     while !run.is_done() {
-        let step_s = longest_s * 1e-9_f64.powf(stream.unit() * stream.unit());
+        let step_s = longest_s * pow(1e-9, stream.unit() * stream.unit());
         let to = run.now() + Interval::from_secs_f64(step_s).max(Interval::from_ns(1));
         run.advance(to, &mut || true).expect("a run");
         assert_eq!(run.now(), to.min(run.end()));
