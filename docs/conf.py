@@ -35,7 +35,7 @@ napoleon_use_ivar = True
 # Types of the standard library and of other packages: their pages are elsewhere, and no network is asked
 nitpick_ignore_regex = [
     ("py:.*", r"(collections|gymnasium|matplotlib|numpy|os|pandas|pathlib|polars|pyarrow|rich)\..*"),
-    ("py:.*", r"longfat\.(runs\.simulate\.Reduced|sweep\.layout\.Layout)"),
+    ("py:.*", r"longfat\.(runs\.simulate\.Reduced|sweep\.layout\.Layout|sweep\.where\.Filter)"),
     ("py:class", r"Paths|Source"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,11 @@ from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
 from longfat.figure.matplotlib import draw, save
 from longfat.figure.plotly import draw as plotly_figure
 from longfat.runs.result import Result
+from longfat.sweep.handle import Swept
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-    from longfat.charts.draw import Width
-    from longfat.charts.request import Kind
-    from longfat.sweep.handle import Swept
 
 __all__ = [
     "Curve",
@@ -41,14 +40,14 @@ def plot_cwnd(result: Result, *, names: Sequence[str] | None = None) -> Drawing:
 
 
 def plot(
-    results: Path | str | Sequence[Path | str] | Swept,
-    kind: Kind | None = None,
+    results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Swept,
+    kind: str | None = None,
     *,
     x: str = "",
     y: str = "",
     by: str = "",
     where: Mapping[str, Any] | None = None,
-    width: Width = "column",
+    width: str = "column",
     style: str | Sequence[str] = (),
 ) -> Drawing:
     """Draws any column of stored results over any other, as `longfat plot` does.
@@ -72,17 +71,18 @@ def plot(
     from longfat.charts.groups import chart
     from longfat.charts.request import Request, check, usual_kind
     from longfat.charts.sources import of_sweep, open_folders
-    from longfat.sweep.handle import Swept
 
     if isinstance(results, Swept):
         source = of_sweep(results)
     else:
-        folders = [results] if isinstance(results, Path | str) else results
+        folders = [results] if isinstance(results, str | os.PathLike) else results
         source = open_folders([Path(folder) for folder in folders])
     kept = {
         key: list(value) if isinstance(value, list | tuple) else [value]
         for key, value in (where or {}).items()
     }
-    asked = Request(kind or usual_kind(source, x, by), y, x, by, kept)
+    chosen: Any = kind or usual_kind(source, x, by)
+    wide: Any = width
+    asked = Request(chosen, y, x, by, kept)
     styles = [style] if isinstance(style, str) else style
-    return charts.draw(chart(check(asked, source), source), width, styles)
+    return charts.draw(chart(check(asked, source), source), wide, styles)
