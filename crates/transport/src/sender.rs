@@ -343,10 +343,7 @@ impl Sender {
             // RFC 9293, section 3.10.7.4: an acknowledgement of what was never sent is ignored
             (Kind::Ack, _) if packet.seq > self.next => return,
             (Kind::Ack, Phase::Open | Phase::Reducing | Phase::Recovery | Phase::Loss) => {
-                match division(packet).filter(|_| packet.seq <= self.board.base()) {
-                    Some(division) => self.on_part(now, packet, division),
-                    None => self.on_ack::<EXPLICIT>(now, packet),
-                }
+                self.on_ack::<EXPLICIT>(now, packet)
             }
             _ => return,
         }
@@ -425,6 +422,7 @@ impl Sender {
     fn on_ack<const EXPLICIT: bool>(&mut self, now: Time, packet: &SimPacket) {
         let base = self.board.base();
         let cumulative = packet.seq.saturating_sub(base);
+        let part = packet.extra.as_ref().and_then(|extra| extra.division);
         let mut newly = 0;
         let mut sample = None;
         if cumulative > 0 {
@@ -442,14 +440,13 @@ impl Sender {
                 self.hear_of(now, packet, start, end.min(self.next));
                 newly += self.board.sack(start, end.min(self.next));
             }
-        } else if !steady || self.duplicates > 0 || cumulative == 0 {
+        } else if (!steady || self.duplicates > 0 || cumulative == 0) && (part.is_none() || cumulative > 0) {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
-        let grow = cumulative > 0 && self.limited && matches!(self.phase, Phase::Open | Phase::Loss);
-        let mut acked = self.growth(cumulative, newly);
-        if let Some(division) = division(packet) {
-            acked = self.growth_of_part(division);
-        }
+        let grow = (cumulative > 0 || part.is_some())
+            && self.limited
+            && matches!(self.phase, Phase::Open | Phase::Loss);
+        let acked = part.map_or_else(|| self.growth(cumulative, newly), |part| self.growth_of_part(part));
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
@@ -507,18 +504,6 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement of a part of what its last part acknowledges: the window grows, and the timer restarts.
-    #[cold]
-    #[inline(never)]
-    fn on_part(&mut self, now: Time, packet: &SimPacket, division: Division) {
-        self.rto_at = self.rtt.deadline(now);
-        if self.limited && matches!(self.phase, Phase::Open | Phase::Loss) {
-            let ack = self.describe(now, packet, self.growth_of_part(division), 0, None);
-            self.controller.on_ack(&ack, &mut self.window);
-            self.check("on_ack", now);
-        }
-    }
-
     /// The number of segments that a part of a divided acknowledgement counts: bytes add up to the same in any number
     /// of parts, acknowledgements do not.
     #[cold]
@@ -570,12 +555,6 @@ impl Sender {
             log.push((now, what, self.window.cwnd));
         }
     }
-}
-
-/// What the acknowledgement is a part of, if it is.
-#[inline(always)]
-fn division(packet: &SimPacket) -> Option<Division> {
-    packet.extra.as_ref().and_then(|extra| extra.division)
 }
 
 /// The lesser of two numbers, the first one if they cannot be compared.
