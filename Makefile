@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-explicit validate-paths bpf wheel wheel-test
+.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-explicit validate-elastic validate-paths bpf wheel wheel-test
 SHELL := /bin/bash
 PYTHON ?= python3
 MINUTES ?= 10
@@ -27,6 +27,7 @@ help:
 	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too; its thesis figures (needs ns2)"
 	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 12 random paths, 15 minutes, table there too"
 	@echo "make validate-explicit  XCP and others between this machine's own TCPs beside the simulator, half an hour, table there too"
+	@echo "make validate-elastic   the elastic drop probability of friendly beside the printed one, table in docs/models/friendly.md"
 	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
 setup: .venv/.core
@@ -145,6 +146,9 @@ validate-live: setup bpf
 
 validate-explicit: setup bpf
 	$(BIN)/python validation/live/explicit.py --write
+
+validate-elastic: setup
+	$(BIN)/python validation/elastic.py --write
 
 validate-paths: setup
 	$(BIN)/python validation/live/paths.py --write
