@@ -133,6 +133,8 @@ def _kill(
                 kind = f"{sent.name} of {'a process below' if below else 'the command'}"
                 codes = {0, 1} if below else TERMINATED[sent]
         _, said = running.communicate(timeout=LONGEST_S)
+    if codes == TERMINATED[signal.SIGKILL] and running.returncode == 0:
+        kind, codes = ENDED_BEFORE, {0}  # the signal met a process that had ended and was not yet reaped
     problems = []
     if running.returncode not in codes:
         problems.append(f"exit code {running.returncode} after {kind}: {said.strip()[-300:]}")
