@@ -30,6 +30,12 @@ def main() -> None:
         if not _is_heard(sys.exc_info()[1]):
             raise KeyboardInterrupt  # some modules drop all exceptions while they are imported
 
+    def ignored(dropped: sys.UnraisableHookArgs) -> None:
+        # Python drops exceptions of finalizers and callbacks; this one will be raised again
+        if not (received and isinstance(dropped.exc_value, KeyboardInterrupt)):
+            sys.__unraisablehook__(dropped)
+
+    sys.unraisablehook = ignored
     signal.signal(signal.SIGALRM, again)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as behind a shell's &
         signal.signal(signal.SIGINT, interrupt)

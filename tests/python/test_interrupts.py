@@ -353,3 +353,28 @@ def test_ctrl_c_ends_each_phase_within_half_a_second(name: str, tmp_path: Path) 
 
 def test_there_are_fifty_phases() -> None:
     assert len(PHASES) >= 50
+
+
+IN_A_FINALIZER = """
+import os, signal, time
+import longfat.cli.app
+from longfat.__main__ import main
+
+class Held:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def end_code():
+    Held()
+    time.sleep(60)
+
+longfat.cli.app.end_code = end_code
+main()
+"""
+
+
+def test_a_signal_in_a_finalizer_ends_the_command_without_a_traceback() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", IN_A_FINALIZER], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "interrupted\n")
