@@ -273,7 +273,7 @@ def test_plans_leave_newer_parameters_out_at_the_registry_s_defaults_and_nowhere
         filled = (RouterSpec if table == "router" else QueueSpec)(kind).filled().parameters
         usual = {name: written(filled[name]) for name in newer}
         rows = registry.find("routers" if table == "router" else "queues", kind)["parameters"]
-        others = {row["name"]: row["choices"] for row in rows if row["name"] in newer}
+        others = {row["name"]: row["choices"] or [] for row in rows if row["name"] in newer}
         given = (usual, {n: written(next(c for c in others[n] if c != filled[n])) for n in newer})
         planned = [
             build(Scenario.from_dict(DUMBBELL | {"bottleneck": DUMBBELL["bottleneck"] | {table: element}}))
