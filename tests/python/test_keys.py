@@ -264,19 +264,28 @@ def test_plans_stay_what_they_are_so_that_stored_runs_are_found() -> None:
     )
 
 
+def written(word: Any) -> Any:
+    """Returns a parameter's value as a scenario has it: flags are true or false."""
+    return {"true": True, "false": False}.get(word, word)
+
+
 def test_plans_leave_newer_parameters_out_at_the_registry_s_defaults_and_nowhere_else() -> None:
     for kind, newer in NEWER_PARAMETERS.items():
         table = "router" if kind in registry.all_names("routers") else "queue"
         filled = (RouterSpec if table == "router" else QueueSpec)(kind).filled().parameters
-        usual = {name: filled[name] == "true" for name in newer}
-        given = (usual, {name: not switch for name, switch in usual.items()})
+        usual = {name: written(filled[name]) for name in newer}
+        rows = registry.find("routers" if table == "router" else "queues", kind)["parameters"]
+        others = {row["name"]: row["choices"] or [] for row in rows if row["name"] in newer}
+        given = (usual, {n: written(next(c for c in others[n] if c != filled[n])) for n in newer})
         planned = [
             build(Scenario.from_dict(DUMBBELL | {"bottleneck": DUMBBELL["bottleneck"] | {table: element}}))
             for element in (kind, *({"kind": kind, **switches} for switches in given))
         ]
         found = [plan["links"][0][table] for plan in planned]
         assert found[0] == found[1]
-        assert found[2] == found[0] | {name: str(switch).lower() for name, switch in given[1].items()}
+        assert found[2] == found[0] | {
+            name: str(value).lower() if isinstance(value, bool) else value for name, value in given[1].items()
+        }
 
 
 def test_every_key_of_a_summary_has_a_heading_or_a_place_in_the_documentation() -> None:

@@ -2,7 +2,6 @@
 //! process, and only its file descriptors keep them: whatever ends the process leaves nothing behind.
 
 use crate::error::LiveError;
-use crate::guided;
 use crate::sys::netlink::Netlink;
 use crate::sys::{namespaces, scheduling, tun};
 use crate::sysctl::{self, Sysctl, TcpSetup};
@@ -75,7 +74,6 @@ pub fn ends(setup: &HostSetup) -> Result<([End; 2], Vec<Sysctl>), LiveError> {
 /// Returns what a live run needs from this machine; each name comes with what is missing, or an empty text.
 /// The calling thread moves into namespaces of its own for good, and so into one without a network if it may.
 pub fn probe() -> Vec<(&'static str, String)> {
-    let group = guided::probe();
     let missing = |result: Result<(), LiveError>| result.err().map_or_else(String::new, |e| e.to_string());
     let own = namespaces::leave_network(false).map_err(|e| LiveError::rights("network namespaces", &e));
     let rights = own.or_else(|_| become_root());
@@ -88,7 +86,6 @@ pub fn probe() -> Vec<(&'static str, String)> {
         ("tun", missing(tun)),
         ("sysctls", missing(settings)),
         ("realtime", realtime.to_owned()),
-        ("cgroup", group),
     ]
 }
 
