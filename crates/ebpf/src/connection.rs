@@ -470,7 +470,7 @@ impl CongestionControl for Connection {
             Cause::Timeout => {
                 self.call(Callback::CwndEvent, &[LOST], 0);
                 // the sender sets its window to this, or to one segment, when this call has returned
-                self.sock.set(f.snd_cwnd, event.in_flight as u32 + 1);
+                self.sock.set(f.snd_cwnd, (event.in_flight as u32).saturating_add(1));
                 self.enter(state::LOSS);
                 self.sock.set(f.snd_cwnd, cwnd);
                 self.told_timeout = true;

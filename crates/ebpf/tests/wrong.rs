@@ -58,6 +58,7 @@ AVOID(kfunc) { if (no_such_function) no_such_function(tp); tp->snd_cwnd += 3 * (
 static long body(u32 i, u32 *sum) { *sum += i; return i == 6; }
 AVOID(looped) { u32 sum = 0; bpf_loop(10, body, &sum, 0); tp->snd_cwnd = sum; }
 AVOID(printing) { bpf_printk("window %u after %d", tp->snd_cwnd, -3); }
+AVOID(greatest) { tp->snd_cwnd = ~0u; }
 "#;
 
 fn ack(now_ms: u64, acked: u32) -> Ack {
@@ -121,6 +122,21 @@ fn a_program_that_goes_wrong_is_ended_with_its_name_its_instruction_and_the_reas
 }
 
 #[test]
+fn a_timeout_comes_after_a_program_has_set_the_greatest_window_too() {
+    let Some(object) = runs() else { return };
+    let mut connection = started(&algorithm(&object, "greatest"));
+    let mut w = Window { cwnd: 10.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
+    connection.on_ack(&ack(1, 2), &mut w);
+    assert_eq!(w.cwnd, f64::from(u32::MAX));
+    let span = Interval::from_millis(50);
+    let now = Time::from_ns(2_000_000);
+    let timeout = Congestion { cause: Cause::Timeout, now, in_flight: w.cwnd, srtt: span, base_rtt: span };
+    connection.on_congestion(&timeout, &mut w);
+    assert!(w.cwnd >= 1.0, "{w:?}");
+    assert_eq!(connection.take_failure(), None);
+}
+
+#[test]
 fn what_the_kernel_offers_a_program_is_there() {
     let Some(object) = runs() else { return };
     let grown = |name: &str, times: usize| {
@@ -158,7 +174,7 @@ fn an_object_with_several_congestion_controls_asks_for_a_name() {
         matches!(object.algorithm(None), Err(LoadError::Several(names)) if names.contains("endless, wild"))
     );
     assert!(matches!(object.algorithm(Some("cubic")), Err(LoadError::NoSuchName { .. })));
-    assert_eq!(object.names().count(), 12);
+    assert_eq!(object.names().count(), 13);
 }
 
 /// Compiles a source, expects a refusal, and returns its line.
