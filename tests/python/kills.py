@@ -25,10 +25,10 @@ from pathlib import Path
 
 from longfat.store import sums
 
-VOLATILE = {"performance", "provenance", sums.OWN}
+VOLATILE = {"created", "performance", "provenance", sums.OWN}
 """What differs between two runs of the same command: times, the command line, and the digest over both."""
-OTHERWISE = {"segments", "figures", "index.html", "provenance.json"}
-"""Files that may differ: segments are written as runs end, and tables hold the same rows in order."""
+OTHERWISE = {"segments", "figures", "provenance.json"}
+"""Files that may differ, as pages do, which say when they were made: segments are written as runs end, and tables hold the same rows in order."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 BELOW = 0.4
 """How often a worker or its server is killed in place of the command."""
@@ -182,7 +182,7 @@ def _digests(folder: Path) -> Iterator[tuple[str, str]]:
         name = path.relative_to(folder)
         if not path.is_file() or name.parts[0] in OTHERWISE or name.name.startswith("."):
             continue
-        if name.name == sums.SUMS_FILE:  # over files with times in them
+        if name.name == sums.SUMS_FILE or path.suffix == ".html":  # with times in them
             continue
         data = path.read_bytes()
         if path.suffix == ".json":
