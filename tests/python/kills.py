@@ -28,7 +28,8 @@ from longfat.store import sums
 VOLATILE = {"created", "performance", "provenance", sums.OWN}
 """What differs between two runs of the same command: times, the command line, and the digest over both."""
 OTHERWISE = {"segments", "figures", "provenance.json"}
-"""Files that may differ, as pages do, which say when they were made: segments are written as runs end, and tables hold the same rows in order."""
+"""Files that may differ, as pages do, which say when they were made: segments are written as runs end, and
+tables hold the same rows in order."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 BELOW = 0.4
 """How often a worker or its server is killed in place of the command."""

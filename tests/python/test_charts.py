@@ -111,6 +111,22 @@ def test_a_mean_over_other_axes_is_taken_in_each_repeat_first(swept):
     assert "Averaged over: title." in found.told
 
 
+def test_unlike_settings_are_no_sample_so_a_mean_over_them_without_repeats_has_no_interval(tmp_path):
+    flow = {"algorithm": "cubic", "rtt": "20 ms"}
+    base = {"duration": "2 s", "bottleneck": {"rate": "2 Mbit/s"}, "flow": [flow]}
+    axes = {"flow.0.rtt": ["10 ms", "40 ms"], "bottleneck.rate": ["1 Mbit/s", "10 Mbit/s"]}
+    sweep.run(sweep.from_dict({"base": base, "axes": axes}), tmp_path / "grid")
+    found = made(tmp_path / "grid", kind="lines", y="bottleneck_utilization", x="flow.0.rtt", by="")
+    assert all(math.isnan(half) for group in found.groups for half in group.half)
+    assert found.told[0].startswith("One repeat for each point, so there are no intervals")
+    assert any(line.startswith("Averaged over: ") for line in found.told)
+
+
+def test_the_caption_says_how_many_repeats_a_point_has(swept):
+    told = made(swept, kind="bars", y="jain", x="title", by="flow.0.algorithm").told
+    assert told[0].startswith("Means of 3 repeats with 95 %")
+
+
 def test_flows_of_one_run_count_as_one_sample(swept):
     found = made(swept, kind="bars", x="title", by="algorithm", y="throughput_bps")
     flows = sweep.open_sweep(swept).to_polars("flows")

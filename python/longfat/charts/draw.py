@@ -299,4 +299,4 @@ def _legend(chart: Chart, canvas: Drawing, axis: Axes, width: Width) -> None:
 
 
 def _bars(group: Group) -> Any:
-    return None if not np.isfinite(group.half).any() else np.nan_to_num(group.half)
+    return group.half if np.isfinite(group.half).any() else None

@@ -90,7 +90,7 @@ class _Rows:
     unit: Sequence[Any]
     value: Array
     time_s: Array | None
-    units: int
+    units: tuple[int, int]
     over: tuple[str, ...]
     missing: int
 
@@ -171,19 +171,32 @@ def _rows(asked: Checked, source: Source) -> _Rows:
     over = tuple(_over(kept_rows, source, drawn, asked))
     repeats = len(pc.unique(kept_rows["repeat"]))
     runs = len(pc.unique(kept_rows["run"]))
-    unit = "repeat" if repeats > 1 and (over or runs > repeats) else "run"
+    # runs of unlike settings are no sample of anything, and flows of one run are not independent
+    unit = "repeat" if over or (repeats > 1 and runs > repeats) else "run"
     missing = 0 if asked.table.sampled else int(value.size - known.sum())
     none = [None] * kept_rows.num_rows
+    x = kept_rows[asked.x].to_pylist() if asked.x else none
+    by = kept_rows[asked.by].to_pylist() if asked.by else none
+    units = kept_rows[unit].to_pylist()
     return _Rows(
-        kept_rows[asked.x].to_pylist() if asked.x else none,
-        kept_rows[asked.by].to_pylist() if asked.by else none,
-        kept_rows[unit].to_pylist(),
+        x,
+        by,
+        units,
         value[known],
         kept_rows[TIME].to_numpy().astype(float) if TIME in kept_rows.column_names else None,
-        repeats if unit == "repeat" else runs,
+        _counted(none if asked.kind in ("cdf", "timeline") else x, by, units),
         over,
         missing,
     )
+
+
+def _counted(x: Sequence[Any], by: Sequence[Any], units: Sequence[Any]) -> tuple[int, int]:
+    """The fewest and the most units that a point has."""
+    points: dict[Any, set[Any]] = {}
+    for place, group, unit in zip(x, by, units, strict=True):
+        points.setdefault((place, group), set()).add(unit)
+    counts = [len(own) for own in points.values()]
+    return min(counts), max(counts)
 
 
 def _over(table: pa.Table, source: Source, drawn: set[str], asked: Checked) -> Iterable[str]:
@@ -401,21 +414,21 @@ def _slug(name: str) -> str:
 
 def _told(asked: Checked, source: Source, rows: _Rows) -> tuple[str, ...]:
     """Sentences for the caption: what a point is, its interval, and what has no value."""
+    fewest, most = rows.units
+    several = str(most) if fewest == most else f"{fewest} to {most}"
     if asked.kind == "box":
         shown = [
             "Boxes reach from the first to the third quartile, with the median between them; whiskers reach "
             "to the last value within 1.5 times that span."
         ]
     elif asked.kind == "heat":
-        shown = [
-            f"Means over {rows.units} runs of each cell." if rows.units > 1 else "One run for each cell."
-        ]
-    elif rows.units == 1:
-        shown = ["One run for each point, so there are no intervals; repeats give some."]
+        shown = ["One repeat for each cell." if most == 1 else f"Means of {several} repeats of each cell."]
+    elif most == 1:
+        shown = ["One repeat for each point, so there are no intervals; more repeats give some."]
     elif asked.kind == "cdf":
-        shown = [f"Means of {rows.units} distributions with 95 % confidence intervals (Student's t)."]
+        shown = [f"Means of {several} distributions with 95 % confidence intervals (Student's t)."]
     else:
-        shown = [f"Means of up to {rows.units} repeats with 95 % confidence intervals (Student's t)."]
+        shown = [f"Means of {several} repeats with 95 % confidence intervals (Student's t)."]
     if rows.over:
         all_of = "All values over" if asked.kind in ("box", "cdf") else "Averaged over"
         shown.append(f"{all_of}: {', '.join(rows.over)}.")
