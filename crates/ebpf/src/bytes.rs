@@ -21,9 +21,21 @@ pub(crate) fn u64_at(data: &[u8], at: usize) -> Option<u64> {
     array(data, at).map(u64::from_le_bytes)
 }
 
-/// The text from `at` to the next zero.
+/// The text from `at` to the next zero, if it has no control characters: errors print it in one line.
 pub(crate) fn text_at(data: &[u8], at: usize) -> Option<&str> {
     let rest = data.get(at..)?;
     let end = rest.iter().position(|&byte| byte == 0)?;
-    std::str::from_utf8(&rest[..end]).ok()
+    std::str::from_utf8(&rest[..end]).ok().filter(|text| !text.contains(char::is_control))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_at_a_zero_and_holds_no_line_break() {
+        assert_eq!(text_at(b"a name\0more", 2), Some("name"));
+        assert_eq!(text_at(b"no end", 0), None);
+        assert_eq!(text_at(b"two\nlines\0", 0), None);
+    }
 }

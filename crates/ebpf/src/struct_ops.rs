@@ -190,7 +190,7 @@ fn one(
             (_, Some(_), None) => {}
             ("name", ..) => {
                 let end = value.iter().position(|&b| b == 0).unwrap_or(value.len());
-                name = String::from_utf8_lossy(&value[..end]).into_owned();
+                name = String::from_utf8_lossy(&value[..end]).replace(char::is_control, "?");
             }
             ("flags", ..) => flags = u32_at(value, 0).unwrap_or(0),
             (_, None, None) if value.iter().all(|&b| b == 0) => {}
