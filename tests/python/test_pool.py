@@ -93,6 +93,18 @@ def test_a_function_that_cannot_travel_is_refused_before_anything_runs() -> None
     assert read == []
 
 
+def test_a_function_that_uses_an_open_file_is_refused_as_workers_would_read_copies(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("one two")
+    with (
+        path.open() as file,
+        pytest.raises(InputError, match=r"open file .*names\.txt; accepted: .*jobs = 1"),
+    ):
+        list(map_unordered(lambda number: file.read(), range(4), 2))
+    said = map_unordered(lambda number: sys.stdout is None, range(2), 2)
+    assert sorted(said) == [(0, False), (1, False)]
+
+
 PROGRAM = """
 import longfat
 

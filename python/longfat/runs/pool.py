@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
 import itertools
 import multiprocessing
 import os
@@ -353,16 +354,32 @@ def _dumps(value: Any, what: str) -> Any:
             return (_ByName if _of_program() else ForkingPickler).dumps(value)
     except Exception:
         pass  # such as a function within a function: its code may go
-    import cloudpickle
-
     try:
-        return cloudpickle.dumps(value)
+        return _code(value)
     except Exception as error:
         said = " ".join(str(error).split())
         raise InputError(
             f"{what} cannot be sent to worker processes: {said}; accepted: functions and classes that refer "
             "to nothing that belongs to this process, or jobs = 1"
         ) from None
+
+
+def _code(value: Any) -> bytes:
+    """Packs a value with the code of its functions and classes.
+
+    cloudpickle sends an open file as its text and its position; every worker would read a copy of its own.
+    """
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
+        def reducer_override(self, value: Any) -> Any:
+            if isinstance(value, io.IOBase) and value not in (sys.stdout, sys.stderr):
+                raise pickle.PicklingError(f"it uses the open file {getattr(value, 'name', value)}")
+            return super().reducer_override(value)
+
+    packed = io.BytesIO()
+    Pickler(packed).dump(value)
+    return packed.getvalue()
 
 
 class _ByName(ForkingPickler):
