@@ -371,7 +371,7 @@ def _code(value: Any) -> bytes:
     """
     import cloudpickle
 
-    class Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         def reducer_override(self, value: Any) -> Any:
             if isinstance(value, io.IOBase) and value not in (sys.stdout, sys.stderr):
                 raise pickle.PicklingError(f"it uses the open file {getattr(value, 'name', value)}")
