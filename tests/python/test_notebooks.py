@@ -164,6 +164,9 @@ def test_a_sweep_from_python_runs_and_shows_itself(tmp_path):
     made = longfat.Sweep(SMALL, {"bottleneck.rate": ["2 Mbit/s", "5 Mbit/s"]}, repeats=2)
     assert "4 runs" in made._repr_html_()
     swept = made.run(tmp_path / "swept", jobs=1)
+    assert repr(made) == "<Sweep of 'Two <b>flows</b>': bottleneck.rate, 4 runs>"
+    assert repr(swept) == f"<Swept of 'Two <b>flows</b>': 4 runs, {tmp_path / 'swept'}>"
+    assert repr(longfat.Scenario.from_dict(SMALL)) == "<Scenario 'Two <b>flows</b>': 2 flows, 5 s, seed 1>"
     assert swept.runs.num_rows == 4
     text = swept._repr_html_()
     assert "bottleneck.rate" in text
