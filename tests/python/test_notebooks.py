@@ -1,5 +1,6 @@
 """The notebooks of `examples/`, executed, and what a notebook shows of results."""
 
+import pickle
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib.figure import Figure as Drawing
 from nbclient import NotebookClient
 
 import longfat
@@ -86,6 +88,22 @@ def test_progress_in_a_notebook_is_one_line_that_is_replaced(tmp_path):
     assert "3 of 3 runs" in lines[0]
 
 
+def test_plots_are_pictures_in_a_notebook_that_has_set_nothing_up(tmp_path):
+    cells = [f"import longfat\nresult = longfat.run({SMALL!r})", "result.plot()", "result.plot_cwnd()"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    for cell in executed(notebook, tmp_path).cells[1:]:
+        (output,) = cell.outputs
+        assert output["data"]["image/png"].startswith("iVBOR")
+
+
+def test_a_plot_is_saved_and_pickled_as_any_matplotlib_figure(result, tmp_path):
+    drawn = result.plot_cwnd()
+    drawn.savefig(tmp_path / "cwnd.png")
+    again = pickle.loads(pickle.dumps(drawn))
+    assert type(again) is Drawing
+    assert len(again.axes) == len(drawn.axes)
+
+
 def test_a_run_shows_its_flows_metrics_and_plots(result):
     text = result._repr_html_()
     assert "Two &lt;b&gt;flows&lt;/b&gt;" in text
@@ -111,8 +129,16 @@ def test_plots_show_what_their_names_say(result):
     (axis,) = result.plot_cwnd(names=["2"]).axes
     assert len(axis.lines) == 1
     (axis,) = result.plot_queue(names=["bottleneck"]).axes
-    with pytest.raises(KeyError, match="there are: 1, 2"):
-        result.plot_rtt(names=["3"])
+
+
+@pytest.mark.parametrize("interactive", [False, True])
+def test_names_that_no_flow_or_link_has_are_refused_by_both_kinds_of_plots(result, interactive):
+    with pytest.raises(InputError, match=r'^names: no flow "7"; accepted: "1" or "2"$'):
+        result.plot_cwnd(names=["7"], interactive=interactive)
+    with pytest.raises(InputError, match=r'^names: no link "bottlenek"; did you mean "bottleneck"\?'):
+        result.plot_queue(names=["bottlenek"], interactive=interactive)
+    with pytest.raises(InputError, match=r'^names = "1": accepted: a list of names, such as \["1"\]$'):
+        result.plot(names="1", interactive=interactive)
 
 
 def test_interactive_panels_are_a_page_in_the_notebook(result, tmp_path):
@@ -138,6 +164,9 @@ def test_a_sweep_from_python_runs_and_shows_itself(tmp_path):
     made = longfat.Sweep(SMALL, {"bottleneck.rate": ["2 Mbit/s", "5 Mbit/s"]}, repeats=2)
     assert "4 runs" in made._repr_html_()
     swept = made.run(tmp_path / "swept", jobs=1)
+    assert repr(made) == "<Sweep of 'Two <b>flows</b>': bottleneck.rate, 4 runs>"
+    assert repr(swept) == f"<Swept of 'Two <b>flows</b>': 4 runs, {tmp_path / 'swept'}>"
+    assert repr(longfat.Scenario.from_dict(SMALL)) == "<Scenario 'Two <b>flows</b>': 2 flows, 5 s, seed 1>"
     assert swept.runs.num_rows == 4
     text = swept._repr_html_()
     assert "bottleneck.rate" in text

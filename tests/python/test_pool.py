@@ -93,6 +93,18 @@ def test_a_function_that_cannot_travel_is_refused_before_anything_runs() -> None
     assert read == []
 
 
+def test_a_function_that_uses_an_open_file_is_refused_as_workers_would_read_copies(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("one two")
+    with (
+        path.open() as file,
+        pytest.raises(InputError, match=r"open file .*names\.txt; accepted: .*jobs = 1"),
+    ):
+        list(map_unordered(lambda number: file.read(), range(4), 2))
+    said = map_unordered(lambda number: sys.stdout is None, range(2), 2)
+    assert sorted(said) == [(0, False), (1, False)]
+
+
 PROGRAM = """
 import longfat
 
@@ -118,6 +130,62 @@ def test_what_a_program_without_a_file_defines_reaches_the_workers(how: str) -> 
     given = [sys.executable, "-c", PROGRAM] if how == "-c" else [sys.executable, "-"]
     ran = subprocess.run(given, input=PROGRAM, capture_output=True, text=True, check=True)
     assert ran.stdout == "[(0, ('Mine', 1)), (1, ('Mine', 1))]\n{True}\n"
+
+
+SCRIPT = """
+import longfat
+
+if __name__ == "__main__":
+    class Mine:
+        def on_ack(self, ack, window):
+            window.cwnd += 1 / window.cwnd
+
+        def on_congestion(self, event, window):
+            window.cwnd = window.ssthresh = max(2.0, window.cwnd / 2)
+
+    def figures(result):
+        return result.summary["flows"][0]["algorithm"], result.summary["seed"]
+
+    small = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}}
+    small["flow"] = [{"algorithm": Mine, "rtt": "20 ms"}]
+    print(sorted(longfat.run_many([small] * 2, jobs=2, reduce=figures)))
+    print({type(result.scenario.flow[0].algorithm.factory()) is Mine
+           for _, result in longfat.run_many([small] * 2, jobs=2)})
+"""
+
+
+def test_what_a_script_defines_only_as_the_program_reaches_the_workers(tmp_path: Path) -> None:
+    script = tmp_path / "guarded.py"
+    script.write_text(SCRIPT)
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[(0, ('guarded.py:Mine', 1)), (1, ('guarded.py:Mine', 1))]\n{True}\n"
+
+
+HIDDEN = """
+from longfat.runs import pool
+
+how = __name__
+if how == "__main__":
+    def own(task):
+        return task
+
+    class Task:
+        pass
+
+if __name__ == "__main__":
+    for function, task in ((own, 1), (repr, Task())):
+        found = list(pool.outcomes(function, [task] * 3, 2))
+        print(sorted(position for position, _ in found), *{repr(failure.error) for _, failure in found})
+"""
+
+
+def test_what_a_worker_cannot_find_is_said_and_does_not_look_like_its_death(tmp_path: Path) -> None:
+    script = tmp_path / "hidden.py"
+    script.write_text(HIDDEN)
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    function, task = ran.stdout.splitlines()
+    assert function.startswith("[0, 1, 2] AttributeError(\"Can't get attribute 'own'")
+    assert task.startswith("[0, 1, 2] AttributeError(\"Can't get attribute 'Task'")
 
 
 def test_a_worker_that_dies_is_told_and_does_not_hang() -> None:

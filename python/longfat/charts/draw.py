@@ -76,14 +76,15 @@ def draw(chart: Chart, width: Width = "column", styles: Sequence[str] = ()) -> D
         InputError: the width or a style is unknown.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure as Canvas
+
+    from longfat.figure.matplotlib import shown_in_notebooks
 
     if width not in WIDTHS:
         raise InputError(f'width "{width}": {choice(width, WIDTHS)}')
     settings: Any = _settings(styles)
     with mpl.rc_context(settings):
         size = settings["figure.figsize"] if _sets(styles, "figure.figsize") else INCHES[width]
-        canvas = Canvas(figsize=size, layout="constrained")
+        canvas = shown_in_notebooks()(figsize=size, layout="constrained")
         axis = canvas.subplots()
         colours = _colours(chart, settings if _sets(styles, "axes.prop_cycle") else None)
         if chart.kind == "heat":

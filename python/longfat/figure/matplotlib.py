@@ -5,6 +5,8 @@ Error bars are standard errors; thin broken lines are theory.
 
 from __future__ import annotations
 
+import functools
+import io
 import math
 import textwrap
 from collections.abc import Iterable
@@ -57,15 +59,15 @@ RC: Any = {
 def draw(figure: Figure) -> Drawing:
     """Draws a figure with matplotlib, without a window system; the caller saves it."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure as Canvas
 
+    made = shown_in_notebooks()
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
     width = max(WIDTH_INCHES, columns * max(map(_panel_width, figure.panels)) if columns > 1 else 0.0)
     round_ = figure.panels[0].radar
     height = _panel_height(figure)
     with mpl.rc_context(RC):
-        canvas = Canvas(figsize=(width, height * rows + 0.5), layout="constrained")
+        canvas = made(figsize=(width, height * rows + 0.5), layout="constrained")
         kind: Any = {"projection": "polar"} if round_ else {}
         axes = canvas.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel()
         for number, (panel, axis) in enumerate(zip(figure.panels, axes, strict=False)):
@@ -83,6 +85,27 @@ def draw(figure: Figure) -> Drawing:
             for panel, axis in zip(figure.panels, axes, strict=False):
                 heat.write_numbers(panel, axis)
     return canvas
+
+
+@functools.cache
+def shown_in_notebooks() -> type[Drawing]:
+    """A matplotlib figure that is a picture in a notebook, also without `%matplotlib inline`."""
+    from matplotlib.figure import Figure as Base
+
+    class Shown(Base):
+        def _repr_png_(self) -> bytes:
+            import matplotlib as mpl
+
+            stream = io.BytesIO()
+            with mpl.rc_context(RC):
+                self.savefig(stream, format="png")
+            return stream.getvalue()
+
+        def __reduce__(self) -> Any:
+            return object.__new__, (Base,), self.__getstate__()
+
+    Shown.__name__ = Shown.__qualname__ = Base.__name__
+    return Shown
 
 
 def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS) -> list[Path]:

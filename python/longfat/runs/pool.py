@@ -6,6 +6,9 @@ must end by itself when its parent is killed. Each worker has its own pipe here 
 
 from __future__ import annotations
 
+import ast
+import functools
+import io
 import itertools
 import multiprocessing
 import os
@@ -26,6 +29,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 from longfat.errors import InputError, WorkerError
@@ -284,9 +289,10 @@ def outcomes(
                         employ(task)
                     continue
                 lost_in_a_row = 0
-                done.append((position, value if error is None else Failure(error)))
                 worker, now = workers[connection], time.monotonic()
-                worker.tasks.popleft()
+                task = worker.tasks.popleft()
+                position = task.position if position is None else position
+                done.append((position, value if error is None else Failure(error)))
                 worker.quick, worker.since = now - worker.since < QUICK_S, now
                 fill(connection)
                 if not worker.tasks:
@@ -338,26 +344,89 @@ def _packed(tasks: Iterable[Any], at_once: int) -> Iterator[_Task]:
 def _dumps(value: Any, what: str) -> Any:
     """Packs a value for a worker: what a notebook's cell or the prompt defined goes as its code.
 
-    A worker imports everything else by name.
+    So does what a script defines only when it is the program. A worker imports everything else by name.
 
     Raises:
         InputError: the value cannot leave this process.
     """
     try:
         if not _has_only_names():
-            return ForkingPickler.dumps(value)
+            return (_ByName if _of_program() else ForkingPickler).dumps(value)
     except Exception:
         pass  # such as a function within a function: its code may go
-    import cloudpickle
-
     try:
-        return cloudpickle.dumps(value)
+        return _code(value)
     except Exception as error:
         said = " ".join(str(error).split())
         raise InputError(
             f"{what} cannot be sent to worker processes: {said}; accepted: functions and classes that refer "
             "to nothing that belongs to this process, or jobs = 1"
         ) from None
+
+
+def _code(value: Any) -> bytes:
+    """Packs a value with the code of its functions and classes.
+
+    cloudpickle sends an open file as its text and its position; every worker would read a copy of its own.
+    """
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def reducer_override(self, value: Any) -> Any:
+            if isinstance(value, io.IOBase) and value not in (sys.stdout, sys.stderr):
+                raise pickle.PicklingError(f"it uses the open file {getattr(value, 'name', value)}")
+            return super().reducer_override(value)
+
+    packed = io.BytesIO()
+    Pickler(packed).dump(value)
+    return packed.getvalue()
+
+
+class _ByName(ForkingPickler):
+    """Refuses what a worker that imports this program would not find in it."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
+            first = value.__qualname__.partition(".")[0]
+            if first in _of_program():
+                raise pickle.PicklingError(f"{first} is defined only in the program itself")
+        return NotImplemented
+
+
+def _of_program() -> frozenset[str]:
+    """The names that this program defines only under `if __name__ == "__main__":`; none in a worker."""
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    if file is None or multiprocessing.parent_process() is not None:
+        return frozenset()
+    return _guarded(file)
+
+
+@functools.cache
+def _guarded(file: str) -> frozenset[str]:
+    """The names that a file defines only where a condition asks for `__name__`."""
+    try:
+        statements = ast.parse(Path(file).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    inside: set[str] = set()
+    outside: set[str] = set()
+    for statement in statements:
+        asks = isinstance(statement, ast.If) and any(
+            isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(statement.test)
+        )
+        (inside if asks else outside).update(_defined(statement))
+    return frozenset(inside - outside)
+
+
+def _defined(node: ast.AST) -> Iterator[str]:
+    """The names that a statement defines in its module, by `def`, `class` or an assignment."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    for inner in ast.iter_child_nodes(node):
+        yield from _defined(inner)
 
 
 def _name(function: Any) -> str:
@@ -407,14 +476,20 @@ def _serve(connection: Connection[Any, Any], sent: bytes, memory_bytes: int | No
     function: Callable[[Any], Any] | None = None
     while True:
         try:
-            message = connection.recv()
+            packed = connection.recv_bytes()
         except (EOFError, ConnectionResetError):
             return
-        if message is None:
-            return
-        function = function or pickle.loads(sent)
         try:
-            connection.send_bytes(_answer(function, *message))
+            message = pickle.loads(packed)
+            if message is None:
+                return
+            function = function or pickle.loads(sent)
+        except Exception as error:  # this process lacks what one of them refers to
+            answer = _failed(None, error)
+        else:
+            answer = _answer(function, *message)
+        try:
+            connection.send_bytes(answer)
         except (BrokenPipeError, ConnectionResetError):
             return
 
@@ -431,8 +506,14 @@ def _answer(function: Callable[[Any], Any], position: int, task: Any) -> Any:
     try:
         return _dumps((position, function(task), None), "the value of the function")
     except Exception as error:
-        error.add_note(traceback.format_exc())
-        try:
-            return ForkingPickler.dumps((position, None, error))
-        except Exception:
-            return ForkingPickler.dumps((position, None, WorkerError(traceback.format_exc())))
+        return _failed(position, error)
+
+
+def _failed(position: int | None, error: Exception) -> Any:
+    """The answer to a task that raised this; without a position if the task could not be read."""
+    told = "".join(traceback.format_exception(error))
+    error.add_note(told)
+    try:
+        return ForkingPickler.dumps((position, None, error))
+    except Exception:
+        return ForkingPickler.dumps((position, None, WorkerError(told)))

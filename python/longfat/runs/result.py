@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat import _core
+from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.lazy import above
 from longfat.numbers import finite
@@ -20,6 +21,7 @@ from longfat.runs import metrics
 from longfat.scenario.background import REACHED
 from longfat.scenario.model import Scenario
 from longfat.units import TIME
+from longfat.words import choice, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -298,6 +300,9 @@ class Result:
             names: the flows to show; all if None.
             interactive: whether to return panels for a notebook that zoom together and show values at the
                 pointer, in place of a matplotlib figure.
+
+        Raises:
+            InputError: a name is of no flow (of no link, for `plot_queue`).
         """
         return self._drawn(("cwnd", "rtt", "rate", "queue"), names, interactive)
 
@@ -318,6 +323,8 @@ class Result:
         return self._drawn(("queue",), names, interactive)
 
     def _drawn(self, panels: Sequence[str], names: Sequence[str] | None, interactive: bool) -> Any:
+        table = "links" if tuple(panels) == ("queue",) else "flows"
+        names = _wanted(names, [entry["name"] for entry in self.summary[table]], table[:-1])
         if interactive:
             return above("views.Panels")(self, panels, names)
         from longfat.figure import matplotlib
@@ -340,7 +347,7 @@ class Result:
             known = {entry["name"]: entry for entry in self.summary[table]}
             wanted = list(known)
             if names is not None and (panel == "queue") == (tuple(panels) == ("queue",)):
-                wanted = [_named(str(name), known, table[:-1]) for name in names]
+                wanted = list(names)
             found = {}
             for name in wanted:
                 series = (self.flow if table == "flows" else self.link)(name)
@@ -357,10 +364,17 @@ class Result:
         return Figure("result", "", title or "", "", tuple(drawn), columns=1)
 
 
-def _named(name: str, known: Mapping[str, Any], one: str) -> str:
-    if name not in known:
-        raise KeyError(f"no {one} {name!r}; there are: {', '.join(known)}")
-    return name
+def _wanted(names: Sequence[str] | None, known: Sequence[str], one: str) -> list[str] | None:
+    """The names to draw as text, all of which exist; None stays None."""
+    if names is None:
+        return None
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(f'names = {shown(names)}: accepted: a list of names, such as ["{(*known, "1")[0]}"]')
+    wanted = [str(name) for name in names]
+    for name in wanted:
+        if name not in known:
+            raise InputError(f'names: no {one} "{name}"; {choice(name, known)}')
+    return wanted
 
 
 def _arrays(series: Mapping[str, Columns], name: str, one: str) -> dict[str, Array]:

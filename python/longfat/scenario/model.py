@@ -122,6 +122,12 @@ class Scenario(Part):
         network.check_buffers()
         return self
 
+    def __repr__(self) -> str:
+        of = f" {self.title!r}" if self.title else ""
+        flows = sum(flow.count for flow in self.flow)
+        number = f"{flows} flow{'' if flows == 1 else 's'}"
+        return f"<Scenario{of}: {number}, {TIME.write(self.duration)}, seed {self.seed}>"
+
     def network(self) -> Network:
         """The links, the paths over them, and derived values. Each call computes them again."""
         given = self.bottleneck if "bottleneck" in self.model_fields_set else None

@@ -36,7 +36,7 @@ class Point:
         return Point(self.number - self.repeat + repeat, self.values, repeat)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """A sweep file, read and checked as far as possible without making its scenarios.
 
@@ -56,6 +56,11 @@ class Sweep:
     keep: Keep
     where: Filter
     figures: tuple[Layout, ...] = ()
+
+    def __repr__(self) -> str:
+        of = f" of {self.title!r}" if self.title else ""
+        runs = self.count()
+        return f"<Sweep{of}: {' x '.join(self.keys)}, {runs} run{'' if runs == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the axes, and the number of runs."""

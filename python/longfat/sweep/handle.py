@@ -41,6 +41,11 @@ class Swept:
         self.folder = folder
         self.document = document
 
+    def __repr__(self) -> str:
+        of = f" of {self.document['title']!r}" if self.document["title"] else ""
+        runs = self.document["runs"]
+        return f"<Swept{of}: {runs} run{'' if runs == 1 else 's'}, {self.folder}>"
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the axes, the number of runs, and the first figure."""
         return str(above("views.swept_html")(self))
