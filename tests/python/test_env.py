@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+import longfat
+from longfat import _core
 from longfat.env import AURORA, AURORA_PATHS, ORCA, QUANTITIES, Action, Env, Quantity, Setting, VectorEnv
 from longfat.env.quantities import Interval
 from longfat.errors import InputError
@@ -299,6 +301,69 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     assert (
         refusal(lambda: many.step(np.zeros(3))) == "step: 3 actions; accepted: one for each of 2 environments"
     )
+
+
+def test_an_action_that_is_not_finite_is_refused_and_changes_nothing() -> None:
+    # in a process of its own with little memory: such an action once took all there was
+    script = (
+        "import numpy as np\n"
+        "from longfat.env import AURORA, ORCA, Env, VectorEnv\n"
+        "from longfat.errors import InputError\n"
+        f"tables = {DUMBBELL!r}\n"
+        "for setting in (AURORA, ORCA):\n"
+        "    for wrong in (np.nan, np.inf, -np.inf):\n"
+        "        for env, shape in ((Env(tables, setting), (1,)), (VectorEnv(tables, setting, 2), (2, 1))):\n"
+        "            env.reset(seed=1)\n"
+        "            try: env.step(np.full(shape, wrong))\n"
+        "            except InputError as error: print(error)\n"
+        "            env.step(np.zeros(shape))\n"
+    )
+    ran = subprocess.run(
+        ["bash", "-c", 'ulimit -v 6000000; exec "$0" -c "$1"', sys.executable, script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    told = [
+        f"step: action = {wrong}: accepted: a number, from -1 to 1 in effect"
+        for _ in range(2)
+        for wrong in ("nan", "inf", "-inf")
+        for _ in range(2)
+    ]
+    assert (ran.stdout.splitlines(), ran.stderr, ran.returncode) == (told, "", 0)
+
+
+@pytest.mark.parametrize("numbers", [(np.inf, 1.0, 2.0), (1.0, np.inf, 2.0), (1.0, 1.0, np.inf)])
+def test_an_action_has_finite_numbers(numbers: tuple[float, float, float]) -> None:
+    scale, reach, greatest = numbers
+    told = refusal(lambda: Action("rate", "linear", scale, reach, (1.0, greatest)))
+    assert told.endswith("all finite")
+
+
+def test_an_episode_that_ends_before_the_first_action_is_refused() -> None:
+    flow = {"algorithm": "sack", "rtt": "50 ms", "start": "930 ms"}
+    short = {**DUMBBELL, "duration": "1 s", "flow": [flow]}
+    told = "flow 1: the episode ends before the agent's first action; accepted: a longer duration"
+    setting = dataclasses.replace(AURORA, interval="20 ms")
+    assert refusal(lambda: Env(short, setting).reset(seed=1)) == told
+    assert refusal(lambda: VectorEnv(short, setting, 2).reset(seed=1)) == told
+
+
+def test_an_environment_that_fails_is_told_and_not_that_it_interrupts_the_others(tmp_path: Path) -> None:
+    algorithm = tmp_path / "fails.py"
+    algorithm.write_text(
+        "class Fails:\n    def on_ack(self, ack, window):\n        raise ValueError('no idea')\n\n"
+        "    def on_congestion(self, event, window):\n        window.ssthresh = 2.0\n"
+    )
+    flow = {"rtt": "20 ms"}
+    fast = {"rate": "10 Gbit/s", "buffer": "10000 packets"}
+    long = {"duration": "1000 s", "bottleneck": fast, "flow": [{**flow, "algorithm": "cubic"}]}
+    failing = {**long, "flow": [{**flow, "algorithm": f"{algorithm}:Fails"}]}
+    first, second = (longfat.Simulation(tables) for tables in (long, failing))
+    steppers = [first._core, second._core]
+    with pytest.raises(_core.AlgorithmError, match="no idea"):
+        _core.advance_all(steppers, [first._end_ns, second._end_ns], [0, 0], 2)
 
 
 def test_a_missing_gymnasium_is_named_with_the_extra_that_brings_it() -> None:

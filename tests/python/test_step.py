@@ -88,6 +88,16 @@ def test_a_step_ends_where_the_run_does() -> None:
     assert sim.result() is sim.run()
 
 
+@pytest.mark.parametrize("span", [1e12, 1e300, "1e30 s"])
+def test_a_step_beyond_all_times_goes_on_to_the_end(span: str | float) -> None:
+    sim = longfat.Simulation(ONE)
+    sim.step("1 s")
+    assert refusal(lambda: sim.run_until(span)).endswith("accepted: a time from 1 s to 10 s")
+    assert refusal(lambda: sim.step(-1e300)).endswith('accepted: a time above 0 such as "10 ms"')
+    sim.step(span)
+    assert (sim.now_s, sim.done) == (10.0, True)
+
+
 def test_a_window_and_a_pacing_rate_can_be_set_and_released() -> None:
     sim = longfat.Simulation(ONE)
     sim.run_until("2 s")

@@ -39,10 +39,14 @@ impl State {
         outcome
     }
 
+    /// What stopped the run from outside, as an error of Python, if that has not been told yet.
+    fn pending(&mut self) -> Option<PyErr> {
+        self.watch.take().or_else(|| self.interrupt.take())
+    }
+
     /// The error of Python for what came of going on.
     fn told(&mut self, outcome: Result<(), RunError>) -> PyResult<()> {
-        let interrupt = self.watch.take().or_else(|| self.interrupt.take());
-        interrupt.map_or_else(|| outcome.map_err(raise), Err)
+        self.pending().map_or_else(|| outcome.map_err(raise), Err)
     }
 }
 
@@ -248,8 +252,17 @@ pub fn advance_all<'py>(
     let mut outcomes: Vec<_> = steppers.iter().map(|_| Ok(())).collect();
     let work: Vec<_> = states.iter_mut().map(|state| &mut **state).zip(to_ns).zip(&mut outcomes).collect();
     py.detach(|| advance_in_threads(work, threads));
-    for (state, outcome) in states.iter_mut().zip(outcomes) {
-        state.told(outcome)?;
+    // a run that ends early interrupts the others: what ended it comes before their interruptions
+    let pending = states.iter_mut().fold(None, |first: Option<PyErr>, state| {
+        let own = state.pending();
+        first.or(own)
+    });
+    if let Some(interrupt) = pending {
+        return Err(interrupt);
+    }
+    let errors = outcomes.into_iter().filter_map(Result::err);
+    if let Some(error) = errors.min_by_key(|error| matches!(error, RunError::Interrupted)) {
+        return Err(raise(error));
     }
     let mut rows = Vec::with_capacity(WATCHED * states.len());
     for (state, flow) in states.iter_mut().zip(flows) {

@@ -73,7 +73,7 @@ impl Stepped {
     }
 
     /// Steers the flow at this index, or leaves it to its algorithm again if `steer` is `None`. It sends at once
-    /// what it may send. Returns false over UDP, where there is nothing to steer.
+    /// what it may send. Returns false over UDP, where there is nothing to steer, and if a value is not finite.
     pub fn steer(&mut self, index: usize, steer: Option<Steer>) -> bool {
         let steered = !self.done && self.run.flows[index].sending.steer(self.now, steer);
         self.drive.look_at(&self.run, index);

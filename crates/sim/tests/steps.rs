@@ -90,6 +90,18 @@ fn a_window_that_is_not_held_is_where_the_algorithm_goes_on_from() {
 }
 
 #[test]
+fn a_window_or_a_rate_that_is_not_finite_changes_nothing() {
+    let mut run = stepped(&dumbbell(1e7, 20, 10.0, vec![flow("a", "sack")]), Rates::Planned);
+    go_on(&mut run, 1.0);
+    let before = run.flow(0).cwnd;
+    for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(!run.steer(0, hold(wrong)) && !run.steer(0, pace(wrong)));
+    }
+    assert!(!run.steer(0, pace(0.0)));
+    assert_eq!(run.flow(0).cwnd, before);
+}
+
+#[test]
 fn a_pacing_rate_is_the_rate_at_which_segments_leave() {
     let mut run = stepped(&dumbbell(1e8, 1000, 30.0, vec![flow("a", "sack")]), Rates::Planned);
     go_on(&mut run, 1.0);

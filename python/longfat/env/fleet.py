@@ -104,6 +104,11 @@ class Fleet:
             for place in places:
                 self._steppers[place].steer(self._index, MOST_CWND, True, self._rate_pps[place])
         self._go_on(which)
+        if np.any(self.done[which]):
+            raise InputError(
+                f"flow {self._flow}: the episode ends before the agent's first action; "
+                "accepted: a longer duration"
+            )
 
     def _set_out(self, place: int, full: Resolved, random: np.random.Generator) -> None:
         """Notes what is known of an episode's path, and draws the first rate."""
@@ -156,6 +161,9 @@ class Fleet:
         Places whose episode ends with it are then `done`.
         """
         action = self.setting.action
+        if not np.all(np.isfinite(actions)):
+            wrong = float(actions[~np.isfinite(actions)][0])
+            raise InputError(f"step: action = {shown(wrong)}: accepted: a number, from -1 to 1 in effect")
         if action.moves == "rate":
             self._rate_pps[which] = action.applied(self._rate_pps[which], actions)
             for place, rate in zip(which.tolist(), self._rate_pps[which].tolist(), strict=True):

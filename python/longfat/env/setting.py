@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -43,9 +44,10 @@ class Action:
             if getattr(self, name) not in known:
                 told = choice(getattr(self, name), known)
                 raise InputError(f"Action: {name} = {shown(getattr(self, name))}: {told}")
-        if not (self.scale > 0.0 and self.reach > 0.0 and 0.0 < self.limits[0] <= self.limits[1]):
+        numbers = (self.scale, self.reach, *self.limits)
+        if not (all(0.0 < number < math.inf for number in numbers) and self.limits[0] <= self.limits[1]):
             raise InputError(
-                "Action: accepted: scale and reach above 0, limits from a least value above 0 up"
+                "Action: accepted: scale and reach above 0, limits from a least value above 0 up, all finite"
             )
 
     def applied(self, value: Array, action: Array) -> Array:

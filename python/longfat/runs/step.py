@@ -23,6 +23,8 @@ Part = TypeVar("Part")
 MOST_CWND = 1e8
 """The greatest window that a flow can be given, segments; the algorithm may grow it to the core's limit."""
 NS_PER_S = 1_000_000_000
+LONGEST_S = 1e18
+"""Beyond the end of every run: a longer time means the same, and its nanoseconds may not be finite."""
 
 
 class Simulation:
@@ -103,7 +105,7 @@ class Simulation:
         span_ns = _ns(span, "step")
         if span_ns <= 0:
             raise InputError(f'step: {shown(span)}: accepted: a time above 0 such as "10 ms"')
-        self._advance(self._now_ns + span_ns)
+        self._advance(min(self._now_ns + span_ns, self._end_ns))
 
     def run_until(self, time: str | float) -> None:
         """Goes on to a time of the run.
@@ -369,7 +371,7 @@ def _cached_ns(value: str | float) -> int:
     seconds = _si(TIME, value)
     if not math.isfinite(seconds):
         raise ValueError(f"not a time; accepted: {TIME.accepted}")
-    return round(seconds * NS_PER_S)
+    return round(min(max(seconds, -LONGEST_S), LONGEST_S) * NS_PER_S)
 
 
 def _si(dimension: Dimension, value: str | float) -> float:

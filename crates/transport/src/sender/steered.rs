@@ -14,8 +14,14 @@ const MOST_SET: f64 = 0.1 * MOST_CWND;
 
 impl Sender {
     /// Sets the window and the pacing rate, and sends what they allow. The window is brought into the range that a
-    /// sender can have, from 1 to a tenth of [`MOST_CWND`] segments.
-    pub fn steer(&mut self, now: Time, steer: Steer, out: &mut impl Outbox) {
+    /// sender can have, from 1 to a tenth of [`MOST_CWND`] segments. Returns false, and changes nothing, if the
+    /// window is not finite, or the rate not finite and above 0.
+    pub fn steer(&mut self, now: Time, steer: Steer, out: &mut impl Outbox) -> bool {
+        let sound = steer.cwnd.is_none_or(f64::is_finite)
+            && steer.rate.is_none_or(|rate| rate.is_finite() && rate > 0.0);
+        if !sound {
+            return false;
+        }
         self.pause(now);
         if let Some(cwnd) = steer.cwnd {
             self.window.cwnd = cwnd.clamp(1.0, MOST_SET);
@@ -29,6 +35,7 @@ impl Sender {
             self.pace_at = self.pace_at.min(now + Interval::from_secs_f64(1.0 / rate));
         }
         self.go_on(now, out);
+        true
     }
 
     /// Leaves the window and the pacing rate to the algorithm again.

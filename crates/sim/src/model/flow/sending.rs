@@ -218,17 +218,17 @@ impl SendingEnd {
     }
 
     /// Steers the sender, or leaves it to its algorithm again if `steer` is `None`. Returns false over UDP, where
-    /// there is nothing to steer.
+    /// there is nothing to steer, and if a value is not finite.
     pub fn steer(&mut self, now: Time, steer: Option<Steer>) -> bool {
         self.advance(now); // a sample at this time sees what was before
         let SendingEnd { sender, access, outgoing, balance, .. } = self;
         let Some(sender) = sender.tcp() else { return false };
         let mut out = Departures { now, access, outgoing, balance };
-        match steer {
-            Some(steer) => sender.steer(now, steer, &mut out),
-            None => sender.release(now, &mut out),
-        }
-        true
+        let Some(steer) = steer else {
+            sender.release(now, &mut out);
+            return true;
+        };
+        sender.steer(now, steer, &mut out)
     }
 
     /// From now on, what the algorithm knows of itself is there at each sample time; before the sender starts.
