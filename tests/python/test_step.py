@@ -11,6 +11,7 @@ import pytest
 import longfat
 import random_scenarios
 from longfat.errors import AlgorithmError, InputError, LongfatError
+from longfat.runs import memory
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -181,6 +182,16 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     for rate in (0.0, "1 bit/s", "x", None):
         assert refusal(lambda rate=rate: setattr(link, "rate", rate)).startswith("link bottleneck: rate = ")
     assert sim.run().summary["notes"] == []
+
+
+def test_a_window_that_memory_has_no_room_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_given", 144e6)
+    flow = longfat.Simulation(ONE).flows["1"]
+    assert refusal(lambda: flow.set(cwnd=1e8)) == (
+        "flow 1: cwnd = 100000000.0: more than the run's memory has room for; "
+        "accepted: up to 1000000 segments"
+    )
+    flow.set(cwnd=1000)
 
 
 def test_a_simulation_that_has_ended_says_so() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from longfat import _core
 from longfat.errors import InputError
 from longfat.numbers import finite
+from longfat.runs import memory
 from longfat.runs.result import Result
 from longfat.runs.simulate import Ready, Source, load
 from longfat.scenario.fields import RATES_BPS
@@ -257,7 +258,7 @@ class Flow:
         window that is not held, and has no say over a pacing rate that was set.
 
         Args:
-            cwnd: the window, segments, from 1 to 1e8.
+            cwnd: the window, segments, from 1 to 1e8, and no more than the run's memory has room for.
             pacing_rate: IP bits per second, such as "5 Mbit/s" or 5e6.
             hold: keeps the window until it is set again or released, also at losses and timeouts.
 
@@ -269,6 +270,10 @@ class Flow:
             raise InputError(f"{who}: accepted: cwnd, pacing_rate or both; hold goes with cwnd")
         if cwnd is not None and not _is_number(cwnd, 1.0, MOST_CWND):
             raise InputError(f"{who}: cwnd = {shown(cwnd)}: accepted: segments from 1 to {MOST_CWND:g}")
+        most = self._simulation._ready.memory_bytes / memory.PACKET_BYTES
+        if cwnd is not None and cwnd > most:
+            told = f"more than the run's memory has room for; accepted: up to {math.floor(most)} segments"
+            raise InputError(f"{who}: cwnd = {shown(cwnd)}: {told}")
         rate = None if pacing_rate is None else _bps(pacing_rate, f"{who}: pacing_rate") / self._packet_bits
         self._simulation._refuse_end(who)
         with self._simulation._ready.told():
