@@ -4,7 +4,7 @@
 mod common;
 
 use common::{and, dumbbell, flow, run_by_both, with};
-use longfat_sim::{Outcome, Plan, Simulation};
+use longfat_sim::{FlowSummary, Outcome, Plan, Simulation};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
     Ack, Congestion, CongestionControl, Controller, Delivery, LostSegment, MarkSample, Opening, Window, find,
@@ -136,6 +136,32 @@ fn beside_cubic_prague_waits_less_than_a_millisecond_and_takes_neither_too_much_
         assert!((0.4..0.7).contains(&share), "{context}");
         assert!(outcome.summary.flows.iter().all(|f| f.timeouts == 0), "{context}");
     }
+}
+
+/// Runs as many Prague flows as CUBIC ones at 40 Mbit/s. Returns Prague's share, and the probability of a mark in Prague
+/// over the root of that in CUBIC: twice the same, says the coupling (k = 2), if that probability is constant.
+fn shared(flows: usize, rtt_s: f64) -> (f64, f64) {
+    let algorithms: Vec<&str> = ["prague", "cubic"].into_iter().cycle().take(2 * flows).collect();
+    let outcome = run_by_both(&plan(40e6, rtt_s, 200.0, &algorithms));
+    let own = |first: usize| outcome.summary.flows.iter().skip(first).step_by(2);
+    let sum = |first, value: fn(&FlowSummary) -> f64| own(first).map(value).sum::<f64>();
+    let [prague, cubic] = [0, 1].map(|first| sum(first, |f| f.throughput_bps));
+    let [to_prague, to_cubic] = [0, 1].map(|first| sum(first, |f| f.packets_sent as f64));
+    let to_cubic_marked = sum(1, |f| f.congestion_events as f64);
+    let to_prague_marked = outcome.summary.links[0].packets_marked as f64 - to_cubic_marked;
+    (prague / (prague + cubic), to_prague_marked / to_prague / (to_cubic_marked / to_cubic).sqrt())
+}
+
+#[test]
+fn several_flows_of_each_kind_share_as_the_coupling_says_and_one_of_each_does_not() {
+    for rtt_s in [0.02, 0.05] {
+        let (share, coupling) = shared(5, rtt_s);
+        assert!((0.4..0.6).contains(&share), "{rtt_s}: {share}");
+        assert!((1.8..2.3).contains(&coupling), "{rtt_s}: {coupling}");
+    }
+    // the sawtooth of a single CUBIC flow moves the probability, so the mean of its square is more than that of it squared
+    let (share, coupling) = shared(1, 0.05);
+    assert!(share > 0.6 && coupling < 1.7, "{share} {coupling}");
 }
 
 #[test]
