@@ -295,7 +295,28 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     assert refusal(lambda: VectorEnv(DUMBBELL, AURORA, 2, threads=0)).startswith(
         "threads = 0: accepted: 1 or more"
     )
+    wrong: Any
+    for wrong in (2.5, "2", True):
+        told = refusal(lambda wrong=wrong: VectorEnv(DUMBBELL, AURORA, wrong))
+        assert told.endswith(" environments; accepted: from 1 to 65536")
+    for wrong in (1.5, "1", True):
+        told = refusal(lambda wrong=wrong: VectorEnv(DUMBBELL, AURORA, 2, threads=wrong))
+        assert told.startswith("threads = ")
+    told = refusal(lambda: Env(DUMBBELL, "aurora"))  # type: ignore[arg-type]
+    assert told == 'setting = "aurora": accepted: a Setting such as longfat.env.AURORA'
+    told = refusal(lambda: Env(DUMBBELL, AURORA, paths=[1]))  # type: ignore[arg-type]
+    assert told == "paths = [1]: accepted: keys of the scenario, each with its values"
+    one = Env(DUMBBELL, AURORA)
+    for wrong in (1.5, "1", -1, True):
+        told = refusal(lambda wrong=wrong: one.reset(seed=wrong))
+        assert told.endswith(": accepted: a whole number from 0, or None")
+    one.reset(seed=1)
+    assert refusal(lambda: one.step(np.zeros(2))) == "step: 2 actions; accepted: an array of one number"
+    wrong = "left"
+    assert refusal(lambda: one.step(wrong)).startswith('step: "left" is no array of numbers; accepted: ')
     many = VectorEnv(DUMBBELL, AURORA, 2)
+    for wrong in (1.5, "12", [1, "2"], [1, -2]):
+        assert refusal(lambda wrong=wrong: many.reset(seed=wrong)).startswith("reset: seed = ")
     assert refusal(lambda: many.reset(seed=[1])) == "reset: 1 seeds; accepted: one number, or 2 of them"
     many.reset(seed=1)
     assert (
@@ -364,6 +385,14 @@ def test_an_environment_that_fails_is_told_and_not_that_it_interrupts_the_others
     steppers = [first._core, second._core]
     with pytest.raises(_core.AlgorithmError, match="no idea"):
         _core.advance_all(steppers, [first._end_ns, second._end_ns], [0, 0], 2)
+
+
+def test_a_seed_may_be_a_number_of_numpy() -> None:
+    one, two = Env(DUMBBELL, AURORA), VectorEnv(DUMBBELL, AURORA, np.int64(2))  # type: ignore[arg-type]
+    whole: Any = np.int64(3)
+    assert np.array_equal(one.reset(seed=3)[0], one.reset(seed=whole)[0])
+    assert np.array_equal(two.reset(seed=3)[0], two.reset(seed=whole)[0])
+    assert np.array_equal(two.reset(seed=3)[0], two.reset(seed=np.array([3, 4]))[0])
 
 
 def test_a_missing_gymnasium_is_named_with_the_extra_that_brings_it() -> None:

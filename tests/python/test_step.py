@@ -179,6 +179,13 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     assert refusal(lambda: flow.set(pacing_rate="5")).startswith(
         'flow 1: pacing_rate = "5": a rate needs a unit'
     )
+    for hold in ("yes", 1, None):
+        told = refusal(lambda hold=hold: flow.set(cwnd=5, hold=hold))
+        assert told.startswith("flow 1: hold = ")
+        assert told.endswith(": accepted: True or False")
+    for part in (sim, flow, link):
+        with pytest.raises(AttributeError, match="rte"):
+            part.rte = 5e6
     for rate in (0.0, "1 bit/s", "x", None):
         assert refusal(lambda rate=rate: setattr(link, "rate", rate)).startswith("link bottleneck: rate = ")
     assert sim.run().summary["notes"] == []

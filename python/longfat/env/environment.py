@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longfat.env.fleet import Fleet
+from longfat.env.fleet import Fleet, is_whole
 from longfat.env.paths import Paths
 from longfat.env.setting import Setting
 from longfat.errors import InputError
 from longfat.runs.simulate import Source
+from longfat.words import shown
 
 try:
     import gymnasium
@@ -25,9 +26,29 @@ Values = NDArray[np.float32]
 
 
 def _spaces(setting: Setting) -> tuple[Any, Any]:
+    if not isinstance(setting, Setting):
+        raise InputError(f"setting = {shown(setting)}: accepted: a Setting such as longfat.env.AURORA")
     low, high = np.array([quantity.limits for quantity in setting.observed], dtype=np.float32).T
     observation = spaces.Box(np.tile(low, setting.history), np.tile(high, setting.history), dtype=np.float32)
     return observation, spaces.Box(-1.0, 1.0, (1,), dtype=np.float32)
+
+
+def _seed(seed: Any) -> int | None:
+    """Returns a seed as gymnasium has it."""
+    if seed is not None and (not is_whole(seed) or seed < 0):
+        raise InputError(f"reset: seed = {shown(seed)}: accepted: a whole number from 0, or None")
+    return None if seed is None else int(seed)
+
+
+def _numbers(actions: Any, count: int, accepted: str) -> NDArray[np.float64]:
+    """Returns so many actions."""
+    try:
+        given = np.asarray(actions, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"step: {shown(actions)} is no array of numbers; accepted: {accepted}") from None
+    if given.size != count:
+        raise InputError(f"step: {given.size} actions; accepted: {accepted}")
+    return given.reshape(-1)
 
 
 class Env(gymnasium.Env[Values, Values]):
@@ -54,7 +75,7 @@ class Env(gymnasium.Env[Values, Values]):
     ) -> None:
         self.setting = setting
         self.observation_space, self.action_space = _spaces(setting)
-        self._fleet = Fleet(scenario, setting, flow, paths or {}, 1, 1)
+        self._fleet = Fleet(scenario, setting, flow, {} if paths is None else paths, 1, 1)
         self._only = np.zeros(1, dtype=np.int64)
 
     def reset(
@@ -66,7 +87,7 @@ class Env(gymnasium.Env[Values, Values]):
             seed: what all draws of this episode and of those after it follow from.
             options: unused.
         """
-        super().reset(seed=seed)
+        super().reset(seed=_seed(seed))
         self._fleet.begin([0], [self.np_random])
         return self._fleet.observations()[0], {}
 
@@ -80,11 +101,11 @@ class Env(gymnasium.Env[Values, Values]):
             action: an array of one number.
 
         Raises:
-            InputError: the episode is over, or has not begun.
+            InputError: the episode is over, or has not begun, or the action is not one finite number.
         """
         if self._fleet.done[0]:
             raise InputError("the episode is over; accepted: reset() to begin another")
-        rewards, told = self._fleet.act(self._only, np.asarray(action, dtype=np.float64).reshape(1))
+        rewards, told = self._fleet.act(self._only, _numbers(action, 1, "an array of one number"))
         information = {name: float(values[0]) for name, values in told.items()}
         return self._fleet.observations()[0], float(rewards[0]), False, bool(self._fleet.done[0]), information
 
@@ -127,8 +148,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Values, Values, NDArray[Any]]):
         threads: int | None = None,
     ) -> None:
         self.setting = setting
-        self._fleet = Fleet(scenario, setting, flow, paths or {}, num_envs, threads)
-        self.num_envs = num_envs
+        self._fleet = Fleet(scenario, setting, flow, {} if paths is None else paths, num_envs, threads)
+        self.num_envs = num_envs = int(num_envs)
         self.single_observation_space, self.single_action_space = _spaces(setting)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -153,12 +174,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[Values, Values, NDArray[Any]]):
         return self._fleet.observations(), {}
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
-        if len(seeds) != self.num_envs:
-            raise InputError(f"reset: {len(seeds)} seeds; accepted: one number, or {self.num_envs} of them")
-        return seeds
+        if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+            if len(seed) != self.num_envs:
+                raise InputError(
+                    f"reset: {len(seed)} seeds; accepted: one number, or {self.num_envs} of them"
+                )
+            return [_seed(one) for one in seed]
+        first = _seed(seed)
+        return [None if first is None else first + i for i in range(self.num_envs)]
 
     def step(
         self, actions: Values
@@ -174,17 +197,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Values, Values, NDArray[Any]]):
         Raises:
             InputError: there are not as many actions as environments, or none has been reset.
         """
-        given = np.asarray(actions, dtype=np.float64)
-        if given.size != self.num_envs:
-            raise InputError(
-                f"step: {given.size} actions; accepted: one for each of {self.num_envs} environments"
-            )
+        given = _numbers(actions, self.num_envs, f"one for each of {self.num_envs} environments")
         over = self._fleet.done.copy()
         begun, played = np.flatnonzero(over), np.flatnonzero(~over)
         rewards = np.zeros(self.num_envs)
         information: dict[str, Any] = {}
         if played.size:
-            rewards[played], told = self._fleet.act(played, given.reshape(-1)[played])
+            rewards[played], told = self._fleet.act(played, given[played])
             for name, values in told.items():
                 information[name] = np.zeros(self.num_envs)
                 information[name][played] = values

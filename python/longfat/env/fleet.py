@@ -31,6 +31,11 @@ Places = Whole | slice
 """Places by their numbers; a slice of all of them is quicker."""
 
 
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of Python or NumPy."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 class Fleet:
     """Simulations in numbered places; each plays one episode after another.
 
@@ -46,14 +51,14 @@ class Fleet:
     def __init__(
         self, source: Source, setting: Setting, flow: str, paths: Paths, places: int, threads: int | None
     ) -> None:
-        if not 1 <= places <= MOST_ENVIRONMENTS:
+        if not is_whole(places) or not 1 <= places <= MOST_ENVIRONMENTS:
             raise InputError(f"{shown(places)} environments; accepted: from 1 to {MOST_ENVIRONMENTS}")
         processors = len(os.sched_getaffinity(0))
-        if threads is not None and threads < 1:
+        if threads is not None and (not is_whole(threads) or threads < 1):
             raise InputError(f"threads = {shown(threads)}: accepted: 1 or more, or None for all processors")
         self.scenario = load(source)
         self.setting = setting
-        self.threads = min(places, processors if threads is None else threads)
+        self.threads = min(int(places), processors if threads is None else int(threads))
         full = self.scenario.resolve()
         names = [each.name for each in full.flows]
         if flow not in names:

@@ -39,6 +39,8 @@ class Drawing:
     """Draws the values of keys for one episode after another."""
 
     def __init__(self, paths: Paths) -> None:
+        if not isinstance(paths, Mapping):
+            raise InputError(f"paths = {shown(paths)}: accepted: keys of the scenario, each with its values")
         self._keys = {key: _range(key, drawn) for key, drawn in paths.items()}
 
     def scenario(self, base: Scenario, random: np.random.Generator) -> Scenario:

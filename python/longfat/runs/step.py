@@ -51,6 +51,22 @@ class Simulation:
         AlgorithmError: a user's own algorithm failed.
     """
 
+    # a misspelt name is refused
+    __slots__ = (
+        "_changed",
+        "_core",
+        "_done",
+        "_end_ns",
+        "_last",
+        "_now_ns",
+        "_ready",
+        "_result",
+        "_wall_s",
+        "flows",
+        "links",
+        "scenario",
+    )
+
     def __init__(
         self,
         source: Source,
@@ -209,6 +225,8 @@ class Named(dict[str, Part], Generic[Part]):
 class Flow:
     """A flow of a simulation: its state now, which can be changed."""
 
+    __slots__ = ("_index", "_packet_bits", "_simulation", "name")
+
     def __init__(self, simulation: Simulation, index: int, flow: ResolvedFlow) -> None:
         self.name = flow.name
         """Its name in results."""
@@ -276,8 +294,11 @@ class Flow:
             raise InputError(f"{who}: cwnd = {shown(cwnd)}: {told}")
         rate = None if pacing_rate is None else _bps(pacing_rate, f"{who}: pacing_rate") / self._packet_bits
         self._simulation._refuse_end(who)
-        with self._simulation._ready.told():
-            self._note(self._simulation._core.steer(self._index, cwnd, hold, rate))
+        try:
+            with self._simulation._ready.told():
+                self._note(self._simulation._core.steer(self._index, cwnd, hold, rate))
+        except TypeError:  # the numbers are known to be numbers
+            raise InputError(f"{who}: hold = {shown(hold)}: accepted: True or False") from None
 
     def release(self) -> None:
         """Leaves the window and the pacing rate to the algorithm again.
@@ -297,6 +318,8 @@ class Flow:
 
 class Link:
     """A link of a simulation: its state now, and its rate, which can be set."""
+
+    __slots__ = ("_index", "_simulation", "name")
 
     def __init__(self, simulation: Simulation, index: int, name: str) -> None:
         self.name = name
