@@ -174,13 +174,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[Values, Values, NDArray[Any]]):
         return self._fleet.observations(), {}
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
-        if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
-            if len(seed) != self.num_envs:
+        given: Any = seed
+        if isinstance(given, (list, tuple, np.ndarray)):
+            if len(given) != self.num_envs:
                 raise InputError(
-                    f"reset: {len(seed)} seeds; accepted: one number, or {self.num_envs} of them"
+                    f"reset: {len(given)} seeds; accepted: one number, or {self.num_envs} of them"
                 )
-            return [_seed(one) for one in seed]
-        first = _seed(seed)
+            return [_seed(one) for one in given]
+        first = _seed(given)
         return [None if first is None else first + i for i in range(self.num_envs)]
 
     def step(
