@@ -387,6 +387,15 @@ def test_a_pool_that_is_killed_leaves_nothing_in_the_temporary_folder(rest: floa
     assert list(temporary.iterdir()) == []
 
 
+def test_only_starting_a_server_makes_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    # a kill in the moment of its being there would leave it
+    pool.prepare()
+    with monkeypatch.context() as patch:
+        patch.setattr(pool.tempfile, "TemporaryDirectory", lambda **_: pytest.fail("made a folder"))
+        pool.prepare()
+        assert sorted(pool.map_unordered(abs, [-1, -2], 2)) == [(0, 1), (1, 2)]
+
+
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, tuple(map(int, sys.argv[1:3])))

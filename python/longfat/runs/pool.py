@@ -126,7 +126,7 @@ def _own_folder() -> Iterator[None]:
     Python's own folder, `pymp-...` in the temporary one, stays for ever if this process is killed, and a long
     path of the temporary folder leaves no room for a socket's name, of 107 bytes at most.
     """
-    if not os.path.isdir(DESCRIPTORS):
+    if _server_runs() or not os.path.isdir(DESCRIPTORS):
         yield
         return
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
@@ -143,6 +143,17 @@ def _own_folder() -> Iterator[None]:
         finally:
             config["tempdir"] = earlier
             os.close(descriptor)
+
+
+def _server_runs() -> bool:
+    """Returns whether the server that forks workers is there; Python replaces one that ended."""
+    server: Any = forkserver._forkserver
+    if server._forkserver_pid is None:
+        return False
+    try:
+        return os.waitid(os.P_PID, server._forkserver_pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:  # a parent that forked: the server is not this process's child
+        return False
 
 
 @contextmanager
