@@ -22,11 +22,11 @@ pub fn check(data: &[u8]) {
         guide(&mut changed);
         assert_eq!((changed.stamp(), changed.payload_bytes()), (stamp, payload));
         assert_eq!(changed.bytes() as usize, data.len());
-        assert_eq!(is_right(changed.as_bytes()), is_right(data), "the IP checksum");
+        assert_eq!(is_right(&changed.to_bytes()), is_right(data), "the IP checksum");
         if ports.carrier == Carrier::Tcp {
-            assert_eq!(tcp_residue(changed.as_bytes()), tcp_residue(data), "the TCP checksum");
+            assert_eq!(tcp_residue(&changed.to_bytes()), tcp_residue(data), "the TCP checksum");
         }
-        let (again, ports_again) = RealPacket::parse(changed.into_bytes()).expect("still a packet");
+        let (again, ports_again) = RealPacket::parse(changed.to_bytes()).expect("still a packet");
         assert_eq!((ports_again, again.payload_bytes()), (ports, payload));
     }
 }

@@ -10,6 +10,7 @@ use crate::guided::{Guided, is_guided};
 use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
 use crate::path::{Counts, Path};
+use crate::planned::Planned;
 use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, connection_id};
 use crate::router::{News, Times};
 use crate::stamps::Stamps;
@@ -19,8 +20,7 @@ use crate::sys::waiting::{Ready, Watch, sleep, would_block};
 use crate::tcp_info::TcpInfo;
 use longfat_net::Sojourn;
 use longfat_sim::{
-    BackgroundSummary, CheckedConnection, CheckedRun, EventRow, LinkPlan, PathLosses, Series, Streams,
-    TransferSample, Transport,
+    BackgroundSummary, CheckedConnection, EventRow, PathLosses, Series, Streams, TransferSample, Transport,
 };
 use longfat_transport::udp;
 use longfat_units::{Interval, Time};
@@ -39,20 +39,12 @@ const WATCH: Interval = Interval::from_millis(10);
 const FEW_FLOWS: usize = 50;
 /// The thread checks at least this often whether it is still wanted.
 const LONGEST_WAIT: Interval = Interval::from_millis(50);
-/// How much data the kernel holds that it has not sent yet: as much as the first link carries in this time,
+/// How much data the kernel holds that it has not sent yet: as much as its path carries in this time,
 /// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
 /// thread waits for a processor.
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
 /// Numbers below this are listeners': of two ends each, three kinds and one for each algorithm that routers guide.
 const LISTENERS: u64 = 6 + 2 * (GUIDED_PORTS.end - GUIDED_PORTS.start) as u64;
-
-/// What the plan of a run says, once the routers have taken what was built of its links.
-pub struct Planned {
-    /// The links.
-    pub links: Vec<LinkPlan>,
-    /// Everything else.
-    pub run: CheckedRun,
-}
 
 /// The hosts of a run.
 pub struct Hosts<'a> {
@@ -62,7 +54,7 @@ pub struct Hosts<'a> {
     congestion: &'a BTreeMap<String, String>,
     times: Times,
     watch: Watch,
-    news: [Sender<News>; 2],
+    news: Vec<Sender<News>>,
     /// For connections at both ends, then for datagrams at both, and perhaps for connections whose receivers tell of
     /// every mark at both, and for those whose rate routers set.
     listeners: Vec<Socket>,
@@ -100,7 +92,7 @@ impl<'a> Hosts<'a> {
         plan: &'a Planned,
         congestion: &'a BTreeMap<String, String>,
         times: Times,
-        news: [Sender<News>; 2],
+        news: Vec<Sender<News>>,
         clock: Clock,
         iperf: Iperf<'a>,
     ) -> Result<Self> {
@@ -226,8 +218,8 @@ impl<'a> Hosts<'a> {
             }
             let next = self.agenda.next().min(self.times.end);
             let most = next.since(self.clock.now()).min(LONGEST_WAIT);
-            sleep(most.min(self.times.rest));
-            self.watch.wait(most.saturating_sub(self.times.rest), &mut ready)?;
+            sleep(most.min(self.times.rest.rest));
+            self.watch.wait(most.saturating_sub(self.times.rest.rest), &mut ready)?;
             for &Ready { number, read, write } in &ready {
                 match number.checked_sub(LISTENERS) {
                     None => self.take_new(number as usize)?,
@@ -315,9 +307,10 @@ impl<'a> Hosts<'a> {
         let planned = &flow.connection;
         let (streams, rtt) = (Streams::of_flow(self.plan.run.seed(), &flow.name), self.flows[i].rtt);
         let counts = self.flows[i].counts.clone();
-        let id = connection_id(Carrier::Tcp, planned.forward[0], self.iperf.port(i));
+        let side = self.plan.layout.side(planned);
+        let id = connection_id(Carrier::Tcp, side, self.iperf.port(i));
         self.announce(id, planned, &streams, rtt, counts)?;
-        self.iperf.start(i, planned, self.congestion.get(&flow.name).map(String::as_str))
+        self.iperf.start(i, side, planned, self.congestion.get(&flow.name).map(String::as_str))
     }
 
     /// Opens a session's next connection.
@@ -344,7 +337,7 @@ impl<'a> Hosts<'a> {
         rtt: Interval,
         counts: Arc<Counts>,
     ) -> Result<()> {
-        let side = planned.forward[0];
+        let side = self.plan.layout.side(planned);
         let carrier = carrier(planned);
         let opened = if let Owner::Flow(i) = owner { self.guided.take_socket(i) } else { None };
         let socket = opened.map_or_else(|| open_socket(&self.ends[side], carrier), Ok)?;
@@ -397,9 +390,11 @@ impl<'a> Hosts<'a> {
         counts: Arc<Counts>,
     ) -> Result<()> {
         self.counts.insert(flow, counts.clone());
-        let (forward_delay, reverse_delay) = Path::delays(rtt);
+        let (forward_delay, reverse_delay) = Path::delays(rtt, self.plan.delays(planned));
         let losses = |link: usize| (self.plan.links[link].loss, self.plan.links[link].ack_loss);
         let path = Path {
+            forward: planned.forward.as_slice().into(),
+            reverse: planned.reverse.as_slice().into(),
             forward_delay,
             reverse_delay,
             access: planned.access_rate(),
@@ -427,7 +422,7 @@ impl<'a> Hosts<'a> {
         }
         socket::abort_when_closed(socket)?;
         socket.set_tcp_mss(segment_bytes(planned))?;
-        let held = (self.plan.links[0].rate_bps * UNSENT.0.as_secs_f64() / 8.0) as u64;
+        let held = (self.plan.rate_bps(planned) * UNSENT.0.as_secs_f64() / 8.0) as u64;
         socket.set_tcp_notsent_lowat(held.max(UNSENT.1) as u32)
     }
 

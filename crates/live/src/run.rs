@@ -5,21 +5,21 @@ use crate::connection::{carrier, packet_bytes};
 use crate::error::LiveError;
 use crate::flow::Flow;
 use crate::guided::{self, Guided, is_guided};
-use crate::hosts::{Hosts, Planned};
+use crate::hosts::Hosts;
 use crate::iperf::{self, Iperf, Traffic};
+use crate::layout::Layout;
 use crate::namespace::{self, HostSetup};
+use crate::network::Network;
+use crate::planned::{Planned, connections, most};
 use crate::router::{Report, Router, Times};
 use crate::sys::clock::{Clock, thread_cpu};
 use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration, Source};
-use longfat_sim::{
-    CheckedConnection, CheckedLink, CheckedPlan, CheckedRun, Link, LinkPlan, Outcome, PlanError, Summary,
-    Transport,
-};
+use longfat_sim::{CheckedLink, CheckedPlan, Link, LinkPlan, Outcome, PlanError, Summary, Transport};
 use longfat_units::parameters::Value;
-use longfat_units::{Distribution, Interval, Time};
+use longfat_units::{Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -40,13 +40,6 @@ const LEAST_DEVICE_PACKETS: f64 = 5000.0;
 /// (ptr_ring.h).
 const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
-/// Routers and hosts handle together what comes within this share of the shortest round-trip time, but within
-/// `LONGEST_REST` at most, a fifth of a testbed's timer tick of 1 ms (both chosen here). A packet may wait
-/// this long before it is read and again before it is handed over, so a round trip grows by at most four of
-/// them.
-const REST_SHARE: f64 = 1e-3;
-const LONGEST_REST: Interval = Interval::from_ns(200_000);
-
 /// The results of a live run.
 pub struct Live {
     /// The same results as a simulation's.
@@ -84,36 +77,38 @@ pub fn run(
     check(&plan)?;
     iperf::check(&plan, traffic)?;
     let own = own_forms(&congestion.names);
-    let mut setup = setup(&plan)?;
+    let layout = Layout::new(&plan, plan.links().len());
+    let mut setup = setup(&plan, &layout)?;
     let relies_on_pacing = own.iter().any(|form| form.paced);
     setup.tcp.pacing_ratio = congestion.pacing_ratio.or(relies_on_pacing.then_some(100));
     // registered before the process leaves the user namespace that has the right to, and held to the end
     let registered = register(&own, congestion)?;
     let packet_bytes = setup.packet_bytes;
     let (ends, sysctls) = namespace::ends(&setup)?;
-    let guided = Guided::set_up(&plan, &congestion.names, &congestion.forms, &ends)?;
+    let guided = Guided::set_up(&plan, &congestion.names, &congestion.forms, &ends, &layout)?;
     let congestion = &as_registered(&congestion.names, &registered, &guided);
     check_offered(&ends[0], congestion)?;
-    let times = Times {
-        period_s: plan.sample().links_s,
-        measured: (Time::from_secs_f64(plan.window_s().0), Time::from_secs_f64(plan.window_s().1)),
-        end: Time::from_secs_f64(plan.duration_s()),
-        rest: rest(&plan),
-    };
     let (links, run) = plan.into_parts();
-    let plan = &Planned { links: links.iter().map(|link| LinkPlan::clone(link)).collect(), run };
-    let iperf = Iperf::new(traffic, &ends, &plan.run)?;
+    let plan = &Planned { links: links.iter().map(|link| LinkPlan::clone(link)).collect(), run, layout };
+    let times = Times {
+        period_s: plan.run.sample().links_s,
+        measured: (Time::from_secs_f64(plan.run.window_s().0), Time::from_secs_f64(plan.run.window_s().1)),
+        end: Time::from_secs_f64(plan.run.duration_s()),
+        rest: plan.rest(),
+    };
+    let iperf = Iperf::new(traffic, &ends, &plan.run, &plan.layout)?;
     let clock = Clock::starting_in(LEAD);
-    let tuns = [ends[0].tun(), ends[1].tun()];
+    let devices = [ends[0].device(), ends[1].device()];
+    let all = links.len();
+    let mut links: Vec<_> = links.into_iter().map(|link| Some(Link::new(link, true))).collect();
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
-    for (side, link) in links.into_iter().enumerate() {
-        let link = Link::new(link, false);
+    for (sides, own) in plan.layout.threads() {
+        let own = own.into_iter().filter_map(|index| Some((index, links[index].take()?))).collect();
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
-        routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
+        let network = Network::new(own, all, times.measured);
+        routers.push(Router::new(clock, sides, devices, network, news, times));
     }
-    let announce =
-        announce.try_into().map_err(|_| LiveError::Broken("the plan has not got two links".to_owned()))?;
     let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock, iperf)
         .and_then(|mut hosts| hosts.guide(guided).map(|()| hosts))
         .map_err(LiveError::setup("the hosts' sockets"))?;
@@ -160,8 +155,10 @@ pub fn run(
     let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
     let transfers = hosts.take_transfers();
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_summary).collect();
-    let packets = reports.first().map_or(0, |report| report.packets);
-    let (links, series) = reports.into_iter().map(|report| (report.summary, report.series)).unzip();
+    let mut links: Vec<_> = reports.into_iter().flat_map(|report| report.links).collect();
+    links.sort_by_key(|link| link.index);
+    let packets = links.first().map_or(0, |link| link.packets);
+    let (links, series) = links.into_iter().map(|link| (link.summary, (link.name, link.series))).unzip();
     let summary = Summary { flows, links, background: hosts.background_summaries, packets, messages: None };
     let outcome = Outcome {
         summary,
@@ -179,21 +176,8 @@ fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
     Err(LiveError::Plan(PlanError { at, what: what.to_owned() }))
 }
 
-/// Returns every connection of a plan with its key.
-fn connections(plan: &CheckedRun) -> impl Iterator<Item = (String, &CheckedConnection)> {
-    let flows = plan.flows().iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
-    let background = plan.background().iter().enumerate();
-    flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), &b.connection)))
-}
-
 /// Checks that hosts and routers can do what a plan asks for.
 fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
-    if plan.links().len() != 2 || plan.links().iter().any(|link| link.delay_s != 0.0) {
-        return refuse(
-            "links".to_owned(),
-            "a live run has the two links of a dumbbell; the simulator accepts others",
-        );
-    }
     for router in plan.links().iter().filter_map(|link| link.router.as_ref()) {
         let protocol = router.parameters.get("protocol");
         let speaks = protocol.is_none_or(
@@ -207,13 +191,6 @@ fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
         }
     }
     for (at, connection) in connections(plan) {
-        let ways = (connection.forward.as_slice(), connection.reverse.as_slice());
-        if !matches!(ways, ([0], [1]) | ([1], [0])) {
-            return refuse(
-                format!("{at}.forward"),
-                "in a live run, data take one of the two links and ACKs the other",
-            );
-        }
         if is_guided(connection) && at.starts_with("background") {
             return refuse(
                 format!("{at}.algorithm"),
@@ -278,18 +255,21 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
 }
 
 /// Returns how the hosts have to be set up for this plan.
-fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
+fn setup<P>(plan: &CheckedPlan<P>, layout: &Layout) -> Result<HostSetup, LiveError> {
     let packet_bytes = connections(plan).map(|(_, c)| packet_bytes(c)).max().unwrap_or_default();
     let longest_s = connections(plan).map(|(_, c)| most(c)).fold(0.0, f64::max);
-    let held = |link: &CheckedLink<P>| {
-        let queue = link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
-        link.rate_bps * longest_s / 8.0 + queue
+    let queue = |link: &CheckedLink<P>| link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
+    let held = |path: &[usize]| {
+        let links = path.iter().map(|&link| &plan.links()[link]);
+        let rate_bps = links.clone().map(|link| link.rate_bps).fold(0.0, f64::max);
+        rate_bps * longest_s / 8.0 + links.map(queue).sum::<f64>()
     };
-    let held_bytes = plan.links().iter().map(held).fold(0.0, f64::max);
+    let paths = connections(plan).flat_map(|(_, c)| [&c.forward, &c.reverse]);
+    let held_bytes = paths.map(|path| held(path)).fold(0.0, f64::max);
     let mut initial_window = [None; 2];
     for (at, connection) in connections(plan).filter(|(_, c)| carrier(c) == Carrier::Tcp) {
         let segments = connection.initial_window as u32;
-        let side = connection.forward[0];
+        let side = layout.side(connection);
         if initial_window[side].is_some_and(|other| other != segments) {
             let what = "in a live run, all connections of one direction have the same initial window; \
                         accepted: one for all";
@@ -307,28 +287,7 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
             pacing_ratio: None,
         },
         initial_window,
+        // each packet needs an explicit header of its own
+        trains: !connections(plan).any(|(_, c)| is_guided(c)),
     })
-}
-
-/// Returns how long threads rest between looks at what has come.
-fn rest(plan: &CheckedRun) -> Interval {
-    let shortest_s = connections(plan).map(|(_, c)| least(c)).fold(f64::INFINITY, f64::min);
-    Interval::from_secs_f64(REST_SHARE * shortest_s).min(LONGEST_REST)
-}
-
-/// Returns the shortest round-trip time that a connection can have, s.
-fn least(connection: &CheckedConnection) -> f64 {
-    match connection.rtt() {
-        Distribution::Fixed(x) | Distribution::Uniform(x, _) | Distribution::Exponential(x, _) => *x,
-        Distribution::Empirical(values) => values.values().iter().copied().fold(f64::INFINITY, f64::min),
-    }
-}
-
-/// Returns the longest, s; one connection in a thousand exceeds it if the distribution is exponential.
-fn most(connection: &CheckedConnection) -> f64 {
-    match connection.rtt() {
-        Distribution::Fixed(x) | Distribution::Uniform(_, x) => *x,
-        Distribution::Exponential(least, mean) => least + 7.0 * (mean - least),
-        Distribution::Empirical(values) => values.values().iter().copied().fold(0.0, f64::max),
-    }
 }
