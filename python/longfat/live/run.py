@@ -14,7 +14,7 @@ from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError
-from longfat.live import kernel, worker
+from longfat.live import kernel, load, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
 from longfat.runs import plan
@@ -61,8 +61,10 @@ def run(
         "pacing_ratio": kernel.pacing_ratio(users),
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
     }
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), load.now()
     output = ask(request, source, functools.partial(plan.refusal, scenario), tell)
+    validity = json.loads(output["validity"])
+    output["validity"] = json.dumps(validity | {"others": load.others(before, load.now())})
     return Result(scenario, output, time.perf_counter() - begin)
 
 
