@@ -87,7 +87,8 @@ mod tests {
         let stops = [Stop::Link(4), Stop::Host(1)];
         let numbers = stops.map(|stop| lanes.add(stop));
         for (lane, ms, hop) in [(0, 5, 1), (1, 1, 2), (0, 3, 3), (1, 6, 4), (0, 9, 5)] {
-            let packet = RealPacket { hop, ..RealPacket::default() };
+            let mut packet = RealPacket::default();
+            packet.hop = hop;
             lanes.put(numbers[lane], Time::ZERO + Interval::from_millis(ms), packet);
         }
         let mut found = Vec::new();

@@ -396,7 +396,7 @@ fn replace_tcp(train: &mut Train, at: usize, keep: u8, set: u8) {
         return;
     }
     let [mut high, mut low] = checksum::word(bytes, at & !1).to_be_bytes();
-    *(if at % 2 == 0 { &mut high } else { &mut low }) = value;
+    *(if at.is_multiple_of(2) { &mut high } else { &mut low }) = value;
     checksum::replace(bytes, at & !1, u16::from_be_bytes([high, low]), checksum);
 }
 
