@@ -401,7 +401,7 @@ impl<'a> Hosts<'a> {
             access_free: [Time::ZERO; 2],
             ecn: planned.negotiates_ecn(),
             explicit: is_guided(planned),
-            stamps: Stamps::default(),
+            stamps: [Stamps::default(); 2],
             losses: PathLosses::new(losses, planned, streams),
             counts,
         };
@@ -548,14 +548,18 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// Returns how many data segments the flows' kernels say they sent beyond those that came to the router.
-    /// For after the run, when nothing reaches the hosts any more.
-    pub fn missing(&mut self) -> u64 {
+    /// Looks at the flows' kernels for the last time, before routers take what hosts have sent up to now. Timers may
+    /// still send something after that.
+    pub fn look_last(&mut self) {
         for i in 0..self.flows.len() {
             if let Some(info) = self.info(i) {
                 self.flows[i].info = info;
             }
         }
+    }
+
+    /// Returns how many data segments the flows' kernels had sent at that look beyond those that came to the router.
+    pub fn missing(&self) -> u64 {
         let missing =
             |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
         self.flows.iter().map(missing).sum()

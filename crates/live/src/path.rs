@@ -112,8 +112,8 @@ pub struct Path {
     pub ecn: bool,
     /// Whether its packets carry explicit headers.
     pub explicit: bool,
-    /// The timestamps of what comes from the router's own side.
-    pub stamps: Stamps,
+    /// The timestamps of what comes from the opener, and from the listener: each side has its own clock.
+    pub stamps: [Stamps; 2],
     /// Loss processes: link, kind of packet, process.
     pub losses: PathLosses,
     /// What is counted of the connection.

@@ -17,10 +17,12 @@ const SHARE_OF_LATENESS: f64 = 0.2;
 /// longer rests would save little (both chosen here). On a path of this rate, bit/s, the first is 33 full packets long.
 const LONGEST: (Interval, Interval) = (Interval::from_ns(400_000), Interval::from_ns(25_000));
 const FAST_BPS: f64 = 1e9;
-/// Where no more lateness than this is accepted, routers watch the clock for so long before a packet is due (both
-/// chosen here).
-const LITTLE: Interval = Interval::from_ns(250_000);
-const WATCH: Interval = Interval::from_ns(60_000);
+/// Where no more lateness than this is accepted, routers watch the clock for so long before a packet is due, but at most
+/// for this share of the time between two full packets (all chosen here).
+const LITTLE: Interval = Interval::from_ns(500_000);
+const WATCH: Interval = Interval::from_ns(100_000);
+const SHARE_OF_GAP: f64 = 0.4;
+const FULL_BITS: f64 = 12_000.0;
 
 /// How the threads of a run wait.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +42,11 @@ impl Rest {
         let accepted_s = LATENESS * drain_s;
         let rest_s = (SHARE_OF_RTT * shortest_rtt_s).min(longest_s).min(SHARE_OF_LATENESS * accepted_s);
         let is_little = accepted_s <= LITTLE.as_secs_f64();
-        Rest { rest: Interval::from_secs_f64(rest_s), watch: if is_little { WATCH } else { Interval::ZERO } }
+        let watch_s = WATCH.as_secs_f64().min(SHARE_OF_GAP * FULL_BITS / rate_bps);
+        Rest {
+            rest: Interval::from_secs_f64(rest_s),
+            watch: if is_little { Interval::from_secs_f64(watch_s) } else { Interval::ZERO },
+        }
     }
 }
 
@@ -61,7 +67,9 @@ mod tests {
     #[test]
     fn routers_watch_the_clock_only_where_little_lateness_is_accepted() {
         let watches = |drain_s| Rest::new(0.1, 100e6, drain_s).watch > Interval::ZERO;
-        assert!(watches(0.002) && watches(0.005));
-        assert!(!watches(0.006) && !watches(0.1));
+        assert!(watches(0.002) && watches(0.01));
+        assert!(!watches(0.011) && !watches(0.1));
+        let us = |rate_bps| Rest::new(0.1, rate_bps, 0.002).watch.as_ns() / 1000;
+        assert_eq!((us(10e6), us(100e6), us(1e9)), (100, 48, 4));
     }
 }

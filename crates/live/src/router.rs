@@ -292,7 +292,7 @@ impl<'a> Router<'a> {
             path.counts.explicit.see_sent(&packet);
         }
         if let Some(stamp) = packet.stamp() {
-            let waited = path.stamps.waited(now, stamp);
+            let waited = path.stamps[usize::from(!from_opener)].waited(now, stamp);
             if (self.times.measured.0..self.times.measured.1).contains(&now) {
                 (0..packets).for_each(|_| self.unread.record(waited));
             }

@@ -141,6 +141,7 @@ pub fn run(
         (ran, routing.into_iter().map(|thread| thread.join()).collect::<Vec<_>>())
     });
     let hosts_cpu = ran.map_err(LiveError::broken("the hosts"))?;
+    hosts.look_last();
     let reports = reports
         .into_iter()
         .map(|report| {
