@@ -4,7 +4,7 @@
     python benches/live.py --before CHECKOUT     # beside another one, alternately, and the ratios of both
 
 Each checkout runs with its own `python/longfat`, core included. Use ratios within one run: two runs of this
-benchmark differ by what else the machine does. Needs the rights of a live run, and nothing else that runs live.
+benchmark differ by what else the machine does. It needs the rights of a live run, and no other live run.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def measure(checkout: Path, case: Case) -> dict[str, Any]:
         raise SystemExit(f"{checkout}: {case.name}: {done.stderr.strip()}")
     summary = json.loads(done.stdout)
     validity, link, flow = summary["validity"], summary["links"][0], summary["flows"][0]
-    gigabytes_per_s = flow["throughput_bps"] / 8e9  # of the window; the shares of processors are the whole run's
+    gigabytes_per_s = (
+        flow["throughput_bps"] / 8e9
+    )  # of the window; the shares of processors are the whole run's
     return {
         "valid": validity["valid"],
         "failed": [check["name"] for check in validity["checks"] if not check["ok"]],
@@ -94,8 +96,8 @@ def shown(name: str, row: dict[str, Any]) -> str:
     used = "+".join(f"{value:.2f}" for value in row["processor"])
     return (
         f"{name:34} {'valid' if row['valid'] else 'INVALID':8} {row['utilization']:.3f} {row['srtt_ms']:8.2f}"
-        f" {row['retransmits']:7d} {row['routers_s_per_gb']:8.3f} {row['all_s_per_gb']:8.3f} {used:>16} {late:>18}"
-        + (f"  {'; '.join(row['failed'])}" if row["failed"] else "")
+        f" {row['retransmits']:7d} {row['routers_s_per_gb']:8.3f} {row['all_s_per_gb']:8.3f}"
+        f" {used:>16} {late:>18}" + (f"  {'; '.join(row['failed'])}" if row["failed"] else "")
     )
 
 
@@ -107,7 +109,9 @@ HEADING = (
 
 def main() -> None:
     """Runs the cases and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--before", type=Path, help="another checkout, run alternately with this one")
     parser.add_argument("--runs", type=int, default=1, help="how often each case runs (default: 1)")
     parser.add_argument("--only", help="run the cases whose names contain this")

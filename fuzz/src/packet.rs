@@ -1,7 +1,10 @@
 //! Real packets: whatever bytes arrive on the wire are a packet or come back.
 
-use etherparse::{Ipv4Header, Ipv4Slice, TcpHeaderSlice};
-use longfat_wire::{Carrier, Ecn, Explicit, FlowId, Packet, RealPacket};
+use etherparse::{IpSlice, Ipv4Header, TcpHeaderSlice};
+use longfat_wire::{Carrier, Ecn, Explicit, FlowId, Joined, Offload, Packet, RealPacket};
+
+/// Payloads of the packets of a train, bytes.
+const STEPS: [u16; 3] = [7, 536, 1448];
 
 /// Reads a packet, does to it everything that a router does, and reads it again.
 pub fn check(data: &[u8]) {
@@ -9,6 +12,9 @@ pub fn check(data: &[u8]) {
         Ok(parsed) => parsed,
         Err(bytes) => return assert_eq!(bytes, data, "bytes that are no packet come back"),
     };
+    for step in STEPS {
+        check_train(data, step);
+    }
     for (opener, ecn) in [(true, Ecn::Marked), (false, Ecn::Capable), (true, Ecn::NotCapable)] {
         let mut changed = packet.clone();
         changed.assign(FlowId(7), opener);
@@ -31,6 +37,43 @@ pub fn check(data: &[u8]) {
     }
 }
 
+/// Takes the packet for a train whose packets have so much payload, cuts it, and joins what can be joined.
+fn check_train(data: &[u8], step: u16) {
+    let Ok((packet, ports)) = RealPacket::parse(data.to_vec()) else { return };
+    let six = data[0] >> 4 == 6;
+    let transport = (data.len() - IpSlice::from_slice(data).expect("a packet").payload().payload.len()) as u16;
+    let (kind, checksum) = match (ports.carrier, six) {
+        (Carrier::Tcp, false) => (Joined::TcpInIpv4, 16),
+        (Carrier::Tcp, true) => (Joined::TcpInIpv6, 16),
+        (Carrier::Udp, _) => (Joined::Udp, 6),
+    };
+    let head_bytes = (data.len() - packet.payload_bytes()) as u16;
+    let offload =
+        Offload { partial: Some((transport, checksum)), joined: Some((kind, step)), head_bytes };
+    let parsed = RealPacket::parse_offloaded(data.to_vec(), data.len(), offload);
+    let (mut train, _) = parsed.expect("a packet of this kind");
+    train.assign(FlowId(7), true);
+    let payload = train.payload_bytes();
+    let packets: Vec<_> = train.cut().collect();
+    assert_eq!(packets.iter().map(RealPacket::payload_bytes).sum::<usize>(), payload);
+    for packet in &packets {
+        let bytes = packet.to_bytes();
+        assert_eq!(bytes.len(), packet.bytes() as usize);
+        let (again, ports_again) = RealPacket::parse(bytes).expect("still a packet");
+        assert_eq!((again.payload_bytes(), ports_again), (packet.payload_bytes(), ports));
+    }
+    for group in packets.chunk_by(|a, b| a.leads_to(b, packets[0].payload_bytes())) {
+        let mut bytes = Vec::new();
+        let told = RealPacket::write_joined(group, &mut bytes);
+        assert_eq!(told.joined.is_some(), group.len() > 1);
+        bytes.extend(RealPacket::payloads(group).flatten());
+        let length = bytes.len();
+        let (joined, _) = RealPacket::parse_offloaded(bytes, length, told).expect("a train");
+        let again: Vec<_> = joined.cut().map(|packet| packet.to_bytes()).collect();
+        assert_eq!(again, group.iter().map(RealPacket::to_bytes).collect::<Vec<_>>());
+    }
+}
+
 /// Lets a router change the explicit header, if there is one, and reads it again.
 fn guide(packet: &mut RealPacket) {
     packet.read_explicit();
@@ -48,15 +91,18 @@ fn guide(packet: &mut RealPacket) {
     assert_eq!(packet.explicit().copied(), told, "what was written is what is read");
 }
 
-/// Whether the checksum of the IP header is right.
+/// Whether the checksum of the IP header is right, if it has one.
 fn is_right(bytes: &[u8]) -> bool {
+    if bytes[0] >> 4 == 6 {
+        return true;
+    }
     sum(&bytes[..Ipv4Header::from_slice(bytes).expect("a header").0.header_len()]) == 0xffff
 }
 
 /// What the checksum of the TCP header is off by, which no change of the header may alter.
 fn tcp_residue(bytes: &[u8]) -> u16 {
     // an authentication header may come before TCP's
-    let ip = Ipv4Slice::from_slice(bytes).expect("a packet");
+    let ip = IpSlice::from_slice(bytes).expect("a packet");
     let tcp = ip.payload().payload;
     TcpHeaderSlice::from_slice(tcp).expect("a header");
     // 0 and 0xffff are the same number in ones' complement

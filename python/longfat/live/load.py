@@ -1,4 +1,4 @@
-"""What else the machine did during a live run: the processors that other processes used, and which those were."""
+"""What else the machine did during a live run: how much other processes used, and which those were."""
 
 from __future__ import annotations
 
