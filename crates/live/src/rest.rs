@@ -6,9 +6,12 @@
 //! threads wait for each. Where only little lateness is accepted, routers do not sleep to the end: the processor takes
 //! tens of microseconds to wake.
 
-use crate::validity::LATENESS;
 use longfat_units::Interval;
 
+/// The 99th percentiles of the routers' lateness, and of the time before they read a packet, may be at most
+/// this share of the time that the bottleneck's buffer needs to drain. For the hosts' lateness it is a share
+/// of the time in which sockets send what they hold unsent, where that is longer.
+pub const LATENESS: f64 = 0.05;
 /// A rest is at most this share of the shortest round-trip time, and of the lateness that is accepted (both chosen
 /// here).
 const SHARE_OF_RTT: f64 = 2e-3;

@@ -7,15 +7,12 @@ use crate::hosts::{Hosts, UNSENT};
 use crate::iperf::IperfReport;
 use crate::path::{Count, ExplicitCounts};
 use crate::planned::Planned;
+use crate::rest::LATENESS;
 use crate::router::Report;
 use crate::sysctl::Sysctl;
 use longfat_units::Interval;
 use serde::Serialize;
 
-/// The 99th percentiles of the routers' lateness, and of the time before they read a packet, may be at most
-/// this share of the time that the bottleneck's buffer needs to drain. For the hosts' lateness it is a share
-/// of the time in which sockets send what they hold unsent, where that is longer.
-pub const LATENESS: f64 = 0.05;
 /// Buffers may hold a flow back for at most this share of the time in which it has something to send (chosen
 /// here).
 const HELD_BACK: f64 = 0.02;

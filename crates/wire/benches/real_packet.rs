@@ -30,7 +30,7 @@ fn read(bencher: Bencher, payload: usize) {
             Ok((mut packet, ports)) => {
                 packet.assign(FlowId(u32::from(ports.source)), true);
                 black_box((packet.stamp(), packet.kind(), packet.bytes()));
-                packet.into_bytes()
+                packet.into_buffer().unwrap_or_default()
             }
             Err(bytes) => panic!("not a packet: {bytes:?}"),
         };
