@@ -6,6 +6,7 @@ A signal to end (SIGTERM) does what Ctrl-C does: what has finished is kept, and 
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -44,6 +45,8 @@ def main() -> None:
         # an encoding that lacks a character of somebody's name ends no run
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # numpy would start a thread for each processor, for linear algebra that no command does
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from longfat.cli.app import end_code
 
