@@ -221,3 +221,22 @@ def test_a_run_imports_nothing_of_sweeps_pages_and_tables(tmp_path: Path) -> Non
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert ran.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("columns", ["1", "7", "20"])
+def test_a_plot_in_a_narrow_terminal_is_wider_than_that(
+    columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    done = CliRunner().invoke(app, given, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "└" + 16 * "─" in done.stdout.replace("\n", "")
+
+
+def test_a_plot_of_repeats_says_that_it_shows_the_first() -> None:
+    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    done = CliRunner().invoke(app, [*given, "--repeats", "3"], catch_exceptions=False)
+    assert "Congestion window of the first of 3 runs, segments" in done.stdout
+    refused = CliRunner().invoke(app, [*given, "--json"])
+    assert str(refused.exception) == "--plot and --json: accepted: one of them"

@@ -100,6 +100,8 @@ def run(
 
     Without a file, --preset dumbbell --flow cubic --flow bbr runs two flows over one bottleneck.
     """
+    if plot and as_json:
+        raise InputError("--plot and --json: accepted: one of them")
     with on_ctrl_c(lambda: "nothing was written"):
         from longfat.cli import tables
 
@@ -135,7 +137,7 @@ def run(
         from longfat.cli import sketch
 
         console.print()
-        sketch.cwnd(console, results[0])
+        sketch.cwnd(console, results[0], repeats)
     if out is not None:
         console.print(f"Written to {out}", markup=False)
 
