@@ -1,5 +1,6 @@
 """`longfat plot`: figures for papers from stored runs, sweeps and screens."""
 
+import dataclasses
 import math
 from pathlib import Path
 
@@ -180,6 +181,15 @@ def test_a_timeline_has_an_interval_at_each_time(ran):
     assert [group.label for group in found.groups] == ["1 (cubic)", "2 (bbr)"]
     assert found.y.label == "cwnd, segments"
     assert np.isfinite(found.groups[0].half).all()
+
+
+def test_a_band_of_a_window_does_not_go_below_zero(ran):
+    found = made(ran / "a", kind="timeline", y="cwnd")
+    wide = dataclasses.replace(found.groups[0], half=10.0 * found.groups[0].y)
+    drawn = draw.draw(dataclasses.replace(found, groups=(wide,)), "column")
+    band = drawn.axes[0].collections[0].get_paths()[0].vertices
+    assert band[:, 1].min() == 0.0
+    assert band[:, 1].max() > wide.y.max()
 
 
 def test_several_folders_have_a_column_of_folders(ran):

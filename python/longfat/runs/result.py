@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+TABLES = ("flows", "links", "internals", "events", "transfers")
+"""The tables of a result."""
 Array = NDArray[np.float64]
 Columns = Mapping[str, bytes]
 
@@ -264,16 +266,21 @@ class Result:
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """`flows`, `links`, `internals`, `transfers` or `events` as a pandas frame."""
-        frame: pandas.DataFrame = getattr(self, table).to_pandas()
+        frame: pandas.DataFrame = self._table(table).to_pandas()
         return frame
 
     def to_polars(self, table: str = "flows") -> polars.DataFrame:
         """`flows`, `links`, `internals`, `transfers` or `events` as a polars frame."""
         import polars
 
-        frame = polars.from_arrow(getattr(self, table))
+        frame = polars.from_arrow(self._table(table))
         assert isinstance(frame, polars.DataFrame)
         return frame
+
+    def _table(self, name: str) -> pyarrow.Table:
+        if name not in TABLES:
+            raise InputError(f"table {shown(name)}: {choice(name, TABLES)}")
+        return getattr(self, name)
 
     def save(self, folder: Path | str) -> Path:
         """Writes what `longfat run --out` writes into a folder, and returns its path.

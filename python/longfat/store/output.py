@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import installation
 from longfat.errors import InputError
 from longfat.figure.data import FORMATS as FIGURE_FORMATS
-from longfat.runs.result import Result
+from longfat.runs.result import TABLES, Result
 from longfat.store import whole
 from longfat.store.sums import SUMS_FILE
 from longfat.store.whole import write_json, write_table, write_text
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The format of a run's folder; incremented when a reader has to know."""
-
-TABLES = ("flows", "links", "internals", "events", "transfers")
-
 
 EARLIER, REPLACED = "earlier", "replaced"
 """The folder of a draft that gets the files which it replaces, and its name once all of them are there."""
