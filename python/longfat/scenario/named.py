@@ -241,6 +241,8 @@ def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
                 "relative to the scenario's"
             )
         return _checked(AlgorithmSpec(f"{path}:{loading.ebpf(path, wanted[1:] or None).name}", given))
+    if name.endswith((".py", ".o", ".so", ".c")):
+        raise ValueError(f'"{name}" names a file; accepted: file.py:Class, or file.bpf.o')
     row = registry.find("algorithms", name)
     return AlgorithmSpec(row["name"], registry.check_parameters("algorithms", row, given))
 
