@@ -355,7 +355,7 @@ impl<'a> Router<'a> {
 
     /// Passes on what the link has sent or dropped.
     fn clear(&mut self) {
-        while let Some(packet) = self.link.dropped.pop() {
+        while let Some((packet, _)) = self.link.dropped.pop() {
             self.lose(packet);
         }
         self.link.doubled.clear();
