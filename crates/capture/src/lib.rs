@@ -1,0 +1,17 @@
+//! Captures of packets: pcapng files that Wireshark, tshark and tcptrace read.
+//!
+//! ```text
+//! recorder   a tap on a simulated run: which packet is written when, and with which comment
+//! headers    a simulated packet as IP with TCP or UDP
+//! file       blocks of pcapng, streamed into a file
+//! ```
+//!
+//! A simulated packet has no addresses, and its sequence numbers count segments. [`Recorder`] makes of it what the
+//! same stack would send: IPv4 and TCP (or UDP) with the model's own lengths, options and flags.
+
+mod file;
+mod headers;
+mod recorder;
+
+pub use file::{CaptureFile, Interface, Written};
+pub use recorder::{Recorder, Recording};
