@@ -47,7 +47,10 @@ class EbpfAlgorithm:
     def __call__(self, *, pacing_ca_ratio: int | None = None) -> EbpfAlgorithm: ...
 
 def simulate(
-    plan_json: str, algorithms: Mapping[str, Callable[[], Any]], memory_bytes: int | None = None
+    plan_json: str,
+    algorithms: Mapping[str, Callable[[], Any]],
+    memory_bytes: int | None = None,
+    capture: tuple[str, str, int, list[str]] | None = None,
 ) -> dict[str, Any]:
     """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
 
@@ -57,7 +60,9 @@ def simulate(
     KeyboardInterrupt, and MemoryError once the run has taken more than `memory_bytes`.
 
     Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
-    where columns map a quantity to its little-endian f64 samples as bytes.
+    where columns map a quantity to its little-endian f64 samples as bytes. With `capture` (path, program,
+    snap length, links) it also has "capture": {"packets", "bytes", "missing", "failure"}, and an OSError says
+    why the file cannot be created.
     """
 
 class Stepper:

@@ -1,10 +1,12 @@
 //! The PyO3 adapter: hands plans to the simulator and results back. Errors are mapped here and nowhere else.
 
 mod algorithm;
+mod capture;
 mod ebpf;
 mod stepper;
 mod watch;
 
+use longfat_capture::Recorder;
 use longfat_live::{Congestion, LiveError, Source, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
@@ -46,25 +48,38 @@ fn refuse(error: PlanError) -> PyErr {
 /// Plans longer than this are read in a thread of their own: that takes long enough for Ctrl-C to matter.
 const LONG_PLAN: usize = 1 << 20;
 
-/// simulate(plan_json, algorithms, memory_bytes=None) -> dict
+/// simulate(plan_json, algorithms, memory_bytes=None, capture=None) -> dict
 ///
 /// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
 /// released while the core runs. Ctrl-C ends the run; if the run takes more than `memory_bytes`, it ends with a
-/// MemoryError.
+/// MemoryError. `capture` is (path, program, snap_bytes, links): the packets of the run go into that file, those of
+/// all links if the list is empty. An OSError says why it cannot be created.
 #[pyfunction]
-#[pyo3(signature = (plan_json, algorithms, memory_bytes=None))]
+#[pyo3(signature = (plan_json, algorithms, memory_bytes=None, capture=None))]
 fn simulate<'py>(
     py: Python<'py>,
     plan_json: &str,
     algorithms: &Bound<'py, PyDict>,
     memory_bytes: Option<u64>,
+    capture: Option<capture::Asked>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut watch = watch::Watch::new(memory_bytes);
     let Built { run, interrupt, readers } = build(py, plan_json, algorithms, Rates::Planned, &mut watch)?;
-    let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
+    let mut recorder = capture.map(|asked| asked.begin(&run)).transpose()?;
+    let outcome = py.detach(|| match &mut recorder {
+        None => run.run(&mut || watch.goes_on()),
+        Some(recorder) => run.run_tapped(recorder, &mut || watch.goes_on()),
+    });
+    let written = recorder.map(Recorder::finish); // also what an interrupted run has sent
     match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
-        (None, outcome) => to_result(py, &outcome.map_err(raise)?, &readers),
+        (None, outcome) => {
+            let result = to_result(py, &outcome.map_err(raise)?, &readers)?;
+            if let Some(written) = written {
+                result.set_item("capture", capture::told(py, &written)?)?;
+            }
+            Ok(result)
+        }
     }
 }
 

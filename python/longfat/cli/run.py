@@ -29,6 +29,7 @@ from longfat.errors import InputError
 from longfat.runs.progress import about
 
 if TYPE_CHECKING:
+    from longfat.runs.capture import Capture
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
@@ -75,6 +76,24 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
 )
+@click.option(
+    "--pcap",
+    metavar="FILE",
+    help="Write the packets of the run into this pcapng file, for Wireshark or tshark.",
+)
+@click.option(
+    "--snaplen",
+    type=int,
+    metavar="BYTES",
+    help="With --pcap: the most bytes of a packet to keep; 96 by default, 0 for whole packets.",
+)
+@click.option(
+    "--pcap-link",
+    "pcap_links",
+    multiple=True,
+    metavar="NAME",
+    help="With --pcap: only the packets of this link; can be given again.",
+)
 @click.option("--plot", is_flag=True, help="Draw the congestion windows over time in the terminal.")
 @as_json
 def run(
@@ -93,6 +112,9 @@ def run(
     warmup: str | None,
     window: str | None,
     out: Path | None,
+    pcap: str | None,
+    snaplen: int | None,
+    pcap_links: tuple[str, ...],
     plot: bool,
     as_json: bool,
 ) -> None:
@@ -100,7 +122,8 @@ def run(
 
     Without a file, --preset dumbbell --flow cubic --flow bbr runs two flows over one bottleneck.
     """
-    with on_ctrl_c(lambda: "nothing was written"):
+    capture = _capture(pcap, snaplen, pcap_links, repeats, backend)
+    with on_ctrl_c(lambda: "nothing was written" if pcap is None else f"{pcap} has the packets up to now"):
         from longfat.cli import tables
 
         if traffic != "longfat":
@@ -118,7 +141,7 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        results, summary = _simulate(scenario, repeats, out, backend, source_name(name), traffic)
+        results, summary = _simulate(scenario, repeats, out, backend, source_name(name), traffic, capture)
         from longfat.runs.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -126,6 +149,8 @@ def run(
             click.echo(f"warning: {line}", err=True)
         if backend == "live":
             warn_of_doubts(summary.get("runs", [summary]))
+        if capture is not None:
+            _tell_of_capture(scenario, capture, summary["capture"])
     if as_json:
         echo_json(summary)
         return
@@ -138,6 +163,36 @@ def run(
         sketch.cwnd(console, results[0])
     if out is not None:
         console.print(f"Written to {out}", markup=False)
+    if capture is not None:
+        console.print(f"{summary['capture']['packets']} packets written to {pcap}", markup=False)
+
+
+def _capture(
+    pcap: str | None, snaplen: int | None, links: tuple[str, ...], repeats: int, backend: str
+) -> Capture | None:
+    """The capture that the options ask for."""
+    from longfat.runs.capture import SNAPLEN, Capture
+
+    if pcap is None:
+        for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
+            if given:
+                raise InputError(f"{name}: accepted: only together with --pcap FILE")
+        return None
+    if backend == "live":
+        raise InputError("--pcap and --backend live: accepted: --pcap in the simulator")
+    if repeats > 1:
+        raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
+    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
+
+
+def _tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
+    """Prints what somebody who opens the capture has to know."""
+    from longfat.runs.capture import advice, doubt
+
+    if line := doubt(written):
+        click.echo(f"warning: {line}", err=True)
+    if line := advice(scenario, capture.links):
+        click.echo(f"note: {written['file']}: {line}", err=True)
 
 
 def _source(
@@ -169,7 +224,13 @@ def _tell(which: str, duration_s: float, since_s: float) -> None:
 
 
 def _simulate(
-    scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
+    scenario: Scenario,
+    repeats: int,
+    out: Path | None,
+    backend: str,
+    source: str,
+    traffic: str,
+    capture: Capture | None,
 ) -> tuple[list[Result], dict[str, Any]]:
     """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
     from longfat.cli import waiting
@@ -187,7 +248,7 @@ def _simulate(
                 results.append(live.run(scenario.repeat(i), source, traffic, tell))
         elif repeats == 1:
             with waiting.expected(scenario):
-                results = [simulate.run(scenario)]
+                results = [simulate.run(scenario, capture=capture)]
         else:
             results = simulate.repeats(scenario, repeats, progress=True)
         if repeats == 1:

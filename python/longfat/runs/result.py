@@ -89,6 +89,8 @@ class Result:
             summary["validity"] = self.validity
         if "messages" in core:
             summary["messages"] = core["messages"]
+        if "capture" in self._output:
+            summary["capture"] = self._output["capture"]
         named: dict[str, Any] = finite(summary)
         for flow, part in zip(named["flows"], self._custom_names(), strict=True):
             flow["algorithm"] = part or flow["algorithm"]
