@@ -51,6 +51,7 @@ def simulate(
     algorithms: Mapping[str, Callable[[], Any]],
     memory_bytes: int | None = None,
     capture: tuple[str, str, int, list[str]] | None = None,
+    qlog: tuple[list[str], str, str] | None = None,
 ) -> dict[str, Any]:
     """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
 
@@ -61,8 +62,9 @@ def simulate(
 
     Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
     where columns map a quantity to its little-endian f64 samples as bytes. With `capture` (path, program,
-    snap length, links) it also has "capture": {"packets", "bytes", "missing", "failure"}, and an OSError says
-    why the file cannot be created.
+    snap length, links) it also has "capture": {"packets", "bytes", "missing", "failure"}, and with `qlog`
+    (paths, program, version) "qlog": None, or why something is missing. An OSError says which file cannot be
+    created, "pcap" or "qlog", and why.
     """
 
 class Stepper:

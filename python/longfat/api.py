@@ -8,6 +8,7 @@ from typing import Literal
 
 from longfat.runs import simulate
 from longfat.runs.capture import SNAPLEN, Capture
+from longfat.runs.qlog import VERSIONS, Qlog
 from longfat.runs.result import Result
 from longfat.runs.simulate import Source, load, run_many
 
@@ -24,6 +25,8 @@ def run(
     pcap: str | os.PathLike[str] | None = None,
     snaplen: int = SNAPLEN,
     pcap_links: Sequence[str] = (),
+    qlog: str | os.PathLike[str] | None = None,
+    qlog_version: str = VERSIONS[0],
 ) -> Result:
     """Runs a scenario in the simulator, or live. It releases the GIL, and Ctrl-C ends the run.
 
@@ -36,6 +39,8 @@ def run(
         pcap: a pcapng file for the packets of the run (docs/guide/packets.md), told in the summary.
         snaplen: the most bytes of a packet that the capture keeps; 0 keeps all.
         pcap_links: the names of the links to capture; all if empty.
+        qlog: a file for what the sender of each flow does, in qlog; with several flows, one for each.
+        qlog_version: "current" for the drafts of today, "0.3" for tools that read only that.
 
     Raises:
         InputError: the scenario is refused, or the capture cannot be written.
@@ -53,4 +58,5 @@ def run(
         from longfat.live import traffic as traffics
 
         traffics.refuse_unknown(traffic, backend)
-    return simulate.run(scenario, capture=capture)
+    logs = None if qlog is None else Qlog(qlog, qlog_version)
+    return simulate.run(scenario, capture=capture, qlog=logs)

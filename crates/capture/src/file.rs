@@ -3,6 +3,7 @@
 //! Only whole blocks reach the file, so it is valid whenever the program ends. When the disk is full the file keeps
 //! what is there, and [`CaptureFile::finish`] says why there is no more.
 
+use crate::stream::{Stream, said};
 use longfat_units::Time;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -12,13 +13,10 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness};
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// Whole blocks go to the file when there is this much of them, bytes.
-const AT_ONCE: usize = 1 << 16;
 /// if_tsresol: 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
@@ -49,13 +47,12 @@ pub struct Written {
 /// A capture that is being written.
 pub struct CaptureFile {
     blocks: PcapNgWriter<Vec<u8>>,
-    file: File,
-    /// Bytes and packets in the file.
-    written: (u64, u64),
+    stream: Stream,
+    /// Packets in the file.
+    packets: u64,
     /// Packets in blocks that are not in the file yet.
     waiting: u64,
     missing: u64,
-    failure: Option<io::Error>,
 }
 
 impl CaptureFile {
@@ -68,7 +65,7 @@ impl CaptureFile {
         snap_bytes: u32,
         interfaces: &[Interface],
     ) -> io::Result<Self> {
-        let file = File::create(path)?;
+        let stream = Stream::create(path)?;
         let options = [
             (!comment.is_empty()).then(|| SectionHeaderOption::Comment(comment.to_owned().into())),
             Some(SectionHeaderOption::UserApplication(program.to_owned().into())),
@@ -89,10 +86,9 @@ impl CaptureFile {
             let block = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snap_bytes, options };
             blocks.write_pcapng_block(block).map_err(io::Error::other)?;
         }
-        let mut capture =
-            CaptureFile { blocks, file, written: (0, 0), waiting: 0, missing: 0, failure: None };
+        let mut capture = CaptureFile { blocks, stream, packets: 0, waiting: 0, missing: 0 };
         capture.flush();
-        match capture.failure.take() {
+        match capture.stream.take_failure() {
             Some(error) => Err(error),
             None => Ok(capture),
         }
@@ -100,7 +96,7 @@ impl CaptureFile {
 
     /// Writes a packet, of which `bytes` are kept. Times are since 1970-01-01.
     pub fn write(&mut self, at: Time, interface: u32, bytes: &[u8], original: u32, comment: Option<&str>) {
-        if self.failure.is_some() {
+        if self.stream.has_failed() {
             self.missing += 1;
             return;
         }
@@ -116,51 +112,29 @@ impl CaptureFile {
         };
         match self.blocks.write_pcapng_block(block) {
             Ok(_) => self.waiting += 1,
-            Err(error) => {
-                self.failure = Some(io::Error::other(error));
-                self.missing += 1;
-            }
+            Err(_) => self.missing += 1, // never: the interface is there, and the blocks are in memory
         }
-        if self.blocks.get_ref().len() >= AT_ONCE {
+        if Stream::is_much(self.blocks.get_ref().len()) {
             self.flush();
         }
     }
 
     /// Hands the blocks so far to the file.
     pub fn flush(&mut self) {
-        let blocks = core::mem::take(self.blocks.get_mut());
         let packets = core::mem::take(&mut self.waiting);
-        match self.failure.as_ref().map_or_else(|| self.file.write_all(&blocks), |_| Ok(())) {
-            Ok(()) if self.failure.is_none() => {
-                self.written.0 += blocks.len() as u64;
-                self.written.1 += packets;
-            }
-            Ok(()) => self.missing += packets,
-            Err(error) => {
-                // a part of them may be there; a pipe cannot be cut, and has no reader any more
-                drop(self.file.set_len(self.written.0));
-                self.missing += packets;
-                self.failure = Some(error);
-            }
+        if self.stream.write(self.blocks.get_ref()) {
+            self.packets += packets;
+        } else {
+            self.missing += packets;
         }
-        *self.blocks.get_mut() = blocks;
         self.blocks.get_mut().clear();
     }
 
     /// Writes what is left.
     pub fn finish(mut self) -> Written {
         self.flush();
-        let (bytes, packets) = self.written;
-        Written { packets, bytes, missing: self.missing, failure: self.failure.map(|error| said(&error)) }
-    }
-}
-
-/// What the system says, without its number.
-fn said(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((words, _)) => words.to_owned(),
-        None => text,
+        let failure = self.stream.take_failure().map(|error| said(&error));
+        Written { packets: self.packets, bytes: self.stream.written(), missing: self.missing, failure }
     }
 }
 
@@ -168,6 +142,7 @@ fn said(error: &io::Error) -> String {
 mod tests {
     use super::*;
     use pcap_file::pcapng::{Block, PcapNgReader};
+    use std::fs::File;
 
     fn capture(path: &Path) -> CaptureFile {
         let interface = Interface { name: "bottleneck".into(), description: "a link".into(), bps: Some(5) };

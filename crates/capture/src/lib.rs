@@ -1,9 +1,11 @@
-//! Captures of packets: pcapng files that Wireshark, tshark and tcptrace read.
+//! Captures of packets, pcapng files that Wireshark, tshark and tcptrace read; and logs of senders, qlog files.
 //!
 //! ```text
 //! recorder   a tap on a simulated run: which packet is written when, and with which comment
 //! headers    a simulated packet as IP with TCP or UDP
-//! file       blocks of pcapng, streamed into a file
+//! file       blocks of pcapng
+//! qlog       another tap: what each sender does, as a log of events
+//! stream     a file that gets whole pieces only
 //! ```
 //!
 //! A simulated packet has no addresses, and its sequence numbers count segments. [`Recorder`] makes of it what the
@@ -11,7 +13,12 @@
 
 mod file;
 mod headers;
+mod qlog;
 mod recorder;
+mod stream;
+
 
 pub use file::{CaptureFile, Interface, Written};
+pub use qlog::{Qlog, Version};
 pub use recorder::{Recorder, Recording};
+pub use stream::said;

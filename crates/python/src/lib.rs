@@ -6,7 +6,6 @@ mod ebpf;
 mod stepper;
 mod watch;
 
-use longfat_capture::Recorder;
 use longfat_live::{Congestion, LiveError, Source, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
@@ -48,35 +47,38 @@ fn refuse(error: PlanError) -> PyErr {
 /// Plans longer than this are read in a thread of their own: that takes long enough for Ctrl-C to matter.
 const LONG_PLAN: usize = 1 << 20;
 
-/// simulate(plan_json, algorithms, memory_bytes=None, capture=None) -> dict
+/// simulate(plan_json, algorithms, memory_bytes=None, capture=None, qlog=None) -> dict
 ///
 /// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
 /// released while the core runs. Ctrl-C ends the run; if the run takes more than `memory_bytes`, it ends with a
 /// MemoryError. `capture` is (path, program, snap_bytes, links): the packets of the run go into that file, those of
-/// all links if the list is empty. An OSError says why it cannot be created.
+/// all links if the list is empty. `qlog` is (paths, program, version): the senders' logs go into these files, one for
+/// each flow; the version is "current" or "0.3". An OSError says which file cannot be created, "pcap" or
+/// "qlog", and why.
 #[pyfunction]
-#[pyo3(signature = (plan_json, algorithms, memory_bytes=None, capture=None))]
+#[pyo3(signature = (plan_json, algorithms, memory_bytes=None, capture=None, qlog=None))]
 fn simulate<'py>(
     py: Python<'py>,
     plan_json: &str,
     algorithms: &Bound<'py, PyDict>,
     memory_bytes: Option<u64>,
     capture: Option<capture::Asked>,
+    qlog: Option<capture::AskedLogs>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut watch = watch::Watch::new(memory_bytes);
     let Built { run, interrupt, readers } = build(py, plan_json, algorithms, Rates::Planned, &mut watch)?;
-    let mut recorder = capture.map(|asked| asked.begin(&run)).transpose()?;
-    let outcome = py.detach(|| match &mut recorder {
+    let mut taps = capture::Taps::begin(capture, qlog, &run)?;
+    let outcome = py.detach(|| match &mut taps {
         None => run.run(&mut || watch.goes_on()),
-        Some(recorder) => run.run_tapped(recorder, &mut || watch.goes_on()),
+        Some(taps) => run.run_tapped(taps, &mut || watch.goes_on()),
     });
-    let written = recorder.map(Recorder::finish); // also what an interrupted run has sent
+    let written = taps.map(capture::Taps::finish); // also what an interrupted run has sent
     match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
         (None, outcome) => {
             let result = to_result(py, &outcome.map_err(raise)?, &readers)?;
             if let Some(written) = written {
-                result.set_item("capture", capture::told(py, &written)?)?;
+                written.tell(&result)?;
             }
             Ok(result)
         }

@@ -30,6 +30,7 @@ from longfat.runs.progress import about
 
 if TYPE_CHECKING:
     from longfat.runs.capture import Capture
+    from longfat.runs.qlog import Qlog
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
@@ -94,6 +95,12 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="With --pcap: only the packets of this link; can be given again.",
 )
+@click.option("--qlog", metavar="FILE", help="Write what each flow's sender does into this file, in qlog.")
+@click.option(
+    "--qlog-version",
+    metavar="VERSION",
+    help="With --qlog: current, the default, or 0.3 for tools that read only that.",
+)
 @click.option("--plot", is_flag=True, help="Draw the congestion windows over time in the terminal.")
 @as_json
 def run(
@@ -115,6 +122,8 @@ def run(
     pcap: str | None,
     snaplen: int | None,
     pcap_links: tuple[str, ...],
+    qlog: str | None,
+    qlog_version: str | None,
     plot: bool,
     as_json: bool,
 ) -> None:
@@ -123,7 +132,14 @@ def run(
     Without a file, --preset dumbbell --flow cubic --flow bbr runs two flows over one bottleneck.
     """
     capture = _capture(pcap, snaplen, pcap_links, repeats, backend)
-    with on_ctrl_c(lambda: "nothing was written" if pcap is None else f"{pcap} has the packets up to now"):
+    logs = _logs(qlog, qlog_version, repeats, backend)
+
+    def left() -> str:
+        if capture is not None:
+            return f"{pcap} has the packets up to now"
+        return "nothing was written" if logs is None else "the logs have the events up to now"
+
+    with on_ctrl_c(left):
         from longfat.cli import tables
 
         if traffic != "longfat":
@@ -141,7 +157,10 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        results, summary = _simulate(scenario, repeats, out, backend, source_name(name), traffic, capture)
+        results, summary = _simulate(
+            scenario, repeats, out, backend, source_name(name), traffic, capture, logs
+        )
+        from longfat.runs import qlog as qlogs
         from longfat.runs.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -151,6 +170,8 @@ def run(
             warn_of_doubts(summary.get("runs", [summary]))
         if capture is not None:
             _tell_of_capture(scenario, capture, summary["capture"])
+        if logs is not None and (doubt := qlogs.doubt(summary["qlog"])):
+            click.echo(f"warning: {doubt}", err=True)
     if as_json:
         echo_json(summary)
         return
@@ -165,6 +186,8 @@ def run(
         console.print(f"Written to {out}", markup=False)
     if capture is not None:
         console.print(f"{summary['capture']['packets']} packets written to {pcap}", markup=False)
+    if logs is not None:
+        console.print(f"Events written to {', '.join(summary['qlog']['files'].values())}", markup=False)
 
 
 def _capture(
@@ -183,6 +206,23 @@ def _capture(
     if repeats > 1:
         raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
     return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
+
+
+def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> Qlog | None:
+    """The logs that the options ask for."""
+    from longfat.runs.qlog import VERSIONS, Qlog
+
+    if qlog is None:
+        if version is not None:
+            raise InputError("--qlog-version: accepted: only together with --qlog FILE")
+        return None
+    if backend == "live":
+        raise InputError(
+            "--qlog and --backend live: a kernel does not tell that much; accepted: the simulator"
+        )
+    if repeats > 1:
+        raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
+    return Qlog(qlog, version or VERSIONS[0])
 
 
 def _tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
@@ -231,6 +271,7 @@ def _simulate(
     source: str,
     traffic: str,
     capture: Capture | None,
+    logs: Qlog | None,
 ) -> tuple[list[Result], dict[str, Any]]:
     """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
     from longfat.cli import waiting
@@ -248,7 +289,7 @@ def _simulate(
                 results.append(live.run(scenario.repeat(i), source, traffic, tell))
         elif repeats == 1:
             with waiting.expected(scenario):
-                results = [simulate.run(scenario, capture=capture)]
+                results = [simulate.run(scenario, capture=capture, qlog=logs)]
         else:
             results = simulate.repeats(scenario, repeats, progress=True)
         if repeats == 1:

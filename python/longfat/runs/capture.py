@@ -55,9 +55,8 @@ class Capture:
         """What the core is given."""
         return os.fspath(self.path), f"Longfat {_core.version()}", self.snaplen, list(self.links)
 
-    def refused(self, error: OSError) -> InputError:
-        """The error of a file that cannot be written."""
-        said = str(error).partition(" (os error")[0]
+    def refused(self, said: str) -> InputError:
+        """The error of a file that cannot be written, for this reason."""
         return InputError(f"--pcap {os.fspath(self.path)}: {said}; accepted: a file that can be written")
 
     def told(self, written: dict[str, Any]) -> dict[str, Any]:

@@ -89,8 +89,7 @@ class Result:
             summary["validity"] = self.validity
         if "messages" in core:
             summary["messages"] = core["messages"]
-        if "capture" in self._output:
-            summary["capture"] = self._output["capture"]
+        summary |= {name: self._output[name] for name in ("capture", "qlog") if name in self._output}
         named: dict[str, Any] = finite(summary)
         for flow, part in zip(named["flows"], self._custom_names(), strict=True):
             flow["algorithm"] = part or flow["algorithm"]

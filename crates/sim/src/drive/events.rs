@@ -146,7 +146,7 @@ impl Driver<'_, '_> {
             }
             RECEIVER => flow.receiving.event(now),
             _ => {
-                flow.sending.event(now);
+                self.sender_event(now, index);
                 self.run.after_sender(now, index)?;
                 while let Some(session) = self.run.woken.pop() {
                     self.kept
@@ -157,6 +157,20 @@ impl Driver<'_, '_> {
         }
         self.plan_flow(index);
         Ok(())
+    }
+
+    /// A sender acts, and the tap is told what it has taken and sent.
+    fn sender_event(&mut self, now: Time, index: usize) {
+        let sending = &mut self.run.flows[index].sending;
+        let Some(tap) = &mut self.tap else { return sending.event(now) };
+        let (waiting, sent) = (sending.incoming.len(), sending.outgoing.len());
+        let first = sending.incoming.first().cloned();
+        sending.event(now);
+        let taken = first.filter(|_| sending.incoming.len() < waiting);
+        let mut sent = sending.outgoing.last(sending.outgoing.len() - sent);
+        if let Some(sender) = sending.sender.tcp_view() {
+            tap.acts(now, index, taken.as_ref(), &mut sent, &sender);
+        }
     }
 
     fn plan_flow(&mut self, index: usize) {

@@ -2,6 +2,7 @@
 
 use crate::plan::CheckedConnection;
 use longfat_net::DropReason;
+use longfat_transport::SenderView;
 use longfat_units::Time;
 use longfat_wire::SimPacket;
 
@@ -21,4 +22,16 @@ pub trait Tap {
 
     /// A packet that came to a link goes no further.
     fn drops(&mut self, now: Time, link: usize, packet: &SimPacket, reason: DropReason);
+
+    /// A TCP sender has acted: it has taken a packet of the receiver, unless one of its timers expired, and has handed
+    /// its host what it sends.
+    fn acts(
+        &mut self,
+        _now: Time,
+        _flow: usize,
+        _taken: Option<&SimPacket>,
+        _sent: &mut dyn Iterator<Item = &SimPacket>,
+        _sender: &SenderView,
+    ) {
+    }
 }
