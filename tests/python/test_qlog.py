@@ -3,8 +3,8 @@
 The drafts define qlog in CDDL. The schema below is that of the records that Longfat writes, turned into JSON
 Schema by hand: QlogFileSeq, TraceSeq, CommonFields and VantagePoint of draft-ietf-quic-qlog-main-schema-14;
 QUICPacketSent, QUICPacketReceived, QUICPacketsAcked, QUICPacketLost, QUICRecoveryMetricsUpdated,
-QUICCongestionStateUpdated, PacketHeader and AckFrame of draft-ietf-quic-qlog-quic-events-13. What is optional there
-is optional here; what a group is closed for is refused here too.
+QUICCongestionStateUpdated, PacketHeader and AckFrame of draft-ietf-quic-qlog-quic-events-13. What is optional
+there is optional here; what a group is closed for is refused here too.
 """
 
 from __future__ import annotations
