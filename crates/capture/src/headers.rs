@@ -15,10 +15,11 @@
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use longfat_sim::{CheckedConnection, Transport};
 use longfat_transport::Feedback;
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use longfat_wire::{
     AccurateEcn, Ecn, EcnBytes, Explicit, Kind, OPTION_BYTES, SackBlocks, SimPacket, explicit_option,
 };
+use std::collections::VecDeque;
 
 const SENDERS: u32 = 0x0a00_0000;
 const RECEIVERS: u32 = 0x0a80_0000;
@@ -33,6 +34,8 @@ const TCP_BYTES: u32 = TcpHeader::MIN_LEN as u32;
 const MOST_OPTIONS: usize = 40;
 const NOP: u8 = 1;
 const DONT_FRAGMENT: bool = true;
+/// A packet is on its way no longer than this.
+const LONGEST_PATH: Interval = Interval::from_millis(60_000);
 const NANOSECONDS_PER_TICK: u64 = 1000;
 /// What a data sender's ACE field says that has seen no mark (RFC 9768, section 3.2.1).
 const FIRST_ACE: u8 = 5;
@@ -49,8 +52,6 @@ pub struct Conversation {
     ports: [u16; 2],
     /// Initial sequence numbers of the sender and the receiver.
     isn: [u32; 2],
-    /// Identification of the next IP packet of each.
-    ids: [u16; 2],
     mss: u64,
     header_bytes: u32,
     timestamps: bool,
@@ -61,8 +62,8 @@ pub struct Conversation {
     window: u16,
     /// Payload bytes of the whole connection, once its last segment has been seen.
     end: u64,
-    /// The sender has seen a packet of the receiver with this time in it.
-    echoed: u32,
+    /// When packets of the receiver reached the sender, and the time in them: what the sender echoes from then on.
+    heard: VecDeque<(Time, u32)>,
 }
 
 /// What is written of a packet.
@@ -91,7 +92,6 @@ impl Conversation {
             addresses: [SENDERS | pair, RECEIVERS | pair],
             ports: [SENDER_PORT + (number / PAIRS) as u16, RECEIVER_PORT],
             isn: [first, first ^ 0x5555_5555],
-            ids: [0, 0],
             mss: u64::from(connection.mss_bytes),
             header_bytes: connection.header_bytes,
             timestamps: connection.timestamps,
@@ -99,7 +99,7 @@ impl Conversation {
             marks: connection.negotiates_ecn().then(|| connection.feedback().max(connection.ecn.feedback())),
             window: ((window as u64) >> WINDOW_SCALE).clamp(1, u64::from(u16::MAX)) as u16,
             end: u64::MAX,
-            echoed: 0,
+            heard: VecDeque::new(),
         }
     }
 
@@ -108,9 +108,18 @@ impl Conversation {
         core::array::from_fn(|side| (self.addresses[side].into(), self.ports[side]))
     }
 
-    /// The sender has got a packet that left the receiver at this time.
-    pub const fn hear(&mut self, left: Time) {
-        self.echoed = ticks(left);
+    /// At `now`, the sender has got a packet that left the receiver at `left`.
+    pub fn hear(&mut self, now: Time, left: Time) {
+        while self.heard.get(1).is_some_and(|&(at, _)| now.since(at) > LONGEST_PATH) {
+            self.heard.pop_front();
+        }
+        self.heard.push_back((now, ticks(left)));
+    }
+
+    /// What the sender echoed in a packet that it sent at this time.
+    fn echo(&self, sent: Time) -> u32 {
+        let before = self.heard.partition_point(|&(at, _)| at <= sent);
+        before.checked_sub(1).and_then(|last| self.heard.get(last)).map_or(0, |&(_, value)| value)
     }
 
     /// Writes the packet into `buffer`: its headers, and of its payload what is within the first `snap` bytes. `left`
@@ -141,15 +150,14 @@ impl Conversation {
         Headers { bytes: buffer, original }
     }
 
-    fn ip(&mut self, side: usize, packet: &SimPacket, payload: u32, protocol: IpNumber) -> Ipv4Header {
-        self.ids[side] = self.ids[side].wrapping_add(1);
+    fn ip(&self, side: usize, packet: &SimPacket, payload: u32, protocol: IpNumber) -> Ipv4Header {
         let code = match packet.extra.as_ref().and_then(|extra| extra.explicit) {
             Some(Explicit::Vcp(load)) if packet.kind == Kind::Data => load as u8 + 1, // its routers' two bits
             _ => code(packet.ecn),
         };
         let mut ip = Ipv4Header {
             total_len: IP_BYTES as u16 + payload as u16,
-            identification: self.ids[side],
+            identification: identification(packet),
             dont_fragment: DONT_FRAGMENT,
             time_to_live: packet.ttl,
             protocol,
@@ -215,7 +223,7 @@ impl Conversation {
                 } else {
                     header.cwr = packet.ecn_flag;
                 }
-                self.stamp(&mut options, ticks(left), self.echoed);
+                self.stamp(&mut options, ticks(left), self.echo(left));
             }
             _ => {
                 header.sequence_number = answer;
@@ -361,6 +369,13 @@ impl<const N: usize> IntoOption for Option<[u8; N]> {
     fn bytes(self) -> Vec<u8> {
         self.map_or_else(Vec::new, Vec::from)
     }
+}
+
+/// The same for a packet on each of its links, and hardly for two packets: what stays as it was sent, mixed.
+const fn identification(packet: &SimPacket) -> u16 {
+    let sent = packet.stamp.as_ns() ^ (packet.one_way_delay_ns as u64) << 32;
+    let mixed = (sent ^ packet.seq.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    (mixed >> 48) as u16
 }
 
 fn write_tcp(ip: &Ipv4Header, mut header: TcpHeader, payload: usize, buffer: &mut Vec<u8>) {

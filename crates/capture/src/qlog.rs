@@ -245,9 +245,7 @@ impl Log {
         self.sent += 1;
         let place = packet.seq.saturating_sub(self.base) as usize;
         let again = packet.seq < self.base + self.numbers.len() as u64;
-        if again
-            && let Some(lost) = self.numbers.get_mut(place).and_then(Option::take)
-        {
+        if again && let Some(lost) = self.numbers.get_mut(place).and_then(Option::take) {
             let trigger = if stage == Stage::Loss { "pto_expired" } else { "reordering_threshold" };
             let data = json!({"header": {"packet_type": "1RTT", "packet_number": lost}, "trigger": trigger});
             self.event(now, Event::Lost, data);

@@ -19,6 +19,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 
+/// How the comment of a packet begins that a queue has dropped.
+pub(crate) const DROPPED: &str = "dropped";
+/// The same of one that a loss process or an outage took.
+pub(crate) const LOST: &str = "lost";
 /// The most flows that the file's comment names.
 const MOST_NAMED: usize = 100;
 
@@ -197,7 +201,7 @@ impl Recorder {
             self.file.write(place.0, interface, headers.bytes, headers.original, text.as_deref());
         }
         if held.arrives && held.fate == Fate::Crossed {
-            conversation.hear(held.left);
+            conversation.hear(place.0, held.left);
         }
     }
 

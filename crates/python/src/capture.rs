@@ -1,14 +1,18 @@
-//! Captures of packets, and logs of senders.
+//! Captures of packets, written and read, and logs of senders.
 
-use longfat_capture::{Interface, Qlog, Recorder, Recording, Version, Written};
+use crate::watch;
+use longfat_capture::{
+    Captured, CapturedFlow, Damage, Interface, Qlog, Recorder, Recording, Row, Version, Written,
+};
 use longfat_net::{Capacity, DropReason};
 use longfat_sim::{CheckedConnection, Simulation, Tap};
 use longfat_transport::SenderView;
 use longfat_units::Time;
 use longfat_wire::SimPacket;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// A capture that Python asks for: the file, the program that the file names, how many bytes of each packet, and the
@@ -19,6 +23,70 @@ pub struct Asked(PathBuf, String, u32, Vec<String>);
 /// Logs that Python asks for: a file for each flow, the program that the files name, and the version of qlog.
 #[derive(FromPyObject)]
 pub struct AskedLogs(Vec<PathBuf>, String, String);
+
+/// The TCP connections of a file.
+pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let found = watch::aside(py, move || {
+        let file = std::fs::File::open(path).map_err(Err)?;
+        longfat_capture::flows(std::io::BufReader::new(file)).map_err(Ok)
+    })?;
+    let found = found.map_err(|why: Result<Damage, std::io::Error>| match why {
+        Ok(damage) => PyValueError::new_err(damage.to_string()),
+        Err(error) => PyOSError::new_err(longfat_capture::said(&error)),
+    })?;
+    let Captured { flows, contents, duration_s, copies } = found;
+    let list = PyList::empty(py);
+    for flow in &flows {
+        py.check_signals()?;
+        list.append(flow_dict(py, flow)?)?;
+    }
+    let all = PyDict::new(py);
+    all.set_item("flows", list)?;
+    all.set_item("duration_s", duration_s)?;
+    all.set_item("packets", contents.packets)?;
+    all.set_item("others", contents.others)?;
+    all.set_item("copies", copies)?;
+    all.set_item("comment", contents.comment)?;
+    all.set_item("damage", contents.damage)?;
+    Ok(all)
+}
+
+/// A column of a series, and its value in a row.
+type Column = (&'static str, fn(&Row) -> f64);
+
+fn flow_dict<'py>(py: Python<'py>, flow: &CapturedFlow) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    let [sender, receiver] = flow.ends.map(|(address, port)| SocketAddr::new(address, port).to_string());
+    told.set_item("sender", sender)?;
+    told.set_item("receiver", receiver)?;
+    told.set_item("start_s", flow.start_s)?;
+    told.set_item("duration_s", flow.duration_s)?;
+    told.set_item("opened", flow.opened)?;
+    told.set_item("closed", flow.closed)?;
+    told.set_item("throughput_bps", flow.throughput_bps)?;
+    told.set_item("goodput_bps", flow.goodput_bps)?;
+    told.set_item("packets", flow.packets)?;
+    told.set_item("payload_bytes", flow.payload_bytes)?;
+    told.set_item("retransmits", flow.retransmits)?;
+    told.set_item("rtt_min_s", flow.rtt_min_s)?;
+    told.set_item("rtt_mean_s", flow.rtt_mean_s)?;
+    told.set_item("srtt_mean_s", flow.srtt_mean_s)?;
+    told.set_item("rtt_samples", flow.rtt_samples)?;
+    let series = PyDict::new(py);
+    let columns: [Column; 6] = [
+        ("time_s", |row| row.time_s),
+        ("received_bytes", |row| row.received_bytes),
+        ("delivered_bytes", |row| row.delivered_bytes),
+        ("srtt_s", |row| row.srtt_s),
+        ("retransmits", |row| row.retransmits),
+        ("flight_bytes", |row| row.flight_bytes),
+    ];
+    for (name, column) in columns {
+        series.set_item(name, flow.rows.iter().map(column).collect::<Vec<f64>>())?;
+    }
+    told.set_item("series", series)?;
+    Ok(told)
+}
 
 /// Everybody who watches a run.
 pub struct Taps {

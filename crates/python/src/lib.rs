@@ -205,6 +205,15 @@ const fn live_has_loader() -> bool {
     longfat_live::HAS_LOADER
 }
 
+/// read_capture(path) -> dict
+///
+/// The TCP connections of a pcapng or pcap file, and what else it holds. Raises OSError if it cannot be
+/// opened, and ValueError if nothing of it can be read. Ctrl-C ends the reading.
+#[pyfunction]
+fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    capture::read(py, path)
+}
+
 /// live_probe() -> list of (what, "" or what is missing)
 ///
 /// What this process may do live. It moves into namespaces of its own for good.
@@ -439,6 +448,7 @@ fn results_version(plan: Option<&str>) -> PyResult<u32> {
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("AlgorithmError", m.py().get_type::<AlgorithmError>())?;
     m.add_function(wrap_pyfunction!(simulate, m)?)?;
+    m.add_function(wrap_pyfunction!(read_capture, m)?)?;
     m.add_function(wrap_pyfunction!(live_run, m)?)?;
     m.add_function(wrap_pyfunction!(live_die_with_parent, m)?)?;
     m.add_function(wrap_pyfunction!(live_probe, m)?)?;
