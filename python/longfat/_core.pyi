@@ -67,6 +67,13 @@ def simulate(
     created, "pcap" or "qlog", and why.
     """
 
+def read_capture(path: str) -> dict[str, Any]:
+    """Reads the TCP connections of a pcapng or pcap file; see `longfat.runs.imported`.
+
+    Raises OSError if it cannot be opened, and ValueError if nothing of it can be read. Ctrl-C ends the
+    reading.
+    """
+
 class Stepper:
     """A run of a plan that pauses at times of the caller's choice; see `simulate`.
 
