@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Literal
 
+from longfat.errors import InputError
 from longfat.runs import simulate
 from longfat.runs.capture import SNAPLEN, Capture
 from longfat.runs.qlog import VERSIONS, Qlog
@@ -53,7 +54,9 @@ def run(
         from longfat.live import run as live
 
         named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario"
-        return live.run(scenario, named, traffic)
+        if qlog is not None:
+            raise InputError("qlog: a kernel does not tell that much; accepted: the simulator")
+        return live.run(scenario, named, traffic, capture=capture)
     if traffic != "longfat":
         from longfat.live import traffic as traffics
 

@@ -4,6 +4,7 @@
 //! recorder   a tap on a simulated run: which packet is written when, and with which comment
 //! headers    a simulated packet as IP with TCP or UDP
 //! file       blocks of pcapng
+//! live       a writer of real packets, for routers
 //! reader     the TCP packets of any capture
 //! flows      what they say about their connections
 //! qlog       another tap: what each sender does, as a log of events
@@ -16,6 +17,7 @@
 mod file;
 mod flows;
 mod headers;
+mod live;
 mod qlog;
 mod reader;
 mod recorder;
@@ -23,6 +25,7 @@ mod stream;
 
 pub use file::{CaptureFile, Interface, Written};
 pub use flows::{Captured, CapturedFlow, Row, flows};
+pub use live::{LiveRecorder, Watch};
 pub use qlog::{Qlog, Version};
 pub use reader::{Contents, Damage};
 pub use recorder::{Recorder, Recording};

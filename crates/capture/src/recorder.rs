@@ -110,6 +110,29 @@ pub struct Recording<'a> {
     pub program: &'a str,
 }
 
+impl Recording<'_> {
+    /// The most bytes of a packet to keep.
+    pub(crate) fn snap(&self) -> u32 {
+        if self.snap_bytes == 0 { u32::from(u16::MAX) } else { self.snap_bytes }
+    }
+
+    /// The interfaces of the file, and for each link the number of its own, if it is recorded.
+    pub(crate) fn recorded(&self, links: &[Interface]) -> (Vec<Interface>, Vec<Option<u32>>) {
+        let mut recorded = Vec::new();
+        let numbers = links
+            .iter()
+            .map(|link| {
+                let wanted = self.links.is_empty() || self.links.contains(&link.name);
+                wanted.then(|| {
+                    recorded.push(link.clone());
+                    recorded.len() as u32 - 1
+                })
+            })
+            .collect();
+        (recorded, numbers)
+    }
+}
+
 impl Recorder {
     /// Begins a capture of a run of this plan, which ends at `end`. `links` has the run's links in order, and
     /// `flows` the names of its flows with their connections.
@@ -119,17 +142,7 @@ impl Recorder {
         flows: impl Iterator<Item = (&'a str, &'a CheckedConnection)>,
         end: Time,
     ) -> io::Result<Self> {
-        let mut recorded = Vec::new();
-        let interfaces = links
-            .iter()
-            .map(|link| {
-                let wanted = asked.links.is_empty() || asked.links.contains(&link.name);
-                wanted.then(|| {
-                    recorded.push(link.clone());
-                    recorded.len() as u32 - 1
-                })
-            })
-            .collect();
+        let (recorded, interfaces) = asked.recorded(links);
         let named: Vec<String> = flows
             .zip(0..)
             .take(MOST_NAMED)
@@ -138,7 +151,7 @@ impl Recorder {
                 format!("flow {name} ({}): {sender}:{from} to {receiver}:{to}", connection.algorithm)
             })
             .collect();
-        let snap_bytes = if asked.snap_bytes == 0 { u32::from(u16::MAX) } else { asked.snap_bytes };
+        let snap_bytes = asked.snap();
         let file = CaptureFile::create(asked.path, asked.program, &named.join("\n"), snap_bytes, &recorded)?;
         Ok(Recorder {
             file,
@@ -305,20 +318,25 @@ fn comment(held: &Held) -> Option<String> {
         Fate::Open | Fate::Crossed | Fate::Opens => None,
         Fate::Marked => Some("marked"),
         Fate::Bleached => Some("ECN field cleared"),
-        Fate::Dropped(DropReason::Full) => Some("dropped: queue full"),
-        Fate::Dropped(DropReason::Early) => Some("dropped: active queue management, by chance"),
-        Fate::Dropped(DropReason::Forced) => Some("dropped: active queue management, average queue too long"),
-        Fate::Dropped(DropReason::Match) => {
-            Some("dropped: active queue management, a packet drawn is of the same flow")
-        }
-        Fate::Dropped(DropReason::Delay) => Some("dropped: active queue management, waited too long"),
-        Fate::Dropped(DropReason::Lost) => Some("lost on the link"),
+        Fate::Dropped(reason) => Some(dropped(reason)),
     };
     let explicit = held.packet.explicit().and_then(described);
     match (fate, explicit) {
         (Some(fate), Some(header)) => Some(format!("{fate}; {header}")),
         (Some(fate), None) => Some(fate.to_owned()),
         (None, header) => header,
+    }
+}
+
+/// Why a packet went no further.
+pub(crate) const fn dropped(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::Full => "dropped: queue full",
+        DropReason::Early => "dropped: active queue management, by chance",
+        DropReason::Forced => "dropped: active queue management, average queue too long",
+        DropReason::Match => "dropped: active queue management, a packet drawn is of the same flow",
+        DropReason::Delay => "dropped: active queue management, waited too long",
+        DropReason::Lost => "lost on the link",
     }
 }
 

@@ -88,6 +88,14 @@ fn flow_dict<'py>(py: Python<'py>, flow: &CapturedFlow) -> PyResult<Bound<'py, P
     Ok(told)
 }
 
+impl Asked {
+    /// What the core is asked for.
+    pub fn recording(&self) -> Recording<'_> {
+        let Asked(path, program, snap_bytes, links) = self;
+        Recording { path, snap_bytes: *snap_bytes, links, program }
+    }
+}
+
 /// Everybody who watches a run.
 pub struct Taps {
     recorder: Option<Recorder>,
@@ -121,7 +129,6 @@ impl Taps {
 }
 
 fn record(asked: Asked, run: &Simulation) -> PyResult<Recorder> {
-    let Asked(path, program, snap_bytes, links) = asked;
     let interfaces: Vec<Interface> = run
         .links()
         .iter()
@@ -131,8 +138,8 @@ fn record(asked: Asked, run: &Simulation) -> PyResult<Recorder> {
             bps: matches!(link.capacity, Capacity::Constant(_)).then(|| link.rate.as_bps()),
         })
         .collect();
-    let asked = Recording { path: &path, snap_bytes, links: &links, program: &program };
-    Recorder::create(&asked, &interfaces, flows(run), run.end()).map_err(|error| refuse("pcap", &error))
+    Recorder::create(&asked.recording(), &interfaces, flows(run), run.end())
+        .map_err(|error| refuse("pcap", &error))
 }
 
 fn log(asked: AskedLogs, run: &Simulation) -> PyResult<Qlog> {
@@ -151,16 +158,21 @@ fn flows(run: &Simulation) -> impl Iterator<Item = (&str, &CheckedConnection)> {
     run.plan().flows().iter().map(|flow| (flow.name.as_str(), &flow.connection))
 }
 
+/// Puts what became of a capture into a result.
+pub fn tell(result: &Bound<'_, PyDict>, written: &Written) -> PyResult<()> {
+    let told = PyDict::new(result.py());
+    told.set_item("packets", written.packets)?;
+    told.set_item("bytes", written.bytes)?;
+    told.set_item("missing", written.missing)?;
+    told.set_item("failure", written.failure.clone())?;
+    result.set_item("capture", told)
+}
+
 impl Finished {
     /// Puts it into a result.
     pub fn tell(&self, result: &Bound<'_, PyDict>) -> PyResult<()> {
         if let Some(written) = &self.capture {
-            let told = PyDict::new(result.py());
-            told.set_item("packets", written.packets)?;
-            told.set_item("bytes", written.bytes)?;
-            told.set_item("missing", written.missing)?;
-            told.set_item("failure", written.failure.clone())?;
-            result.set_item("capture", told)?;
+            tell(result, written)?;
         }
         if let Some(failure) = &self.qlog {
             result.set_item("qlog", failure.clone())?;

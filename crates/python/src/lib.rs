@@ -156,13 +156,14 @@ fn to_result<'py>(
     Ok(result)
 }
 
-/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3) -> dict
+/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3, capture) -> dict
 ///
 /// Runs a plan on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
 /// kernel's names of their algorithms, or to keys of `objects`. `forms` is the folder of the algorithms that
 /// `make bpf` built; `objects` maps names to users' own objects: the file, the variable and the kernel's name.
 /// `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the default.
-/// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. The process
+/// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. `capture` is that of
+/// `simulate`. The process
 /// moves into namespaces of its own for good, so call this in a process that does nothing else.
 #[pyfunction]
 fn live_run<'py>(
@@ -173,19 +174,25 @@ fn live_run<'py>(
     objects: BTreeMap<String, (PathBuf, String, String)>,
     pacing_ratio: Option<u32>,
     iperf3: Option<PathBuf>,
+    capture: Option<capture::Asked>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
     let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
     let source = |(object, variable, name)| Source { object, variable: Some(variable), name };
     let objects = objects.into_iter().map(|(asked, own)| (asked, source(own))).collect();
     let congestion = Congestion { names: congestion, forms, objects, pacing_ratio };
-    let live = py.detach(|| longfat_live::run(plan, &congestion, &traffic)).map_err(|error| match error {
+    let recording = capture.as_ref().map(capture::Asked::recording);
+    let run = || longfat_live::run(plan, &congestion, &traffic, recording.as_ref());
+    let live = py.detach(run).map_err(|error| match error {
         LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
         LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
     })?;
     let result = to_dict(py, &live.outcome)?;
     let validity = serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
     result.set_item("validity", validity)?;
+    if let Some(written) = &live.capture {
+        capture::tell(&result, written)?;
+    }
     Ok(result)
 }
 

@@ -131,7 +131,7 @@ def run(
 
     Without a file, --preset dumbbell --flow cubic --flow bbr runs two flows over one bottleneck.
     """
-    capture = _capture(pcap, snaplen, pcap_links, repeats, backend)
+    capture = _capture(pcap, snaplen, pcap_links, repeats)
     logs = _logs(qlog, qlog_version, repeats, backend)
 
     def left() -> str:
@@ -190,9 +190,7 @@ def run(
         console.print(f"Events written to {', '.join(summary['qlog']['files'].values())}", markup=False)
 
 
-def _capture(
-    pcap: str | None, snaplen: int | None, links: tuple[str, ...], repeats: int, backend: str
-) -> Capture | None:
+def _capture(pcap: str | None, snaplen: int | None, links: tuple[str, ...], repeats: int) -> Capture | None:
     """The capture that the options ask for."""
     from longfat.runs.capture import SNAPLEN, Capture
 
@@ -201,8 +199,6 @@ def _capture(
             if given:
                 raise InputError(f"{name}: accepted: only together with --pcap FILE")
         return None
-    if backend == "live":
-        raise InputError("--pcap and --backend live: accepted: --pcap in the simulator")
     if repeats > 1:
         raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
     return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
@@ -286,7 +282,7 @@ def _simulate(
             for i in range(repeats):
                 which = f"live run {i + 1} of {repeats}" if repeats > 1 else "live run"
                 tell = functools.partial(_tell, which, scenario.duration)
-                results.append(live.run(scenario.repeat(i), source, traffic, tell))
+                results.append(live.run(scenario.repeat(i), source, traffic, tell, capture))
         elif repeats == 1:
             with waiting.expected(scenario):
                 results = [simulate.run(scenario, capture=capture, qlog=logs)]
