@@ -15,7 +15,7 @@ from test_capture import SENT_AGAIN, WORRIES, tshark
 __all__ = ["able"]
 
 KERNEL_WORRIES = f"({WORRIES}) and not tcp.analysis.window_full and not tcp.checksum == 0xffff"
-"""Without what kernels do: one may fill a window, and writes a checksum of 0xffff in place of 0 (CSUM_MANGLED_0)."""
+"""Without what kernels do: they fill a window, and write a checksum of 0xffff for 0 (CSUM_MANGLED_0)."""
 
 
 @pytest.mark.live

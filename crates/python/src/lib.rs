@@ -166,6 +166,7 @@ fn to_result<'py>(
 /// `simulate`. The process
 /// moves into namespaces of its own for good, so call this in a process that does nothing else.
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the core is called at one place, which names them")]
 fn live_run<'py>(
     py: Python<'py>,
     plan_json: &str,
