@@ -409,3 +409,50 @@ impl Connection {
 fn seconds(ns: u64) -> f64 {
     ns as f64 / NS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PCAP: [u8; 24] =
+        [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 101, 0, 0, 0];
+
+    #[test]
+    fn places_follow_the_highest_byte_across_the_end_of_the_numbers() {
+        let mut direction = Direction { isn: Some(u32::MAX - 99), ..Direction::default() };
+        assert_eq!(direction.place(u32::MAX - 99), 0);
+        direction.high = 1000;
+        assert_eq!(direction.place(900), 1000, "the next one, behind the wrap");
+        assert_eq!(direction.place(u32::MAX - 49), 50, "sent again");
+        direction.high = (1 << 32) + 1000;
+        assert_eq!(direction.place(900), (1 << 32) + 1000, "a second time round");
+    }
+
+    #[test]
+    fn the_smoothed_round_trip_time_moves_by_an_eighth_and_its_mean_is_over_time() {
+        let mut rtt = Rtt::default();
+        rtt.sample(0, 0.1);
+        rtt.sample(1_000_000_000, 0.2);
+        rtt.sample(4_000_000_000, 0.1125);
+        let [least, mean, smoothed] = rtt.told();
+        assert_eq!(least, 0.1);
+        assert!((mean - 0.1375).abs() < 1e-12);
+        // 0.1 for 1 s, then 0.1 + (0.2 - 0.1) / 8 = 0.1125 for 3 s
+        assert!((smoothed - (0.1 + 3.0 * 0.1125) / 4.0).abs() < 1e-12, "{smoothed}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..600), form in 0u8..3) {
+            let begin: &[u8] = match form {
+                0 => &[],
+                1 => &PCAP,
+                _ => &[0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0],
+            };
+            if let Ok(captured) = flows(&[begin, &bytes[..]].concat()[..]) {
+                prop_assert!(captured.contents.others <= captured.contents.packets);
+            }
+        }
+    }
+}

@@ -17,8 +17,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The most copies in the ring: a second of 10 Gbit/s both ways.
-const RING: usize = 1 << 20;
+/// The most copies in the ring: half a second of 1 Gbit/s, where a packet and its acknowledgement make three (chosen
+/// here).
+const RING: usize = 1 << 17;
 /// How often the writer looks into the ring. It never waits for a copy, so that a router need not wake it.
 const LOOK: Duration = Duration::from_millis(5);
 /// The routers' copies are this far out of order at most.
@@ -118,7 +119,15 @@ impl LiveRecorder {
     /// # Errors
     /// Returns why the file cannot be written.
     pub fn create(asked: &Recording<'_>, links: &[Interface]) -> io::Result<(Self, Vec<Watch>)> {
-        let (sender, ring) = sync_channel(RING);
+        Self::with_ring(asked, links, RING)
+    }
+
+    fn with_ring(
+        asked: &Recording<'_>,
+        links: &[Interface],
+        copies: usize,
+    ) -> io::Result<(Self, Vec<Watch>)> {
+        let (sender, ring) = sync_channel(copies);
         let missed = Arc::new(AtomicU64::new(0));
         let (recorded, numbers) = asked.recorded(links);
         let snap_bytes = asked.snap();
@@ -251,4 +260,80 @@ fn key(copied: &Copied) -> Vec<u8> {
     let kept = [4..6, 12..20, header..header + 12];
     let parts = kept.into_iter().flat_map(|range| bytes.get(range).unwrap_or_default());
     copied.link.to_be_bytes().iter().chain(parts).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::read;
+    use longfat_wire::{Ecn, FlowId};
+    use std::fs::File;
+    use std::path::PathBuf;
+
+    /// A TCP packet of a flow's sender, or of its receiver, with this number.
+    fn packet(seq: u32, from_sender: bool) -> RealPacket {
+        let mut ip = vec![0x45, 2, 0, 60, 0, seq as u8, 0x40, 0, 64, 6, 0, 0];
+        ip.extend([10, 0, 0, if from_sender { 1 } else { 2 }, 10, 0, 0, if from_sender { 2 } else { 1 }]);
+        let ports: [u16; 2] = if from_sender { [40_000, 5001] } else { [5001, 40_000] };
+        ip.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
+        ip.extend(seq.to_be_bytes());
+        ip.extend([0, 0, 0, 1, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+        ip.resize(60, 0);
+        let (mut packet, _) = RealPacket::parse(ip).expect("a packet");
+        packet.assign(FlowId(0), from_sender);
+        packet
+    }
+
+    fn file(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("longfat-live-{name}-{}.pcapng", std::process::id()))
+    }
+
+    fn recorder(path: &std::path::Path, copies: usize) -> (LiveRecorder, Watch) {
+        let asked = Recording { path, snap_bytes: 96, links: &[], program: "Longfat" };
+        let links = [Interface { name: "bottleneck".into(), description: String::new(), bps: None }];
+        let (recorder, mut watches) = LiveRecorder::with_ring(&asked, &links, copies).expect("a file");
+        (recorder, watches.remove(0))
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::from_ns(1_000_000 * ms)
+    }
+
+    #[test]
+    fn data_are_recorded_as_they_come_and_acknowledgements_as_they_arrive_in_order_of_time() {
+        let path = file("order");
+        let (recorder, watch) = recorder(&path, 100);
+        let (data, ack) = (packet(7, true), packet(9, false));
+        watch.enters(ms(1), &data);
+        watch.enters(ms(2), &packet(8, true));
+        watch.drops(ms(2), &packet(8, true), DropReason::Full);
+        watch.enters(ms(3), &ack);
+        watch.leaves(ms(4), &ack);
+        let mut marked = data;
+        marked.set_ecn(Ecn::Marked);
+        watch.leaves(ms(5), &marked);
+        drop(watch);
+        let written =
+            recorder.start(Interval::from_millis(1000)).expect("a thread").join().expect("a writer");
+        assert_eq!((written.packets, written.missing, written.failure), (3, 0, None));
+        let mut found = Vec::new();
+        read(File::open(&path).expect("open"), &mut |segment| {
+            found.push((segment.at_ns / 1_000_000, segment.seq, segment.dropped));
+        })
+        .expect("read");
+        assert_eq!(found, [(1001, 7, false), (1002, 8, true), (1004, 9, false)]);
+        std::fs::remove_file(&path).expect("removed");
+    }
+
+    #[test]
+    fn copies_that_do_not_fit_into_the_ring_are_counted_and_said() {
+        let path = file("full");
+        let (recorder, watch) = recorder(&path, 2);
+        (0..5).for_each(|seq| watch.leaves(ms(u64::from(seq)), &packet(seq, false)));
+        drop(watch);
+        let written = recorder.start(Interval::ZERO).expect("a thread").join().expect("a writer");
+        assert_eq!((written.packets, written.missing), (2, 3));
+        assert_eq!(written.failure.as_deref(), Some("the routers were faster than the writer"));
+        std::fs::remove_file(&path).expect("removed");
+    }
 }
