@@ -12,7 +12,8 @@ use crate::sys::clock::{Clock, thread_cpu};
 use crate::sys::scheduling::prioritize_router;
 use crate::sys::tun;
 use crate::sys::waiting::{sleep, wait_until_readable, would_block};
-use longfat_net::Sojourn;
+use longfat_capture::Watch;
+use longfat_net::{DropReason, Sojourn};
 use longfat_sim::{Link, LinkCounters, LinkSample, LinkSummary, Series, link_summary};
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, Kind, Packet, RealPacket};
@@ -140,6 +141,8 @@ pub struct Router<'a> {
     largest_bytes: u32,
     cpu: Interval,
     realtime: bool,
+    /// Where copies of packets go, if there is a capture.
+    watch: Option<Watch>,
 }
 
 impl<'a> Router<'a> {
@@ -181,7 +184,13 @@ impl<'a> Router<'a> {
             largest_bytes: 0,
             cpu: Interval::ZERO,
             realtime: false,
+            watch: None,
         }
+    }
+
+    /// The same router with a capture.
+    pub fn watched(self, watch: Option<Watch>) -> Self {
+        Router { watch, ..self }
     }
 
     /// Runs to the end, or until it is no longer wanted.
@@ -257,7 +266,7 @@ impl<'a> Router<'a> {
                 self.mark(at);
             } else if self.link.wake() <= at {
                 self.link.on_timer(at);
-                self.clear();
+                self.clear(at);
             } else if let Some(Reverse(due)) = self.agenda.pop() {
                 match due.stop {
                     Stop::Link => self.enter(at, due.packet),
@@ -343,20 +352,23 @@ impl<'a> Router<'a> {
 
     /// A packet comes to the link.
     fn enter(&mut self, now: Time, packet: RealPacket) {
+        if let Some(watch) = &self.watch {
+            watch.enters(now, &packet);
+        }
         let path = self.paths[packet.flow().0 as usize].as_mut();
         if path.is_some_and(|path| path.losses.strike(self.side, packet.kind())) {
             self.link.counters.packets_lost += 1;
-            self.lose(packet);
+            self.lose(now, packet, DropReason::Lost);
         } else {
             self.link.arrive(now, packet);
-            self.clear();
+            self.clear(now);
         }
     }
 
     /// Passes on what the link has sent or dropped.
-    fn clear(&mut self) {
-        while let Some(packet) = self.link.dropped.pop() {
-            self.lose(packet);
+    fn clear(&mut self, now: Time) {
+        while let Some((packet, reason)) = self.link.dropped.pop() {
+            self.lose(now, packet, reason);
         }
         self.link.doubled.clear();
         let mut departed = core::mem::take(&mut self.link.departed);
@@ -368,7 +380,10 @@ impl<'a> Router<'a> {
         self.link.departed = departed;
     }
 
-    fn lose(&mut self, packet: RealPacket) {
+    fn lose(&mut self, now: Time, packet: RealPacket, reason: DropReason) {
+        if let Some(watch) = &self.watch {
+            watch.drops(now, &packet, reason);
+        }
         if let (Kind::Data, Some(path)) = (packet.kind(), &self.paths[packet.flow().0 as usize]) {
             path.counts.packets_lost.add(1);
         }
@@ -378,7 +393,11 @@ impl<'a> Router<'a> {
     /// Hands a packet to its host's kernel.
     fn hand_over(&mut self, at: Time, mut packet: RealPacket) {
         packet.write_explicit();
-        let late = self.clock.now().since(at);
+        let now = self.clock.now();
+        if let Some(watch) = &self.watch {
+            watch.leaves(now, &packet);
+        }
+        let late = now.since(at);
         self.lateness.record(late);
         self.latest = self.latest.max(late);
         if tun::write(self.to, packet.as_bytes()).is_err() {

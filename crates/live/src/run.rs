@@ -14,6 +14,7 @@ use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration, Source};
+use longfat_capture::{Interface, LiveRecorder, Recording, Watch, Written, said};
 use longfat_sim::{
     CheckedConnection, CheckedLink, CheckedPlan, CheckedRun, Link, LinkPlan, Outcome, PlanError, Summary,
     Transport,
@@ -22,6 +23,7 @@ use longfat_units::parameters::Value;
 use longfat_units::{Distribution, Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -53,6 +55,8 @@ pub struct Live {
     pub outcome: Outcome,
     /// Whether the results can be trusted.
     pub validity: Validity,
+    /// What became of the capture, if there was one.
+    pub capture: Option<Written>,
 }
 
 /// What the kernel runs for the connections of a plan.
@@ -71,7 +75,7 @@ pub struct Congestion {
 
 /// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the
 /// right to make namespaces must not have another thread. `traffic` says what makes the traffic of
-/// connections over TCP.
+/// connections over TCP. `capture` asks for the packets that the routers see.
 ///
 /// # Errors
 /// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
@@ -80,9 +84,19 @@ pub fn run(
     plan: CheckedPlan<RealPacket>,
     congestion: &Congestion,
     traffic: &Traffic,
+    capture: Option<&Recording<'_>>,
 ) -> Result<Live, LiveError> {
     check(&plan)?;
     iperf::check(&plan, traffic)?;
+    // opened before the process changes what it may open
+    let (recorder, watches) = match capture {
+        None => (None, plan.links().iter().map(|_| None).collect()),
+        Some(asked) => {
+            let (recorder, watches) =
+                record(asked, &plan).map_err(|e| LiveError::Machine(format!("--pcap: {}", said(&e))))?;
+            (Some(recorder), watches)
+        }
+    };
     let own = own_forms(&congestion.names);
     let mut setup = setup(&plan)?;
     let relies_on_pacing = own.iter().any(|form| form.paced);
@@ -106,11 +120,15 @@ pub fn run(
     let clock = Clock::starting_in(LEAD);
     let tuns = [ends[0].tun(), ends[1].tun()];
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
-    for (side, link) in links.into_iter().enumerate() {
+    let writer = recorder
+        .map(|recorder| recorder.start(clock.began()))
+        .transpose()
+        .map_err(LiveError::setup("the writer of the capture"))?;
+    for ((side, link), watch) in links.into_iter().enumerate().zip(watches) {
         let link = Link::new(link, false);
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
-        routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times));
+        routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times).watched(watch));
     }
     let announce =
         announce.try_into().map_err(|_| LiveError::Broken("the plan has not got two links".to_owned()))?;
@@ -155,6 +173,11 @@ pub fn run(
                 .map_err(LiveError::broken("a router"))
         })
         .collect::<Result<Vec<Report>, _>>()?;
+    let written = writer
+        .map(|writer| {
+            writer.join().map_err(|_| LiveError::Broken("the capture's writer panicked".to_owned()))
+        })
+        .transpose()?;
     let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
     let reported = hosts.iperf.finish().map_err(LiveError::broken("iperf3"))?;
     let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
@@ -172,7 +195,25 @@ pub fn run(
         events: hosts.events,
         events_handled: packets,
     };
-    Ok(Live { outcome, validity })
+    Ok(Live { outcome, validity, capture: written })
+}
+
+/// Begins a capture of what the routers see.
+fn record(
+    asked: &Recording<'_>,
+    plan: &CheckedPlan<RealPacket>,
+) -> io::Result<(LiveRecorder, Vec<Option<Watch>>)> {
+    let interfaces: Vec<Interface> = plan
+        .links()
+        .iter()
+        .map(|link| Interface {
+            name: link.name.clone(),
+            description: "a link of a live run".to_owned(),
+            bps: None,
+        })
+        .collect();
+    let (recorder, watches) = LiveRecorder::create(asked, &interfaces)?;
+    Ok((recorder, watches.into_iter().map(Some).collect()))
 }
 
 fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {

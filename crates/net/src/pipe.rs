@@ -99,6 +99,12 @@ impl<P: Default> Pipe<P> {
         (0..self.len).filter_map(|i| self.slots.get(self.slot(i)))
     }
 
+    /// The last `n` packets that have entered, in order.
+    pub fn last(&self, n: usize) -> impl Iterator<Item = &P> + '_ {
+        (self.len.saturating_sub(n)..self.len)
+            .filter_map(|i| self.slots.get(self.slot(i)).map(|(_, packet)| packet))
+    }
+
     /// How many packets arrive before `until`.
     pub fn due(&self, until: Time) -> usize {
         let (mut due, mut most) = (0, self.len);

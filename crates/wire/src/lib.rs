@@ -17,4 +17,4 @@ pub use quick_start::{Function, QuickStart, RateCode};
 pub use real_packet::{Carrier, Ports, RealPacket};
 pub use report::{PtpReport, Report, UdtReport};
 pub use sim_packet::{AccurateEcn, Division, EcnBytes, Extra, SackBlocks, SimPacket};
-pub use tcp_option::OPTION_BYTES;
+pub use tcp_option::{OPTION_BYTES, option as explicit_option};

@@ -18,6 +18,7 @@ from longfat.live import kernel, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
 from longfat.runs import plan
+from longfat.runs.capture import Capture
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -30,6 +31,7 @@ def run(
     source: str = "scenario",
     traffic: str = traffics.KINDS[0],
     tell: Callable[[float], None] | None = None,
+    capture: Capture | None = None,
 ) -> Result:
     """Runs a scenario in real time on this machine's own TCP.
 
@@ -38,12 +40,15 @@ def run(
         source: names the scenario in errors, such as a file name.
         traffic: what flows over TCP carry, one of `traffic.KINDS`.
         tell: called now and then with the seconds since the run began.
+        capture: where the packets go that the routers see.
 
     Raises:
         InputError: the kernel, this machine or its user cannot do what the scenario asks for.
         LongfatError: the run ended early.
     """
     check(scenario, source, traffic)
+    if capture is not None:
+        capture.check(scenario)
     planned = plan.build(scenario)
     users = kernel.users_own(scenario)
     congestion = kernel.congestion(planned, users)
@@ -60,10 +65,14 @@ def run(
         "objects": {spec.name: kernel.source(spec) for spec in users.values()},
         "pacing_ratio": kernel.pacing_ratio(users),
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
+        "capture": None if capture is None else capture.asked(),
     }
     begin = time.perf_counter()
     output = ask(request, source, functools.partial(plan.refusal, scenario), tell)
-    return Result(scenario, output, time.perf_counter() - begin)
+    wall_s = time.perf_counter() - begin
+    if capture is not None:
+        output["capture"] = capture.told(output["capture"])
+    return Result(scenario, output, wall_s)
 
 
 def ask(

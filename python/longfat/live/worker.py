@@ -27,7 +27,10 @@ def answer(request: dict[str, Any]) -> tuple[str, Any]:
     try:
         if request["what"] == "probe":
             return DONE, _core.live_probe()
-        given = (request[key] for key in ("plan", "congestion", "forms", "objects", "pacing_ratio", "iperf3"))
+        given = (
+            request[key]
+            for key in ("plan", "congestion", "forms", "objects", "pacing_ratio", "iperf3", "capture")
+        )
         return DONE, _core.live_run(*given)
     except ValueError as error:
         return REFUSED, str(error)

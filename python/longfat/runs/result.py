@@ -91,6 +91,7 @@ class Result:
             summary["validity"] = self.validity
         if "messages" in core:
             summary["messages"] = core["messages"]
+        summary |= {name: self._output[name] for name in ("capture", "qlog") if name in self._output}
         named: dict[str, Any] = finite(summary)
         for flow, part in zip(named["flows"], self._custom_names(), strict=True):
             flow["algorithm"] = part or flow["algorithm"]

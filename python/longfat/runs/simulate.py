@@ -14,7 +14,9 @@ from longfat import _core
 from longfat.algorithm import maker
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
 from longfat.runs import memory, plan, pool
+from longfat.runs.capture import Capture
 from longfat.runs.progress import Progress
+from longfat.runs.qlog import Qlog
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -37,28 +39,56 @@ def load(source: Source, *, seed: int | None = None, window: tuple[str, str] | N
     return scenario.with_values(given) if given else scenario
 
 
-def run(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Result:
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    window: tuple[str, str] | None = None,
+    capture: Capture | None = None,
+    qlog: Qlog | None = None,
+) -> Result:
     """Runs a scenario in the simulator. It releases the GIL, and Ctrl-C ends the run.
 
     Args:
         source: a Scenario, the path of a scenario file, or nested tables as in one.
         seed: replaces the scenario's seed.
         window: times such as ("100 s", "600 s"); every metric is restricted to them.
+        capture: where the packets of the run go; the results are the same, but the run takes longer.
+        qlog: where the logs of its senders go, likewise.
 
     Raises:
-        InputError: the scenario is refused, also because it may take more memory than there is.
+        InputError: the scenario is refused, also because it may take more memory than there is, or the
+            capture cannot be created.
         AlgorithmError: a user's own algorithm failed.
         MemoryExceeded: the run took more memory than it may (`longfat.runs.memory`).
     """
-    return _run(load(source, seed=seed, window=window))
+    return _run(load(source, seed=seed, window=window), capture, qlog)
 
 
-def _run(scenario: Scenario) -> Result:
+def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None = None) -> Result:
+    if capture is not None:
+        capture.check(scenario)
+    if qlog is not None:
+        qlog.check(scenario)
     ready = Ready.of(scenario)
+    captured = None if capture is None else capture.asked()
+    logged = None if qlog is None else qlog.asked(scenario)
     begin = time.perf_counter()
     with ready.told():
-        output = _core.simulate(ready.text, ready.algorithms, ready.memory_bytes)
-    return Result(scenario, output, time.perf_counter() - begin)
+        try:
+            output = _core.simulate(ready.text, ready.algorithms, ready.memory_bytes, captured, logged)
+        except OSError as error:
+            what, said = error.args
+            asked = capture if what == "pcap" else qlog
+            if asked is None:
+                raise
+            raise asked.refused(said) from None
+    wall_s = time.perf_counter() - begin
+    if capture is not None:
+        output["capture"] = capture.told(output["capture"])
+    if qlog is not None:
+        output["qlog"] = qlog.told(scenario, output["qlog"])
+    return Result(scenario, output, wall_s)
 
 
 @dataclass(frozen=True)
