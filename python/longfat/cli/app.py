@@ -25,6 +25,7 @@ from longfat.cli import (
     run,
     schema,
     screen,
+    shell,
     suite,
     sweep,
 )
@@ -59,6 +60,7 @@ def app() -> None:
 
 for command in (
     run.run,
+    shell.shell,
     compare.compare,
     doctor.doctor,
     suite.suite,

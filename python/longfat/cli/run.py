@@ -14,6 +14,7 @@ from longfat.cli.options import (
     as_changed,
     as_json,
     as_seeded,
+    as_user,
     echo_json,
     from_warmup,
     in_window,
@@ -21,8 +22,10 @@ from longfat.cli.options import (
     make_console,
     of_flows,
     on_ctrl_c,
+    show_programs,
     source_name,
     warn_of_doubts,
+    warn_of_failures,
     within_memory,
 )
 from longfat.errors import InputError
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
 )
 @within_memory
 @of_flows
+@as_user
 @from_warmup
 @in_window
 @click.option(
@@ -90,6 +94,7 @@ def run(
     repeats: int,
     backend: str,
     traffic: str,
+    user: str | None,
     warmup: str | None,
     window: str | None,
     out: Path | None,
@@ -118,7 +123,7 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        results, summary = _simulate(scenario, repeats, out, backend, source_name(name), traffic)
+        results, summary = _simulate(scenario, repeats, out, backend, source_name(name), traffic, user)
         from longfat.runs.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -126,6 +131,7 @@ def run(
             click.echo(f"warning: {line}", err=True)
         if backend == "live":
             warn_of_doubts(summary.get("runs", [summary]))
+            warn_of_failures(summary.get("runs", [summary]))
     if as_json:
         echo_json(summary)
         return
@@ -169,7 +175,13 @@ def _tell(which: str, duration_s: float, since_s: float) -> None:
 
 
 def _simulate(
-    scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
+    scenario: Scenario,
+    repeats: int,
+    out: Path | None,
+    backend: str,
+    source: str,
+    traffic: str,
+    user: str | None,
 ) -> tuple[list[Result], dict[str, Any]]:
     """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
     from longfat.cli import waiting
@@ -178,14 +190,18 @@ def _simulate(
 
     def once() -> tuple[list[result.Result], dict[str, Any]]:
         if backend == "live":
+            from longfat.live import programs
             from longfat.live import run as live
 
+            caller = programs.user(user)
+            show_programs(scenario, caller)
             results = []
             for i in range(repeats):
                 which = f"live run {i + 1} of {repeats}" if repeats > 1 else "live run"
                 tell = functools.partial(_tell, which, scenario.duration)
-                results.append(live.run(scenario.repeat(i), source, traffic, tell))
+                results.append(live.run(scenario.repeat(i), source, traffic, tell, caller))
         elif repeats == 1:
+            simulate.refuse_programs(scenario, source)
             with waiting.expected(scenario):
                 results = [simulate.run(scenario)]
         else:

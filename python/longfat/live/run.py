@@ -14,7 +14,7 @@ from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError
-from longfat.live import kernel, worker
+from longfat.live import kernel, programs, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
 from longfat.runs import plan
@@ -30,6 +30,8 @@ def run(
     source: str = "scenario",
     traffic: str = traffics.KINDS[0],
     tell: Callable[[float], None] | None = None,
+    user: programs.User | None = None,
+    front: programs.Front | None = None,
 ) -> Result:
     """Runs a scenario in real time on this machine's own TCP.
 
@@ -38,6 +40,8 @@ def run(
         source: names the scenario in errors, such as a file name.
         traffic: what flows over TCP carry, one of `traffic.KINDS`.
         tell: called now and then with the seconds since the run began.
+        user: whom the scenario's programs run as; the user of this process by default.
+        front: the program that has the terminal and ends the run, and so makes the result's duration.
 
     Raises:
         InputError: the kernel, this machine or its user cannot do what the scenario asks for.
@@ -52,6 +56,7 @@ def run(
     for own in sorted(kernel.own_forms() & set(congestion.values())):
         if lacking := kernel.unbuilt(own):
             raise InputError(f"{source}: {own}: {lacking[0]}; to fix it: {lacking[1]}")
+    asked = programs.request(scenario, user, front)
     request = {
         "what": "run",
         "plan": json.dumps(planned),
@@ -60,9 +65,12 @@ def run(
         "objects": {spec.name: kernel.source(spec) for spec in users.values()},
         "pacing_ratio": kernel.pacing_ratio(users),
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
+        "programs": asked and json.dumps(asked),
     }
     begin = time.perf_counter()
-    output = ask(request, source, functools.partial(plan.refusal, scenario), tell)
+    output = ask(request, source, functools.partial(plan.refusal, scenario), tell, front)
+    if front is not None:
+        scenario = scenario.model_copy(update={"duration": json.loads(output["programs"])["end_s"]})
     return Result(scenario, output, time.perf_counter() - begin)
 
 
@@ -71,6 +79,7 @@ def ask(
     source: str,
     refusal: Callable[[str], str] = str,
     tell: Callable[[float], None] | None = None,
+    front: programs.Front | None = None,
 ) -> Any:
     """Sends a request to a new worker process and returns its result. The worker never outlives this call.
 
@@ -79,6 +88,7 @@ def ask(
         source: names the scenario or command in errors.
         refusal: rewords the line that says why the worker refused.
         tell: as in `run`.
+        front: as in `run`; the worker is then in this session, so that its programs can have the terminal.
 
     Raises:
         InputError: the worker refused the request.
@@ -89,7 +99,10 @@ def ask(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C goes to this process, which ends the worker
+        # Ctrl-C goes to this process, which ends the worker
+        start_new_session=front is None,
+        process_group=None if front is None else 0,
+        pass_fds=() if front is None else front.streams,
     ) as process:
         try:
             out, err = _communicate(process, pickle.dumps(request), tell or (lambda _: None))

@@ -80,6 +80,7 @@ class Ready:
         Raises:
             InputError: the run may take more memory than there is, or there is no such algorithm.
         """
+        refuse_programs(scenario, _name(scenario))
         custom = {
             name: maker(name, part.algorithm)
             for name, part in plan.flow_parts(scenario).items()
@@ -108,6 +109,14 @@ class Ready:
             raise InputError(f"{_name(self.scenario)}: {said}") from None
         except RuntimeError as error:
             raise LongfatError(f"{_name(self.scenario)}: {error}") from None
+
+
+def refuse_programs(scenario: Scenario, source: str) -> None:
+    """Raises InputError, one line, if a scenario has programs, which the simulator does not run."""
+    if scenario.program:
+        raise InputError(
+            f"{source}: [[program]]: programs run in real time; accepted: --backend live, or leave them out"
+        )
 
 
 def _name(scenario: Scenario) -> str:
