@@ -201,7 +201,7 @@ def _simulate(
                 tell = functools.partial(_tell, which, scenario.duration)
                 results.append(live.run(scenario.repeat(i), source, traffic, tell, caller))
         elif repeats == 1:
-            simulate.refuse_programs(scenario, source)
+            simulate.refuse_live_only(scenario, source)
             with waiting.expected(scenario):
                 results = [simulate.run(scenario)]
         else:

@@ -50,7 +50,7 @@ def run(
     check(scenario, source, traffic)
     planned = plan.build(scenario)
     users = kernel.users_own(scenario)
-    congestion = kernel.congestion(planned, users)
+    congestion = kernel.congestion(planned, users, kernel.kernels_own(scenario))
     if users and not _core.live_has_loader():
         raise InputError(f"{source}: {next(iter(users.values())).name}: {kernel.NO_LOADER}")
     for own in sorted(kernel.own_forms() & set(congestion.values())):

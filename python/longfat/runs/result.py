@@ -126,7 +126,7 @@ class Result:
     def _custom_names(self) -> list[str | None]:
         """The name of a user's own algorithm for each flow, without its folder; None for all others."""
         specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
-        names = [Path(spec.name).name if spec.custom else None for spec in specs]
+        names = [None if spec.listed else Path(spec.name).name for spec in specs]
         return [name and name.removeprefix("unknown.py:").removeprefix("<stdin>:") for name in names]
 
     def _asked_bps(self) -> list[float | None]:
