@@ -533,6 +533,7 @@ def test_what_a_command_leaves_behind_ends_with_the_run(
     devices, groups = os.listdir("/sys/class/net"), _groups()
     what = shell(
         path,
+        "--outside",
         "--peer-command",
         f"exec {sys.executable} {sink}",
         "--",

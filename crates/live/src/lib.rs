@@ -13,6 +13,7 @@ mod guided;
 mod hosts;
 mod iperf;
 mod namespace;
+mod outside;
 mod path;
 mod ports;
 mod probe;

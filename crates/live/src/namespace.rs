@@ -34,6 +34,17 @@ pub struct HostSetup {
     pub initial_window: [Option<u32>; 2],
     /// Whether programs run there, with addresses of their own.
     pub guests: bool,
+    /// Whether side B stands for the machine's own network.
+    pub outside: Option<Families>,
+}
+
+/// What side A has of the machine's own network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Families {
+    /// IPv4 alone.
+    Four,
+    /// IPv4 and IPv6.
+    Both,
 }
 
 /// One end of the network.
@@ -124,6 +135,19 @@ fn become_root() -> Result<(), LiveError> {
     namespaces::map_user((0, user), (0, group)).map_err(|(file, e)| LiveError::rights(file, &e))
 }
 
+/// Lets side A send everything to side B, which takes it.
+fn route_outside(netlink: &Netlink, index: u32, side: usize, families: Families) -> std::io::Result<()> {
+    let addresses = [IpAddr::from(GUESTS[side]), IpAddr::from(GUESTS_6[side])];
+    for address in addresses.into_iter().take(if families == Families::Both { 2 } else { 1 }) {
+        if side == 0 {
+            netlink.set_default_route(index, address)?;
+        } else {
+            netlink.own_everything(address)?;
+        }
+    }
+    Ok(())
+}
+
 fn end(setup: &HostSetup, side: usize) -> Result<End, LiveError> {
     let namespace = fs::File::open("/proc/thread-self/ns/net").map_err(LiveError::setup("its namespace"))?;
     sysctl::apply(setup.tcp).map_err(|(name, error)| LiveError::setup(name)(error))?;
@@ -145,6 +169,9 @@ fn end(setup: &HostSetup, side: usize) -> Result<End, LiveError> {
             if setup.guests {
                 // a kernel without IPv6 has no such addresses
                 let _ = netlink.add_address(index, IpAddr::from(GUESTS_6[side]));
+            }
+            if let Some(families) = setup.outside {
+                route_outside(&netlink, index, side, families)?;
             }
             Ok(index)
         })

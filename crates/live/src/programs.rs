@@ -28,8 +28,21 @@ pub struct Programs {
     pub streams: Option<[i32; 3]>,
     /// The process group of the terminal's foreground, for a program in front.
     pub group: Option<i32>,
+    /// The machine's own network for side A, if it is to have it.
+    pub outside: Option<OutsidePlan>,
     /// The programs.
     pub programs: Vec<Program>,
+}
+
+/// The machine's own network for side A.
+#[derive(Clone, Debug, Deserialize)]
+pub struct OutsidePlan {
+    /// Where the forwarder takes sockets of side B, inherited under this number.
+    pub forwarder: i32,
+    /// Whether there is IPv6 too.
+    pub ipv6: bool,
+    /// The text of programs' /etc/resolv.conf.
+    pub resolver: String,
 }
 
 /// A program.
@@ -111,10 +124,16 @@ impl Programs {
         let setup = Setup {
             orders: self.programs.iter().map(|program| program.order.clone()).collect(),
             networks: ends.ends.each_ref().map(|end| end.namespace()),
-            not_mine: ends.ends.iter().map(|end| end.tun().as_raw_fd()).collect(),
+            not_mine: ends
+                .ends
+                .iter()
+                .map(|end| end.tun().as_raw_fd())
+                .chain(self.outside.iter().map(|outside| outside.forwarder))
+                .collect(),
             identity,
             streams: self.streams,
             group: self.group,
+            resolver: self.outside.as_ref().map(|outside| outside.resolver.clone()),
         };
         let handle = init::start(&setup).map_err(LiveError::setup("a process namespace for programs"))?;
         handle.orders.set_nonblocking(true).map_err(LiveError::setup("programs"))?;

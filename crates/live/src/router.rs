@@ -7,6 +7,7 @@
 //! The router measures how late packets are handed to hosts, and how long they lay before they were read.
 
 use crate::guests::Guests;
+use crate::outside::Gate;
 use crate::path::Path;
 use crate::ports::{CONNECTIONS, carries_datagrams, conversation, is_iperf_control};
 use crate::sys::clock::{Clock, thread_cpu};
@@ -125,6 +126,7 @@ pub struct Router<'a> {
     paths: Vec<Option<Box<Path>>>,
     news: Receiver<News>,
     guests: Option<Guests>,
+    outside: Option<Gate<'a>>,
     agenda: BinaryHeap<Reverse<Due>>,
     entries: u64,
     spare: Vec<Vec<u8>>,
@@ -148,7 +150,8 @@ pub struct Router<'a> {
 
 impl<'a> Router<'a> {
     /// A router for a side's link, between the TUN devices of that side and the other. Connections of the plan are
-    /// announced through `news` before their first packet; those of programs are `guests`.
+    /// announced through `news` before their first packet; those of programs are `guests`. Side A's router may have the
+    /// machine's own network on its other side.
     #[expect(clippy::too_many_arguments, reason = "what a router is made of, each once")]
     pub fn new(
         clock: Clock,
@@ -157,6 +160,7 @@ impl<'a> Router<'a> {
         link: Link<RealPacket>,
         news: Receiver<News>,
         guests: Option<Guests>,
+        outside: Option<Gate<'a>>,
         packet_bytes: usize,
         times: Times,
     ) -> Self {
@@ -170,6 +174,7 @@ impl<'a> Router<'a> {
             paths: (0..CONNECTIONS).map(|_| None).collect(),
             news,
             guests,
+            outside,
             agenda: BinaryHeap::new(),
             entries: 0,
             spare: Vec::new(),
@@ -355,6 +360,9 @@ impl<'a> Router<'a> {
         let now = self.clock.now();
         let Some(guests) = &mut self.guests else { return };
         let Some(flow) = guests.meet(now, &exchanged) else { return self.spare.push(packet.into_bytes()) };
+        if let Some(outside) = &mut self.outside {
+            outside.see(&exchanged);
+        }
         packet.assign_by_headers(flow);
         let index = flow.0 as usize;
         if index >= self.paths.len() {

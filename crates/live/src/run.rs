@@ -8,10 +8,12 @@ use crate::guests::{ConnectionReport, Guests};
 use crate::guided::{self, Guided, is_guided};
 use crate::hosts::{Hosts, Planned};
 use crate::iperf::{self, Iperf, Traffic};
-use crate::namespace::{self, Ends, GUEST_PACKET_BYTES, HostSetup};
+use crate::namespace::{self, Ends, Families, GUEST_PACKET_BYTES, HostSetup};
+use crate::outside::Gate;
 use crate::programs::{ProgramReport, Programs};
 use crate::router::{Report, Router, Times};
 use crate::sys::clock::{Clock, thread_cpu};
+use crate::sys::process::inherited;
 use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
 use crate::until::Until;
@@ -102,7 +104,10 @@ pub fn run(
     iperf::check(&plan, traffic)?;
     let own = own_forms(&congestion.names);
     let rtt_s = programs.as_ref().map(|programs| programs.rtt_s);
+    let outside = programs.as_ref().and_then(|programs| programs.outside.clone());
     let mut setup = setup(&plan, rtt_s)?;
+    setup.outside =
+        outside.as_ref().map(|outside| if outside.ipv6 { Families::Both } else { Families::Four });
     let relies_on_pacing = own.iter().any(|form| form.paced);
     setup.tcp.pacing_ratio = congestion.pacing_ratio.or(relies_on_pacing.then_some(100));
     // registered before the process leaves the user namespace that has the right to, and held to the end
@@ -129,11 +134,25 @@ pub fn run(
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
     let guests = programs.as_ref().map(|(given, _)| given.path(plan.run.seed(), &plan.links)).transpose()?;
     let guests = guests.map_or([None, None], |path| Guests::of_both(path).map(Some));
+    let mut outside = outside
+        .map(|outside| Ok(Gate::new(&ends[1], inherited(outside.forwarder)?)))
+        .transpose()
+        .map_err(LiveError::setup("the forwarder"))?;
     for (side, (link, guests)) in links.into_iter().zip(guests).enumerate() {
         let link = Link::new(link, false);
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
-        routers.push(Router::new(clock, side, tuns, link, news, guests, packet_bytes as usize, times));
+        routers.push(Router::new(
+            clock,
+            side,
+            tuns,
+            link,
+            news,
+            guests,
+            outside.take(),
+            packet_bytes as usize,
+            times,
+        ));
     }
     let announce =
         announce.try_into().map_err(|_| LiveError::Broken("the plan has not got two links".to_owned()))?;
@@ -344,6 +363,7 @@ fn setup<P>(plan: &CheckedPlan<P>, rtt_s: Option<f64>) -> Result<HostSetup, Live
         },
         initial_window,
         guests: rtt_s.is_some(),
+        outside: None,
     })
 }
 

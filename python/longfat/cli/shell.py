@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.live.programs import Front, User
+    from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
 LONGEST_S = 86400.0
@@ -50,6 +51,7 @@ MOST_ROWS = 20
 @as_seeded
 @click.option("--duration", metavar="TIME", help="End the command after this time; a day by default.")
 @as_user
+@click.option("--outside", is_flag=True, help="Give side A this machine's own network, behind the path.")
 @click.option(
     "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
 )
@@ -62,6 +64,7 @@ def shell(
     seed: int | None,
     duration: str | None,
     user: str | None,
+    outside: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -90,7 +93,7 @@ def shell(
         click.echo(f"error: {wrong[1]}", err=True)
         raise click.exceptions.Exit(wrong[0])
     with _terminal(as_json, environment) as front:
-        summary = _run(scenario, source_name(file), caller, front, out)
+        summary = _run(scenario, source_name(file), caller, front, outside, out)
     told = make_console(stderr=True)
     _tell(told, scenario, summary)
     warn_of_doubts([summary])
@@ -178,16 +181,23 @@ def _take_back(foreground: int, modes: list[Any]) -> None:
 
 
 def _run(
-    scenario: Scenario, source: str, user: User | None, front: Front, out: Path | None
+    scenario: Scenario, source: str, user: User | None, front: Front, outside: bool, out: Path | None
 ) -> dict[str, Any]:
     """Runs the command, writes `out`, and returns the summary."""
     from longfat.live import run as live
+    from longfat.live.outside import Forwarder
     from longfat.store import output
 
+    def once() -> Result:
+        if not outside:
+            return live.run(scenario, source, user=user, front=front)
+        with Forwarder().running() as forwarder:
+            return live.run(scenario, source, user=user, front=front, outside=forwarder)
+
     if out is None:
-        return live.run(scenario, source, user=user, front=front).summary
+        return once().summary
     with output.folder(out) as draft:
-        result = live.run(scenario, source, user=user, front=front)
+        result = once()
         output.write([result], result.summary, sys.argv, draft)
     return result.summary
 

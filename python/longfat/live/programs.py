@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longfat.errors import InputError
+from longfat.live.outside import HOST, Forwarder
 from longfat.scenario.model import Scenario
 from longfat.scenario.program import Program
 
@@ -83,7 +84,9 @@ def user(asked: str | None = None) -> User | None:
     return User(found.pw_name, found.pw_uid, found.pw_gid, groups, found.pw_dir, found.pw_shell or "/bin/sh")
 
 
-def request(scenario: Scenario, as_user: User | None, front: Front | None) -> dict[str, Any] | None:
+def request(
+    scenario: Scenario, as_user: User | None, front: Front | None, outside: Forwarder | None
+) -> dict[str, Any] | None:
     """Returns what the core has to know of a scenario's programs; None if it has none."""
     if not scenario.program:
         return None
@@ -95,11 +98,14 @@ def request(scenario: Scenario, as_user: User | None, front: Front | None) -> di
         "user": as_user and (as_user.number, as_user.group, as_user.groups),
         "streams": front and front.streams,
         "group": front and front.group,
-        "programs": [_program(program, name, as_user, front) for program, name in named],
+        "outside": outside and outside.request,
+        "programs": [_program(program, name, as_user, front, outside is not None) for program, name in named],
     }
 
 
-def _program(program: Program, name: str, as_user: User | None, front: Front | None) -> dict[str, Any]:
+def _program(
+    program: Program, name: str, as_user: User | None, front: Front | None, outside: bool
+) -> dict[str, Any]:
     side = SIDES.index(program.side)
     in_front = front is not None and front.name == name
     environment = {
@@ -108,6 +114,7 @@ def _program(program: Program, name: str, as_user: User | None, front: Front | N
         "LONGFAT_SIDE": program.side,
         "LONGFAT_PEER": ADDRESSES[1 - side],
         "LONGFAT_PEER6": ADDRESSES_6[1 - side],
+        **({"LONGFAT_HOST": HOST} if outside else {}),
         **program.environment,
         **(front.environment if front and in_front else {}),
     }

@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from longfat import _core
@@ -17,6 +17,7 @@ from longfat.errors import InputError, LongfatError
 from longfat.live import kernel, programs, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
+from longfat.live.outside import Forwarder
 from longfat.runs import plan
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
@@ -32,6 +33,7 @@ def run(
     tell: Callable[[float], None] | None = None,
     user: programs.User | None = None,
     front: programs.Front | None = None,
+    outside: Forwarder | None = None,
 ) -> Result:
     """Runs a scenario in real time on this machine's own TCP.
 
@@ -42,6 +44,7 @@ def run(
         tell: called now and then with the seconds since the run began.
         user: whom the scenario's programs run as; the user of this process by default.
         front: the program that has the terminal and ends the run, and so makes the result's duration.
+        outside: gives side A the machine's own network, behind the path.
 
     Raises:
         InputError: the kernel, this machine or its user cannot do what the scenario asks for.
@@ -56,7 +59,7 @@ def run(
     for own in sorted(kernel.own_forms() & set(congestion.values())):
         if lacking := kernel.unbuilt(own):
             raise InputError(f"{source}: {own}: {lacking[0]}; to fix it: {lacking[1]}")
-    asked = programs.request(scenario, user, front)
+    asked = programs.request(scenario, user, front, outside)
     request = {
         "what": "run",
         "plan": json.dumps(planned),
@@ -68,7 +71,8 @@ def run(
         "programs": asked and json.dumps(asked),
     }
     begin = time.perf_counter()
-    output = ask(request, source, functools.partial(plan.refusal, scenario), tell, front)
+    passed = (*(front.streams if front else ()), *([outside.theirs.fileno()] if outside else []))
+    output = ask(request, source, functools.partial(plan.refusal, scenario), tell, front is not None, passed)
     if front is not None:
         scenario = scenario.model_copy(update={"duration": json.loads(output["programs"])["end_s"]})
     return Result(scenario, output, time.perf_counter() - begin)
@@ -79,7 +83,8 @@ def ask(
     source: str,
     refusal: Callable[[str], str] = str,
     tell: Callable[[float], None] | None = None,
-    front: programs.Front | None = None,
+    in_front: bool = False,
+    passed: Sequence[int] = (),
 ) -> Any:
     """Sends a request to a new worker process and returns its result. The worker never outlives this call.
 
@@ -88,7 +93,8 @@ def ask(
         source: names the scenario or command in errors.
         refusal: rewords the line that says why the worker refused.
         tell: as in `run`.
-        front: as in `run`; the worker is then in this session, so that its programs can have the terminal.
+        in_front: whether the worker is in this session, so that its programs can have the terminal.
+        passed: descriptors that the worker inherits.
 
     Raises:
         InputError: the worker refused the request.
@@ -100,9 +106,9 @@ def ask(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # Ctrl-C goes to this process, which ends the worker
-        start_new_session=front is None,
-        process_group=None if front is None else 0,
-        pass_fds=() if front is None else front.streams,
+        start_new_session=not in_front,
+        process_group=0 if in_front else None,
+        pass_fds=passed,
     ) as process:
         try:
             out, err = _communicate(process, pickle.dumps(request), tell or (lambda _: None))

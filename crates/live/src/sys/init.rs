@@ -7,7 +7,9 @@ use longfat_units::{Interval, Time};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
 use rustix::io::{Errno, FdFlags, dup, fcntl_setfd};
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount,
+};
 use rustix::process::{Gid, Pid, PidfdFlags, Signal, Uid, WaitOptions, WaitStatus, kill_process_group};
 use rustix::process::{pidfd_open, setpgid, setsid, wait, waitpid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
@@ -33,6 +35,9 @@ const LAST_WORDS: usize = 3;
 /// What shells return for a command that is not there, and for one that cannot be executed.
 const NOT_FOUND: i32 = 127;
 const NOT_EXECUTABLE: i32 = 126;
+const RESOLVER: &str = "/etc/resolv.conf";
+/// A folder that every machine has.
+const PLACE: &str = "/tmp";
 /// Settings that let the kernel give up at once what the programs' sockets still have to send.
 const GIVE_UP: [(&str, &str); 2] =
     [("/proc/sys/net/ipv4/tcp_orphan_retries", "1"), ("/proc/sys/net/ipv4/tcp_fin_timeout", "1")];
@@ -108,6 +113,8 @@ pub struct Setup<'a> {
     pub streams: Option<[RawFd; 3]>,
     /// The process group of a program in front, so that it is in the terminal's foreground.
     pub group: Option<i32>,
+    /// The text of /etc/resolv.conf for programs; the machine's own if `None`.
+    pub resolver: Option<String>,
 }
 
 /// The other end of the process: its owner's.
@@ -212,6 +219,14 @@ impl Init<'_> {
         // where containers hide parts of /proc the kernel refuses, and programs see the processes of the machine
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         let _ = mount("proc", "/proc", "proc", flags, None);
+        if let Some(text) = &self.setup.resolver {
+            // the file needs a place only until it is mounted itself
+            mount("tmpfs", PLACE, "tmpfs", flags, None)?;
+            let file = format!("{PLACE}/resolv.conf");
+            std::fs::write(&file, text)?;
+            mount_bind(&file, RESOLVER)?;
+            unmount(PLACE, UnmountFlags::DETACH)?;
+        }
         Ok(())
     }
 

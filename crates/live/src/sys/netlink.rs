@@ -23,6 +23,20 @@ const PREFIX_BITS_6: u8 = 64;
 /// More than the kernel's answer to a request has.
 const ANSWER_BYTES: usize = 4096;
 
+/// A route to all addresses of a family.
+fn everywhere(family_of: IpAddr, kind: RouteType, scope: RouteScope) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = match family_of {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    message.header.table = MAIN_TABLE;
+    message.header.protocol = RouteProtocol::Static;
+    message.header.scope = scope;
+    message.header.kind = kind;
+    message
+}
+
 /// The kernel's interface to the network of the namespace in which it was opened.
 pub struct Netlink {
     socket: OwnedFd,
@@ -89,6 +103,21 @@ impl Netlink {
             RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]),
         ];
         self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
+    }
+
+    /// Routes everything through this interface, from this address.
+    pub fn set_default_route(&self, interface: u32, from: IpAddr) -> Result<()> {
+        let mut message = everywhere(from, RouteType::Unicast, RouteScope::Link);
+        message.attributes =
+            vec![RouteAttribute::Oif(interface), RouteAttribute::PrefSource(RouteAddress::from(from))];
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE)
+    }
+
+    /// Makes this host take every address of the family of `like` that no other route has for its own.
+    pub fn own_everything(&self, like: IpAddr) -> Result<()> {
+        let mut message = everywhere(like, RouteType::Local, RouteScope::Host);
+        message.attributes = vec![RouteAttribute::Oif(self.index("lo")?)];
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE)
     }
 
     /// Sends one request and waits for the kernel's acknowledgement.
