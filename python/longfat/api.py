@@ -36,10 +36,11 @@ def run(
     """
     scenario = load(source, seed=seed, window=window)
     if backend == "live":
+        from longfat.live import programs
         from longfat.live import run as live
 
         named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario"
-        return live.run(scenario, named, traffic)
+        return live.run(scenario, named, traffic, user=programs.user())
     if traffic != "longfat":
         from longfat.live import traffic as traffics
 
