@@ -43,7 +43,7 @@ MOST_ROWS = 20
 """The summary has this many connections at most: those with the most bytes."""
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command()
 @click.argument("file")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--peer-command", metavar="CMD", help="Run this at side B, by /bin/sh.")
@@ -68,16 +68,14 @@ def shell(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Run COMMAND on the path of the scenario in FILE; without a COMMAND, your shell.
+    """Run COMMAND on the path of the scenario in FILE; without a COMMAND, your shell.
 
     COMMAND runs at side A of a real network that the scenario's router emulates, --peer-command at side B.
     {peer} and {peer6} in either stand for the other side's addresses. The scenario's flows, backgrounds and
     programs run beside it. COMMAND has your terminal, and its exit code becomes that of longfat. A summary
-    goes to standard error.
+    goes to standard error. For example:
 
-    \b
-    longfat shell lte.toml
-    longfat shell lte.toml --peer-command "iperf3 -s -1" -- iperf3 -c {peer}
+    longfat shell path.toml --peer-command "iperf3 -s -1" -- iperf3 -c {peer}
     """
     from longfat.live import programs
 
