@@ -165,15 +165,16 @@ def live_run(
     pacing_ratio: int | None,
     iperf3: str | None,
     capture: tuple[str, str, int, list[str]] | None,
+    programs: str | None,
 ) -> dict[str, Any]:
     """Runs a plan on this machine's own TCP; returns the same as `simulate`, and "validity" (JSON text).
 
     `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms, or to keys
     of `objects`, users' own: file, variable, and name in the kernel. `forms` is the folder with the compiled
-    algorithms of `bpf/`. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, `capture` that of `simulate`. The
-    process moves into its own
-    namespaces and cannot leave them. Raises ValueError for a plan that cannot run here, RuntimeError for one
-    that ended early.
+    algorithms of `bpf/`. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, `capture` that of `simulate`.
+    `programs` is JSON, what runs on the path beside the plan; the result then has "programs" (JSON text) too.
+    The process moves into its own namespaces and cannot leave them. Raises ValueError for a plan that cannot
+    run here, RuntimeError for one that ended early.
     """
 
 def live_die_with_parent() -> None:

@@ -51,12 +51,13 @@ def run(
     scenario = load(source, seed=seed, window=window)
     capture = None if pcap is None else Capture(pcap, snaplen, tuple(pcap_links))
     if backend == "live":
+        from longfat.live import programs
         from longfat.live import run as live
 
         named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario"
         if qlog is not None:
             raise InputError("qlog: a kernel does not tell that much; accepted: the simulator")
-        return live.run(scenario, named, traffic, capture=capture)
+        return live.run(scenario, named, traffic, user=programs.user(), capture=capture)
     if traffic != "longfat":
         from longfat.live import traffic as traffics
 

@@ -6,12 +6,15 @@
 //! The link acts at the times when it was due to: the rest of the router may be late, but the rate is exact.
 //! The router measures how late packets are handed to hosts, and how long they lay before they were read.
 
+use crate::guests::Guests;
+use crate::outside::Gate;
 use crate::path::Path;
 use crate::ports::{CONNECTIONS, carries_datagrams, conversation, is_iperf_control};
 use crate::sys::clock::{Clock, thread_cpu};
 use crate::sys::scheduling::prioritize_router;
 use crate::sys::tun;
 use crate::sys::waiting::{sleep, wait_until_readable, would_block};
+use crate::until::Until;
 use longfat_capture::Watch;
 use longfat_net::{DropReason, Sojourn};
 use longfat_sim::{Link, LinkCounters, LinkSample, LinkSummary, Series, link_summary};
@@ -21,7 +24,6 @@ use std::cmp::{Ordering as Order, Reverse};
 use std::collections::BinaryHeap;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
 /// Packets read before the packets that are due have their turn.
@@ -62,6 +64,8 @@ pub struct Report {
     pub latest: Interval,
     /// How long packets of the measured span took from a host's TCP until they were read (`Stamps`).
     pub unread: Sojourn,
+    /// The connections of programs.
+    pub guests: Option<Guests>,
     /// Packets that a host's kernel did not take.
     pub refused: u64,
     /// Packets that belonged to no connection.
@@ -122,6 +126,8 @@ pub struct Router<'a> {
     link: Link<RealPacket>,
     paths: Vec<Option<Box<Path>>>,
     news: Receiver<News>,
+    guests: Option<Guests>,
+    outside: Option<Gate<'a>>,
     agenda: BinaryHeap<Reverse<Due>>,
     entries: u64,
     spare: Vec<Vec<u8>>,
@@ -146,14 +152,18 @@ pub struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    /// A router for a side's link, between the TUN devices of that side and the other. Connections are
-    /// announced through `news` before their first packet.
+    /// A router for a side's link, between the TUN devices of that side and the other. Connections of the plan are
+    /// announced through `news` before their first packet; those of programs are `guests`. Side A's router may have the
+    /// machine's own network on its other side.
+    #[expect(clippy::too_many_arguments, reason = "what a router is made of, each once")]
     pub fn new(
         clock: Clock,
         side: usize,
         tuns: [BorrowedFd<'a>; 2],
         link: Link<RealPacket>,
         news: Receiver<News>,
+        guests: Option<Guests>,
+        outside: Option<Gate<'a>>,
         packet_bytes: usize,
         times: Times,
     ) -> Self {
@@ -166,6 +176,8 @@ impl<'a> Router<'a> {
             link,
             paths: (0..CONNECTIONS).map(|_| None).collect(),
             news,
+            guests,
+            outside,
             agenda: BinaryHeap::new(),
             entries: 0,
             spare: Vec::new(),
@@ -193,12 +205,12 @@ impl<'a> Router<'a> {
         Router { watch, ..self }
     }
 
-    /// Runs to the end, or until it is no longer wanted.
-    pub fn run(&mut self, wanted: &AtomicBool) -> io::Result<()> {
+    /// Runs to the end.
+    pub fn run(&mut self, until: &Until) -> io::Result<()> {
         self.realtime = prioritize_router();
-        while wanted.load(Ordering::Relaxed) {
+        loop {
             let now = self.clock.now();
-            if now >= self.times.end {
+            if now >= until.end() {
                 break;
             }
             self.act_until(now);
@@ -211,6 +223,7 @@ impl<'a> Router<'a> {
                 wait_until_readable(self.from, left)?;
             }
         }
+        self.times.end = until.end();
         self.act_until(self.times.end);
         self.cpu = thread_cpu();
         Ok(())
@@ -239,6 +252,7 @@ impl<'a> Router<'a> {
             lateness: self.lateness,
             latest: self.latest,
             unread: self.unread,
+            guests: self.guests,
             refused: self.refused,
             strangers: self.strangers,
             largest_bytes: self.largest_bytes,
@@ -303,6 +317,9 @@ impl<'a> Router<'a> {
 
     /// Takes a packet that a host has sent.
     fn take(&mut self, bytes: Vec<u8>) {
+        if self.guests.as_ref().is_some_and(|guests| guests.sent(&bytes)) {
+            return self.take_from_guest(bytes);
+        }
         let (mut packet, ports) = match RealPacket::parse(bytes) {
             Ok(parsed) => parsed,
             Err(bytes) => return self.spare.push(bytes), // not from a connection
@@ -343,6 +360,39 @@ impl<'a> Router<'a> {
         self.put(at, Stop::Link, packet);
     }
 
+    /// Takes a packet that a program has sent.
+    fn take_from_guest(&mut self, bytes: Vec<u8>) {
+        let (mut packet, exchanged) = match RealPacket::parse_any(bytes) {
+            Ok(parsed) => parsed,
+            Err(bytes) => return self.spare.push(bytes),
+        };
+        let now = self.clock.now();
+        let Some(guests) = &mut self.guests else { return };
+        let Some(flow) = guests.meet(now, &exchanged) else { return self.spare.push(packet.into_bytes()) };
+        if let Some(outside) = &mut self.outside {
+            outside.see(&exchanged);
+        }
+        packet.assign_by_headers(flow);
+        let index = flow.0 as usize;
+        if index >= self.paths.len() {
+            self.paths.resize_with(index + 1, || None);
+        }
+        let path = self.paths[index].get_or_insert_with(|| Box::new(guests.path(flow)));
+        if packet.kind() == Kind::Data {
+            path.counts.packets_sent.add(1);
+        }
+        if let Some(stamp) = packet.stamp() {
+            let way = path.stamps.waited(now, stamp);
+            if (self.times.measured.0..self.times.measured.1).contains(&now) {
+                self.unread.record(way);
+            }
+        }
+        self.largest_bytes = self.largest_bytes.max(packet.bytes());
+        // data and acknowledgements leave the host over one link
+        let at = path.leave_host(now, Kind::Data, packet.bytes());
+        self.put(at, Stop::Link, packet);
+    }
+
     /// Takes in the connections that were announced.
     fn learn(&mut self) {
         while let Ok((flow, path)) = self.news.try_recv() {
@@ -374,6 +424,9 @@ impl<'a> Router<'a> {
         let mut departed = core::mem::take(&mut self.link.departed);
         for (packet, departure) in departed.drain(..) {
             let Some(path) = &self.paths[packet.flow().0 as usize] else { continue };
+            if packet.got_marked() && packet.flow().0 as usize >= CONNECTIONS {
+                path.counts.marked.add(u64::from(packet.kind() == Kind::Data));
+            }
             let at = departure + path.delay(packet.kind());
             self.put(at, Stop::Host, packet);
         }

@@ -4,14 +4,19 @@
 use crate::connection::{carrier, packet_bytes};
 use crate::error::LiveError;
 use crate::flow::Flow;
+use crate::guests::{ConnectionReport, Guests};
 use crate::guided::{self, Guided, is_guided};
 use crate::hosts::{Hosts, Planned};
 use crate::iperf::{self, Iperf, Traffic};
-use crate::namespace::{self, HostSetup};
+use crate::namespace::{self, Ends, Families, GUEST_PACKET_BYTES, HostSetup};
+use crate::outside::Gate;
+use crate::programs::{ProgramReport, Programs};
 use crate::router::{Report, Router, Times};
 use crate::sys::clock::{Clock, thread_cpu};
+use crate::sys::process::inherited;
 use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
+use crate::until::Until;
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration, Source};
 use longfat_capture::{Interface, LiveRecorder, Recording, Watch, Written, said};
@@ -22,10 +27,10 @@ use longfat_sim::{
 use longfat_units::parameters::Value;
 use longfat_units::{Distribution, Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 /// Time between the end of the setup and the start of the clock.
@@ -57,6 +62,19 @@ pub struct Live {
     pub validity: Validity,
     /// What became of the capture, if there was one.
     pub capture: Option<Written>,
+    /// What there is to say of programs, if the run had any.
+    pub programs: Option<ProgramsRan>,
+}
+
+/// What there is to say of the programs of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramsRan {
+    /// When the run ended, s.
+    pub end_s: f64,
+    /// How each ran.
+    pub programs: Vec<ProgramReport>,
+    /// Their connections, in the order in which they appeared.
+    pub connections: Vec<ConnectionReport>,
 }
 
 /// What the kernel runs for the connections of a plan.
@@ -75,7 +93,8 @@ pub struct Congestion {
 
 /// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the
 /// right to make namespaces must not have another thread. `traffic` says what makes the traffic of
-/// connections over TCP. `capture` asks for the packets that the routers see.
+/// connections over TCP. `capture` asks for the packets that the routers see. `programs` run on the path too; such
+/// a process must not have another thread in any case.
 ///
 /// # Errors
 /// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
@@ -85,6 +104,7 @@ pub fn run(
     congestion: &Congestion,
     traffic: &Traffic,
     capture: Option<&Recording<'_>>,
+    programs: Option<Programs>,
 ) -> Result<Live, LiveError> {
     check(&plan)?;
     iperf::check(&plan, traffic)?;
@@ -98,13 +118,20 @@ pub fn run(
         }
     };
     let own = own_forms(&congestion.names);
-    let mut setup = setup(&plan)?;
+    let rtt_s = programs.as_ref().map(|programs| programs.rtt_s);
+    let outside = programs.as_ref().and_then(|programs| programs.outside.clone());
+    let mut setup = setup(&plan, rtt_s)?;
+    setup.outside =
+        outside.as_ref().map(|outside| if outside.ipv6 { Families::Both } else { Families::Four });
     let relies_on_pacing = own.iter().any(|form| form.paced);
     setup.tcp.pacing_ratio = congestion.pacing_ratio.or(relies_on_pacing.then_some(100));
     // registered before the process leaves the user namespace that has the right to, and held to the end
     let registered = register(&own, congestion)?;
     let packet_bytes = setup.packet_bytes;
-    let (ends, sysctls) = namespace::ends(&setup)?;
+    let made = namespace::ends(&setup)?;
+    let programs = programs.map(|programs| Ok::<_, LiveError>((programs.clone(), programs.ready(&made)?)));
+    let programs = programs.transpose()?;
+    let Ends { ends, sysctls, .. } = made;
     let guided = Guided::set_up(&plan, &congestion.names, &congestion.forms, &ends)?;
     let congestion = &as_registered(&congestion.names, &registered, &guided);
     check_offered(&ends[0], congestion)?;
@@ -112,7 +139,7 @@ pub fn run(
         period_s: plan.sample().links_s,
         measured: (Time::from_secs_f64(plan.window_s().0), Time::from_secs_f64(plan.window_s().1)),
         end: Time::from_secs_f64(plan.duration_s()),
-        rest: rest(&plan),
+        rest: rest(&plan, rtt_s),
     };
     let (links, run) = plan.into_parts();
     let plan = &Planned { links: links.iter().map(|link| LinkPlan::clone(link)).collect(), run };
@@ -124,18 +151,29 @@ pub fn run(
         .map(|recorder| recorder.start(clock.began()))
         .transpose()
         .map_err(LiveError::setup("the writer of the capture"))?;
-    for ((side, link), watch) in links.into_iter().enumerate().zip(watches) {
+    let guests = programs.as_ref().map(|(given, _)| given.path(plan.run.seed(), &plan.links)).transpose()?;
+    let guests = guests.map_or([None, None], |path| Guests::of_both(path).map(Some));
+    let mut outside = outside
+        .map(|outside| Ok(Gate::new(&ends[1], inherited(outside.forwarder)?)))
+        .transpose()
+        .map_err(LiveError::setup("the forwarder"))?;
+    for (side, ((link, guests), watch)) in links.into_iter().zip(guests).zip(watches).enumerate() {
         let link = Link::new(link, false);
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
-        routers.push(Router::new(clock, side, tuns, link, news, packet_bytes as usize, times).watched(watch));
+        let router =
+            Router::new(clock, side, tuns, link, news, guests, outside.take(), packet_bytes as usize, times);
+        routers.push(router.watched(watch));
     }
     let announce =
         announce.try_into().map_err(|_| LiveError::Broken("the plan has not got two links".to_owned()))?;
     let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock, iperf)
         .and_then(|mut hosts| hosts.guide(guided).map(|()| hosts))
         .map_err(LiveError::setup("the hosts' sockets"))?;
-    let wanted = AtomicBool::new(true);
+    if let Some((_, ready)) = programs {
+        hosts.host(ready).map_err(LiveError::setup("programs"))?;
+    }
+    let until = Until::planned(times.end);
     let drops = || ends.iter().map(|end| end.device_drops().unwrap_or(0)).sum::<u64>();
     let before = drops();
     let (ran, reports) = std::thread::scope(|scope| {
@@ -144,9 +182,9 @@ pub fn run(
             .map(|mut router| {
                 scope.spawn(|| {
                     clock.wait_for_start();
-                    let ran = router.run(&wanted);
+                    let ran = router.run(&until);
                     if ran.is_err() {
-                        wanted.store(false, Ordering::Relaxed);
+                        until.fail();
                     }
                     ran.map(|()| router)
                 })
@@ -157,12 +195,14 @@ pub fn run(
         // from routers
         scheduling::prioritize_hosts();
         let before = thread_cpu();
-        let ran = hosts.run(&wanted).map(|()| thread_cpu().saturating_sub(before));
+        let ran = hosts.run(&until).map(|()| thread_cpu().saturating_sub(before));
         if ran.is_err() {
-            wanted.store(false, Ordering::Relaxed);
+            until.fail();
         }
         (ran, routing.into_iter().map(|thread| thread.join()).collect::<Vec<_>>())
     });
+    let device_drops = drops() - before; // afterwards nobody reads what programs still send
+    let programs = hosts.end_programs();
     let hosts_cpu = ran.map_err(LiveError::broken("the hosts"))?;
     let reports = reports
         .into_iter()
@@ -178,12 +218,16 @@ pub fn run(
             writer.join().map_err(|_| LiveError::Broken("the capture's writer panicked".to_owned()))
         })
         .transpose()?;
-    let outside = Outside { missing: hosts.missing(), device_drops: drops() - before, hosts_cpu };
+    let end_s = until.end().as_secs_f64();
+    let outside = Outside { missing: hosts.missing(), device_drops, hosts_cpu, duration_s: end_s };
     let reported = hosts.iperf.finish().map_err(LiveError::broken("iperf3"))?;
     let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
     let transfers = hosts.take_transfers();
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_summary).collect();
     let packets = reports.first().map_or(0, |report| report.packets);
+    let connections = reports.first().and_then(|report| Some(report.guests.as_ref()?.reports()));
+    let programs =
+        programs.zip(connections).map(|(programs, connections)| ProgramsRan { end_s, programs, connections });
     let (links, series) = reports.into_iter().map(|report| (report.summary, report.series)).unzip();
     let summary = Summary { flows, links, background: hosts.background_summaries, packets, messages: None };
     let outcome = Outcome {
@@ -195,7 +239,7 @@ pub fn run(
         events: hosts.events,
         events_handled: packets,
     };
-    Ok(Live { outcome, validity, capture: written })
+    Ok(Live { outcome, validity, capture: written, programs })
 }
 
 /// Begins a capture of what the routers see.
@@ -319,9 +363,12 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
 }
 
 /// Returns how the hosts have to be set up for this plan.
-fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
-    let packet_bytes = connections(plan).map(|(_, c)| packet_bytes(c)).max().unwrap_or_default();
-    let longest_s = connections(plan).map(|(_, c)| most(c)).fold(0.0, f64::max);
+/// `rtt_s` is that of programs' connections, if programs run.
+fn setup<P>(plan: &CheckedPlan<P>, rtt_s: Option<f64>) -> Result<HostSetup, LiveError> {
+    let of_programs = rtt_s.map(|_| GUEST_PACKET_BYTES);
+    let packet_bytes =
+        connections(plan).map(|(_, c)| packet_bytes(c)).chain(of_programs).max().unwrap_or_default();
+    let longest_s = connections(plan).map(|(_, c)| most(c)).chain(rtt_s).fold(0.0, f64::max);
     let held = |link: &CheckedLink<P>| {
         let queue = link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
         link.rate_bps * longest_s / 8.0 + queue
@@ -346,14 +393,17 @@ fn setup<P>(plan: &CheckedPlan<P>) -> Result<HostSetup, LiveError> {
             buffer_bytes: (BUFFER_FACTOR * held_bytes).clamp(LEAST_BUFFER_BYTES, LARGEST_BUFFER_BYTES) as u64,
             ecn: connections(plan).any(|(_, c)| c.negotiates_ecn()),
             pacing_ratio: None,
+            guests: rtt_s.is_some(),
         },
         initial_window,
+        guests: rtt_s.is_some(),
+        outside: None,
     })
 }
 
 /// Returns how long threads rest between looks at what has come.
-fn rest(plan: &CheckedRun) -> Interval {
-    let shortest_s = connections(plan).map(|(_, c)| least(c)).fold(f64::INFINITY, f64::min);
+fn rest(plan: &CheckedRun, rtt_s: Option<f64>) -> Interval {
+    let shortest_s = connections(plan).map(|(_, c)| least(c)).chain(rtt_s).fold(1.0, f64::min);
     Interval::from_secs_f64(REST_SHARE * shortest_s).min(LONGEST_REST)
 }
 

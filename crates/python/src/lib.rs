@@ -6,7 +6,7 @@ mod ebpf;
 mod stepper;
 mod watch;
 
-use longfat_live::{Congestion, LiveError, Source, Traffic};
+use longfat_live::{Congestion, LiveError, Programs, Source, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{
@@ -156,17 +156,17 @@ fn to_result<'py>(
     Ok(result)
 }
 
-/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3, capture) -> dict
+/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3, capture, programs) -> dict
 ///
 /// Runs a plan on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
 /// kernel's names of their algorithms, or to keys of `objects`. `forms` is the folder of the algorithms that
 /// `make bpf` built; `objects` maps names to users' own objects: the file, the variable and the kernel's name.
 /// `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the default.
 /// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. `capture` is that of
-/// `simulate`. The process
-/// moves into namespaces of its own for good, so call this in a process that does nothing else.
+/// `simulate`. `programs` is JSON, what runs on the path beside the plan, or None. The process moves into namespaces of
+/// its own for good, so call this in a process that does nothing else.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the core is called at one place, which names them")]
+#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 fn live_run<'py>(
     py: Python<'py>,
     plan_json: &str,
@@ -176,15 +176,18 @@ fn live_run<'py>(
     pacing_ratio: Option<u32>,
     iperf3: Option<PathBuf>,
     capture: Option<capture::Asked>,
+    programs: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let programs = programs.map(serde_json::from_str).transpose();
+    let programs: Option<Programs> = programs.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
     let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
     let source = |(object, variable, name)| Source { object, variable: Some(variable), name };
     let objects = objects.into_iter().map(|(asked, own)| (asked, source(own))).collect();
     let congestion = Congestion { names: congestion, forms, objects, pacing_ratio };
     let recording = capture.as_ref().map(capture::Asked::recording);
-    let run = || longfat_live::run(plan, &congestion, &traffic, recording.as_ref());
-    let live = py.detach(run).map_err(|error| match error {
+    let live = py.detach(|| longfat_live::run(plan, &congestion, &traffic, recording.as_ref(), programs));
+    let live = live.map_err(|error| match error {
         LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
         LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
     })?;
@@ -193,6 +196,10 @@ fn live_run<'py>(
     result.set_item("validity", validity)?;
     if let Some(written) = &live.capture {
         capture::tell(&result, written)?;
+    }
+    if let Some(ran) = &live.programs {
+        let ran = serde_json::to_string(ran).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        result.set_item("programs", ran)?;
     }
     Ok(result)
 }

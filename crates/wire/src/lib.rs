@@ -14,7 +14,7 @@ pub use explicit::{Erica, Explicit, JetMax, Load, MaxNet, Ptp, PtpStamp, Rcp, Tr
 pub use message::{Address, Content, Crossing, Message};
 pub use packet::{Ecn, FlowId, Kind, Packet};
 pub use quick_start::{Function, QuickStart, RateCode};
-pub use real_packet::{Carrier, Ports, RealPacket};
+pub use real_packet::{Carrier, Conversation, Ports, RealPacket};
 pub use report::{PtpReport, Report, UdtReport};
 pub use sim_packet::{AccurateEcn, Division, EcnBytes, Extra, SackBlocks, SimPacket};
 pub use tcp_option::{OPTION_BYTES, option as explicit_option};

@@ -26,6 +26,7 @@ from longfat.cli import (
     run,
     schema,
     screen,
+    shell,
     suite,
     sweep,
 )
@@ -60,6 +61,7 @@ def app() -> None:
 
 for command in (
     run.run,
+    shell.shell,
     compare.compare,
     doctor.doctor,
     suite.suite,

@@ -14,6 +14,7 @@ from longfat.cli.options import (
     as_changed,
     as_json,
     as_seeded,
+    as_user,
     echo_json,
     from_warmup,
     in_window,
@@ -21,8 +22,10 @@ from longfat.cli.options import (
     make_console,
     of_flows,
     on_ctrl_c,
+    show_programs,
     source_name,
     warn_of_doubts,
+    warn_of_failures,
     within_memory,
 )
 from longfat.errors import InputError
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
 )
 @within_memory
 @of_flows
+@as_user
 @from_warmup
 @in_window
 @click.option(
@@ -116,6 +120,7 @@ def run(
     repeats: int,
     backend: str,
     traffic: str,
+    user: str | None,
     warmup: str | None,
     window: str | None,
     out: Path | None,
@@ -160,7 +165,7 @@ def run(
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
         results, summary = _simulate(
-            scenario, repeats, out, backend, source_name(name), traffic, capture, logs
+            scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
         )
         from longfat.runs import qlog as qlogs
         from longfat.runs.result import unreached_loads
@@ -174,6 +179,7 @@ def run(
             _tell_of_capture(scenario, capture, summary["capture"])
         if logs is not None and (doubt := qlogs.doubt(summary["qlog"])):
             click.echo(f"warning: {doubt}", err=True)
+            warn_of_failures(summary.get("runs", [summary]))
     if as_json:
         echo_json(summary)
         return
@@ -268,6 +274,7 @@ def _simulate(
     backend: str,
     source: str,
     traffic: str,
+    user: str | None,
     capture: Capture | None,
     logs: Qlog | None,
 ) -> tuple[list[Result], dict[str, Any]]:
@@ -278,14 +285,18 @@ def _simulate(
 
     def once() -> tuple[list[result.Result], dict[str, Any]]:
         if backend == "live":
+            from longfat.live import programs
             from longfat.live import run as live
 
+            caller = programs.user(user)
+            show_programs(scenario, caller)
             results = []
             for i in range(repeats):
                 which = f"live run {i + 1} of {repeats}" if repeats > 1 else "live run"
                 tell = functools.partial(_tell, which, scenario.duration)
-                results.append(live.run(scenario.repeat(i), source, traffic, tell, capture))
+                results.append(live.run(scenario.repeat(i), source, traffic, tell, caller, capture=capture))
         elif repeats == 1:
+            simulate.refuse_live_only(scenario, source)
             with waiting.expected(scenario):
                 results = [simulate.run(scenario, capture=capture, qlog=logs)]
         else:

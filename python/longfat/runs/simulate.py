@@ -110,6 +110,7 @@ class Ready:
         Raises:
             InputError: the run may take more memory than there is, or there is no such algorithm.
         """
+        refuse_live_only(scenario, _name(scenario))
         custom = {
             name: maker(name, part.algorithm)
             for name, part in plan.flow_parts(scenario).items()
@@ -138,6 +139,20 @@ class Ready:
             raise InputError(f"{_name(self.scenario)}: {said}") from None
         except RuntimeError as error:
             raise LongfatError(f"{_name(self.scenario)}: {error}") from None
+
+
+def refuse_live_only(scenario: Scenario, source: str) -> None:
+    """Raises InputError, one line, if a scenario has programs or algorithms that the simulator lacks."""
+    for i, flow in enumerate(scenario.flow):
+        if flow.algorithm.foreign:
+            raise InputError(
+                f'{source}: flow.{i}.algorithm = "{flow.algorithm.name}": the simulator lacks it, and this '
+                "machine's kernel has it; accepted: --backend live, or what `longfat algorithms` lists"
+            )
+    if scenario.program:
+        raise InputError(
+            f"{source}: [[program]]: programs run in real time; accepted: --backend live, or leave them out"
+        )
 
 
 def _name(scenario: Scenario) -> str:
