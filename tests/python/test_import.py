@@ -255,6 +255,16 @@ def test_the_program_prints_a_table_or_json_and_writes_what_report_draws(tmp_pat
     assert "first" in (tmp_path / "in" / "index.html").read_text()
 
 
+def test_a_capture_is_drawn_beside_a_run(tmp_path: Path) -> None:
+    run = longfat.run(scenario(duration="3 s"), pcap=tmp_path / "run.pcapng")
+    run.save(tmp_path / "run")
+    assert run_program("import", "run.pcapng", "--out", "in", cwd=tmp_path).returncode == 0
+    axes = ["--kind", "bars", "--x", "name", "--y", "throughput_bps", "--by", "folder"]
+    drawn = run_program("plot", "run", "in", *axes, "--out", "both.svg", "--json", cwd=tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert (tmp_path / "both.svg").stat().st_size > 1000
+
+
 def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> None:
     whole = tmp_path / "whole.pcapng"
     longfat.run(scenario(duration="3 s"), pcap=whole)

@@ -74,5 +74,8 @@ def test_a_live_capture_that_cannot_be_written_is_refused_before_the_run() -> No
         "bottleneck": {"rate": "20 Mbit/s"},
         "flow": [{"algorithm": "cubic", "rtt": "40 ms"}],
     }
-    with pytest.raises(longfat.InputError, match="--pcap: No such file or directory"):
+    with pytest.raises(
+        longfat.InputError,
+        match=r"--pcap /no/such/folder/x\.pcapng: No such file or directory; accepted: a file",
+    ):
         longfat.run(path, backend="live", pcap="/no/such/folder/x.pcapng")

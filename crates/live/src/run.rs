@@ -112,8 +112,7 @@ pub fn run(
     let (recorder, watches) = match capture {
         None => (None, plan.links().iter().map(|_| None).collect()),
         Some(asked) => {
-            let (recorder, watches) =
-                record(asked, &plan).map_err(|e| LiveError::Machine(format!("--pcap: {}", said(&e))))?;
+            let (recorder, watches) = record(asked, &plan).map_err(|error| cannot_write(asked, &error))?;
             (Some(recorder), watches)
         }
     };
@@ -240,6 +239,11 @@ pub fn run(
         events_handled: packets,
     };
     Ok(Live { outcome, validity, capture: written, programs })
+}
+
+fn cannot_write(asked: &Recording<'_>, error: &io::Error) -> LiveError {
+    let (path, why) = (asked.path.display(), said(error));
+    LiveError::Machine(format!("--pcap {path}: {why}; accepted: a file that can be written"))
 }
 
 /// Begins a capture of what the routers see.

@@ -70,6 +70,8 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
         capture.check(scenario)
     if qlog is not None:
         qlog.check(scenario)
+    if capture is not None and qlog is not None and os.fspath(capture.path) in qlog.files(scenario).values():
+        raise InputError(f"--pcap and --qlog {os.fspath(capture.path)}: accepted: two files")
     ready = Ready.of(scenario)
     captured = None if capture is None else capture.asked()
     logged = None if qlog is None else qlog.asked(scenario)
