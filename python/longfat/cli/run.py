@@ -175,11 +175,11 @@ def run(
             click.echo(f"warning: {line}", err=True)
         if backend == "live":
             warn_of_doubts(summary.get("runs", [summary]))
+            warn_of_failures(summary.get("runs", [summary]))
         if capture is not None:
             _tell_of_capture(scenario, capture, summary["capture"])
         if logs is not None and (doubt := qlogs.doubt(summary["qlog"])):
             click.echo(f"warning: {doubt}", err=True)
-            warn_of_failures(summary.get("runs", [summary]))
     if as_json:
         echo_json(summary)
         return
