@@ -1,13 +1,15 @@
 """Trains a small policy that sets the rate of a flow as Aurora does, in a minute or two on a processor.
 
-The policy is linear, with ten weights for three intervals of Aurora's observation. The cross-entropy method
-trains it: draw weights, play them all on the same random path, keep the best, and draw the next ones around
-those. Run it, with gymnasium installed: python examples/learn_rate.py
+The policy is linear, with ten weights for three intervals of Aurora's observation. CMA-ES, of the library
+`cma`, trains it: it draws weights, they all play on the same random path, and the best say where it draws the
+next ones.
+Run it: pip install "longfat[gym]" cma, then python examples/learn_rate.py
 """
 
 import argparse
 import dataclasses
 
+import cma  # type: ignore[import-untyped]
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,10 +24,8 @@ SETTING = dataclasses.replace(AURORA, history=3)
 PATHS = {**AURORA_PATHS, "flow.0.rtt": {"uniform": ["60 ms", "300 ms"]}}
 REST = np.tile([quantity.at_rest for quantity in SETTING.observed], SETTING.history)
 WEIGHTS = 1 + REST.size
-ELITE = 0.25
-"""The share of the population from which the next one is drawn."""
-SMOOTHING = 0.3
-"""How much of the last mean and deviation stays."""
+SPREAD = 0.5
+"""The standard deviation of the first weights that are drawn."""
 
 Numbers = NDArray[np.float64]
 
@@ -49,18 +49,17 @@ def play(env: VectorEnv, weights: Numbers, seed: int) -> Numbers:
     return rewards / intervals
 
 
-def train(env: VectorEnv, generations: int, random: np.random.Generator) -> Numbers:
-    """Returns the weights that the cross-entropy method finds."""
-    mean, deviation = np.zeros(WEIGHTS), np.ones(WEIGHTS)
-    elite = max(2, round(ELITE * env.num_envs))
+def train(env: VectorEnv, generations: int, seed: int) -> Numbers:
+    """Returns the weights that CMA-ES finds, which minimizes; so it gets negative rewards."""
+    options = {"popsize": env.num_envs, "seed": seed, "verbose": -9}
+    search = cma.CMAEvolutionStrategy(np.zeros(WEIGHTS), SPREAD, options)
     for generation in range(generations):
-        weights = mean + deviation * random.standard_normal((env.num_envs, WEIGHTS))
-        scores = play(env, weights, seed=generation)
-        best = weights[np.argsort(scores)[-elite:]]
-        mean = SMOOTHING * mean + (1.0 - SMOOTHING) * best.mean(axis=0)
-        deviation = SMOOTHING * deviation + (1.0 - SMOOTHING) * best.std(axis=0)
+        weights = search.ask()
+        scores = play(env, np.array(weights), seed=generation)
+        search.tell(weights, -scores)
         print(f"generation {generation + 1:3}  mean reward {scores.mean():7.3f}  best {scores.max():7.3f}")
-    return mean
+    found: Numbers = search.result.xfavorite
+    return found
 
 
 def main() -> None:
@@ -71,7 +70,7 @@ def main() -> None:
     parser.add_argument("--paths", type=int, default=20, help="on how many new paths to try the policy")
     given = parser.parse_args()
     env = VectorEnv(SCENARIO, SETTING, given.population, paths=PATHS)
-    learnt = train(env, given.generations, np.random.default_rng(1))
+    learnt = train(env, given.generations, seed=1)
     env.close()
 
     pair = VectorEnv(SCENARIO, SETTING, 2, paths=PATHS)

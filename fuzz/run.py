@@ -34,6 +34,7 @@ CORE = {
     "packet": "bytes off a wire: no panic, and a changed packet keeps length, ports and checksums",
     "queue": "queues under any parameters and arrivals: every packet comes out once or is dropped once",
     "capacity": "traces, steps and sines: transmissions end in order, and as the capacity allows",
+    "capture": "captures: their connections, or one line; no panic",
     "ebpf": "objects with a kernel's eBPF congestion control: refused or ended with one line, no panic",
 }
 FRONT = {
@@ -43,7 +44,7 @@ FRONT = {
     "store": "damaged sweeps: equal tables, or one line, and the next sweep repairs them",
     "report": "folders of results that are damaged or not ours: a page, or one line that says why not",
 }
-LONGEST_INPUT = {"plan": 1 << 15, "ebpf": 1 << 16}
+LONGEST_INPUT = {"plan": 1 << 15, "capture": 1 << 14, "ebpf": 1 << 16}
 """Bytes; 4096 by default, as libFuzzer has it."""
 LONGEST_UNIT_S = 60
 MOST_MEMORY_MB = 4096

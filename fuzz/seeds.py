@@ -1,4 +1,4 @@
-"""Writes the first inputs of the fuzz targets: plans, packets, queues, capacities, and objects of `bpf/`.
+"""Writes the first inputs of the fuzz targets: plans, packets, queues, capacities, captures, and objects.
 
     python fuzz/seeds.py FOLDER
 
@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import struct
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from longfat.api import run
 from longfat.runs import plan
 from longfat.scenario.model import Scenario
 
@@ -62,13 +64,40 @@ def streams() -> Iterator[tuple[str, bytes]]:
         yield f"stream-{first}", bytes([0, first]) + bytes((7 * first + 31 * i) % 256 for i in range(400))
 
 
+def captures() -> Iterator[tuple[str, bytes]]:
+    """Yields short captures of runs, and the packets of `packets` as pcap."""
+    lossy = {"rate": "2 Mbit/s", "buffer": "8 packets", "loss": 0.05, "ack_loss": 0.05}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, changes in (
+            ("sack", {}),
+            ("plain", {"timestamps": False, "sack": False}),
+            ("marks", {"ecn": True}),
+            ("other", {"direction": "reverse"}),
+        ):
+            flow = {"algorithm": "reno", "rtt": "20 ms", "bytes": "40 kB"} | changes
+            file = Path(folder) / f"{name}.pcapng"
+            run({"duration": "2 s", "bottleneck": lossy, "flow": [flow]}, pcap=file, snaplen=80)
+            yield name, file.read_bytes()
+    records = [
+        struct.pack("<IIII", i, 5, len(data), len(data)) + data for i, (_, data) in enumerate(packets())
+    ]
+    yield "raw", struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101) + b"".join(records)
+
+
 def objects() -> Iterator[tuple[str, bytes]]:
     """Yields the objects that `make bpf` has built, if it has."""
     for path in sorted(OBJECTS.glob("*.o")):
         yield path.stem, path.read_bytes()
 
 
-SEEDS = {"plan": plans, "packet": packets, "queue": streams, "capacity": streams, "ebpf": objects}
+SEEDS = {
+    "plan": plans,
+    "packet": packets,
+    "queue": streams,
+    "capacity": streams,
+    "capture": captures,
+    "ebpf": objects,
+}
 
 
 def write(folder: Path) -> None:

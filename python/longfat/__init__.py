@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from longfat.api import run, run_many
     from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
     from longfat.installation import __version__
+    from longfat.runs.imported import Imported, read_capture
     from longfat.runs.result import Result
     from longfat.runs.step import Simulation
     from longfat.scenario.model import Scenario
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlgorithmError",
+    "Imported",
     "InputError",
     "LongfatError",
     "Result",
@@ -32,6 +34,7 @@ __all__ = [
     "Simulation",
     "Sweep",
     "__version__",
+    "read_capture",
     "run",
     "run_many",
 ]
@@ -39,6 +42,7 @@ __all__ = [
 _MODULES = {
     "__version__": "installation",
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
+    **dict.fromkeys(("Imported", "read_capture"), "runs.imported"),
     "Result": "runs.result",
     "Scenario": "scenario.model",
     "Simulation": "runs.step",

@@ -5,9 +5,12 @@ A signal to end (SIGTERM) does what Ctrl-C does: what has finished is kept, and 
 
 from __future__ import annotations
 
+import atexit
 import io
+import os
 import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -18,7 +21,17 @@ AGAIN_S = 0.1
 
 def main() -> None:
     """Runs the command and exits with its code."""
-    received = 0
+    received = code = 0
+
+    def leave() -> None:
+        # `python -m` would die of SIGINT if a signal came while a text was executed, as dataclasses do
+        if received:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(code)
+
+    atexit.register(leave)  # what registers later leaves earlier
 
     def interrupt(number: int, _: object) -> NoReturn:
         nonlocal received
@@ -44,6 +57,8 @@ def main() -> None:
         # an encoding that lacks a character of somebody's name ends no run
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # numpy would start a thread for each processor, for linear algebra that no command does
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from longfat.cli.app import end_code
 
@@ -56,7 +71,9 @@ def main() -> None:
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
     signal.setitimer(signal.ITIMER_REAL, 0.0)
-    sys.exit(TERMINATED if received == signal.SIGTERM and code == INTERRUPTED else code)
+    if received == signal.SIGTERM and code == INTERRUPTED:
+        code = TERMINATED
+    sys.exit(code)
 
 
 def _is_heard(handled: BaseException | None) -> bool:

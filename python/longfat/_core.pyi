@@ -47,7 +47,11 @@ class EbpfAlgorithm:
     def __call__(self, *, pacing_ca_ratio: int | None = None) -> EbpfAlgorithm: ...
 
 def simulate(
-    plan_json: str, algorithms: Mapping[str, Callable[[], Any]], memory_bytes: int | None = None
+    plan_json: str,
+    algorithms: Mapping[str, Callable[[], Any]],
+    memory_bytes: int | None = None,
+    capture: tuple[str, str, int, list[str]] | None = None,
+    qlog: tuple[list[str], str, str] | None = None,
 ) -> dict[str, Any]:
     """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
 
@@ -57,7 +61,17 @@ def simulate(
     KeyboardInterrupt, and MemoryError once the run has taken more than `memory_bytes`.
 
     Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
-    where columns map a quantity to its little-endian f64 samples as bytes.
+    where columns map a quantity to its little-endian f64 samples as bytes. With `capture` (path, program,
+    snap length, links) it also has "capture": {"packets", "bytes", "missing", "failure"}, and with `qlog`
+    (paths, program, version) "qlog": None, or why something is missing. An OSError says which file cannot be
+    created, "pcap" or "qlog", and why.
+    """
+
+def read_capture(path: str) -> dict[str, Any]:
+    """Reads the TCP connections of a pcapng or pcap file; see `longfat.runs.imported`.
+
+    Raises OSError if it cannot be opened, and ValueError if nothing of it can be read. Ctrl-C ends the
+    reading.
     """
 
 class Stepper:
@@ -150,14 +164,17 @@ def live_run(
     objects: Mapping[str, tuple[Path, str, str]],
     pacing_ratio: int | None,
     iperf3: str | None,
+    capture: tuple[str, str, int, list[str]] | None,
+    programs: str | None,
 ) -> dict[str, Any]:
     """Runs a plan on this machine's own TCP; returns the same as `simulate`, and "validity" (JSON text).
 
     `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms, or to keys
     of `objects`, users' own: file, variable, and name in the kernel. `forms` is the folder with the compiled
-    algorithms of `bpf/`. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio. The process moves into its own
-    namespaces and cannot leave them. Raises ValueError for a plan that cannot run here, RuntimeError for one
-    that ended early.
+    algorithms of `bpf/`. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, `capture` that of `simulate`.
+    `programs` is JSON, what runs on the path beside the plan; the result then has "programs" (JSON text) too.
+    The process moves into its own namespaces and cannot leave them. Raises ValueError for a plan that cannot
+    run here, RuntimeError for one that ended early.
     """
 
 def live_die_with_parent() -> None:

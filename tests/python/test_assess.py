@@ -104,8 +104,17 @@ def test_the_topics_of_the_lines_name_numbers_and_points_that_exist():
 # the arithmetic
 
 
+def test_a_difference_leaves_out_what_one_of_both_lacks():
+    # it failed where the other one was slow: the rest is no better than that of the other
+    own = Cell({"easy": (5.0, 7.0), "hard": (math.nan, 3.0)})
+    other = Cell({"easy": (5.0, 7.0), "hard": (1.0, 3.0)})
+    assert difference(own, other) == Estimate(0.0, 0.0)
+    assert own.estimate.mean == 5.0
+    assert math.isnan(difference(Cell({"hard": (math.nan,)}), Cell({"hard": (1.0,)})).mean)
+
+
 def test_a_difference_is_that_of_runs_with_the_same_seed():
-    own, other = Cell((11.0, 21.0, 31.0), {}), Cell((10.0, 20.0, 30.0), {})
+    own, other = Cell({"a": (11.0, 21.0, 31.0)}), Cell({"a": (10.0, 20.0, 30.0)})
     assert difference(own, other) == Estimate(1.0, 0.0)
     # t of Student with 2 degrees of freedom is 4.303; s = 10, so 10 / sqrt(3) * 4.303
     assert estimate(own.values).half == pytest.approx(24.84, abs=0.01)
@@ -335,6 +344,9 @@ def test_an_algorithm_that_raises_or_never_sends_has_a_dossier_that_says_so(tmp_
     assert "100 % lost" in collapse["problems"][0]
     assert not bufferbloat["problems"]
     assert bufferbloat["measured"]["bufferbloat.queue_s"]["mean"] > 0.0
+    (own,) = [line for row in raised["criteria"] for line in row["problems"] if "no idea what to do" in line]
+    assert re.search(r"ValueError: no idea what to do \(\w+\.py, line \d+, in on_\w+\)$", own)
+    assert re.match(r"failed in \d+ of \d+ runs", raised["headline"][0]["text"])
     assert "no idea what to do" in (tmp_path / "raises" / "index.html").read_text()
     silent = assessed(mine("Silent"), tmp_path / "silent", store, wanted=wanted)
     assert silent["criteria"][1]["problems"] == ["strange_algorithms.py:Silent sent next to nothing at 1 BDP"]
@@ -346,6 +358,7 @@ def test_an_algorithm_that_raises_or_never_sends_has_a_dossier_that_says_so(tmp_
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
+        ({"algorithm": "mine.py"}, '"mine.py" names a file; accepted: file.py:Class'),
         ({"algorithm": "cubik"}, 'did you mean "cubic"?'),
         ({"algorithm": "nowhere.py:Mine"}, "assess: nowhere.py:Mine: there is no file"),
         ({"algorithm": "cubic", "only": ["5.4"]}, "--only 5.4: no such section of RFC 9743; accepted: 5.1.1"),

@@ -1,6 +1,8 @@
 """`longfat plot`: figures for papers from stored runs, sweeps and screens."""
 
+import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -181,6 +183,15 @@ def test_a_timeline_has_an_interval_at_each_time(ran):
     assert np.isfinite(found.groups[0].half).all()
 
 
+def test_a_band_of_a_window_does_not_go_below_zero(ran):
+    found = made(ran / "a", kind="timeline", y="cwnd")
+    wide = dataclasses.replace(found.groups[0], half=10.0 * found.groups[0].y)
+    drawn = draw.draw(dataclasses.replace(found, groups=(wide,)), "column")
+    band = drawn.axes[0].collections[0].get_paths()[0].vertices
+    assert band[:, 1].min() == 0.0
+    assert band[:, 1].max() > wide.y.max()
+
+
 def test_several_folders_have_a_column_of_folders(ran):
     found = made([ran / "a", ran / "b"], kind="bars", y="throughput_bps", by="algorithm")
     assert found.x.categories == ("a", "b")
@@ -225,6 +236,31 @@ def test_a_style_file_decides_size_and_colours(swept, tmp_path):
     drawn = draw.draw(found, "column", [str(own)])
     assert tuple(drawn.get_size_inches()) == (5.0, 5.0)
     assert {patch.get_facecolor()[:3] for patch in drawn.axes[0].patches} == {(1, 0, 0), (0, 1, 0), (0, 0, 1)}
+
+
+def test_columns_are_looked_for_before_the_runs_of_a_sweep_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(
+        "repeats = 3\n"
+        "[base]\nduration = '1 s'\nbottleneck = { rate = '1 Mbit/s', buffer = '20 packets' }\n"
+        "flow = [{ algorithm = 'sack', rtt = '20 ms' }]\n"
+        "[axes]\n'flow.0.algorithm' = ['sack', 'cubic']\n'flow.0.rtt' = ['20 ms', '40 ms']\n"
+    )
+
+    def lines(*options):
+        return CliRunner().invoke(app, ["plot", "mine.toml", *options])
+
+    unknown = str(lines("--y", "throughputbps").exception)
+    assert 'mine.toml: no column throughputbps, did you mean "throughput_bps"?; accepted: ' in unknown
+    assert "throughput_bps, goodput_bps" in unknown
+    assert not Path("out").exists()
+    # a value that the first run lacks is known all the same
+    assert lines("--y", "throughput_bps", "--where", "algorithm=cubic", "--kind", "lines").exit_code == 0
+    assert lines("--y", "throughput_bps", "--where", "algorithm=sack", "--kind", "lines").exit_code == 0
+    names = {file.name for file in Path("out/mine/figures").glob("*.pdf")}
+    assert len(names) == 2
+    assert all("algorithm" in name for name in names)
+    assert "out/mine: no column" in str(lines("--y", "throughputbps").exception)
 
 
 def test_what_does_not_exist_is_refused_with_the_nearest(swept, ran, tmp_path):

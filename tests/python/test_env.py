@@ -1,6 +1,7 @@
 """The environments for reinforcement learning."""
 
 import dataclasses
+import math
 import subprocess
 import sys
 import warnings
@@ -275,7 +276,7 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
         'Action: law = "square": accepted: '
     )
     assert refusal(lambda: Action("rate", "power", 0.0, 1.0, (1.0, 2.0))).startswith(
-        "Action: accepted: scale"
+        "Action: scale = 0.0: accepted: "
     )
     for drawn in (
         5,
@@ -355,11 +356,35 @@ def test_an_action_that_is_not_finite_is_refused_and_changes_nothing() -> None:
     assert (ran.stdout.splitlines(), ran.stderr, ran.returncode) == (told, "", 0)
 
 
-@pytest.mark.parametrize("numbers", [(np.inf, 1.0, 2.0), (1.0, np.inf, 2.0), (1.0, 1.0, np.inf)])
-def test_an_action_has_finite_numbers(numbers: tuple[float, float, float]) -> None:
-    scale, reach, greatest = numbers
-    told = refusal(lambda: Action("rate", "linear", scale, reach, (1.0, greatest)))
-    assert told.endswith("all finite")
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("scale", np.inf),
+        ("scale", "1"),
+        ("reach", math.nan),
+        ("limits", (1.0, np.inf)),
+        ("limits", (2.0, 1.0)),
+        ("limits", 3.0),
+        ("start", (0.0, 1.0)),
+        ("start", ("a", "b")),
+        ("start", (1.0,)),
+    ],
+)
+def test_the_numbers_of_an_action_are_finite_and_above_zero(key: str, value: Any) -> None:
+    told = refusal(lambda: dataclasses.replace(AURORA.action, **{key: value}))
+    assert told.startswith(f"Action: {key} = ")
+    assert "accepted: " in told
+
+
+@pytest.mark.parametrize("weight", [math.nan, -math.inf, "1", True, None])
+def test_a_weight_of_a_reward_is_a_finite_number(weight: Any) -> None:
+    told = refusal(lambda: dataclasses.replace(AURORA, reward={"latency_s": weight}))
+    assert told.startswith('Setting: reward: "latency_s" = ')
+
+
+def test_numbers_of_numpy_are_numbers_of_a_setting() -> None:
+    changed = dataclasses.replace(AURORA, reward={"latency_s": np.float32(-1.0), "loss_share": np.int64(-2)})
+    assert [weight for _, weight in changed.rewarded] == [-1.0, -2.0]
 
 
 def test_an_episode_that_ends_before_the_first_action_is_refused() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from longfat import sweep
-from longfat.runs import pool
+from longfat.runs import cost, pool, simulate
 from longfat.sweep import estimate, figures
 from longfat.sweep.reduction import reduce_run
 
@@ -28,19 +28,19 @@ def priced(monkeypatch):
     """Runs that cost so much a packet and nothing beside, and a page that costs nothing."""
     row = {}
 
-    def cost(scenario):
+    def costs(scenario):
         if not row:
-            row.update(reduce_run(estimate._piece(scenario, scenario.duration)))
-        return 0.0, SECONDS_A_PACKET * estimate.packets(scenario), row
+            row.update(reduce_run(simulate.run(scenario)))
+        return 0.0, SECONDS_A_PACKET * cost.packets(scenario), row
 
-    monkeypatch.setattr(estimate, "_cost", cost)
+    monkeypatch.setattr(estimate, "_cost", costs)
     monkeypatch.setattr(estimate, "_drawn_s", lambda panels, folder: 1.0 + 0.5 * panels)
 
 
 def test_points_that_cost_unlike_are_weighed_by_their_packets(priced):
     asked = grid()
     expected = estimate.estimate(asked, jobs=1)
-    real = sum(SECONDS_A_PACKET * estimate.packets(asked.scenario(point)) for point in asked.points())
+    real = sum(SECONDS_A_PACKET * cost.packets(asked.scenario(point)) for point in asked.points())
     assert expected["cpu_s"] == pytest.approx(real)
     assert expected["wall_s"] == pytest.approx(estimate.START_S + real + expected["page_s"])
 

@@ -378,3 +378,31 @@ def test_a_signal_in_a_finalizer_ends_the_command_without_a_traceback() -> None:
         [sys.executable, "-c", IN_A_FINALIZER], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "interrupted\n")
+
+
+IN_A_TEXT = """
+import os, signal
+from longfat import __main__
+from longfat.cli import app
+
+def stopped():
+    try:
+        exec("os.kill(os.getpid(), signal.{sent}); signal.pause()")
+    except KeyboardInterrupt:
+        print("kept")
+        return 130
+
+app.end_code = stopped
+__main__.main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_while_a_text_is_executed_ends_with_the_usual_code(
+    sent: str, code: int, tmp_path: Path
+) -> None:
+    # dataclasses execute texts while modules are imported; `python -m` then ends as if nobody heard Ctrl-C
+    (tmp_path / "stopped.py").write_text(IN_A_TEXT.format(sent=sent))
+    command = [sys.executable, "-m", "stopped"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "kept\n", "")

@@ -25,6 +25,7 @@ from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.model import Scenario
 from longfat.scenario.named import TCP_OPTIONS, QueueSpec, RouterSpec
 from longfat.scenario.override import override
+from longfat.scenario.program import Program
 from longfat.scenario.topology import Link, Node
 from longfat.scenario.transport import Transport
 
@@ -191,9 +192,11 @@ TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
 APART = {
     "title": "it changes no result",
     "kind": "each kind is a table of its own here",
+    "rtt": "of programs, which are not in plans, see test_live_shell.py",
     "load": "it becomes another key, see test_background.py and test_surge.py",
     **dict.fromkeys(("from", "to"), "see test_topology.py"),
     **dict.fromkeys(("bottleneck", "node", "link", "flow", "background", "sample"), "a table of its own"),
+    "program": "only live runs have programs, see test_live_shell.py",
 }
 
 
@@ -243,7 +246,8 @@ def test_every_key_has_a_row_in_the_documentation() -> None:
         for name in re.findall(r"`([a-z_]+)`", row)
     }
     tables = {key for model, *_ in TABLES for key in keys(model)} | set(Transport.model_fields)
-    in_sections = {"node", "link", "bottleneck", "flow", "background", "sample", "origin"}
+    tables |= keys(Program)
+    in_sections = {"node", "link", "bottleneck", "flow", "background", "program", "sample", "origin"}
     assert tables - documented - in_sections == set()
     assert keys(Node) == {"name"}
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -128,6 +129,34 @@ def test_a_name_that_the_kernel_has_gets_a_number(tmp_path: Path) -> None:
     own = compiled(tmp_path / "own.c", tmp_path / "own.bpf.o")
     real = longfat.run(live(0.5, flow=[flow(f"{own}:grows")]), backend="live")
     assert real.summary["validity"]["congestion"] == {"1": "cubic_2"}
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able_to_load")
+def test_any_algorithm_of_the_running_kernel_is_live_by_its_name_and_the_simulator_says_so(
+    several: Path, tmp_path: Path
+) -> None:
+    holder, by_name = tmp_path / "holder.toml", tmp_path / "by-name.toml"
+    holder.write_text(live(30, flow=[flow(f"{several}:h_grows")]).to_toml())
+    by_name.write_text(live(1).to_toml().replace('algorithm = "cubic"', 'algorithm = "h_grows"'))
+    ended = subprocess.run(command(by_name), capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert '"h_grows" is not an algorithm' in ended.stderr, "not yet"
+    with started(command(holder)) as process:
+        begun(process.pid)
+        ended = subprocess.run(command(by_name, "--json"), capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
+        summary = json.loads(ended.stdout)
+        assert summary["validity"]["congestion"] == {"1": "h_grows"}
+        assert summary["flows"][0]["algorithm"] == "h_grows"
+        assert summary["flows"][0]["cwnd_mean"] > 10
+        simulated = subprocess.run(
+            [sys.executable, "-m", "longfat", "run", str(by_name)], capture_output=True, text=True
+        )
+    assert simulated.returncode == 2
+    (line,) = simulated.stderr.splitlines()
+    assert 'flow.0.algorithm = "h_grows": the simulator lacks it, and this machine\'s kernel has it' in line
+    assert "--backend live" in line
 
 
 @pytest.mark.live

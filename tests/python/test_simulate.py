@@ -100,6 +100,9 @@ def test_tables_are_long_and_agree_with_the_arrays(result: Result) -> None:
     assert list(frame.columns[:2]) == ["time_s", "name"]
     assert np.array_equal(frame[frame["name"] == "2"]["cwnd"], result.flow("2")["cwnd"])
     assert result.to_polars("links").height == 2 * len(result.link("reverse")["time_s"])
+    for read in (result.to_pandas, result.to_polars):
+        with pytest.raises(InputError, match='table "flow": did you mean "flows"'):
+            read("flow")
     transfers = result.to_pandas("transfers")
     assert set(transfers["name"]) == {"web-1"}
     assert len(transfers) == result.summary["background"][0]["transfers_completed"] > 10

@@ -75,6 +75,14 @@ def test_a_damaged_history_is_refused_by_name(tmp_path):
         report.build(tmp_path)
 
 
+def test_a_damaged_history_is_refused_before_anything_runs(tmp_path):
+    made(tmp_path)
+    (tmp_path / "history.json").write_text("[]")
+    (tmp_path / "SHA256SUMS").unlink(missing_ok=True)
+    with pytest.raises(ValueError, match=r"history\.json: not the history of a suite"):
+        folder.prepare(tmp_path)
+
+
 def test_the_runs_of_a_figure_have_a_page_with_their_scenarios(tmp_path):
     runs = made(tmp_path)
     page = report.build(tmp_path)

@@ -2,6 +2,9 @@
 
 import io
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +17,9 @@ from longfat.cli.app import app
 from longfat.errors import InputError
 from longfat.report import columns
 from longfat.report.terminal import fitted
-from longfat.runs import progress, simulate
+from longfat.runs import cost, progress, simulate
 from longfat.runs.metrics import student_t_95
 from longfat.runs.result import aggregate
-from longfat.sweep import estimate
 
 BIG = """title = "Many packets"
 duration = "4 s"
@@ -202,5 +204,39 @@ def test_a_run_is_estimated_from_pieces_of_it():
             "flow": [{"algorithm": "cubic", "rtt": "20 ms"}],
         }
     )
-    assert estimate.packets(scenario) == pytest.approx(5e6)
-    assert estimate.run_s(scenario) > 0.0
+    assert cost.packets(scenario) == pytest.approx(5e6)
+    assert cost.tried(scenario)[1] > 0.0
+
+
+def test_a_run_imports_nothing_of_sweeps_pages_and_tables(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(
+        'duration = "1 ms"\n[bottleneck]\nrate = "1 Mbit/s"\n[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n'
+    )
+    script = (
+        "import sys; from longfat.cli.app import app; app(['run', 'tiny.toml'], standalone_mode=False)\n"
+        "slow = ('longfat.sweep', 'pyarrow', 'matplotlib', 'jinja2')\n"
+        "print([name for name in slow if name in sys.modules], file=sys.stderr)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ran.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("columns", ["1", "7", "20"])
+def test_a_plot_in_a_narrow_terminal_is_wider_than_that(
+    columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    done = CliRunner().invoke(app, given, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "└" + 16 * "─" in done.stdout.replace("\n", "")
+
+
+def test_a_plot_of_repeats_says_that_it_shows_the_first() -> None:
+    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    done = CliRunner().invoke(app, [*given, "--repeats", "3"], catch_exceptions=False)
+    assert "Congestion window of the first of 3 runs, segments" in done.stdout
+    refused = CliRunner().invoke(app, [*given, "--json"])
+    assert str(refused.exception) == "--plot and --json: accepted: one of them"

@@ -76,14 +76,14 @@ def test_gaps_stay_gaps():
 
 def test_repeats_are_their_mean_with_an_interval():
     times = [0.0, 1.0]
-    runs = [table({"1": [level, 2.0 * level]}, times) for level in (1.0, 2.0, 3.0)]
+    runs = [table({"1": [level, 10.0 + level]}, times) for level in (1.0, 2.0, 3.0)]
     seeded = [run.append_column("seed", pa.array([seed] * 2)) for seed, run in enumerate(runs)]
     document = timeline.document(SUMMARY | {"flows": flows("1")}, pa.concat_tables(seeded), None)
     line, low, high = panel(document, "cwnd")["series"]
     assert document["runs"] == 3
-    assert line["y"] == [2.0, 4.0]
+    assert line["y"] == [2.0, 12.0]
     # s = 1, t = 4.303 with two degrees of freedom
-    assert low["y"][0] == pytest.approx(2.0 - 4.303 / math.sqrt(3.0), abs=1e-3)
+    assert low["y"] == [0.0, pytest.approx(12.0 - 4.303 / math.sqrt(3.0), abs=1e-3)]  # no window is below 0
     assert high["y"][0] == pytest.approx(2.0 + 4.303 / math.sqrt(3.0), abs=1e-3)
 
 

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check)?;
     let names = BTreeMap::from([("1".to_owned(), "cubic".to_owned())]);
     let congestion = Congestion { names, ..Congestion::default() };
-    let live = run(plan, &congestion, &Traffic::Longfat)?;
+    let live = run(plan, &congestion, &Traffic::Longfat, None, None)?;
     let packets = live.outcome.summary.packets as f64;
     println!("{packets} packets, utilization {:.3}", live.outcome.summary.links[0].utilization);
     for (thread, share) in ["data router", "ACK router", "hosts"].iter().zip(&live.validity.processor) {

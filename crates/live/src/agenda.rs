@@ -24,6 +24,10 @@ pub enum Act {
     Open(usize),
     /// Run the timer of a source of datagrams.
     Datagrams(usize),
+    /// Start a program.
+    StartProgram(usize),
+    /// Ask a program to end.
+    StopProgram(usize),
 }
 
 /// Everything that is to be done, earliest first.

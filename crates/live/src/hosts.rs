@@ -12,12 +12,14 @@ use crate::namespace::{ADDRESSES, End};
 use crate::path::{Counts, Path};
 use crate::planned::Planned;
 use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, connection_id};
+use crate::programs::{self, News as Programs, ProgramReport};
 use crate::router::{News, Times};
 use crate::stamps::Stamps;
 use crate::sys::clock::Clock;
 use crate::sys::socket;
 use crate::sys::waiting::{Ready, Watch, sleep, would_block};
 use crate::tcp_info::TcpInfo;
+use crate::until::Until;
 use longfat_net::Sojourn;
 use longfat_sim::{
     BackgroundSummary, CheckedConnection, EventRow, PathLosses, Series, Streams, TransferSample, Transport,
@@ -31,7 +33,6 @@ use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddrV4;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 /// Between two looks at loss recovery, where there are few flows.
@@ -43,6 +44,10 @@ const LONGEST_WAIT: Interval = Interval::from_millis(50);
 /// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
 /// thread waits for a processor.
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
+/// The number of what tells about programs.
+const PROGRAMS: u64 = u64::MAX;
+/// Between two looks whether a program's peer waits for it.
+const PEER: Interval = Interval::from_millis(20);
 /// Numbers below this are listeners': of two ends each, three kinds and one for each algorithm that routers guide.
 const LISTENERS: u64 = 6 + 2 * (GUIDED_PORTS.end - GUIDED_PORTS.start) as u64;
 
@@ -80,6 +85,7 @@ pub struct Hosts<'a> {
     /// The flows whose traffic iperf3 makes.
     pub iperf: Iperf<'a>,
     guided: Guided,
+    programs: Option<programs::Ready>,
     /// How much later than planned this thread acted: a socket that it holds then takes nothing.
     pub lateness: Sojourn,
 }
@@ -120,6 +126,7 @@ impl<'a> Hosts<'a> {
             room: vec![0; CHUNK],
             iperf,
             guided: Guided::default(),
+            programs: None,
             lateness: Sojourn::default(),
         };
         hosts.listen()?;
@@ -174,6 +181,23 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
+    /// Takes the programs that are to run on the path.
+    pub fn host(&mut self, programs: programs::Ready) -> Result<()> {
+        for (i, start, stop) in programs.times() {
+            self.agenda.put(start, Act::StartProgram(i));
+            self.agenda.put(stop, Act::StopProgram(i));
+        }
+        self.watch.add(programs.as_fd(), PROGRAMS, false)?;
+        self.programs = Some(programs);
+        Ok(())
+    }
+
+    /// Ends all programs and returns how they ran.
+    pub fn end_programs(&mut self) -> Option<Vec<ProgramReport>> {
+        let now = self.clock.now();
+        self.programs.take().map(|programs| programs.finish(now))
+    }
+
     /// The kernel's name of the algorithm whose receivers tell of every mark, if a connection has it.
     fn echoing(&self) -> Option<&'a str> {
         let flows = self.plan.run.flows().iter().map(|flow| (&flow.name, &flow.connection));
@@ -204,30 +228,59 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Runs to the end, or until it is no longer wanted.
-    pub fn run(&mut self, wanted: &AtomicBool) -> Result<()> {
+    /// Runs to the end, which a program may bring about.
+    pub fn run(&mut self, until: &Until) -> Result<()> {
         let mut ready = Vec::new();
-        while wanted.load(Ordering::Relaxed) {
+        loop {
             let now = self.clock.now();
-            while let Some((at, act)) = self.agenda.take_due(now.min(self.times.end)) {
+            while let Some((at, act)) = self.agenda.take_due(now.min(until.end())) {
                 self.lateness.record(self.clock.now().since(at));
                 self.act(at, act)?;
             }
-            if now >= self.times.end {
+            if now >= until.end() {
                 break;
             }
-            let next = self.agenda.next().min(self.times.end);
+            let next = self.agenda.next().min(until.end());
             let most = next.since(self.clock.now()).min(LONGEST_WAIT);
             sleep(most.min(self.times.rest.rest));
             self.watch.wait(most.saturating_sub(self.times.rest.rest), &mut ready)?;
             for &Ready { number, read, write } in &ready {
                 match number.checked_sub(LISTENERS) {
                     None => self.take_new(number as usize)?,
+                    Some(_) if number == PROGRAMS => self.hear_of_programs(until)?,
                     Some(slot) => self.serve(slot as usize, read, write)?,
                 }
             }
         }
+        self.times.end = until.end();
+        if self.times.measured.1 > self.times.end {
+            self.times.measured.1 = self.times.end;
+            self.act(self.times.end, Act::End)?;
+        }
         Ok(())
+    }
+
+    /// A program has ended, and perhaps the run with it.
+    fn hear_of_programs(&mut self, until: &Until) -> Result<()> {
+        let now = self.clock.now();
+        if let Some(programs) = &mut self.programs
+            && programs.look(now)? == Programs::Over
+        {
+            until.end_by(now);
+        }
+        Ok(())
+    }
+
+    /// Starts a program, or waits for its peer.
+    fn start_program(&mut self, now: Time, i: usize) -> Result<()> {
+        let Some(programs) = &mut self.programs else { return Ok(()) };
+        if let Some(side) = programs.awaited(now, i)
+            && !self.ends[side].within(programs::somebody_waits)?
+        {
+            self.agenda.put(now + PEER, Act::StartProgram(i));
+            return Ok(());
+        }
+        programs.start(now, i)
     }
 
     fn act(&mut self, at: Time, act: Act) -> Result<()> {
@@ -248,6 +301,12 @@ impl<'a> Hosts<'a> {
             Act::Datagrams(i) => {
                 let next = self.sources[i].on_timer(at, &self.zeros);
                 self.agenda.put(next, Act::Datagrams(i));
+            }
+            Act::StartProgram(i) => self.start_program(at, i)?,
+            Act::StopProgram(i) => {
+                if let Some(programs) = &mut self.programs {
+                    programs.stop(i)?;
+                }
             }
             Act::Look => {
                 self.look(at);

@@ -15,11 +15,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for the connections of a run over this many links.
-    pub fn new(run: &CheckedRun, links: usize) -> Self {
+    /// The layout for the connections of a run over this many links. What programs at the first side send crosses the
+    /// first link, and what those at the second side send the second one.
+    pub fn new(run: &CheckedRun, links: usize, programs: bool) -> Self {
         let flows = run.flows().iter().map(|flow| &*flow.connection);
         let background = run.background().iter().map(|background| &*background.connection);
-        let ways: Vec<_> = flows.chain(background).map(|c| (&c.forward[..], &c.reverse[..])).collect();
+        let programs = programs.then_some((&[0][..], &[1][..]));
+        let connections = flows.chain(background).map(|c| (&c.forward[..], &c.reverse[..]));
+        let ways: Vec<_> = programs.into_iter().chain(connections).collect();
         Layout { sides: divided(&ways, links), links }
     }
 

@@ -36,6 +36,8 @@ pub struct Counts {
     pub packets_received: Count,
     /// IP bytes of those packets.
     pub received_bytes: Count,
+    /// Data packets that the router marked, of connections of programs.
+    pub marked: Count,
     /// Payload that the receiving application has read.
     pub delivered_bytes: Count,
     /// Its explicit headers, if it has any.

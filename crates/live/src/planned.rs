@@ -14,6 +14,8 @@ pub struct Planned {
     pub run: CheckedRun,
     /// Which thread has which links, and which side opens which connection.
     pub layout: Layout,
+    /// The round-trip time of programs' connections, s, if programs run.
+    pub programs_rtt_s: Option<f64>,
 }
 
 impl Planned {
@@ -32,9 +34,12 @@ impl Planned {
 
     /// Returns how the threads of the run wait.
     pub fn rest(&self) -> Rest {
-        let shortest_s = connections(&self.run).map(|(_, c)| least(c)).fold(f64::INFINITY, f64::min);
-        let data = connections(&self.run).flat_map(|(_, c)| &c.forward);
-        let fastest_bps = data.map(|&link| self.links[link].rate_bps).fold(0.0, f64::max);
+        let planned = connections(&self.run).map(|(_, c)| least(c));
+        let shortest_s = planned.chain(self.programs_rtt_s).fold(f64::INFINITY, f64::min);
+        let data = connections(&self.run).flat_map(|(_, c)| &c.forward).map(|&link| &self.links[link]);
+        // programs at both sides may send data
+        let of_programs = self.links.iter().filter(|_| self.programs_rtt_s.is_some());
+        let fastest_bps = data.chain(of_programs).map(|link| link.rate_bps).fold(0.0, f64::max);
         Rest::new(shortest_s, fastest_bps, self.drain_s())
     }
 

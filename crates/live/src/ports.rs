@@ -3,12 +3,13 @@
 use longfat_wire::{Carrier, FlowId, Ports};
 use std::ops::Range;
 
-/// Where the side that connections are opened to listens.
-pub const LISTEN_PORT: u16 = 5001;
+/// Where the side that connections are opened to listens. This port and the next ones are reserved (IANA), so no
+/// program that runs beside them wants them.
+pub const LISTEN_PORT: u16 = 1011;
 /// The same for connections whose receivers tell of every mark, which takes another congestion control.
-pub const ECHO_PORT: u16 = 5002;
+pub const ECHO_PORT: u16 = 1012;
 /// The same for connections whose rate routers set: one port for each of their algorithms.
-pub const GUIDED_PORTS: Range<u16> = 5003..5011;
+pub const GUIDED_PORTS: Range<u16> = 1013..1021;
 /// Where the servers of iperf3 listen, one for each flow. The kernel does not choose these ports, nor
 /// `IPERF_CLIENTS`, by itself.
 pub const IPERF_SERVERS: Range<u16> = 5201..7201;
@@ -26,7 +27,12 @@ pub const fn connection_id(carrier: Carrier, side: usize, port: u16) -> FlowId {
     FlowId(((carrier + side as u32) << 16) | port as u32)
 }
 
-/// Returns the side that opened a connection.
+/// Whether this is a connection of programs, which the plan does not have.
+pub const fn is_guest(flow: FlowId) -> bool {
+    flow.0 as usize >= CONNECTIONS
+}
+
+/// Returns the side that opened a connection of the plan.
 pub const fn opener(flow: FlowId) -> usize {
     (flow.0 >> 16 & 1) as usize
 }

@@ -6,8 +6,10 @@
 //! The links act at the times when they were due to: the rest of the router may be late, but the rates are exact.
 //! The router measures how late packets are handed to hosts, and how long they lay before they were read.
 
+use crate::guests::Guests;
 use crate::network::{LinkReport, Network};
 use crate::outbox::Outbox;
+use crate::outside::Gate;
 use crate::path::Path;
 use crate::ports::{carries_datagrams, conversation, is_iperf_control};
 use crate::rest::Rest;
@@ -16,11 +18,11 @@ use crate::sys::clock::{Clock, thread_cpu};
 use crate::sys::scheduling::prioritize_router;
 use crate::sys::tun::Device;
 use crate::sys::waiting::{sleep, wait_until_any_readable, would_block};
+use crate::until::Until;
 use longfat_net::Sojourn;
 use longfat_units::{Interval, Time};
-use longfat_wire::{FlowId, Kind, Packet, RealPacket};
+use longfat_wire::{Conversation, FlowId, Kind, Packet, Ports, RealPacket};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
 /// Packets read before the packets that are due have their turn.
@@ -59,6 +61,8 @@ pub struct Report {
     pub latest: Interval,
     /// How long packets of the measured span took from a host's TCP until they were read (`Stamps`).
     pub unread: Sojourn,
+    /// The connections of programs.
+    pub guests: Option<Guests>,
     /// Packets that a host's kernel did not take.
     pub refused: u64,
     /// Packets that belonged to no connection.
@@ -78,6 +82,8 @@ pub struct Router<'a> {
     devices: [Device<'a>; 2],
     network: Network,
     news: Receiver<News>,
+    guests: Option<Guests>,
+    outside: Option<Gate<'a>>,
     outbox: Outbox,
     lost: Vec<RealPacket>,
     spare: Spare,
@@ -99,8 +105,8 @@ pub struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    /// A router for what these sides send over a network, between the TUN devices of both sides. Connections are
-    /// announced through `news` before their first packet.
+    /// A router for what these sides send over a network, between the TUN devices of both sides. Connections of the plan
+    /// are announced through `news` before their first packet.
     pub fn new(
         clock: Clock,
         sides: Vec<usize>,
@@ -115,6 +121,8 @@ impl<'a> Router<'a> {
             devices,
             network,
             news,
+            guests: None,
+            outside: None,
             outbox: Outbox::default(),
             lost: Vec::new(),
             spare: Spare::default(),
@@ -135,12 +143,17 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Runs to the end, or until it is no longer wanted.
-    pub fn run(&mut self, wanted: &AtomicBool) -> io::Result<()> {
+    /// The same router for programs' connections too. Side A's may have the machine's own network on its other side.
+    pub fn hosting(self, guests: Option<Guests>, outside: Option<Gate<'a>>) -> Self {
+        Router { guests, outside, ..self }
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self, until: &Until) -> io::Result<()> {
         self.realtime = prioritize_router();
-        while wanted.load(Ordering::Relaxed) {
+        loop {
             let now = self.clock.now();
-            if now >= self.times.end {
+            if now >= until.end() {
                 break;
             }
             let handed = self.act_until(now);
@@ -149,6 +162,7 @@ impl<'a> Router<'a> {
                 self.rest(now, handed + read > 0)?;
             }
         }
+        self.times.end = until.end();
         self.act_until(self.times.end);
         self.cpu = thread_cpu();
         Ok(())
@@ -188,6 +202,7 @@ impl<'a> Router<'a> {
             lateness: self.lateness,
             latest: self.latest,
             unread: self.unread,
+            guests: self.guests,
             refused: self.refused,
             strangers: self.strangers,
             largest_bytes: self.largest_bytes,
@@ -241,9 +256,13 @@ impl<'a> Router<'a> {
                             .ok_or(())
                             .map(|offload| RealPacket::parse_offloaded(buffer, length, offload));
                         packets += match read {
-                            Ok(Ok((packet, ports))) => self.take(side, packet, ports),
+                            Ok(Ok((packet, exchanged))) => {
+                                let packets = packet.joined();
+                                self.sort(side, packet, &exchanged);
+                                packets
+                            }
                             Ok(Err(buffer)) => {
-                                self.spare.keep(buffer); // not from a connection
+                                self.spare.keep(buffer);
                                 1
                             }
                             Err(()) => 1,
@@ -260,14 +279,21 @@ impl<'a> Router<'a> {
         Ok(packets)
     }
 
-    /// Takes a packet or a train that a side's host has sent. Returns how many packets it was.
-    fn take(&mut self, side: usize, mut packet: RealPacket, ports: longfat_wire::Ports) -> usize {
-        let packets = packet.joined();
-        if is_iperf_control(ports) {
-            // it bypasses the links, as if on a network of its own: the path is there for the data
-            self.pass_by(1 - side, packet);
-            return packets;
+    /// Finds out what a packet or a train is that a side's host has sent.
+    fn sort(&mut self, side: usize, packet: RealPacket, exchanged: &Conversation) {
+        if self.guests.as_ref().is_some_and(|guests| guests.sent(exchanged)) {
+            return self.take_from_guest(side, packet, exchanged);
         }
+        match exchanged.ports() {
+            // it bypasses the links, as if on a network of its own: the path is there for the data
+            Some(ports) if is_iperf_control(ports) => self.pass_by(1 - side, packet),
+            Some(ports) => self.take(side, packet, ports),
+            None => self.spare.take_back(packet), // not from a connection
+        }
+    }
+
+    /// Takes a packet or a train that a side's host has sent.
+    fn take(&mut self, side: usize, mut packet: RealPacket, ports: Ports) {
         let now = self.clock.now();
         let (flow, from_opener) = conversation(side, ports);
         packet.assign(flow, from_opener);
@@ -277,19 +303,40 @@ impl<'a> Router<'a> {
             }
         }
         let Some(path) = self.network.path(flow) else {
-            self.strangers += packets as u64;
-            self.spare.take_back(packet);
-            return packets;
+            self.strangers += packet.joined() as u64;
+            return self.spare.take_back(packet);
         };
         if packet.kind() == Kind::Syn && !path.ecn {
             packet.decline_ecn();
         }
-        if packet.kind() == Kind::Data {
-            path.counts.packets_sent.add(packets as u64);
-        }
         if path.explicit {
             packet.read_explicit();
             path.counts.explicit.see_sent(&packet);
+        }
+        self.send(now, packet, from_opener);
+    }
+
+    /// Takes a packet or a train that a program has sent.
+    fn take_from_guest(&mut self, side: usize, mut packet: RealPacket, exchanged: &Conversation) {
+        let now = self.clock.now();
+        let Some(guests) = &mut self.guests else { return };
+        let Some(flow) = guests.meet(now, exchanged) else { return self.spare.take_back(packet) };
+        if let Some(outside) = &mut self.outside {
+            outside.see(exchanged);
+        }
+        packet.assign_by_headers(flow);
+        if self.network.path(flow).is_none() {
+            self.network.learn_guest(flow, guests.path(flow), side);
+        }
+        self.send(now, packet, true);
+    }
+
+    /// Sends a packet, or those of a train, of a known connection.
+    fn send(&mut self, now: Time, packet: RealPacket, from_opener: bool) {
+        let Some(path) = self.network.path(packet.flow()) else { return };
+        let packets = packet.joined();
+        if packet.kind() == Kind::Data {
+            path.counts.packets_sent.add(packets as u64);
         }
         if let Some(stamp) = packet.stamp() {
             let waited = path.stamps[usize::from(!from_opener)].waited(now, stamp);
@@ -301,7 +348,6 @@ impl<'a> Router<'a> {
             self.largest_bytes = self.largest_bytes.max(packet.bytes());
             self.network.send(now, packet);
         }
-        packets
     }
 
     /// Hands a packet to the hosts of a side at once.
@@ -330,6 +376,7 @@ impl<'a> Router<'a> {
                 lateness.record(late);
                 *latest = late.max(*latest);
             }
+            group.packets.iter().for_each(|packet| network.hand_over(now, packet));
             if !taken {
                 *refused += group.packets.len() as u64;
             } else if let Some(path) = group.packets.first().and_then(|first| network.path(first.flow())) {

@@ -15,6 +15,8 @@ pub struct TcpSetup {
     pub ecn: bool,
     /// Percent of cwnd / srtt at which the kernel paces outside of slow-start; `None` for its default.
     pub pacing_ratio: Option<u32>,
+    /// Whether programs run there: they may use IPv6 and answer offers of ECN, as by the kernel's defaults.
+    pub guests: bool,
 }
 
 /// Whether writes to a network namespace's settings work at all; the error if not.
@@ -32,6 +34,17 @@ pub fn apply(setup: TcpSetup) -> std::result::Result<(), (&'static str, std::io:
         }
     }
     Ok(())
+}
+
+/// Prepares the calling thread's namespace and its device for programs, as far as this kernel can: anyone may ping, and
+/// the device has no IPv6 address but that which it gets, so that it sends nothing by itself.
+pub fn prepare_guests(device: &str) {
+    // all groups; in a user namespace only its own has a number
+    let may_ping = path("net.ipv4.ping_group_range");
+    let _ = fs::write(&may_ping, "0 2147483647").or_else(|_| fs::write(&may_ping, "0 0"));
+    for (setting, value) in [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0")] {
+        let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/{setting}"), value);
+    }
 }
 
 /// Reads the same settings back from the calling thread's namespace; one that this kernel lacks is left out.
@@ -53,9 +66,12 @@ const NO_METRICS_SAVE: &str = "net.ipv4.tcp_no_metrics_save";
 fn settings(setup: TcpSetup) -> Vec<(&'static str, String)> {
     let buffer = setup.buffer_bytes;
     let pacing = setup.pacing_ratio.map(|ratio| ("net.ipv4.tcp_pacing_ca_ratio", ratio.to_string()));
+    let without_ipv6 = u8::from(!setup.guests).to_string();
+    // 2: offers are answered, but not made
+    let ecn = if setup.ecn { 1 } else { 2 * u8::from(setup.guests) };
     let mut all = vec![
-        ("net.ipv6.conf.all.disable_ipv6", "1".to_owned()),
-        ("net.ipv6.conf.default.disable_ipv6", "1".to_owned()),
+        ("net.ipv6.conf.all.disable_ipv6", without_ipv6.clone()),
+        ("net.ipv6.conf.default.disable_ipv6", without_ipv6),
         // one connection must not inherit anything from an earlier one
         (NO_METRICS_SAVE, "1".to_owned()),
         // as in the simulator
@@ -65,7 +81,7 @@ fn settings(setup: TcpSetup) -> Vec<(&'static str, String)> {
         ("net.ipv4.tcp_window_scaling", "1".to_owned()),
         ("net.ipv4.tcp_mtu_probing", "0".to_owned()),
         ("net.ipv4.tcp_moderate_rcvbuf", "1".to_owned()),
-        ("net.ipv4.tcp_ecn", u8::from(setup.ecn).to_string()),
+        ("net.ipv4.tcp_ecn", ecn.to_string()),
         // the algorithm controls cwnd: buffers must not be what limits it
         ("net.ipv4.tcp_rmem", format!("4096 {buffer} {buffer}")),
         ("net.ipv4.tcp_wmem", format!("4096 {buffer} {buffer}")),

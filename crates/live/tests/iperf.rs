@@ -52,7 +52,7 @@ fn iperf3_carries_flows_with_their_algorithm_segment_size_start_and_stop() {
     (part["forward"], part["reverse"]) = (json!([1]), json!([0]));
     let plan = plan(3.0, &[whole, part]);
     let congestion = congestion(&plan);
-    let live = match run(plan, &congestion, &Traffic::Iperf3(program)) {
+    let live = match run(plan, &congestion, &Traffic::Iperf3(program), None, None) {
         Ok(live) => live,
         Err(LiveError::Machine(why)) => return skip::skipped(&why),
         Err(error) => panic!("{error}"),
@@ -88,7 +88,7 @@ fn what_iperf3_cannot_do_and_an_iperf3_that_does_nothing_are_one_clear_line() {
         let plan = plan(1.0, &[flow]);
         let traffic = Traffic::Iperf3(program.into());
         let congestion = congestion(&plan);
-        run(plan, &congestion, &traffic).err().unwrap().to_string()
+        run(plan, &congestion, &traffic, None, None).err().unwrap().to_string()
     };
     let (mut sized, mut large) = (flow("1"), flow("1"));
     sized["bytes"] = json!(1000);

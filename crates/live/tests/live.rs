@@ -42,7 +42,7 @@ fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
         Err(error) => panic!("{error}"),
     };
     let congestion = named(congestion, "bpf/out");
-    match run(plan, &congestion, &Traffic::Longfat) {
+    match run(plan, &congestion, &Traffic::Longfat, None, None) {
         Ok(live) => Some(live),
         Err(LiveError::Machine(why)) => {
             skip::skipped(&why);
@@ -169,7 +169,7 @@ fn what_no_kernel_can_do_is_one_clear_line() {
     let refused = |plan: &Value, congestion: &[(&str, &str)]| {
         let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
         let congestion = named(congestion, "nowhere");
-        run(plan, &congestion, &Traffic::Longfat).err().unwrap().to_string()
+        run(plan, &congestion, &Traffic::Longfat, None, None).err().unwrap().to_string()
     };
     let mut two = plan(1.0, &[flow("1", "cubic"), flow("2", "cubic")]);
     two["flows"][1]["initial_window"] = json!(3.0);

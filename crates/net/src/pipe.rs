@@ -74,7 +74,7 @@ impl<P: Default> Pipe<P> {
     #[inline(always)]
     pub fn advance(&mut self) {
         if self.len <= 1 {
-            self.first = self.first.wrapping_add(self.len);
+            self.first = 0; // the slots that were used last, and are in the cache
             self.len = 0;
             self.head = Time::NEVER;
             return;
@@ -93,10 +93,16 @@ impl<P: Default> Pipe<P> {
         packet
     }
 
-    /// When each packet under way arrives, in order.
+    /// The packets under way, each with the time of its arrival, in order.
     #[inline]
-    pub fn times(&self) -> impl Iterator<Item = Time> + '_ {
-        (0..self.len).filter_map(|i| self.slots.get(self.slot(i)).map(|&(at, _)| at))
+    pub fn iter(&self) -> impl Iterator<Item = &(Time, P)> + '_ {
+        (0..self.len).filter_map(|i| self.slots.get(self.slot(i)))
+    }
+
+    /// The last `n` packets that have entered, in order.
+    pub fn last(&self, n: usize) -> impl Iterator<Item = &P> + '_ {
+        (self.len.saturating_sub(n)..self.len)
+            .filter_map(|i| self.slots.get(self.slot(i)).map(|(_, packet)| packet))
     }
 
     /// How many packets arrive before `until`.
@@ -142,7 +148,7 @@ mod tests {
                     model.pop_front();
                 }
                 proptest::prop_assert_eq!(pipe.head(), model.front().map_or(Time::NEVER, |&at| Time::from_ns(at)));
-                proptest::prop_assert!(pipe.times().eq(model.iter().map(|&at| Time::from_ns(at))));
+                proptest::prop_assert!(pipe.iter().copied().eq(model.iter().map(|&at| (Time::from_ns(at), at))));
                 let until = Time::from_ns(i / 2);
                 proptest::prop_assert_eq!(pipe.due(until), model.iter().filter(|&&at| Time::from_ns(at) < until).count());
                 proptest::prop_assert_eq!((pipe.len(), pipe.is_empty()), (model.len(), model.is_empty()));

@@ -1,11 +1,12 @@
 //! The PyO3 adapter: hands plans to the simulator and results back. Errors are mapped here and nowhere else.
 
 mod algorithm;
+mod capture;
 mod ebpf;
 mod stepper;
 mod watch;
 
-use longfat_live::{Congestion, LiveError, Source, Traffic};
+use longfat_live::{Congestion, LiveError, Programs, Source, Traffic};
 use longfat_net::queue::{self, Discipline, Limit, Setup};
 use longfat_net::router::{self, Router};
 use longfat_sim::{
@@ -46,25 +47,41 @@ fn refuse(error: PlanError) -> PyErr {
 /// Plans longer than this are read in a thread of their own: that takes long enough for Ctrl-C to matter.
 const LONG_PLAN: usize = 1 << 20;
 
-/// simulate(plan_json, algorithms, memory_bytes=None) -> dict
+/// simulate(plan_json, algorithms, memory_bytes=None, capture=None, qlog=None) -> dict
 ///
 /// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
 /// released while the core runs. Ctrl-C ends the run; if the run takes more than `memory_bytes`, it ends with a
-/// MemoryError.
+/// MemoryError. `capture` is (path, program, snap_bytes, links): the packets of the run go into that file, those of
+/// all links if the list is empty. `qlog` is (paths, program, version): the senders' logs go into these files, one for
+/// each flow; the version is "current" or "0.3". An OSError says which file cannot be created, "pcap" or
+/// "qlog", and why.
 #[pyfunction]
-#[pyo3(signature = (plan_json, algorithms, memory_bytes=None))]
+#[pyo3(signature = (plan_json, algorithms, memory_bytes=None, capture=None, qlog=None))]
 fn simulate<'py>(
     py: Python<'py>,
     plan_json: &str,
     algorithms: &Bound<'py, PyDict>,
     memory_bytes: Option<u64>,
+    capture: Option<capture::Asked>,
+    qlog: Option<capture::AskedLogs>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut watch = watch::Watch::new(memory_bytes);
     let Built { run, interrupt, readers } = build(py, plan_json, algorithms, Rates::Planned, &mut watch)?;
-    let outcome = py.detach(|| run.run(&mut || watch.goes_on()));
+    let mut taps = capture::Taps::begin(capture, qlog, &run)?;
+    let outcome = py.detach(|| match &mut taps {
+        None => run.run(&mut || watch.goes_on()),
+        Some(taps) => run.run_tapped(taps, &mut || watch.goes_on()),
+    });
+    let written = taps.map(capture::Taps::finish); // also what an interrupted run has sent
     match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
-        (None, outcome) => to_result(py, &outcome.map_err(raise)?, &readers),
+        (None, outcome) => {
+            let result = to_result(py, &outcome.map_err(raise)?, &readers)?;
+            if let Some(written) = written {
+                written.tell(&result)?;
+            }
+            Ok(result)
+        }
     }
 }
 
@@ -139,15 +156,17 @@ fn to_result<'py>(
     Ok(result)
 }
 
-/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3) -> dict
+/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3, capture, programs) -> dict
 ///
 /// Runs a plan on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
 /// kernel's names of their algorithms, or to keys of `objects`. `forms` is the folder of the algorithms that
 /// `make bpf` built; `objects` maps names to users' own objects: the file, the variable and the kernel's name.
 /// `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the default.
-/// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. The process
-/// moves into namespaces of its own for good, so call this in a process that does nothing else.
+/// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. `capture` is that of
+/// `simulate`. `programs` is JSON, what runs on the path beside the plan, or None. The process moves into namespaces of
+/// its own for good, so call this in a process that does nothing else.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 fn live_run<'py>(
     py: Python<'py>,
     plan_json: &str,
@@ -156,19 +175,32 @@ fn live_run<'py>(
     objects: BTreeMap<String, (PathBuf, String, String)>,
     pacing_ratio: Option<u32>,
     iperf3: Option<PathBuf>,
+    capture: Option<capture::Asked>,
+    programs: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let programs = programs.map(serde_json::from_str).transpose();
+    let programs: Option<Programs> = programs.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
     let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
     let source = |(object, variable, name)| Source { object, variable: Some(variable), name };
     let objects = objects.into_iter().map(|(asked, own)| (asked, source(own))).collect();
     let congestion = Congestion { names: congestion, forms, objects, pacing_ratio };
-    let live = py.detach(|| longfat_live::run(plan, &congestion, &traffic)).map_err(|error| match error {
+    let recording = capture.as_ref().map(capture::Asked::recording);
+    let live = py.detach(|| longfat_live::run(plan, &congestion, &traffic, recording.as_ref(), programs));
+    let live = live.map_err(|error| match error {
         LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
         LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
     })?;
     let result = to_dict(py, &live.outcome)?;
     let validity = serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
     result.set_item("validity", validity)?;
+    if let Some(written) = &live.capture {
+        capture::tell(&result, written)?;
+    }
+    if let Some(ran) = &live.programs {
+        let ran = serde_json::to_string(ran).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        result.set_item("programs", ran)?;
+    }
     Ok(result)
 }
 
@@ -186,6 +218,15 @@ fn live_die_with_parent() -> PyResult<()> {
 #[pyfunction]
 const fn live_has_loader() -> bool {
     longfat_live::HAS_LOADER
+}
+
+/// read_capture(path) -> dict
+///
+/// The TCP connections of a pcapng or pcap file, and what else it holds. Raises OSError if it cannot be
+/// opened, and ValueError if nothing of it can be read. Ctrl-C ends the reading.
+#[pyfunction]
+fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    capture::read(py, path)
 }
 
 /// live_probe() -> list of (what, "" or what is missing)
@@ -422,6 +463,7 @@ fn results_version(plan: Option<&str>) -> PyResult<u32> {
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("AlgorithmError", m.py().get_type::<AlgorithmError>())?;
     m.add_function(wrap_pyfunction!(simulate, m)?)?;
+    m.add_function(wrap_pyfunction!(read_capture, m)?)?;
     m.add_function(wrap_pyfunction!(live_run, m)?)?;
     m.add_function(wrap_pyfunction!(live_die_with_parent, m)?)?;
     m.add_function(wrap_pyfunction!(live_probe, m)?)?;

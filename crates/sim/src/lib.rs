@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! lib, steps   run to the end, or step by step, with the driver that suits the plan
-//! drive        batches (the fast driver), events (the oracle), agenda
+//! drive        batches (the fast driver), events (the oracle), tap, agenda
 //! run          the state of a run: forwarding, background connections, messages, lookahead, sampling
 //! results      series and samples, summary, outcome, version
 //! model        links, flows, workloads, routes
@@ -39,6 +39,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+pub use drive::tap::Tap;
 pub use model::flow::PathLosses;
 pub use model::link::{Link, LinkCounters, RateError};
 pub use model::routes::{Hop, Routes};
@@ -63,5 +64,20 @@ impl Simulation {
         let end = self.after_end();
         drive.advance(&mut self, end, wanted)?;
         Ok(self.finish(drive.events()))
+    }
+
+    /// As [`Simulation::run`], and tells `tap` of every packet. That takes the oracle; the results are the same.
+    pub fn run_tapped(
+        mut self,
+        tap: &mut dyn Tap,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Outcome, RunError> {
+        for (i, flow) in self.plan.flows().iter().enumerate() {
+            tap.opens(self.flows[i].began, i, &flow.name, &flow.connection);
+        }
+        let mut kept = drive::events::Kept::new(&self);
+        let end = self.after_end();
+        drive::events::drive(&mut self, &mut kept, end, wanted, Some(tap))?;
+        Ok(self.finish(kept.events))
     }
 }

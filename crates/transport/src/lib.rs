@@ -51,7 +51,7 @@ pub use reduction::Recovery;
 pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{
-    FirstReduction, Happened, Outbox, QuickStartRequest, Sender, SenderConfig, SenderCounters, Steer,
-    TimeoutReductions, Watched,
+    FirstReduction, Happened, Outbox, QuickStartRequest, Sender, SenderConfig, SenderCounters, SenderView,
+    Stage, Steer, TimeoutReductions, Watched,
 };
 pub use slow_start::SlowStartExit;

@@ -243,6 +243,16 @@ impl RttEstimator {
         self.base
     }
 
+    /// How far samples are from the smoothed one (RFC 6298, RTTVAR).
+    pub const fn variation(&self) -> Interval {
+        self.rttvar
+    }
+
+    /// How often in a row the timer has expired.
+    pub const fn backoffs(&self) -> u32 {
+        self.backoff
+    }
+
     /// The timeout without floor and backoff, which an exact clock allows (Brakmo, Peterson 1995).
     pub fn fine_timeout(&self) -> Interval {
         if self.srtt == Interval::ZERO {

@@ -17,6 +17,7 @@ mod steered;
 mod steering;
 mod timing;
 mod transmission;
+mod view;
 
 use crate::ages::Ages;
 use crate::cc::{CongestionControl, Controller, LossDetection, SendingTimes, Window};
@@ -37,6 +38,7 @@ pub use request::QuickStartRequest;
 use steering::Steering;
 pub use steering::{Steer, Watched};
 pub use transmission::Outbox;
+pub use view::{SenderView, Stage};
 
 /// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
 /// so that a driver gets to act in between.

@@ -23,8 +23,9 @@ fn updated(checksum: u16, before: u16, after: u16) -> u16 {
 
 /// Returns the ones' complement sum over bytes, not folded.
 pub fn sum(bytes: &[u8]) -> u64 {
-    let words = bytes.chunks(2);
-    words.map(|word| u64::from(word[0]) << 8 | word.get(1).map_or(0, |&low| low.into())).sum()
+    let (words, rest) = bytes.as_chunks::<2>();
+    let last = rest.first().map_or(0, |&high| u64::from(high) << 8);
+    words.iter().map(|&word| u64::from(u16::from_be_bytes(word))).sum::<u64>() + last
 }
 
 /// Folds a sum to 16 bits.

@@ -21,5 +21,5 @@ pub use quick_start::{Function, QuickStart, RateCode};
 pub use real_packet::RealPacket;
 pub use report::{PtpReport, Report, UdtReport};
 pub use sim_packet::{AccurateEcn, Division, EcnBytes, Extra, SackBlocks, SimPacket};
-pub use tcp_option::OPTION_BYTES;
-pub use train::{Carrier, Ports};
+pub use tcp_option::{OPTION_BYTES, option as explicit_option};
+pub use train::{Carrier, Conversation, Ports};

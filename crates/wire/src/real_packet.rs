@@ -1,5 +1,5 @@
-//! A real packet of IP that carries TCP or UDP: its bytes, which it may share with its neighbours, and the view of
-//! them that network elements have.
+//! A real packet of IPv4 or IPv6, which carries TCP, UDP or any other protocol: its bytes, which it may share with its
+//! neighbours, and the view of them that network elements have.
 //!
 //! A host's kernel hands out trains, many packets with one header. [`RealPacket::cut`] makes packets of a train that
 //! share its bytes: what elements change (the ECN field, the time-to-live) each packet keeps for itself, and the headers
@@ -15,7 +15,7 @@ use crate::message::Message;
 use crate::offload::{Joined, Offload};
 use crate::packet::{Ecn, FlowId, Kind, Packet};
 use crate::tcp_option;
-use crate::train::{Carrier, Ports, TCP_CHECKSUM, TCP_FLAGS, TCP_SEQUENCE, Train, UDP_LENGTH};
+use crate::train::{Carrier, Conversation, TCP_CHECKSUM, TCP_FLAGS, TCP_SEQUENCE, Train, UDP_LENGTH};
 use etherparse::{IpNumber, Ipv4Header, TcpHeaderSlice, TcpOptionElement, UdpHeader};
 use std::sync::Arc;
 
@@ -59,6 +59,8 @@ pub struct RealPacket {
     /// The ECN field, 2 bits.
     ecn: u8,
     ttl: u8,
+    /// Whether it was marked when it was assigned.
+    came_marked: bool,
     /// How many links of its path it has crossed.
     pub hop: u8,
     /// Only once somebody has asked for it.
@@ -69,11 +71,11 @@ impl RealPacket {
     /// The most bytes that packets may have together to be joined: the length of an IP packet has 16 bits.
     pub const MOST_JOINED_BYTES: usize = u16::MAX as usize;
 
-    /// Returns the packet in these bytes, and its ports.
+    /// Returns the packet of any protocol over IPv4 or IPv6 in these bytes, and who exchanges it.
     ///
     /// # Errors
-    /// Returns the bytes if they are not one whole, unfragmented packet of IP that carries TCP or UDP.
-    pub fn parse(bytes: Vec<u8>) -> Result<(Self, Ports), Vec<u8>> {
+    /// Returns the bytes if they are not one whole packet.
+    pub fn parse(bytes: Vec<u8>) -> Result<(Self, Conversation), Vec<u8>> {
         let length = bytes.len();
         Self::parse_offloaded(bytes, length, Offload::NONE)
     }
@@ -84,8 +86,8 @@ impl RealPacket {
         buffer: Vec<u8>,
         length: usize,
         offload: Offload,
-    ) -> Result<(Self, Ports), Vec<u8>> {
-        let (train, ports) = Train::parse(buffer, length, offload)?;
+    ) -> Result<(Self, Conversation), Vec<u8>> {
+        let (train, exchanged) = Train::parse(buffer, length, offload)?;
         let bytes = train.bytes();
         let (ecn, ttl) = if train.is_version_6() {
             (bytes[TOS] >> 4 & 0b11, bytes[TTL_6])
@@ -93,7 +95,7 @@ impl RealPacket {
             (bytes[TOS] & 0b11, bytes[TTL_4])
         };
         let train = Some(Arc::new(train));
-        Ok((RealPacket { train, bytes: length as u32, ecn, ttl, ..RealPacket::default() }, ports))
+        Ok((RealPacket { train, bytes: length as u32, ecn, ttl, ..RealPacket::default() }, exchanged))
     }
 
     fn train(&self) -> &Train {
@@ -118,6 +120,24 @@ impl RealPacket {
             (true, false) => Kind::AckAck,
             (false, false) => Kind::Ack,
         };
+    }
+
+    /// Assigns the packet to a flow whose ends both send data. Its kind follows from its own headers.
+    pub fn assign_by_headers(&mut self, flow: FlowId) {
+        let (carrier, flags) = (self.carrier(), self.train().flags());
+        self.kind = match (carrier, flags & SYN != 0, flags & ACK != 0) {
+            (Some(Carrier::Tcp), true, false) => Kind::Syn,
+            (Some(Carrier::Tcp), true, true) => Kind::SynAck,
+            (Some(Carrier::Tcp), false, _) if self.payload_bytes() == 0 => Kind::Ack,
+            _ => Kind::Data,
+        };
+        self.flow = flow;
+        self.came_marked = self.ecn() == Ecn::Marked;
+    }
+
+    /// Whether it was marked since [`RealPacket::assign_by_headers`].
+    pub fn got_marked(&self) -> bool {
+        !self.came_marked && self.ecn() == Ecn::Marked
     }
 
     /// How many packets it stands for until it is cut.
@@ -148,8 +168,8 @@ impl RealPacket {
         (self.bytes as usize).saturating_sub(self.train().headers.end)
     }
 
-    /// Returns what carries it.
-    pub fn carrier(&self) -> Carrier {
+    /// Returns what carries its payload; `None` for other protocols and for fragments.
+    pub fn carrier(&self) -> Option<Carrier> {
         self.train().headers.carrier
     }
 
@@ -157,7 +177,7 @@ impl RealPacket {
     /// RFC 7323, in the sender's own unit and from its own origin.
     pub fn stamp(&self) -> Option<u32> {
         let train = self.train();
-        if train.headers.carrier != Carrier::Tcp {
+        if train.headers.carrier != Some(Carrier::Tcp) {
             return None;
         }
         let tcp = TcpHeaderSlice::from_slice(train.bytes().get(train.headers.ip_end..)?).ok()?;
@@ -173,7 +193,7 @@ impl RealPacket {
         self.carried = None;
         let train = self.train();
         let tcp = train.headers.ip_end + TCP_OPTIONS;
-        if train.headers.carrier != Carrier::Tcp {
+        if train.headers.carrier != Some(Carrier::Tcp) {
             return;
         }
         let Some(at) = train.bytes().get(tcp..train.headers.end).and_then(tcp_option::find) else { return };
@@ -185,7 +205,7 @@ impl RealPacket {
     /// Whether TCP's options leave room for that of explicit headers.
     pub fn has_room_for_option(&self) -> bool {
         let headers = self.train().headers;
-        headers.carrier == Carrier::Tcp
+        headers.carrier == Some(Carrier::Tcp)
             && headers.end - headers.ip_end + tcp_option::OPTION_BYTES <= LONGEST_TCP_HEADER
     }
 
@@ -213,7 +233,7 @@ impl RealPacket {
         }
     }
 
-    /// TCP's flags; none for a UDP datagram. Of a train, the first packet has reduced the window, and the last one ends
+    /// TCP's flags; none for other protocols. Of a train, the first packet has reduced the window, and the last one ends
     /// what its sender has pushed.
     fn flags(&self) -> u8 {
         let train = self.train();
@@ -238,7 +258,7 @@ impl RealPacket {
             && self.kind == next.kind
             && (self.ecn, self.ttl) == (next.ecn, next.ttl)
             && one.headers == other.headers
-            && one.headers.carrier == Carrier::Tcp
+            && one.headers.carrier == Some(Carrier::Tcp)
             && self.payload_bytes() == step
             && (1..=step).contains(&payload)
             && self.carried.is_none()
@@ -292,11 +312,9 @@ impl RealPacket {
         }
         let six = train.is_version_6();
         self.write_ip(head, six, headers.end + payload);
-        if !train.partial {
-            return Offload::NONE;
-        }
+        let (Some(carrier), true) = (headers.carrier, train.partial) else { return Offload::NONE };
         let transport_bytes = headers.end - headers.ip_end + payload;
-        let protocol = match headers.carrier {
+        let protocol = match carrier {
             Carrier::Tcp => {
                 let at = headers.ip_end + TCP_SEQUENCE;
                 head[at..at + 4].copy_from_slice(&self.sequence().to_be_bytes());
@@ -310,11 +328,11 @@ impl RealPacket {
             }
         };
         let sum = checksum::fold(checksum::pseudo_header(head, six, protocol, transport_bytes));
-        let at = headers.checksum();
+        let at = headers.ip_end + carrier.checksum();
         head[at..at + 2].copy_from_slice(&sum.to_be_bytes());
         let kind = if six { Joined::TcpInIpv6 } else { Joined::TcpInIpv4 };
         Offload {
-            partial: Some((headers.ip_end as u16, (headers.checksum() - headers.ip_end) as u16)),
+            partial: Some((headers.ip_end as u16, carrier.checksum() as u16)),
             joined: (count > 1).then_some((kind, self.payload_bytes() as u16)),
             head_bytes: headers.end as u16,
         }
@@ -344,16 +362,25 @@ impl RealPacket {
 
     /// Returns the packet as it travels, with its checksums.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.bytes as usize);
-        let offload = self.write_head(self, 1, self.payload_bytes(), &mut bytes);
-        bytes.extend_from_slice(self.train().payload(usize::from(self.number)));
+        self.first_bytes(self.bytes as usize)
+    }
+
+    /// Returns at most so many bytes of the packet as it travels, with the checksums of the whole one.
+    pub fn first_bytes(&self, most: usize) -> Vec<u8> {
+        let payload = self.train().payload(usize::from(self.number));
+        let length = most.min(self.train().headers.end + payload.len());
+        let mut bytes = Vec::with_capacity(length.max(self.train().headers.end));
+        let offload = self.write_head(self, 1, payload.len(), &mut bytes);
         if let Some((start, offset)) = offload.partial {
             let (start, at) = (usize::from(start), usize::from(start + offset));
-            let sum = !checksum::fold(checksum::sum(&bytes[start..]));
+            // headers have an even length
+            let sum = !checksum::fold(checksum::sum(&bytes[start..]) + checksum::sum(payload));
             // 0 would say that a datagram has no checksum
-            let sum = if self.carrier() == Carrier::Udp && sum == 0 { !0 } else { sum };
+            let sum = if self.carrier() == Some(Carrier::Udp) && sum == 0 { !0 } else { sum };
             bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
         }
+        bytes.truncate(length);
+        bytes.extend_from_slice(&payload[..length - bytes.len()]);
         bytes
     }
 }
@@ -388,7 +415,7 @@ fn long_word(bytes: &[u8], at: usize) -> u64 {
 
 /// Keeps the bits `keep` of a byte of TCP's header, sets the bits `set`, and updates the checksum over it.
 fn replace_tcp(train: &mut Train, at: usize, keep: u8, set: u8) {
-    let (partial, checksum) = (train.partial, train.headers.checksum());
+    let (partial, checksum) = (train.partial, train.headers.ip_end + TCP_CHECKSUM);
     let bytes = train.bytes_mut();
     let value = bytes[at] & keep | set;
     if partial {
@@ -479,6 +506,7 @@ impl Packet for RealPacket {
 mod tests {
     use super::*;
     use crate::message::{Address, Content};
+    use crate::train::Ports;
     use etherparse::{IpHeaders, PacketBuilder, TcpHeader};
 
     /// A packet as etherparse makes it, from port 40000 to 5001.
@@ -547,10 +575,11 @@ mod tests {
             (ACK | PSH, 1448, true, Kind::Data),
             (ACK, 0, false, Kind::Ack),
         ] {
-            let (mut packet, ports) = RealPacket::parse(tcp(flags, 0, payload)).unwrap();
+            let (mut packet, exchanged) = RealPacket::parse(tcp(flags, 0, payload)).unwrap();
             packet.assign(FlowId(7), from_opener);
             assert_eq!((packet.kind(), packet.flow(), packet.payload_bytes()), (kind, FlowId(7), payload));
-            assert_eq!((ports.source, ports.destination, ports.carrier), (40000, 5001, Carrier::Tcp));
+            let expected = Ports { carrier: Carrier::Tcp, source: 40_000, destination: 5001 };
+            assert_eq!(exchanged.ports(), Some(expected));
             assert_eq!(packet.bytes(), 40 + payload as u32);
         }
     }
@@ -560,9 +589,10 @@ mod tests {
         let mut bytes = Vec::new();
         let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(40_000, 5001);
         builder.write(&mut bytes, &[8; 100]).unwrap();
-        let (mut packet, ports) = RealPacket::parse(bytes).unwrap();
+        let (mut packet, exchanged) = RealPacket::parse(bytes).unwrap();
         packet.assign(FlowId(1), true);
-        assert_eq!((ports.carrier, ports.source, ports.destination), (Carrier::Udp, 40_000, 5001));
+        let expected = Ports { carrier: Carrier::Udp, source: 40_000, destination: 5001 };
+        assert_eq!(exchanged.ports(), Some(expected));
         assert_eq!((packet.kind(), packet.payload_bytes(), packet.stamp()), (Kind::Data, 100, None));
     }
 
@@ -594,16 +624,67 @@ mod tests {
     fn bytes_that_are_not_one_whole_packet_come_back() {
         let whole = tcp(ACK, 0, 10);
         let (short, long) = (whole[..45].to_vec(), [&whole[..], &[0]].concat());
-        let (mut six, mut fragment, mut other, mut cut) =
-            (whole.clone(), whole.clone(), whole.clone(), tcp(ACK, 0, 0));
+        let (mut six, mut cut) = (whole.clone(), tcp(ACK, 0, 0));
         six[0] = 0x60;
-        fragment[6] = 0x20;
-        other[9] = 1; // ICMP
         cut[32] = 0xf0; // a TCP header of 60 bytes in a packet of 40
-        for bytes in [vec![], short, long, six, fragment, other, cut] {
+        for bytes in [vec![], vec![0x45; 19], vec![0x60; 39], short, long, six, cut] {
             assert_eq!(RealPacket::parse(bytes.clone()), Err(bytes));
         }
         assert!(RealPacket::parse(whole).is_ok());
+    }
+
+    #[test]
+    fn packets_of_any_protocol_tell_who_exchanges_them_and_what_they_carry() {
+        let both = ([10, 0, 0, 1], [10, 0, 0, 2]);
+        let six = |last: u8| {
+            let mut address = [0; 16];
+            (address[0], address[15]) = (0xfd, last);
+            address
+        };
+        let mut ping = Vec::new();
+        PacketBuilder::ipv4(both.0, both.1, 64).icmpv4_echo_request(7, 1).write(&mut ping, &[0; 56]).unwrap();
+        let mut quic = Vec::new();
+        PacketBuilder::ipv6(six(1), six(2), 64).udp(50_000, 443).write(&mut quic, &[0; 1200]).unwrap();
+        let mut syn = Vec::new();
+        PacketBuilder::ipv6(six(1), six(2), 64).tcp(50_000, 80, 0, 1000).syn().write(&mut syn, &[]).unwrap();
+        for (bytes, protocol, ports, kind) in [
+            (ping, 1, (0, 0), Kind::Data),
+            (quic, 17, (50_000, 443), Kind::Data),
+            (syn, 6, (50_000, 80), Kind::Syn),
+            (tcp(SYN | ACK, 0, 0), 6, (40_000, 5001), Kind::SynAck),
+            (tcp(ACK, 0, 0), 6, (40_000, 5001), Kind::Ack),
+            (tcp(ACK, 0, 9), 6, (40_000, 5001), Kind::Data),
+        ] {
+            let (mut packet, exchanged) = RealPacket::parse(bytes).unwrap();
+            packet.assign_by_headers(FlowId(3));
+            assert_eq!((exchanged.protocol, packet.kind()), (protocol, kind));
+            assert_eq!((exchanged.source.1, exchanged.destination.1), ports);
+        }
+        let mut fragment = tcp(ACK, 0, 9);
+        fragment[6] = 0x20;
+        let (mut packet, exchanged) = RealPacket::parse(fragment.clone()).unwrap();
+        packet.assign_by_headers(FlowId(3));
+        assert_eq!((exchanged.protocol, exchanged.source.1, exchanged.ports()), (6, 0, None));
+        assert_eq!((packet.kind(), packet.payload_bytes(), packet.to_bytes()), (Kind::Data, 29, fragment));
+    }
+
+    #[test]
+    fn a_mark_of_an_ipv6_packet_changes_its_traffic_class_only() {
+        let mut bytes = Vec::new();
+        let builder = PacketBuilder::ipv6([1; 16], [2; 16], 64).udp(50_000, 443);
+        builder.write(&mut bytes, &[8; 100]).unwrap();
+        bytes[0] |= 0x0b; // the upper half of the class, 0xb9: DSCP 46 and ECT(1)
+        bytes[1] = 0x9a; // its lower half, and the first bits of the flow label
+        let (mut packet, _) = RealPacket::parse(bytes.clone()).unwrap();
+        packet.assign_by_headers(FlowId(0));
+        assert_eq!((packet.ecn(), packet.ttl(), packet.got_marked()), (Ecn::Ect1, 64, false));
+        packet.set_ecn(Ecn::Marked);
+        packet.set_ttl(63);
+        bytes[1] = 0xba;
+        bytes[7] = 63;
+        assert_eq!((packet.to_bytes(), packet.got_marked()), (bytes.clone(), true));
+        packet.assign_by_headers(FlowId(0));
+        assert!(!packet.got_marked(), "another router has marked it");
     }
 
     /// XCP's word of a packet with a window of 15 000 bytes, a round-trip time of 80 ms, and no feedback yet.
@@ -655,8 +736,11 @@ mod tests {
             let packet = RealPacket::control(message.clone(), asked);
             assert_eq!((packet.bytes(), packet.kind()), (length, Kind::Control));
             assert!(has_right_ip_checksum(&packet));
-            let (again, ports) = RealPacket::parse(packet.to_bytes()).unwrap();
-            assert_eq!((ports.carrier, again.payload_bytes()), (Carrier::Udp, length as usize - 28));
+            let (again, exchanged) = RealPacket::parse(packet.to_bytes()).unwrap();
+            assert_eq!(
+                (exchanged.carrier, again.payload_bytes()),
+                (Some(Carrier::Udp), length as usize - 28)
+            );
         }
     }
 

@@ -162,6 +162,22 @@ pub fn encode(header: &Explicit, word: u64) -> u64 {
     }
 }
 
+/// Returns the whole option with this header, of data or echoed by a receiver; `None` if it has no form as an option.
+pub fn option(header: &Explicit, echoed: bool) -> Option<[u8; OPTION_BYTES]> {
+    let protocol = match header {
+        Explicit::Xcp(_) => XCP,
+        Explicit::Vcp(_) => VCP,
+        Explicit::JetMax(_) => JETMAX,
+        _ => return None,
+    };
+    let word = encode(header, protocol << PROTOCOL | if echoed { ECHO } else { 0 });
+    let mut option = [0; OPTION_BYTES];
+    let identifier = IDENTIFIER.to_be_bytes();
+    option[..BEFORE_WORD].copy_from_slice(&[KIND, OPTION_BYTES as u8, identifier[0], identifier[1]]);
+    option[BEFORE_WORD..].copy_from_slice(&word.to_be_bytes());
+    Some(option)
+}
+
 /// The nearest whole number.
 fn rounded(x: f64) -> i64 {
     (x + if x < 0.0 { -0.5 } else { 0.5 }) as i64
@@ -290,6 +306,19 @@ mod tests {
         let fast = JetMax { fair_bps: 1e300, ..header };
         assert!(matches!(decode(encode(&Explicit::JetMax(fast), word)),
             Some(Explicit::JetMax(JetMax { fair_bps, .. })) if fair_bps.is_finite() && fair_bps > 1e14));
+    }
+
+    #[test]
+    fn a_whole_option_is_found_and_says_what_was_written() {
+        for (header, echoed) in
+            [(xcp(15_000.0, 0.08, -2.5, true), false), (xcp(15_000.0, 0.0, 64.0, false), true)]
+        {
+            let bytes = option(&header, echoed).expect("an option");
+            let at = find(&bytes).expect("found");
+            let word = u64::from_be_bytes(bytes[at..].try_into().expect("8 bytes"));
+            assert_eq!((decode(word), word & ECHO != 0), (Some(header), echoed));
+        }
+        assert_eq!(option(&Explicit::Rcp(crate::Rcp { rate_bps: 1e6, rtt_s: 0.1 }), false), None);
     }
 
     #[test]

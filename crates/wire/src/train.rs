@@ -2,7 +2,8 @@
 //! joined. Packets share it and have no bytes of their own.
 
 use crate::offload::{Joined, Offload};
-use etherparse::{IpNumber, Ipv4Slice, Ipv6Slice, TcpHeaderSlice, UdpHeaderSlice};
+use core::net::IpAddr;
+use etherparse::{IpNumber, IpSlice, Ipv6Header, TcpHeaderSlice, UdpHeaderSlice};
 
 pub(crate) const TCP_SEQUENCE: usize = 4;
 pub(crate) const TCP_FLAGS: usize = 13;
@@ -13,7 +14,7 @@ pub(crate) const UDP_CHECKSUM: usize = 6;
 const VERSION_6: u8 = 6;
 
 /// What carries a payload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Carrier {
     /// IP protocol 6.
     #[default]
@@ -22,7 +23,38 @@ pub enum Carrier {
     Udp,
 }
 
-/// What the headers of a packet say about the conversation that it belongs to.
+impl Carrier {
+    /// Where in its header the checksum is.
+    pub(crate) const fn checksum(self) -> usize {
+        match self {
+            Carrier::Tcp => TCP_CHECKSUM,
+            Carrier::Udp => UDP_CHECKSUM,
+        }
+    }
+}
+
+/// Who exchanges a packet with whom.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Conversation {
+    /// IP's number of the protocol.
+    pub protocol: u8,
+    /// Source address and port; port 0 for protocols without ports and for fragments.
+    pub source: (IpAddr, u16),
+    /// Destination address and port.
+    pub destination: (IpAddr, u16),
+    /// TCP or UDP; `None` for other protocols and for fragments.
+    pub carrier: Option<Carrier>,
+}
+
+impl Conversation {
+    /// Returns the ports of TCP or UDP.
+    pub fn ports(&self) -> Option<Ports> {
+        let (source, destination) = (self.source.1, self.destination.1);
+        self.carrier.map(|carrier| Ports { carrier, source, destination })
+    }
+}
+
+/// What the headers of TCP or UDP say about the conversation that a packet belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ports {
     /// TCP or UDP.
@@ -36,19 +68,10 @@ pub struct Ports {
 /// Where the headers of a packet end, in bytes from its beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Headers {
-    pub carrier: Carrier,
+    /// `None` if it is neither TCP nor UDP, or a fragment; then the header of IP is the last one.
+    pub carrier: Option<Carrier>,
     pub ip_end: usize,
     pub end: usize,
-}
-
-impl Headers {
-    /// Where the checksum of the transport is, from the beginning of the packet.
-    pub const fn checksum(&self) -> usize {
-        match self.carrier {
-            Carrier::Tcp => self.ip_end + TCP_CHECKSUM,
-            Carrier::Udp => self.ip_end + UDP_CHECKSUM,
-        }
-    }
 }
 
 /// The bytes of one packet or of several joined ones, which then have one header.
@@ -68,19 +91,19 @@ impl Train {
     pub const NONE: Train = Train {
         buffer: Vec::new(),
         length: 0,
-        headers: Headers { carrier: Carrier::Tcp, ip_end: 0, end: 0 },
+        headers: Headers { carrier: None, ip_end: 0, end: 0 },
         step: 0,
         partial: false,
     };
 
     /// Returns what the first `length` bytes of the buffer are. The error is the buffer.
-    pub fn parse(buffer: Vec<u8>, length: usize, offload: Offload) -> Result<(Self, Ports), Vec<u8>> {
+    pub fn parse(buffer: Vec<u8>, length: usize, offload: Offload) -> Result<(Self, Conversation), Vec<u8>> {
         let found = buffer.get(..length).and_then(read);
-        let Some((headers, ports)) = found.filter(|(headers, _)| fits(&buffer, headers, &offload)) else {
+        let Some((headers, exchanged)) = found.filter(|(headers, _)| fits(&buffer, headers, &offload)) else {
             return Err(buffer);
         };
         let step = offload.joined.map_or(0, |(_, step)| usize::from(step));
-        Ok((Train { buffer, length, headers, step, partial: offload.partial.is_some() }, ports))
+        Ok((Train { buffer, length, headers, step, partial: offload.partial.is_some() }, exchanged))
     }
 
     /// All of its bytes.
@@ -128,11 +151,13 @@ impl Train {
         bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
     }
 
-    /// TCP's flags; none for UDP.
+    /// TCP's flags; none for other protocols.
     pub fn flags(&self) -> u8 {
         match self.headers.carrier {
-            Carrier::Tcp => self.bytes().get(self.headers.ip_end + TCP_FLAGS).copied().unwrap_or_default(),
-            Carrier::Udp => 0,
+            Some(Carrier::Tcp) => {
+                self.bytes().get(self.headers.ip_end + TCP_FLAGS).copied().unwrap_or_default()
+            }
+            _ => 0,
         }
     }
 
@@ -146,43 +171,45 @@ impl Train {
 fn fits(bytes: &[u8], headers: &Headers, offload: &Offload) -> bool {
     let six = bytes[0] >> 4 == VERSION_6;
     let kind = offload.joined.is_none_or(|(kind, _)| match kind {
-        Joined::TcpInIpv4 => headers.carrier == Carrier::Tcp && !six,
-        Joined::TcpInIpv6 => headers.carrier == Carrier::Tcp && six,
-        Joined::Udp => headers.carrier == Carrier::Udp,
+        Joined::TcpInIpv4 => headers.carrier == Some(Carrier::Tcp) && !six,
+        Joined::TcpInIpv6 => headers.carrier == Some(Carrier::Tcp) && six,
+        Joined::Udp => headers.carrier == Some(Carrier::Udp),
     });
     let checksum = offload.partial.is_none_or(|(start, offset)| {
-        usize::from(start) == headers.ip_end && usize::from(start + offset) == headers.checksum()
+        usize::from(start) == headers.ip_end
+            && headers.carrier.is_some_and(|carrier| usize::from(offset) == carrier.checksum())
     });
     kind && checksum
 }
 
-/// Reads the headers of a whole, unfragmented packet.
-fn read(bytes: &[u8]) -> Option<(Headers, Ports)> {
-    let (transport, payload) = if bytes.first()? >> 4 == VERSION_6 {
-        let ip = Ipv6Slice::from_slice(bytes).ok()?;
-        let stated = usize::from(ip.header().payload_length());
-        let payload = ip.payload();
-        let is_whole = stated + etherparse::Ipv6Header::LEN == bytes.len() && !payload.fragmented;
-        (is_whole.then_some(payload.ip_number)?, payload.payload)
-    } else {
-        let ip = Ipv4Slice::from_slice(bytes).ok()?;
-        let payload = ip.payload();
-        let is_whole = usize::from(ip.header().total_len()) == bytes.len() && !payload.fragmented;
-        (is_whole.then_some(payload.ip_number)?, payload.payload)
+/// Reads the headers of a whole packet.
+fn read(bytes: &[u8]) -> Option<(Headers, Conversation)> {
+    let ip = IpSlice::from_slice(bytes).ok()?;
+    let stated = match &ip {
+        IpSlice::Ipv4(four) => usize::from(four.header().total_len()),
+        IpSlice::Ipv6(six) => Ipv6Header::LEN + usize::from(six.header().payload_length()),
     };
-    let (ports, header_bytes) = match transport {
-        IpNumber::TCP => {
-            let tcp = TcpHeaderSlice::from_slice(payload).ok()?;
-            let (source, destination) = (tcp.source_port(), tcp.destination_port());
-            (Ports { carrier: Carrier::Tcp, source, destination }, tcp.slice().len())
+    if stated != bytes.len() {
+        return None;
+    }
+    let inner = ip.payload();
+    let (carrier, ports, header_bytes) = match inner.ip_number {
+        IpNumber::TCP if !inner.fragmented => {
+            let tcp = TcpHeaderSlice::from_slice(inner.payload).ok()?;
+            (Some(Carrier::Tcp), (tcp.source_port(), tcp.destination_port()), tcp.slice().len())
         }
-        IpNumber::UDP => {
-            let udp = UdpHeaderSlice::from_slice(payload).ok()?;
-            let (source, destination) = (udp.source_port(), udp.destination_port());
-            (Ports { carrier: Carrier::Udp, source, destination }, udp.slice().len())
+        IpNumber::UDP if !inner.fragmented => {
+            let udp = UdpHeaderSlice::from_slice(inner.payload).ok()?;
+            (Some(Carrier::Udp), (udp.source_port(), udp.destination_port()), udp.slice().len())
         }
-        _ => return None,
+        _ => (None, (0, 0), 0),
     };
-    let ip_end = bytes.len() - payload.len();
-    Some((Headers { carrier: ports.carrier, ip_end, end: ip_end + header_bytes }, ports))
+    let ip_end = bytes.len() - inner.payload.len();
+    let exchanged = Conversation {
+        protocol: inner.ip_number.0,
+        source: (ip.source_addr(), ports.0),
+        destination: (ip.destination_addr(), ports.1),
+        carrier,
+    };
+    Some((Headers { carrier, ip_end, end: ip_end + header_bytes }, exchanged))
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import zipfile
@@ -127,10 +128,18 @@ def _results(
     return Results(asked, rows, failed)
 
 
+_PLACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
+
+
 def _said(error: Exception) -> str:
-    """An error on one line: what a user's own algorithm raised is on the last one."""
+    """An error on one line. What a user's own algorithm raised is on the last one of a traceback."""
     lines = [line.strip() for line in f"{error}".splitlines() if line.strip()]
-    return (lines[0] if len(lines) < 2 else f"{lines[0]} ... {lines[-1]}") if lines else type(error).__name__
+    if len(lines) < 2:
+        return lines[0] if lines else type(error).__name__
+    places = list(_PLACE.finditer(f"{error}"))
+    where = places[-1] if places else None
+    at = f" ({Path(where['file']).name}, line {where['line']}, in {where['function']})" if where else ""
+    return f"{lines[0]} {lines[-1]}{at}"
 
 
 def _write_scenarios(path: Path, planned: Planned) -> dict[tuple[str, str, str], str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from longfat.assess import headline
 from longfat.assess.criteria import LIMITS, SOURCE
-from longfat.assess.estimate import METHOD, Cell, Results, difference
+from longfat.assess.estimate import METHOD, Cell, Results, difference, estimate
 from longfat.assess.figures import figures
 from longfat.assess.model import Criterion, Experiment, Measure, Status
 from longfat.assess.networks import router_for
@@ -55,12 +55,13 @@ def _criterion(
     results: Results, row: Criterion, answer: str, files: Mapping[tuple[str, str, str], str]
 ) -> Document:
     asked = results.asked
-    problems = [
+    told = (
         line
         for experiment in row.experiments
         for contender in asked.everyone
         for line in results.problems(experiment, contender.label)
-    ]
+    )
+    problems = list(dict.fromkeys(told))  # two experiments may have a point of one name
     cells = {
         (contender.label, experiment.name, measure.key): results.cell(experiment, measure, contender.label)
         for contender in asked.everyone
@@ -155,7 +156,7 @@ def _number(cell: Cell, measure: Measure) -> Document:
         **cell.estimate.to_json(),
         "complete": has_words
         or all(not math.isnan(value) for values in cell.points.values() for value in values),
-        "points": [{"at": at, **Cell(values, {}).estimate.to_json()} for at, values in cell.points.items()],
+        "points": [{"at": at, **estimate(values).to_json()} for at, values in cell.points.items()],
     }
 
 

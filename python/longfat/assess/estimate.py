@@ -54,12 +54,17 @@ class Cell:
     """What came out of one measure for one algorithm.
 
     Attributes:
-        values: the value of each repeat, in the unit that is shown.
-        points: the values of each repeat at each point.
+        points: the values of each repeat at each point, in the unit that is shown; NaN for none.
+        over: how the values of a repeat at all points become one: their mean, the least or the greatest.
     """
 
-    values: tuple[float, ...]
-    points: dict[str, tuple[float, ...]]
+    points: Mapping[str, tuple[float, ...]]
+    over: str = "mean"
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The value of each repeat."""
+        return joined(tuple(self.points.values()), self.over)
 
     @property
     def estimate(self) -> Estimate:
@@ -68,8 +73,18 @@ class Cell:
 
     def at(self, points: Sequence[str]) -> Cell:
         """The same over some points only."""
-        kept = {at: self.points[at] for at in points if at in self.points}
-        return Cell(joined(tuple(kept.values()), "mean"), kept)
+        return Cell({at: self.points[at] for at in points if at in self.points})
+
+    def where(self, other: Cell) -> Cell:
+        """The same without values that the other one lacks."""
+        kept = {
+            at: tuple(
+                own if math.isfinite(there) else math.nan
+                for own, there in zip(self.points[at], other.points[at], strict=True)
+            )
+            for at in self.points
+        }
+        return Cell(kept, self.over)
 
 
 def estimate(values: Sequence[float]) -> Estimate:
@@ -83,8 +98,9 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def difference(own: Cell, other: Cell) -> Estimate:
-    """Returns the mean difference of runs with the same seed."""
-    return estimate([a - b for a, b in zip(own.values, other.values, strict=True)])
+    """Returns the mean difference of runs with the same seed, over what both have a value for."""
+    pairs = zip(own.where(other).values, other.where(own).values, strict=True)
+    return estimate([a - b for a, b in pairs])
 
 
 def joined(points: Sequence[Sequence[float]], over: str) -> tuple[float, ...]:
@@ -114,7 +130,7 @@ class Results:
             )
             for point in experiment.points(self.asked.mode)
         }
-        return Cell(joined(tuple(points.values()), measure.over), points)
+        return Cell(points, measure.over)
 
     def _value(self, measure: Measure, place: Place) -> float:
         row = self.rows.get(place)
@@ -122,6 +138,11 @@ class Results:
         if value is None and row is not None:
             value = measure.never
         return math.nan if value is None else measure.scale * float(value)
+
+    def failures(self, experiment: Experiment, label: str) -> tuple[int, int]:
+        """Returns how many of an algorithm's runs of an experiment failed, and how many there are."""
+        failed = sum(name == experiment.name and of == label for name, _, of, _ in self.failed)
+        return failed, len(experiment.points(self.asked.mode)) * self.asked.repeats
 
     def problems(self, experiment: Experiment, label: str) -> list[str]:
         """Returns a line for each thing that went wrong with an algorithm in an experiment."""

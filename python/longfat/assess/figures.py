@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longfat.assess.estimate import Cell, Results
+from longfat.assess.estimate import Cell, Results, estimate
 from longfat.assess.model import Criterion, Experiment, Measure
 from longfat.figure.data import Curve, Figure, Panel
 from longfat.screen.grid import Contender
@@ -41,7 +41,7 @@ def _panel(results: Results, experiment: Experiment, measure: Measure, points: l
 
 
 def _curve(cell: Cell, contender: Contender, points: list[str]) -> Curve:
-    estimates = [Cell(cell.points[at], {}).estimate for at in points]
+    estimates = [estimate(cell.points[at]) for at in points]
     return Curve(
         contender.label,
         tuple(float(i) for i in range(len(points))),

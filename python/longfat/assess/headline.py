@@ -142,6 +142,8 @@ TOPICS = (
 )
 """What a line can be about; the first screen has those with the greatest differences."""
 LINES = 10
+FAILED = 100.0
+"""How large a difference counts where the algorithm failed: more than any ratio's logarithm."""
 
 
 @dataclass(frozen=True)
@@ -168,10 +170,13 @@ def _line(results: Results, topic: Topic) -> Line:
         whole = results.cell(topic.experiment, measure, label)
         return whole.at([at for at in whole.points if at.endswith(topic.points)]) if topic.points else whole
 
-    own = cell(results.asked.algorithm.label)
+    label = results.asked.algorithm.label
+    own = cell(label)
+    failed, of = results.failures(topic.experiment, label)
     if math.isnan(own.estimate.mean):
-        return Line(topic.name, topic.section, "not measured: see the section", 0.0)
-    parts, size = [], 0.0
+        said = f"failed in {failed} of {of} runs" if failed else "not measured"
+        return Line(topic.name, topic.section, f"{said}: see the section", FAILED if failed else 0.0)
+    parts, size = [], FAILED if failed else 0.0
     for other in results.asked.baselines:
         found = cell(other.label)
         gap = difference(own, found)
@@ -179,6 +184,8 @@ def _line(results: Results, topic: Topic) -> Line:
         if is_notable(gap, topic.least):
             size = max(size, _size(own.estimate.mean, found.estimate.mean))
     value = topic.value.format(shown(own.estimate.mean, measure.unit))
+    if failed:
+        value = f"failed in {failed} of {of} runs; in the others {value}"
     return Line(topic.name, topic.section, f"{value}; {'; '.join(parts)}", size)
 
 

@@ -224,9 +224,10 @@ def _curves(chart: Chart, axis: Axes, colours: Sequence[str]) -> None:
         )
         half = _bars(group)
         if half is not None:
-            low, high = group.y - half, group.y + half
+            least = 0.0 if np.nanmin(group.y) >= 0.0 else -np.inf  # no window or rate is below zero
+            low, high = np.clip(group.y - half, least, None), group.y + half
             if stepped:
-                low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+                high = np.clip(high, 0.0, 1.0)
             axis.fill_between(
                 group.x, low, high, color=colour, alpha=BAND, linewidth=0, step="post" if stepped else None
             )

@@ -30,6 +30,8 @@ SEGMENTS = ("cwnd", "ssthresh", "cwnd_mean")
 SMOOTHED_RTT = "srtt_s"
 MOST_SAMPLES = 4000
 """Points of the samples of one run."""
+MOST_NAME = 120
+"""Characters of a file's name."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ def chart(asked: Checked, source: Source) -> Chart:
     """
     rows = _rows(asked, source)
     told = _told(asked, source, rows)
-    name = "-".join(filter(None, (asked.kind, _slug(asked.asked), _slug(asked.x), _slug(asked.by))))
+    chosen = [f"{column}-{value}" for column, values in asked.chosen.items() for value in values]
+    parts = (asked.kind, *map(_slug, (asked.asked, asked.x, asked.by, *chosen)))
+    name = "-".join(filter(None, parts))[:MOST_NAME]
     label, unit, factor = _quantity(asked, source)
     if asked.asked in SEGMENTS:
         unit = "segments"

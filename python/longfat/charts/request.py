@@ -19,8 +19,6 @@ TIME = "time_s"
 RATE = "throughput_bps"
 COUNTER = "received_bytes"
 """The rate of a timeline, and the counter that it is the slope of."""
-MOST_COLUMNS = 40
-"""Columns that a message lists."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Checked:
-    """A chart whose columns exist: `x`, `by` and `parts` are columns of `table`, and "" is none."""
+    """A chart whose columns exist: `x`, `by` and `parts` are columns of `table`, and "" is none.
+
+    Attributes:
+        where: the values that count, by column, with those that the source proposes.
+        chosen: those that were asked for, as they were.
+    """
 
     kind: Kind
     table: Table
@@ -53,10 +56,16 @@ class Checked:
     parts: tuple[str, ...]
     asked: str
     where: Mapping[str, Sequence[Any]]
+    chosen: Mapping[str, Sequence[Any]]
 
 
-def check(request: Request, source: Source) -> Checked:
+def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     """Returns the chart with the table that has its columns; what was not said is what the source proposes.
+
+    Args:
+        request: what was asked for.
+        source: the results.
+        values: whether values of `where` have to occur; results of part of a sweep lack some.
 
     Raises:
         InputError: there is no such kind or column, or a value of `where` occurs nowhere.
@@ -87,7 +96,7 @@ def check(request: Request, source: Source) -> Checked:
         found = {name: table.resolve(name) for name in wanted}
         if all(found.values()):
             named = {name: column for name, column in found.items() if column is not None}
-            where = _where(request.where, source, table, {*named.values()})
+            where = _where(request.where, source, table, {*named.values()}) if values else {}
             return Checked(
                 request.kind,
                 table,
@@ -96,6 +105,7 @@ def check(request: Request, source: Source) -> Checked:
                 tuple(named[part] for part in parts),
                 y,
                 where,
+                request.where,
             )
     raise _refusal(wanted, source, over_time)
 
@@ -120,7 +130,7 @@ def _default(source: Source, key: str, taken: str) -> str:
     for name, values in source.settings.items():
         if name != other and len(values) > 1:
             return name
-    raise InputError(f"{key}: accepted: a column, such as {', '.join(source.columns()[:MOST_COLUMNS])}")
+    raise InputError(f"{key}: accepted: a column: {source.listed()}")
 
 
 def _by(source: Source, kind: Kind, x: str) -> str:
@@ -146,9 +156,9 @@ def _refusal(wanted: Sequence[str], source: Source, over_time: bool) -> InputErr
     known = list(dict.fromkeys(name for table in tables for name in (*table.columns, *table.other_names)))
     for name in wanted:
         if name not in known:
-            listed = ", ".join(known[:MOST_COLUMNS]) + (", ..." if len(known) > MOST_COLUMNS else "")
             return InputError(
-                f"{source.folder}: no column {name}{suggestion(name, known)}; accepted: {listed}"
+                f"{source.folder}: no column {name}{suggestion(name, known)}; "
+                f"accepted: {source.listed(over_time)}"
             )
     return InputError(
         f"{source.folder}: {' and '.join(wanted)} are not of one table; accepted: columns of one of: "

@@ -30,6 +30,21 @@ FOLDER = "folder"
 SCREEN_RUNS = "runs.parquet"
 ACCEPTED = "accepted: a folder written by `longfat run --out`, `sweep` or `screen`"
 IDENTITY = ("run", "repeat")
+USUAL = (
+    "throughput_bps",
+    "goodput_bps",
+    "srtt_s",
+    "retransmits",
+    "cwnd",
+    "jain",
+    "utilization",
+    "bottleneck_utilization",
+    "bottleneck_queue_mean_packets",
+    "bottleneck_loss_ratio",
+)
+"""Columns that a message lists before others."""
+MOST_LISTED = 16
+"""Columns that a message lists."""
 SAMPLED = ("time_s", "name")
 """Columns of every table of samples."""
 
@@ -79,16 +94,19 @@ class Source:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, str] = field(default_factory=dict)
 
-    def columns(self) -> list[str]:
-        """Returns the names that a chart may use."""
-        return list(
-            dict.fromkeys(
-                name
-                for table in self.tables
-                for name in (*table.columns, *table.other_names)
-                if name not in IDENTITY
-            )
-        )
+    def listed(self, sampled: bool = False) -> str:
+        """Returns names that a chart may use, for a message: settings first, then the usual figures.
+
+        Args:
+            sampled: whether only samples over time count.
+        """
+        tables = [table for table in self.tables if table.sampled or not sampled]
+        shorter = {column: name for table in tables for name, column in table.other_names.items()}
+        names = dict.fromkeys(name for table in tables for name in table.columns if name not in IDENTITY)
+        ordered = sorted(names, key=lambda name: (name not in self.settings, name not in USUAL))
+        known = [shorter.get(name, name) for name in ordered]
+        first = ", ".join(known[:MOST_LISTED])
+        return first if len(known) <= MOST_LISTED else f"{first}, and {len(known) - MOST_LISTED} more"
 
 
 def open_folders(folders: Sequence[Path]) -> Source:
@@ -162,7 +180,10 @@ def of_sweep(swept: Swept) -> Source:
     ]
     if "series" in runs.column_names and runs.num_rows:
         tables.append(_samples_of_sweep(swept, runs, others))
-    varied = [axis["keys"][0] for axis in swept.document["axes"] if len(axis["values"]) > 1]
+    axes = swept.document["axes"]
+    varied = [axis["keys"][0] for axis in axes if len(axis["values"]) > 1] or [
+        axis["keys"][0] for axis in axes
+    ]
     by = next((key for key in varied if key.rpartition(".")[2] == "algorithm"), "")
     x = next((key for key in varied if key != by), by)
     return Source(

@@ -18,6 +18,7 @@ from longfat.cli import (
     claims,
     compare,
     doctor,
+    imports,
     plot,
     registry,
     report,
@@ -25,6 +26,7 @@ from longfat.cli import (
     run,
     schema,
     screen,
+    shell,
     suite,
     sweep,
 )
@@ -59,6 +61,7 @@ def app() -> None:
 
 for command in (
     run.run,
+    shell.shell,
     compare.compare,
     doctor.doctor,
     suite.suite,
@@ -66,6 +69,7 @@ for command in (
     assess.assess,
     sweep.sweep,
     plot.plot,
+    imports.import_,
     results.results,
     claims.claims,
     registry.algorithms,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from longfat.words import shown
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from longfat.live.programs import User
     from longfat.scenario.model import Scenario
 
 
@@ -84,6 +85,9 @@ from_warmup = click.option(
     "--warmup", metavar="TIME", help="Leave this much time at the start out of all results."
 )
 in_window = click.option("--window", metavar="A,B", help='Restrict all results to this span: "100 s,600 s".')
+as_user = click.option(
+    "--user", metavar="NAME", help="Run programs as this user; by default, after sudo, as its caller."
+)
 of_flows = click.option(
     "--traffic",
     type=click.Choice(["longfat", "iperf3"]),
@@ -117,10 +121,14 @@ def load_scenario(
     window: str | None,
     stack: str | None = None,
     text: str | None = None,
+    first: list[dict[str, Any]] | None = None,
+    lasting: str | None = None,
 ) -> Scenario:
     """Reads a scenario from a file or standard input and applies the options to it.
 
     `stack` is that of the flows and backgrounds over TCP that name none; `text` is read in place of the file.
+    `first` are programs before those of the file. `lasting` replaces its duration; its window is then the
+    whole run.
     """
     from longfat.scenario.model import Scenario
     from longfat.scenario.override import parse_override
@@ -134,7 +142,7 @@ def load_scenario(
         given = _standard_input() if text is None else text
         scenario = Scenario.from_toml(given, source=source_name(file), overrides=overrides, stack=stack)
     else:
-        scenario = Scenario.load(file, overrides=overrides, stack=stack)
+        scenario = Scenario.load(file, overrides=overrides, stack=stack, first=first, lasting=lasting)
     if warmup is not None:
         if window is not None:
             raise InputError("--warmup and --window: accepted: one of them")
@@ -145,11 +153,27 @@ def load_scenario(
     return scenario
 
 
+def show_programs(scenario: Scenario, user: User | None, but: Sequence[str] = ()) -> None:
+    """Prints what a scenario starts, except for what the user has typed: a file from elsewhere is code."""
+    as_whom = f" as {user.name}" if user else ""
+    for program, name in zip(scenario.program, scenario.program_names(), strict=True):
+        if name not in but:
+            click.echo(f"program {name} at side {program.side}{as_whom}: {program.told()}", err=True)
+
+
 def warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
     """Prints a line for each reason not to trust a live run."""
     from longfat.live import doubts
 
     for line in doubts(summaries):
+        click.echo(f"warning: {line}", err=True)
+
+
+def warn_of_failures(summaries: list[dict[str, Any]]) -> None:
+    """Prints a line for each program that has ended with an error."""
+    from longfat.live.programs import failures
+
+    for line in (line for summary in summaries for line in failures(summary)):
         click.echo(f"warning: {line}", err=True)
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from longfat.cli.options import as_json, echo_json, make_console, on_ctrl_c
 from longfat.errors import InputError, LongfatError
+
+if TYPE_CHECKING:
+    from longfat.charts.request import Request
+    from longfat.charts.sources import Source
 
 FIGURES = "figures"
 
@@ -59,7 +66,7 @@ FIGURES = "figures"
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The file; DIR/figures/KIND-Y-X-BY.FORMAT by default.",
+    help="The file; DIR/figures/KIND-Y-X-BY-WHERE.FORMAT by default.",
 )
 @as_json
 def plot(
@@ -98,11 +105,18 @@ def plot(
     if out is not None and out.suffix.removeprefix(".") not in FORMATS:
         raise InputError(f"--out {out}: accepted: a name that ends in .{', .'.join(FORMATS)}")
     kept = dict(map(_condition, where))
-    opened = [_stored(folder) for folder in folders]
+
+    def asked(source: Source) -> Request:
+        chosen: Any = kind or usual_kind(source, x, by)
+        return Request(chosen, y, x, by, kept)
+
+    def refuse_unknown(source: Source) -> None:
+        if len(folders) == 1:  # several have a column more
+            check(asked(source), source, values=False)
+
+    opened = [_stored(folder, refuse_unknown) for folder in folders]
     source = open_folders(opened)
-    chosen: Any = kind or usual_kind(source, x, by)
-    asked = Request(chosen, y, x, by, kept)
-    found = chart(check(asked, source), source)
+    found = chart(check(asked(source), source), source)
     file = out or opened[0] / FIGURES / f"{found.name}.{form}"
     wide: Any = width
     draw.save(found, file, wide, styles)
@@ -121,18 +135,30 @@ def _condition(text: str) -> tuple[str, list[str]]:
     return key.strip(), [value.strip() for value in values.split(",")]
 
 
-def _stored(folder: Path) -> Path:
-    """The folder itself; for a sweep file its results, whose missing runs are done first."""
+def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
+    """The folder itself; for a sweep file its results, whose missing runs are done first.
+
+    The columns that the chart needs are looked for in results from before, or in a first run.
+    """
     if folder.suffix != ".toml" or folder.is_dir():
         return folder
     from longfat import sweep as sweeps
+    from longfat.charts.sources import open_folders
     from longfat.sweep import estimate
+    from longfat.sweep.tables import SWEEP_FILE
 
     asked = sweeps.load(folder)
     estimate.refuse_large(asked, accepted=False)
     target = Path("out") / folder.stem
     console = make_console(stderr=True)
     with on_ctrl_c(lambda: f"finished runs are kept in {target}; run again to continue"):
+        if (target / SWEEP_FILE).is_file():
+            refuse_unknown(open_folders([target]))
+        else:
+            with tempfile.TemporaryDirectory(prefix="longfat-") as other:
+                first = sweeps.run(asked.first(), other, jobs=1)
+                if not first["failed"]:
+                    refuse_unknown(replace(open_folders([Path(other)]), folder=folder))
         document = sweeps.run(asked, target, console=console)
     if document["failed"] == document["runs"]:
         raise LongfatError(f"{folder}: every run failed: {document['errors'][0]}")

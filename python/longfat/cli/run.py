@@ -14,6 +14,7 @@ from longfat.cli.options import (
     as_changed,
     as_json,
     as_seeded,
+    as_user,
     echo_json,
     from_warmup,
     in_window,
@@ -21,14 +22,18 @@ from longfat.cli.options import (
     make_console,
     of_flows,
     on_ctrl_c,
+    show_programs,
     source_name,
     warn_of_doubts,
+    warn_of_failures,
     within_memory,
 )
 from longfat.errors import InputError
 from longfat.runs.progress import about
 
 if TYPE_CHECKING:
+    from longfat.runs.capture import Capture
+    from longfat.runs.qlog import Qlog
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
@@ -70,10 +75,35 @@ if TYPE_CHECKING:
 )
 @within_memory
 @of_flows
+@as_user
 @from_warmup
 @in_window
 @click.option(
     "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
+)
+@click.option(
+    "--pcap",
+    metavar="FILE",
+    help="Write the packets of the run into this pcapng file, for Wireshark or tshark.",
+)
+@click.option(
+    "--snaplen",
+    type=int,
+    metavar="BYTES",
+    help="With --pcap: the most bytes of a packet to keep; 96 by default, 0 for whole packets.",
+)
+@click.option(
+    "--pcap-link",
+    "pcap_links",
+    multiple=True,
+    metavar="NAME",
+    help="With --pcap: only the packets of this link; can be given again.",
+)
+@click.option("--qlog", metavar="FILE", help="Write what each flow's sender does into this file, in qlog.")
+@click.option(
+    "--qlog-version",
+    metavar="VERSION",
+    help="With --qlog: current, the default, or 0.3 for tools that read only that.",
 )
 @click.option("--plot", is_flag=True, help="Draw the congestion windows over time in the terminal.")
 @as_json
@@ -90,9 +120,15 @@ def run(
     repeats: int,
     backend: str,
     traffic: str,
+    user: str | None,
     warmup: str | None,
     window: str | None,
     out: Path | None,
+    pcap: str | None,
+    snaplen: int | None,
+    pcap_links: tuple[str, ...],
+    qlog: str | None,
+    qlog_version: str | None,
     plot: bool,
     as_json: bool,
 ) -> None:
@@ -100,7 +136,17 @@ def run(
 
     Without a file, --preset dumbbell --flow cubic --flow bbr runs two flows over one bottleneck.
     """
-    with on_ctrl_c(lambda: "nothing was written"):
+    if plot and as_json:
+        raise InputError("--plot and --json: accepted: one of them")
+    capture = _capture(pcap, snaplen, pcap_links, repeats)
+    logs = _logs(qlog, qlog_version, repeats, backend)
+
+    def left() -> str:
+        if capture is not None:
+            return f"{pcap} has the packets up to now"
+        return "nothing was written" if logs is None else "the logs have the events up to now"
+
+    with on_ctrl_c(left):
         from longfat.cli import tables
 
         if traffic != "longfat":
@@ -118,7 +164,10 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             click.echo(f"warning: {line}", err=True)
-        results, summary = _simulate(scenario, repeats, out, backend, source_name(name), traffic)
+        results, summary = _simulate(
+            scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
+        )
+        from longfat.runs import qlog as qlogs
         from longfat.runs.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -126,6 +175,11 @@ def run(
             click.echo(f"warning: {line}", err=True)
         if backend == "live":
             warn_of_doubts(summary.get("runs", [summary]))
+            warn_of_failures(summary.get("runs", [summary]))
+        if capture is not None:
+            _tell_of_capture(scenario, capture, summary["capture"])
+        if logs is not None and (doubt := qlogs.doubt(summary["qlog"])):
+            click.echo(f"warning: {doubt}", err=True)
     if as_json:
         echo_json(summary)
         return
@@ -135,9 +189,54 @@ def run(
         from longfat.cli import sketch
 
         console.print()
-        sketch.cwnd(console, results[0])
+        sketch.cwnd(console, results[0], repeats)
     if out is not None:
         console.print(f"Written to {out}", markup=False)
+    if capture is not None:
+        console.print(f"{summary['capture']['packets']} packets written to {pcap}", markup=False)
+    if logs is not None:
+        console.print(f"Events written to {', '.join(summary['qlog']['files'].values())}", markup=False)
+
+
+def _capture(pcap: str | None, snaplen: int | None, links: tuple[str, ...], repeats: int) -> Capture | None:
+    """The capture that the options ask for."""
+    from longfat.runs.capture import SNAPLEN, Capture
+
+    if pcap is None:
+        for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
+            if given:
+                raise InputError(f"{name}: accepted: only together with --pcap FILE")
+        return None
+    if repeats > 1:
+        raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
+    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
+
+
+def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> Qlog | None:
+    """The logs that the options ask for."""
+    from longfat.runs.qlog import VERSIONS, Qlog
+
+    if qlog is None:
+        if version is not None:
+            raise InputError("--qlog-version: accepted: only together with --qlog FILE")
+        return None
+    if backend == "live":
+        raise InputError(
+            "--qlog and --backend live: a kernel does not tell that much; accepted: the simulator"
+        )
+    if repeats > 1:
+        raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
+    return Qlog(qlog, version or VERSIONS[0])
+
+
+def _tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
+    """Prints what somebody who opens the capture has to know."""
+    from longfat.runs.capture import advice, doubt
+
+    if line := doubt(written):
+        click.echo(f"warning: {line}", err=True)
+    if line := advice(scenario, capture.links):
+        click.echo(f"note: {written['file']}: {line}", err=True)
 
 
 def _source(
@@ -169,7 +268,15 @@ def _tell(which: str, duration_s: float, since_s: float) -> None:
 
 
 def _simulate(
-    scenario: Scenario, repeats: int, out: Path | None, backend: str, source: str, traffic: str
+    scenario: Scenario,
+    repeats: int,
+    out: Path | None,
+    backend: str,
+    source: str,
+    traffic: str,
+    user: str | None,
+    capture: Capture | None,
+    logs: Qlog | None,
 ) -> tuple[list[Result], dict[str, Any]]:
     """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
     from longfat.cli import waiting
@@ -178,16 +285,20 @@ def _simulate(
 
     def once() -> tuple[list[result.Result], dict[str, Any]]:
         if backend == "live":
+            from longfat.live import programs
             from longfat.live import run as live
 
+            caller = programs.user(user)
+            show_programs(scenario, caller)
             results = []
             for i in range(repeats):
                 which = f"live run {i + 1} of {repeats}" if repeats > 1 else "live run"
                 tell = functools.partial(_tell, which, scenario.duration)
-                results.append(live.run(scenario.repeat(i), source, traffic, tell))
+                results.append(live.run(scenario.repeat(i), source, traffic, tell, caller, capture=capture))
         elif repeats == 1:
+            simulate.refuse_live_only(scenario, source)
             with waiting.expected(scenario):
-                results = [simulate.run(scenario)]
+                results = [simulate.run(scenario, capture=capture, qlog=logs)]
         else:
             results = simulate.repeats(scenario, repeats, progress=True)
         if repeats == 1:

@@ -17,8 +17,8 @@ COLOURS = ("bright_blue", "bright_yellow", "bright_green", "bright_magenta", "br
 """The colours of flows; more flows are not drawn."""
 ROWS, ROWS_OF_ONE = 14, 6
 """Lines of a plot, and of each flow's own plot where the output has no colours."""
-MOST_LETTERS = 110
-"""Letters of the axis of time in a very wide terminal."""
+MOST_LETTERS, LEAST_LETTERS = 110, 16
+"""Letters of the axis of time in a very wide and in a very narrow terminal."""
 ACROSS, UP = 2, 4
 """Dots of a braille letter."""
 BLANK = 0x2800
@@ -28,8 +28,8 @@ DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 Array = NDArray[np.float64]
 
 
-def cwnd(console: Console, result: Result) -> None:
-    """Draws the congestion windows of a run over time, of the flows with the greatest throughput."""
+def cwnd(console: Console, result: Result, repeats: int = 1) -> None:
+    """Draws the congestion windows of the fastest flows, of the first of so many runs."""
     known = [flow for flow in result.summary["flows"] if np.isfinite(result.flow(flow["name"])["cwnd"]).any()]
     if not known:
         console.print("No flow has a congestion window.", style="dim")
@@ -42,7 +42,8 @@ def cwnd(console: Console, result: Result) -> None:
         begun = series["time_s"] >= flow["start_s"]
         curves.append((series["time_s"], np.where(begun, series["cwnd"], np.nan)))
     more = f" (the {len(shown)} fastest of {len(known)} flows)" if len(shown) < len(known) else ""
-    console.print(Text(f"Congestion window, segments{more}", style="bold"))
+    which = f" of the first of {repeats} runs" if repeats > 1 else ""
+    console.print(Text(f"Congestion window{which}, segments{more}", style="bold"))
     span_s, top = result.scenario.duration, max(float(np.nanmax(values)) for _, values in curves)
     names = [f"{flow['name']} ({flow['algorithm']})" for flow in shown]
     if console.color_system is None and len(curves) > 1:
@@ -66,7 +67,7 @@ def lines(
     """Yields the lines of a plot of curves (times, values) from time 0 to `span_s`, and from 0 to `top`."""
     labels = {0: number(top, 3), rows // 2: number(top * (1 - (rows // 2) / rows), 3), rows - 1: "0"}
     margin = max(map(len, labels.values())) + 1
-    across = min(MOST_LETTERS, width - margin - 2)
+    across = max(LEAST_LETTERS, min(MOST_LETTERS, width - margin - 2))
     cells: dict[tuple[int, int], tuple[int, int]] = {}
     for place, (times_s, values) in enumerate(curves):
         for x, (low, high) in enumerate(_spans(times_s, values, span_s, ACROSS * across)):

@@ -64,6 +64,16 @@ def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]
         )
 
 
+def print_flows(console: Console, summary: Mapping[str, Any]) -> None:
+    """Prints the tables of a summary that no scenario belongs to."""
+    for title, key, columns in RUN_TABLES:
+        if summary.get(key):
+            headings = [(column.heading, column.is_number) for column in columns]
+            for table in fitted(headings, rows(columns, summary[key], None), console.width, title=title):
+                console.print(table)
+                console.print()
+
+
 def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
     """Says of which flows a window shows more goodput than throughput."""
     late = [

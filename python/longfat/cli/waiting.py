@@ -1,4 +1,4 @@
-"""How long one run of the simulator will take: a short piece of it shows what a second of it costs here."""
+"""Says how long one run of the simulator will take."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from longfat.runs import cost
 from longfat.runs.progress import about
 from longfat.scenario.model import Scenario
-from longfat.sweep import estimate
 
 LEAST_PACKETS = 2e7
 """Shorter runs are over before anybody asks."""
@@ -20,10 +20,10 @@ EVERY_S = 0.5
 @contextmanager
 def expected(scenario: Scenario) -> Iterator[None]:
     """Says in a terminal how long the run within the block has taken, and about how long it will take."""
-    if not sys.stderr.isatty() or estimate.packets(scenario) < LEAST_PACKETS:
+    if not sys.stderr.isatty() or cost.packets(scenario) < LEAST_PACKETS:
         yield
         return
-    whole_s = estimate.run_s(scenario)
+    whole_s = cost.tried(scenario)[1]
     ended = threading.Event()
     teller = threading.Thread(target=_tell, args=(whole_s, ended), daemon=True)
     teller.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -44,11 +45,23 @@ class Action:
             if getattr(self, name) not in known:
                 told = choice(getattr(self, name), known)
                 raise InputError(f"Action: {name} = {shown(getattr(self, name))}: {told}")
-        numbers = (self.scale, self.reach, *self.limits)
-        if not (all(0.0 < number < math.inf for number in numbers) and self.limits[0] <= self.limits[1]):
-            raise InputError(
-                "Action: accepted: scale and reach above 0, limits from a least value above 0 up, all finite"
-            )
+        for name in ("scale", "reach"):
+            if not _is_number(getattr(self, name), above=0.0):
+                raise InputError(
+                    f"Action: {name} = {shown(getattr(self, name))}: accepted: a finite number above 0"
+                )
+        for name in ("limits", "start"):
+            pair = getattr(self, name)
+            if not (
+                isinstance(pair, Sequence)
+                and len(pair) == 2
+                and all(_is_number(value, above=0.0) for value in pair)
+                and pair[0] <= pair[1]
+            ):
+                raise InputError(
+                    f"Action: {name} = {shown(pair)}: "
+                    "accepted: two finite numbers above 0, the lower one first"
+                )
 
     def applied(self, value: Array, action: Array) -> Array:
         """Returns what actions make of rates or windows."""
@@ -86,6 +99,11 @@ class Setting:
         if self.begins not in ("connected", "after slow start"):
             told = choice(self.begins, ("connected", "after slow start"))
             raise InputError(f"Setting: begins = {shown(self.begins)}: {told}")
+        for name, weight in self.reward.items():
+            if not _is_number(weight):
+                raise InputError(
+                    f"Setting: reward: {shown(name)} = {shown(weight)}: accepted: a finite number"
+                )
         _ = self.observed, self.rewarded, self.timing
 
     @property
@@ -109,6 +127,10 @@ class Setting:
         except ValueError as error:
             said = f'{error}, or a multiple such as "0.5 RTT"'
             raise InputError(f"Setting: interval = {shown(self.interval)}: {said}") from None
+
+
+def _is_number(value: object, above: float = -math.inf) -> bool:
+    return type(value) is not bool and isinstance(value, Real) and above < float(value) < math.inf
 
 
 def _found(name: str | Quantity, key: str) -> Quantity:

@@ -111,7 +111,7 @@ def _check_part(table: str, part: Transport) -> None:
             f"{named}: no kernel can run it; accepted with --backend live: an object with eBPF programs, "
             f"file{loading.OBJECT}, {_names()}"
         )
-    if not spec.ebpf:
+    if spec.listed:
         row = registry.find("algorithms", spec.name)
         if not row["live"]:
             raise InputError(

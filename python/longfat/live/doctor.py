@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import installation
 from longfat.errors import LongfatError
 from longfat.live import kernel, run, traffic
-from longfat.scenario import registry
+from longfat.scenario import foreign, registry
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +86,7 @@ def _algorithm(row: registry.Row, there: list[str]) -> dict[str, Any]:
         return _item(item, not found, found or f"{own}, loaded for each run", remedy)
     if name in there:
         return _item(item, True, name, "")
-    if _module_file(module):
+    if foreign.has_module(module):
         return _item(item, True, f"the module tcp_{module} can be loaded", "")
     return _item(item, False, f"no {name}", f"as root: modprobe tcp_{module}, on a kernel that has it")
 
@@ -116,14 +116,6 @@ def _may_register() -> bool:
 def lacking(items: list[dict[str, Any]]) -> list[str]:
     """Returns the names of missing items without which nothing runs live here."""
     return [item["name"] for item in items if item["needed"] and not item["ok"]]
-
-
-def _module_file(module: str) -> bool:
-    folder = Path("/lib/modules") / platform.release()
-    try:
-        return f"tcp_{module}.ko" in (folder / "modules.dep").read_text()
-    except OSError:
-        return False
 
 
 def _item(name: str, ok: bool, found: str, remedy: str) -> dict[str, Any]:

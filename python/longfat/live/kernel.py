@@ -9,22 +9,14 @@ from pathlib import Path
 from longfat import _core, installation
 from longfat.runs import plan
 from longfat.scenario import loading, registry
+from longfat.scenario.foreign import available as available
 from longfat.scenario.loading import PACING
 from longfat.scenario.model import Scenario
 from longfat.scenario.named import AlgorithmSpec
 
-AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 CLANG = "apt-get install -y clang libbpf-dev"
 """Installs what `make bpf` needs."""
 NO_LOADER = "this build of Longfat cannot load it"
-
-
-def available() -> list[str]:
-    """Returns the kernel's names of the algorithms that it has now. It may load further modules on demand."""
-    try:
-        return AVAILABLE.read_text().split()
-    except OSError:
-        return []
 
 
 def name_of(algorithm: str, there: list[str]) -> str:
@@ -36,12 +28,16 @@ def name_of(algorithm: str, there: list[str]) -> str:
     return module
 
 
-def congestion(planned: plan.Plan, own: Mapping[str, AlgorithmSpec]) -> dict[str, str]:
+def congestion(
+    planned: plan.Plan, own: Mapping[str, AlgorithmSpec], foreign: Mapping[str, AlgorithmSpec]
+) -> dict[str, str]:
     """Returns the kernel's name of the algorithm of each flow and background over TCP in a plan.
 
-    A flow with a user's own object, one of `own`, has the object's name here.
+    A flow with a user's own object, one of `own`, has the object's name here, and one with an algorithm that
+    only the kernel has, one of `foreign`, that.
     """
-    entries = [(flow["name"], flow["algorithm"]) for flow in planned["flows"] if flow["name"] not in own]
+    known = {*own, *foreign}
+    entries = [(flow["name"], flow["algorithm"]) for flow in planned["flows"] if flow["name"] not in known]
     entries += [(entry["name"], entry["flow"]["algorithm"]) for entry in planned["background"]]
     there = available()
     named = {
@@ -49,13 +45,19 @@ def congestion(planned: plan.Plan, own: Mapping[str, AlgorithmSpec]) -> dict[str
         for name, algorithm in entries
         if registry.find("algorithms", algorithm).get("transport") == "tcp"
     }
-    return named | {name: spec.name for name, spec in own.items()}
+    return named | {name: spec.name for name, spec in {**own, **foreign}.items()}
 
 
 def users_own(scenario: Scenario) -> dict[str, AlgorithmSpec]:
     """Returns the algorithm of each flow that has a user's own object."""
     parts = plan.flow_parts(scenario)
     return {name: part.algorithm for name, part in parts.items() if part.algorithm.ebpf}
+
+
+def kernels_own(scenario: Scenario) -> dict[str, AlgorithmSpec]:
+    """Returns the algorithm of each flow that only the kernel has."""
+    parts = plan.flow_parts(scenario)
+    return {name: part.algorithm for name, part in parts.items() if part.algorithm.foreign}
 
 
 def source(spec: AlgorithmSpec) -> tuple[Path, str, str]:

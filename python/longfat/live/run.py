@@ -9,15 +9,17 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError
-from longfat.live import kernel, load, worker
+from longfat.live import kernel, load, programs, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
+from longfat.live.outside import Forwarder
 from longfat.runs import plan
+from longfat.runs.capture import Capture
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -30,6 +32,10 @@ def run(
     source: str = "scenario",
     traffic: str = traffics.KINDS[0],
     tell: Callable[[float], None] | None = None,
+    user: programs.User | None = None,
+    front: programs.Front | None = None,
+    outside: Forwarder | None = None,
+    capture: Capture | None = None,
 ) -> Result:
     """Runs a scenario in real time on this machine's own TCP.
 
@@ -38,20 +44,27 @@ def run(
         source: names the scenario in errors, such as a file name.
         traffic: what flows over TCP carry, one of `traffic.KINDS`.
         tell: called now and then with the seconds since the run began.
+        user: whom the scenario's programs run as; the user of this process by default.
+        front: the program that has the terminal and ends the run, and so makes the result's duration.
+        outside: gives side A the machine's own network, behind the path.
+        capture: where the packets go that the routers see.
 
     Raises:
         InputError: the kernel, this machine or its user cannot do what the scenario asks for.
         LongfatError: the run ended early.
     """
     check(scenario, source, traffic)
+    if capture is not None:
+        capture.check(scenario)
     planned = plan.build(scenario)
     users = kernel.users_own(scenario)
-    congestion = kernel.congestion(planned, users)
+    congestion = kernel.congestion(planned, users, kernel.kernels_own(scenario))
     if users and not _core.live_has_loader():
         raise InputError(f"{source}: {next(iter(users.values())).name}: {kernel.NO_LOADER}")
     for own in sorted(kernel.own_forms() & set(congestion.values())):
         if lacking := kernel.unbuilt(own):
             raise InputError(f"{source}: {own}: {lacking[0]}; to fix it: {lacking[1]}")
+    asked = programs.request(scenario, user, front, outside)
     request = {
         "what": "run",
         "plan": json.dumps(planned),
@@ -60,12 +73,20 @@ def run(
         "objects": {spec.name: kernel.source(spec) for spec in users.values()},
         "pacing_ratio": kernel.pacing_ratio(users),
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
+        "capture": None if capture is None else capture.asked(),
+        "programs": asked and json.dumps(asked),
     }
     begin, before = time.perf_counter(), load.now()
-    output = ask(request, source, functools.partial(plan.refusal, scenario), tell)
+    passed = (*(front.streams if front else ()), *([outside.theirs.fileno()] if outside else []))
+    output = ask(request, source, functools.partial(plan.refusal, scenario), tell, front is not None, passed)
+    wall_s = time.perf_counter() - begin
     validity = json.loads(output["validity"])
     output["validity"] = json.dumps(validity | {"others": load.others(before, load.now())})
-    return Result(scenario, output, time.perf_counter() - begin)
+    if capture is not None:
+        output["capture"] = capture.told(output["capture"])
+    if front is not None:
+        scenario = scenario.model_copy(update={"duration": json.loads(output["programs"])["end_s"]})
+    return Result(scenario, output, wall_s)
 
 
 def ask(
@@ -73,6 +94,8 @@ def ask(
     source: str,
     refusal: Callable[[str], str] = str,
     tell: Callable[[float], None] | None = None,
+    in_front: bool = False,
+    passed: Sequence[int] = (),
 ) -> Any:
     """Sends a request to a new worker process and returns its result. The worker never outlives this call.
 
@@ -81,6 +104,8 @@ def ask(
         source: names the scenario or command in errors.
         refusal: rewords the line that says why the worker refused.
         tell: as in `run`.
+        in_front: whether the worker is in this session, so that its programs can have the terminal.
+        passed: descriptors that the worker inherits.
 
     Raises:
         InputError: the worker refused the request.
@@ -91,7 +116,10 @@ def ask(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C goes to this process, which ends the worker
+        # Ctrl-C goes to this process, which ends the worker
+        start_new_session=not in_front,
+        process_group=0 if in_front else None,
+        pass_fds=passed,
     ) as process:
         try:
             out, err = _communicate(process, pickle.dumps(request), tell or (lambda _: None))

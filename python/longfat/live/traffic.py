@@ -21,6 +21,11 @@ def check(scenario: Scenario, traffic: str) -> None:
     refuse_unknown(traffic)
     if traffic == KINDS[0]:
         return
+    if scenario.program:
+        raise InputError(
+            "[[program]]: iperf3 for the flows and other programs may want the same ports; accepted with "
+            'traffic "iperf3": a scenario without programs'
+        )
     if iperf3() is None:
         raise InputError(f'traffic "iperf3": iperf3 is not installed; to fix it: {INSTALL}')
     for i, flow in enumerate(scenario.flow):

@@ -15,6 +15,8 @@ from typing import Any
 
 from longfat import _core
 
+ARGUMENTS = ("plan", "congestion", "forms", "objects", "pacing_ratio", "iperf3", "capture", "programs")
+"""The keys of a request that `_core.live_run` takes, in order."""
 DONE, REFUSED, FAILED = "done", "refused", "failed"
 
 
@@ -27,7 +29,7 @@ def answer(request: dict[str, Any]) -> tuple[str, Any]:
     try:
         if request["what"] == "probe":
             return DONE, _core.live_probe()
-        given = (request[key] for key in ("plan", "congestion", "forms", "objects", "pacing_ratio", "iperf3"))
+        given = (request[key] for key in ARGUMENTS)
         return DONE, _core.live_run(*given)
     except ValueError as error:
         return REFUSED, str(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,10 @@ def _rate(value: float | None) -> str:
     return "-" if value is None else RATE.write(value)
 
 
+def _port(value: int) -> str:
+    return str(value) if value else "-"
+
+
 MS, MBIT_S = 1e-3, 1e6
 
 FLOWS = (
@@ -107,11 +112,39 @@ COMPLETION_TIMES = (
     Column("p95_s", "95 % ms", _in(MS)),
     Column("p99_s", "99 % ms", _in(MS)),
 )
+PROGRAMS = (
+    Column("name", "name", _text, is_number=False),
+    Column("side", "side", _text, is_number=False),
+    Column("command", "command", shlex.join, is_number=False),
+    Column("start_s", "start s", number),
+    Column("end_s", "end s", number),
+    Column("exit_code", "exit code", count),
+)
+CONNECTIONS = (
+    Column("protocol", "protocol", _text, is_number=False),
+    Column("a", "side a", _text, is_number=False),
+    Column("a_port", "port", _port),
+    Column("b", "side b", _text, is_number=False),
+    Column("b_port", "port", _port),
+    Column("opened_by", "opened by", _text, is_number=False),
+    Column("first_s", "from s", number),
+    Column("last_s", "to s", number),
+    Column("a_to_b_bytes", "a to b bytes", count),
+    Column("a_to_b_throughput_bps", "Mbit/s", _in(MBIT_S)),
+    Column("a_to_b_dropped", "dropped", count),
+    Column("a_to_b_marked", "marked", count),
+    Column("b_to_a_bytes", "b to a bytes", count),
+    Column("b_to_a_throughput_bps", "Mbit/s", _in(MBIT_S)),
+    Column("b_to_a_dropped", "dropped", count),
+    Column("b_to_a_marked", "marked", count),
+)
 RUN_TABLES = (
     ("Flows", "flows", FLOWS),
     ("Links", "links", LINKS),
     ("Background", "background", BACKGROUND),
     ("Completion times by size", "completion_times", COMPLETION_TIMES),
+    ("Programs", "programs", PROGRAMS),
+    ("Connections of programs", "connections", CONNECTIONS),
 )
 """Heading, key of the summary, columns."""
 METRICS = {

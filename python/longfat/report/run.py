@@ -113,12 +113,18 @@ def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict
 
 
 def read_series(root: Path, name: str) -> pyarrow.Table | None:
-    """Reads a table of the folder; None if there is none, `InputError` if it is damaged or lacks a column."""
+    """Reads a table of the folder, None if there is none or it is empty: a run may be without flows.
+
+    Raises:
+        InputError: the table is damaged, or lacks a column.
+    """
     path = root / f"{name}.parquet"
     if not path.is_file():
         return None
     try:
         table = read_table(path)
+        if not table.num_rows:
+            return None
         lacking = COLUMNS[name] - set(table.column_names)
         if lacking:
             raise ValueError(f"damaged: no column {min(lacking)}")

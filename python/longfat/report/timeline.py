@@ -209,7 +209,8 @@ def _lines(
             continue  # a source without such a quantity
         rows.append(({of: number, "role": "line"}, mean))
         if widths is not None and len(series.names) <= FEW_FLOWS:
-            rows.append(({of: number, "role": "low"}, mean - widths[number]))
+            least = 0.0 if np.nanmin(mean) >= 0.0 else -np.inf  # no window or rate is below zero
+            rows.append(({of: number, "role": "low"}, np.maximum(mean - widths[number], least)))
             rows.append(({of: number, "role": "high"}, mean + widths[number]))
     if of == "flow" and len(series.names) > FEW_FLOWS and rows:
         with warnings.catch_warnings():

@@ -169,8 +169,8 @@ def _connection(connection: Connection) -> Plan:
     part = connection.transport
     algorithm = connection.algorithm
     return {
-        "algorithm": "custom" if algorithm.custom else algorithm.name,
-        "parameters": {} if algorithm.custom else algorithm.parameters,
+        "algorithm": algorithm.name if algorithm.listed else "custom",
+        "parameters": algorithm.parameters if algorithm.listed else {},
         "forward": list(connection.forward),
         "reverse": list(connection.reverse),
         "rtt_s": _drawn(connection.rtt),

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+TABLES = ("flows", "links", "internals", "events", "transfers")
+"""The tables of a result."""
 Array = NDArray[np.float64]
 Columns = Mapping[str, bytes]
 
@@ -87,8 +89,13 @@ class Result:
         }
         if self.validity is not None:
             summary["validity"] = self.validity
+        if self._output.get("programs"):
+            ran = json.loads(self._output["programs"])
+            summary["programs"] = ran["programs"]
+            summary["connections"] = [_flat(row) for row in ran["connections"]]
         if "messages" in core:
             summary["messages"] = core["messages"]
+        summary |= {name: self._output[name] for name in ("capture", "qlog") if name in self._output}
         named: dict[str, Any] = finite(summary)
         for flow, part in zip(named["flows"], self._custom_names(), strict=True):
             flow["algorithm"] = part or flow["algorithm"]
@@ -122,7 +129,7 @@ class Result:
     def _custom_names(self) -> list[str | None]:
         """The name of a user's own algorithm for each flow, without its folder; None for all others."""
         specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
-        names = [Path(spec.name).name if spec.custom else None for spec in specs]
+        names = [None if spec.listed else Path(spec.name).name for spec in specs]
         return [name and name.removeprefix("unknown.py:").removeprefix("<stdin>:") for name in names]
 
     def _asked_bps(self) -> list[float | None]:
@@ -264,16 +271,21 @@ class Result:
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """`flows`, `links`, `internals`, `transfers` or `events` as a pandas frame."""
-        frame: pandas.DataFrame = getattr(self, table).to_pandas()
+        frame: pandas.DataFrame = self._table(table).to_pandas()
         return frame
 
     def to_polars(self, table: str = "flows") -> polars.DataFrame:
         """`flows`, `links`, `internals`, `transfers` or `events` as a polars frame."""
         import polars
 
-        frame = polars.from_arrow(getattr(self, table))
+        frame = polars.from_arrow(self._table(table))
         assert isinstance(frame, polars.DataFrame)
         return frame
+
+    def _table(self, name: str) -> pyarrow.Table:
+        if name not in TABLES:
+            raise InputError(f"table {shown(name)}: {choice(name, TABLES)}")
+        return getattr(self, name)
 
     def save(self, folder: Path | str) -> Path:
         """Writes what `longfat run --out` writes into a folder, and returns its path.
@@ -362,6 +374,14 @@ class Result:
             drawn += [replace(part, title=part.title or figure.title) for part in figure.panels]
         title = self.scenario.title or drawn[0].title if len(panels) == 1 else self.scenario.title
         return Figure("result", "", title or "", "", tuple(drawn), columns=1)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A connection of a program, with both ways in one table: "a_to_b_bytes" and so on."""
+    flat = {key: value for key, value in row.items() if not isinstance(value, Mapping)}
+    for way in ("a_to_b", "b_to_a"):
+        flat |= {f"{way}_{key}": value for key, value in row[way].items()}
+    return flat
 
 
 def _wanted(names: Sequence[str] | None, known: Sequence[str], one: str) -> list[str] | None:

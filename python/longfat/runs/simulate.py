@@ -14,7 +14,9 @@ from longfat import _core
 from longfat.algorithm import maker
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
 from longfat.runs import memory, plan, pool
+from longfat.runs.capture import Capture
 from longfat.runs.progress import Progress
+from longfat.runs.qlog import Qlog
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -37,28 +39,58 @@ def load(source: Source, *, seed: int | None = None, window: tuple[str, str] | N
     return scenario.with_values(given) if given else scenario
 
 
-def run(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Result:
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    window: tuple[str, str] | None = None,
+    capture: Capture | None = None,
+    qlog: Qlog | None = None,
+) -> Result:
     """Runs a scenario in the simulator. It releases the GIL, and Ctrl-C ends the run.
 
     Args:
         source: a Scenario, the path of a scenario file, or nested tables as in one.
         seed: replaces the scenario's seed.
         window: times such as ("100 s", "600 s"); every metric is restricted to them.
+        capture: where the packets of the run go; the results are the same, but the run takes longer.
+        qlog: where the logs of its senders go, likewise.
 
     Raises:
-        InputError: the scenario is refused, also because it may take more memory than there is.
+        InputError: the scenario is refused, also because it may take more memory than there is, or the
+            capture cannot be created.
         AlgorithmError: a user's own algorithm failed.
         MemoryExceeded: the run took more memory than it may (`longfat.runs.memory`).
     """
-    return _run(load(source, seed=seed, window=window))
+    return _run(load(source, seed=seed, window=window), capture, qlog)
 
 
-def _run(scenario: Scenario) -> Result:
+def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None = None) -> Result:
+    if capture is not None:
+        capture.check(scenario)
+    if qlog is not None:
+        qlog.check(scenario)
+    if capture is not None and qlog is not None and os.fspath(capture.path) in qlog.files(scenario).values():
+        raise InputError(f"--pcap and --qlog {os.fspath(capture.path)}: accepted: two files")
     ready = Ready.of(scenario)
+    captured = None if capture is None else capture.asked()
+    logged = None if qlog is None else qlog.asked(scenario)
     begin = time.perf_counter()
     with ready.told():
-        output = _core.simulate(ready.text, ready.algorithms, ready.memory_bytes)
-    return Result(scenario, output, time.perf_counter() - begin)
+        try:
+            output = _core.simulate(ready.text, ready.algorithms, ready.memory_bytes, captured, logged)
+        except OSError as error:
+            what, said = error.args
+            asked = capture if what == "pcap" else qlog
+            if asked is None:
+                raise
+            raise asked.refused(said) from None
+    wall_s = time.perf_counter() - begin
+    if capture is not None:
+        output["capture"] = capture.told(output["capture"])
+    if qlog is not None:
+        output["qlog"] = qlog.told(scenario, output["qlog"])
+    return Result(scenario, output, wall_s)
 
 
 @dataclass(frozen=True)
@@ -80,6 +112,7 @@ class Ready:
         Raises:
             InputError: the run may take more memory than there is, or there is no such algorithm.
         """
+        refuse_live_only(scenario, _name(scenario))
         custom = {
             name: maker(name, part.algorithm)
             for name, part in plan.flow_parts(scenario).items()
@@ -108,6 +141,20 @@ class Ready:
             raise InputError(f"{_name(self.scenario)}: {said}") from None
         except RuntimeError as error:
             raise LongfatError(f"{_name(self.scenario)}: {error}") from None
+
+
+def refuse_live_only(scenario: Scenario, source: str) -> None:
+    """Raises InputError, one line, if a scenario has programs or algorithms that the simulator lacks."""
+    for i, flow in enumerate(scenario.flow):
+        if flow.algorithm.foreign:
+            raise InputError(
+                f'{source}: flow.{i}.algorithm = "{flow.algorithm.name}": the simulator lacks it, and this '
+                "machine's kernel has it; accepted: --backend live, or what `longfat algorithms` lists"
+            )
+    if scenario.program:
+        raise InputError(
+            f"{source}: [[program]]: programs run in real time; accepted: --backend live, or leave them out"
+        )
 
 
 def _name(scenario: Scenario) -> str:

@@ -133,9 +133,10 @@ class Connections(Placed):
 
     @model_validator(mode="after")
     def _algorithm_and_times_fit(self) -> Self:
-        if self.algorithm.custom:
+        if not self.algorithm.listed:
+            whose = "of one's own" if self.algorithm.custom else "that only the kernel has"
             raise ValueError(
-                "background traffic does not take an algorithm of one's own; "
+                f"background traffic does not take an algorithm {whose}; "
                 "accepted: one that `longfat algorithms` lists"
             )
         start: Distribution | None = getattr(self, "start", None)

@@ -30,6 +30,8 @@ class Bottleneck(Disturbed):
     """Its rate, constant or varying."""
     buffer: Buffer = BufferSize(bdp=1)  # type: ignore[arg-type]  # one BDP: Villamizar and Song, CCR 1994
     """Room for waiting packets."""
+    rtt: Rtt | None = None
+    """Two-way propagation delay of programs' connections; by default the smallest RTT of a flow."""
     buffer_rtt: Rtt | None = None
     """The RTT of "% BDP"; by default the smallest RTT of a flow."""
     queue: Queue = QueueSpec("droptail")

@@ -36,6 +36,7 @@ from longfat.scenario.form import Form
 from longfat.scenario.losses import is_random
 from longfat.scenario.network import Network
 from longfat.scenario.override import override
+from longfat.scenario.program import MOST_PROGRAMS, Program
 from longfat.scenario.resolved import Resolved
 from longfat.scenario.topology import Link, Node
 from longfat.scenario.transport import Part
@@ -86,14 +87,19 @@ class Scenario(Part):
     """The flows whose series are kept."""
     background: list[Background] = Field(default_factory=list)
     """Traffic that comes and goes."""
+    program: list[Program] = Field(default_factory=list)
+    """Commands that run on the path in a live run."""
     sample: Sample = Sample()
     """How often series are sampled."""
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         network = self.network()
-        if not self.flow and not self.background:
-            raise ValueError("nothing to send; accepted: at least one [[flow]] or [[background]]")
+        if not self.flow and not self.background and not self.program:
+            raise ValueError(
+                "nothing to send; accepted: at least one [[flow]], [[background]] or [[program]]"
+            )
+        self._programs_fit(network)
         if self.window is not None and self.window[1] > self.duration:
             raise ValueError(f"window ends after the run; accepted: up to {TIME.write(self.duration)}")
         number = sum(flow.count for flow in self.flow)
@@ -121,6 +127,23 @@ class Scenario(Part):
         network.check_sources()
         network.check_buffers()
         return self
+
+    def _programs_fit(self, network: Network) -> None:
+        if not self.program:
+            return
+        if self.link:
+            raise ValueError("[[program]] and [[link]]: accepted with [[program]]: a dumbbell, [bottleneck]")
+        if network.program_rtt_s == 0.0:
+            raise ValueError(
+                "bottleneck.rtt is missing, and there is no flow to take it from; "
+                'accepted: a time such as "42 ms"'
+            )
+        if len(self.program) > MOST_PROGRAMS:
+            raise ValueError(f"{len(self.program)} programs; accepted: up to {MOST_PROGRAMS}")
+        names = self.program_names()
+        if len(set(names)) < len(names):
+            twice = next(name for name, times in Counter(names).items() if times > 1)
+            raise ValueError(f'two programs are called "{twice}"; accepted: names that differ')
 
     def __repr__(self) -> str:
         of = f" {self.title!r}" if self.title else ""
@@ -153,6 +176,10 @@ class Scenario(Part):
     def background_names(self) -> list[str]:
         """The names of the backgrounds: given ones, else kind and number."""
         return [part.name or f"{part.kind}-{i + 1}" for i, part in enumerate(self.background)]
+
+    def program_names(self) -> list[str]:
+        """The names of the programs: given ones, else program-1 and so on."""
+        return [program.name or f"program-{i + 1}" for i, program in enumerate(self.program)]
 
     def metrics_window_s(self) -> tuple[float, float]:
         """The times that metrics cover: the given window, else the whole run."""
@@ -237,11 +264,16 @@ class Scenario(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns nested tables that `from_dict` reads; a user's own algorithm stays an object."""
-        return self.model_dump(exclude_none=True, by_alias=True)
+        return self.model_dump(exclude_none=True, exclude=self._left_out(), by_alias=True)
 
     def to_toml(self) -> str:
         """Returns a text that `from_toml` reads."""
-        return tomli_w.dumps(self.model_dump(mode="json", exclude_none=True, by_alias=True))
+        data = self.model_dump(mode="json", exclude_none=True, exclude=self._left_out(), by_alias=True)
+        return tomli_w.dumps(data)
+
+    def _left_out(self) -> set[str]:
+        """Keys younger than stored scenarios, which stay as they were."""
+        return set() if self.program else {"program"}
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """The same scenario with other values for dotted keys, as in {"flow.0.rtt": "82 ms"}.
@@ -305,10 +337,13 @@ class Scenario(Part):
         base: Path | None = None,
         overrides: Mapping[str, Any] | None = None,
         stack: str | None = None,
+        first: Sequence[Mapping[str, Any]] | None = None,
+        lasting: str | None = None,
     ) -> Self:
         """Reads the text of a file; `overrides` are dotted keys whose values replace the text's.
 
-        `stack` as in `from_dict`.
+        `stack` as in `from_dict`. `first` are programs before those of the text. `lasting` replaces its
+        duration; its window is then the whole run.
         """
         try:
             data = documents.toml(text)
@@ -316,19 +351,38 @@ class Scenario(Part):
             raise ScenarioError([f"{source}: not TOML: {_toml_problem(error)}"]) from None
         for key, value in (overrides or {}).items():
             override(data, key, value, source)
+        if first and isinstance(data.get("program", []), list):
+            data["program"] = [*first, *data.get("program", [])]
+        if lasting is not None:
+            data.pop("window", None)
+            data["duration"] = lasting
         return cls.from_dict(data, source=source, base=base, stack=stack)
 
     @classmethod
     def load(
-        cls, path: str | Path, *, overrides: Mapping[str, Any] | None = None, stack: str | None = None
+        cls,
+        path: str | Path,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        stack: str | None = None,
+        first: Sequence[Mapping[str, Any]] | None = None,
+        lasting: str | None = None,
     ) -> Self:
-        """Reads a file; `overrides` and `stack` as in `from_toml`."""
+        """Reads a file; `overrides`, `stack`, `first` and `lasting` as in `from_toml`."""
         try:
             text = documents.text(path)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
-        return cls.from_toml(text, source=str(path), base=Path(path).parent, overrides=overrides, stack=stack)
+        return cls.from_toml(
+            text,
+            source=str(path),
+            base=Path(path).parent,
+            overrides=overrides,
+            stack=stack,
+            first=first,
+            lasting=lasting,
+        )
 
 
 def _make_room_for_stacks(data: dict[str, Any], values: Mapping[str, Any]) -> None:

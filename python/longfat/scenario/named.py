@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from longfat.scenario import loading, registry
+from longfat.scenario import foreign, loading, registry
 from longfat.scenario.form import Form, Schema, any_of
 from longfat.scenario.parameters import row_schema
 from longfat.units import RATE
@@ -126,7 +126,7 @@ class AlgorithmSpec:
 
     A user's own is a class or zero-argument callable (`factory`), or "file.py:Class" (`name`); its parameters
     go to the constructor as keyword arguments. It may also be "file.bpf.o:NAME", a congestion control of an
-    object with eBPF programs.
+    object with eBPF programs. Or it is one that only the running kernel has, by its name there.
     """
 
     name: str
@@ -144,6 +144,16 @@ class AlgorithmSpec:
         return self.factory is None and f"{loading.OBJECT}:" in self.name
 
     @property
+    def foreign(self) -> bool:
+        """Whether only the kernel has it."""
+        return not self.custom and registry.algorithm_named(self.name) is None
+
+    @property
+    def listed(self) -> bool:
+        """Whether the registry has it."""
+        return not self.custom and not self.foreign
+
+    @property
     def needs_marks(self) -> bool:
         """Whether a user's own algorithm needs every mark told (RFC 8257), and so negotiates ECN."""
         return self.custom and loading.needs_marks(self.loaded())
@@ -151,12 +161,12 @@ class AlgorithmSpec:
     @property
     def explicit_bytes(self) -> int:
         """The bytes of its explicit congestion header in every data packet."""
-        return 0 if self.custom else registry.find("algorithms", self.name).get("explicit_bytes", 0)
+        return registry.find("algorithms", self.name).get("explicit_bytes", 0) if self.listed else 0
 
     @property
     def explicit(self) -> bool:
         """Whether its data packets carry an explicit congestion header, which may take no bytes."""
-        return not self.custom and registry.find("algorithms", self.name).get("explicit", False)
+        return self.listed and registry.find("algorithms", self.name).get("explicit", False)
 
     def loaded(self) -> Callable[..., Any]:
         """Returns the factory of a user's own algorithm; ValueError if it does not take these parameters."""
@@ -169,7 +179,7 @@ class AlgorithmSpec:
 
     def filled(self) -> AlgorithmSpec:
         """The same algorithm with the default of every parameter that is not given."""
-        if self.custom:
+        if not self.listed:
             return self
         row = registry.find("algorithms", self.name)
         return AlgorithmSpec(self.name, registry.filled_parameters(row, self.parameters))
@@ -177,12 +187,14 @@ class AlgorithmSpec:
     @property
     def transport(self) -> str:
         """What carries it: "tcp", "udp" or "datagrams", as in the registry."""
-        return "tcp" if self.custom else registry.find("algorithms", self.name).get("transport", "tcp")
+        return registry.find("algorithms", self.name).get("transport", "tcp") if self.listed else "tcp"
 
     def has(self, what: Literal["abe", "scalable", "ect1", "model_based", "protocol"]) -> bool:
         """Whether the registry, or a user's class, says so of it: see `registry.Row`."""
         if self.custom:
             return what == "model_based" and loading.is_model_based(self.loaded())
+        if self.foreign:
+            return False
         return bool(registry.find("algorithms", self.name).get(what, False))
 
     @property
@@ -199,7 +211,7 @@ class AlgorithmSpec:
     @property
     def random(self) -> bool:
         """Whether it may draw random numbers; a user's own may."""
-        return self.custom or registry.find("algorithms", self.name).get("random", False)
+        return not self.listed or registry.find("algorithms", self.name).get("random", False)
 
     def rate_bps(self) -> float | None:
         """The rate that the user sets, of whatever has one and is not TCP; None for all others."""
@@ -241,6 +253,12 @@ def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
                 "relative to the scenario's"
             )
         return _checked(AlgorithmSpec(f"{path}:{loading.ebpf(path, wanted[1:] or None).name}", given))
+    if name.endswith((".py", ".o", ".so", ".c")):
+        raise ValueError(f'"{name}" names a file; accepted: file.py:Class, or file.bpf.o')
+    if registry.algorithm_named(name) is None and foreign.has(name):
+        if given:
+            raise ValueError(f"{name} is the kernel's, with its own parameters; accepted: the name alone")
+        return AlgorithmSpec(name)
     row = registry.find("algorithms", name)
     return AlgorithmSpec(row["name"], registry.check_parameters("algorithms", row, given))
 
@@ -264,7 +282,7 @@ def write_algorithm(algorithm: AlgorithmSpec, mode: str = "python") -> Any:
     name: Any = algorithm.factory if algorithm.factory and mode == "python" else algorithm.name
     if not algorithm.parameters:
         return name
-    if algorithm.custom:
+    if not algorithm.listed:
         return {"name": name, **algorithm.parameters}
     row = registry.find("algorithms", algorithm.name)
     return {"name": name, **registry.write_parameters(row, algorithm.parameters)}

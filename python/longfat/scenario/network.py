@@ -21,6 +21,8 @@ LINKS = ("bottleneck", "reverse")
 """The links of a dumbbell, in the plan's order."""
 BOTTLENECK, REVERSE = range(len(LINKS))
 
+PROGRAM_PACKET_BYTES = 1500.0
+"""The largest packet of IP that programs send where there are neither flows nor backgrounds."""
 LEAST_REVERSE_PACKETS = 1000
 """The reverse path's buffer is the forward one's, but at least this, so that it drops no ACKs by accident."""
 
@@ -36,6 +38,7 @@ class Network:
         access_bps: the rate of the hosts' own links.
         packet_bytes: the largest full packet of IP that a flow sends (a background where there is no flow).
         buffer_rtt_s: the RTT of "% BDP".
+        program_rtt_s: the RTT of programs' connections; 0 if nothing says it.
 
     Raises:
         ValueError: the parts do not fit together.
@@ -60,8 +63,12 @@ class Network:
             bottleneck.access_bps if bottleneck else default_access_bps(max(link.rate for link in links))
         )
         measured: Sequence[Flow | Background] = list(flows) or list(backgrounds)
-        self.packet_bytes = max((part.packet_bytes for part in measured), default=0.0)
-        self.buffer_rtt_s = self._buffer_rtt_s("flow" if flows else "background")
+        self.packet_bytes = max((part.packet_bytes for part in measured), default=PROGRAM_PACKET_BYTES)
+        least_s = self._least_rtt_s("flow" if flows else "background")
+        given_s = bottleneck.rtt if bottleneck else None
+        self.program_rtt_s = least_s if given_s is None else given_s
+        given_s = bottleneck.buffer_rtt if bottleneck else None
+        self.buffer_rtt_s = (least_s if self.parts else self.program_rtt_s) if given_s is None else given_s
 
     def _paths(self) -> Mapping[str, Path]:
         if self.topology is not None:
@@ -71,10 +78,8 @@ class Network:
         rates = float(self.bottleneck.rate), self.bottleneck.reverse_bps
         return dict.fromkeys(self.parts, Path((BOTTLENECK,), (REVERSE,), *rates, rtt_s=None))
 
-    def _buffer_rtt_s(self, kind: str) -> float:
-        """The RTT of "% BDP": the given one, else the smallest that a flow can have."""
-        if self.bottleneck is not None and self.bottleneck.buffer_rtt is not None:
-            return self.bottleneck.buffer_rtt
+    def _least_rtt_s(self, kind: str) -> float:
+        """The smallest RTT that a flow can have; 0 without any."""
         keys = [key for key in self.parts if key.startswith(kind)]
         if self.topology is not None:
             return min((self.paths[key].rtt_s or 0.0 for key in keys), default=0.0)

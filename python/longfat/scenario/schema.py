@@ -62,7 +62,7 @@ def scenario_schema() -> Schema:
         described = schema if model is Scenario else definitions[model.__name__]
         _describe(described, model)
     schema["oneOf"] = [{"required": ["bottleneck"]}, _some("link")]
-    schema["anyOf"] = [_some("flow"), _some("background")]
+    schema["anyOf"] = [_some("flow"), _some("background"), _some("program")]
     schema |= {"if": _some("link"), "then": _in_a_network(), "else": _in_a_dumbbell()}
     return {"$schema": DIALECT, **schema, "title": "Longfat scenario"}
 
@@ -75,7 +75,7 @@ def _some(key: str) -> Schema:
 def _in_a_network() -> Schema:
     """Flows and backgrounds name their nodes; the links' delays make their RTT."""
     placed = {"items": {"required": ["from", "to"], "properties": {"rtt": False}}}
-    return {"properties": {"flow": placed, "background": placed}}
+    return {"properties": {"flow": placed, "background": placed, "program": {"maxItems": 0}}}
 
 
 def _in_a_dumbbell() -> Schema:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import installation
 from longfat.errors import InputError
 from longfat.figure.data import FORMATS as FIGURE_FORMATS
-from longfat.runs.result import Result
+from longfat.runs.result import TABLES, Result
 from longfat.store import whole
 from longfat.store.sums import SUMS_FILE
 from longfat.store.whole import write_json, write_table, write_text
@@ -25,11 +25,10 @@ from longfat.store.whole import write_json, write_table, write_text
 if TYPE_CHECKING:
     import pyarrow
 
+    from longfat.runs.imported import Imported
+
 FORMAT = 1
 """The format of a run's folder; incremented when a reader has to know."""
-
-TABLES = ("flows", "links", "internals", "events", "transfers")
-
 
 EARLIER, REPLACED = "earlier", "replaced"
 """The folder of a draft that gets the files which it replaces, and its name once all of them are there."""
@@ -237,6 +236,13 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
     for name in ["flows", "links", *internals, *events, *transfers]:
         tables = [(result.scenario.seed, getattr(result, name)) for result in results]
         write_table(into / f"{name}.parquet", _joined(tables))
+
+
+def write_import(imported: Imported, command: Sequence[str], into: Path) -> None:
+    """Writes the files of a capture's flows, which a page is made of as of a run's."""
+    write_text(into / "summary.json", json.dumps(imported.summary, indent=1) + "\n")
+    write_json(into / "provenance.json", provenance(command))
+    write_table(into / "flows.parquet", imported.flows)
 
 
 def _joined(tables: list[tuple[int, pyarrow.Table]]) -> pyarrow.Table:

@@ -17,15 +17,14 @@ from longfat.errors import InputError
 from longfat.figure import matplotlib
 from longfat.figure.data import Figure, Panel, points
 from longfat.report import columns
-from longfat.runs import pool, simulate
-from longfat.runs.result import Result
-from longfat.scenario.distributions import least
+from longfat.runs import cost, pool
+from longfat.runs.cost import packets
 from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key
 from longfat.sweep import figures, tables
 from longfat.sweep.grid import Sweep
 from longfat.sweep.reduction import reduce_run
-from longfat.units import PACKET_BITS, TIME
+from longfat.units import TIME
 
 MOST_RUNS = 100_000
 """The limit without --yes."""
@@ -36,8 +35,6 @@ COUNTED = 400
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 CURVES = 4
 """Curves of a panel that is tried out."""
-SAMPLE_PACKETS = 2e5
-"""Packets of each such run, roughly."""
 START_S = 1.0
 """Time to start the workers."""
 COMPRESSION = 8.0
@@ -143,42 +140,16 @@ def _drawn_s(panels: int, folder: Path) -> float:
     return time.perf_counter() - begin
 
 
-def packets(scenario: Scenario) -> float:
-    """Returns about how many packets a run carries: as many as fill its bottleneck, or its fastest link."""
-    rate_bps = max((float(link.rate) for link in scenario.link), default=0.0)
-    return (rate_bps or float(scenario.bottleneck.rate)) * scenario.duration / PACKET_BITS
-
-
-def run_s(scenario: Scenario) -> float:
-    """Returns about how many seconds the core takes for a run."""
-    return _cost(scenario)[1]
-
-
 def _cost(scenario: Scenario) -> tuple[float, float, dict[str, Any]]:
-    """Seconds beside a run, those of the run itself, and its row.
-
-    Two pieces of the run from its start show what its beginning costs and what each second after it does.
-    """
-    latest = max((least(flow.start) for flow in scenario.flow), default=0.0)
-    share = SAMPLE_PACKETS / max(packets(scenario), 1.0)
-    piece_s = min(scenario.duration, max(2.0 * latest, share * scenario.duration))
+    """Returns the seconds beside a run, those of the run itself, and its row."""
     begin = time.perf_counter()
     run_key(scenario)
-    longer = _piece(scenario, piece_s)
-    row = reduce_run(longer)
+    beside_s = time.perf_counter() - begin
+    piece, core_s = cost.tried(scenario)
+    begin = time.perf_counter()
+    row = reduce_run(piece)
     json.dumps(row)
-    beside_s = time.perf_counter() - begin - longer.wall_s
-    if piece_s >= scenario.duration:
-        return beside_s, longer.wall_s, row
-    half_s = _piece(scenario, 0.5 * piece_s).wall_s
-    slope = (longer.wall_s - half_s) / (0.5 * piece_s)
-    if slope <= 0.0:
-        slope = longer.wall_s / piece_s
-    return beside_s, longer.wall_s + slope * (scenario.duration - piece_s), row
-
-
-def _piece(scenario: Scenario, duration_s: float) -> Result:
-    return simulate.run(scenario.model_copy(update={"duration": duration_s, "window": None}))
+    return beside_s + time.perf_counter() - begin, core_s, row
 
 
 def show(expected: dict[str, Any], console: Console) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -98,6 +98,16 @@ class Sweep:
     def count(self) -> int:
         """How many runs the filter keeps."""
         return self.repeats * sum(1 for _ in self.combinations()) if self.where.text else self.most
+
+    def first(self) -> Sweep:
+        """Returns the sweep with its first run alone, which has the same columns."""
+        point = next(self.combinations(), None)
+        if point is None:
+            return self
+        axes = tuple(
+            replace(axis, steps=(tuple(point.values[key] for key in axis.keys),)) for axis in self.axes
+        )
+        return replace(self, axes=axes, repeats=1)
 
     def warnings(self) -> list[str]:
         """Notes on settings that can be run but are probably mistakes.

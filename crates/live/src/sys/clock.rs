@@ -22,6 +22,12 @@ impl Clock {
         Time::from_ns(read_ns(ClockId::Monotonic).saturating_sub(self.epoch_ns))
     }
 
+    /// Returns when the run begins, or has begun, since 1970-01-01.
+    pub fn began(&self) -> Interval {
+        let (now, wall) = (read_ns(ClockId::Monotonic), read_ns(ClockId::Realtime));
+        Interval::from_ns((wall + self.epoch_ns).saturating_sub(now))
+    }
+
     /// Waits until the run begins.
     pub fn wait_for_start(&self) {
         sleep(Interval::from_ns(self.epoch_ns.saturating_sub(read_ns(ClockId::Monotonic))));

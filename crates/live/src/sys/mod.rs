@@ -3,6 +3,7 @@
 
 pub mod cgroup;
 pub mod clock;
+pub mod init;
 pub mod namespaces;
 pub mod netlink;
 pub mod process;

@@ -3,7 +3,7 @@
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
@@ -12,15 +12,30 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use rustix::net::netdevice::name_to_index;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 use std::io::{Error, ErrorKind, Result};
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::OwnedFd;
 
 /// The main routing table (RT_TABLE_MAIN).
 const MAIN_TABLE: u8 = 254;
-/// Both ends are in one network of 256 addresses.
+/// Both ends are in one network of 256 addresses, or of the usual size of IPv6.
 const PREFIX_BITS: u8 = 24;
+const PREFIX_BITS_6: u8 = 64;
 /// More than the kernel's answer to a request has.
 const ANSWER_BYTES: usize = 4096;
+
+/// A route to all addresses of a family.
+fn everywhere(family_of: IpAddr, kind: RouteType, scope: RouteScope) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = match family_of {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    message.header.table = MAIN_TABLE;
+    message.header.protocol = RouteProtocol::Static;
+    message.header.scope = scope;
+    message.header.kind = kind;
+    message
+}
 
 /// The kernel's interface to the network of the namespace in which it was opened.
 pub struct Netlink {
@@ -59,13 +74,16 @@ impl Netlink {
     }
 
     /// Gives an interface an address.
-    pub fn add_address(&self, interface: u32, address: Ipv4Addr) -> Result<()> {
+    pub fn add_address(&self, interface: u32, address: IpAddr) -> Result<()> {
         let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.prefix_len = PREFIX_BITS;
+        (message.header.family, message.header.prefix_len) = match address {
+            IpAddr::V4(_) => (AddressFamily::Inet, PREFIX_BITS),
+            IpAddr::V6(_) => (AddressFamily::Inet6, PREFIX_BITS_6),
+        };
+        // nobody else is there who could have the same address
+        message.header.flags = AddressHeaderFlags::Nodad;
         message.header.index = interface;
-        message.attributes =
-            vec![AddressAttribute::Local(address.into()), AddressAttribute::Address(address.into())];
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE)
     }
 
@@ -85,6 +103,21 @@ impl Netlink {
             RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]),
         ];
         self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
+    }
+
+    /// Routes everything through this interface, from this address.
+    pub fn set_default_route(&self, interface: u32, from: IpAddr) -> Result<()> {
+        let mut message = everywhere(from, RouteType::Unicast, RouteScope::Link);
+        message.attributes =
+            vec![RouteAttribute::Oif(interface), RouteAttribute::PrefSource(RouteAddress::from(from))];
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE)
+    }
+
+    /// Makes this host take every address of the family of `like` that no other route has for its own.
+    pub fn own_everything(&self, like: IpAddr) -> Result<()> {
+        let mut message = everywhere(like, RouteType::Local, RouteScope::Host);
+        message.attributes = vec![RouteAttribute::Oif(self.index("lo")?)];
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE)
     }
 
     /// Sends one request and waits for the kernel's acknowledgement.

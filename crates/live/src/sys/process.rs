@@ -2,7 +2,7 @@
 //! looked at.
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags};
 use rustix::process::{
     ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, Signal, getppid, kill_process, pidfd_getfd, pidfd_open,
     set_parent_process_death_signal,
@@ -10,6 +10,7 @@ use rustix::process::{
 use socket2::Socket;
 use std::fs::File;
 use std::io::Result;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -39,6 +40,17 @@ pub fn end_with_this_thread(command: &mut Command) {
 /// Asks a child process to end, as Ctrl-C does.
 pub fn interrupt(child: &Child) -> Result<()> {
     Ok(kill_process(Pid::from_child(child), Signal::INT)?)
+}
+
+/// Takes over a descriptor that this process has inherited under this number.
+#[expect(unsafe_code, reason = "the parent passes descriptors by their numbers")]
+pub fn inherited(number: RawFd) -> Result<OwnedFd> {
+    // SAFETY: it only asks for the descriptor's flags, and fails if there is none.
+    rustix::io::fcntl_getfd(unsafe { BorrowedFd::borrow_raw(number) })?;
+    // SAFETY: the descriptor is open, and whoever passed it here leaves it to this process alone.
+    let fd = unsafe { OwnedFd::from_raw_fd(number) };
+    rustix::io::fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
+    Ok(fd)
 }
 
 /// Returns a file that exists only in memory, for as long as it is open.

@@ -4,7 +4,7 @@ use super::waiting::would_block;
 use rustix::net::{RecvFlags, SendFlags};
 use socket2::{Domain, Socket, Type};
 use std::io::{Error, ErrorKind, Result};
-use std::net::{Shutdown, SocketAddrV4};
+use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, SocketAddrV4};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -16,6 +16,27 @@ pub fn tcp() -> Result<Socket> {
 /// Opens a UDP socket in the caller's namespace.
 pub fn udp() -> Result<Socket> {
     Socket::new(Domain::IPV4, Type::DGRAM.nonblocking(), None)
+}
+
+/// Opens a TCP or UDP socket in the caller's namespace for a port of all of its addresses, of IPv4 and of IPv6.
+pub fn listen_everywhere(tcp: bool, port: u16) -> Result<Socket> {
+    let kind = if tcp { Type::STREAM } else { Type::DGRAM };
+    let (socket, address) = match Socket::new(Domain::IPV6, kind.nonblocking(), None) {
+        Ok(socket) => {
+            socket.set_only_v6(false)?;
+            (socket, SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)))
+        }
+        // a kernel without IPv6
+        Err(_) => (
+            Socket::new(Domain::IPV4, kind.nonblocking(), None)?,
+            SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)),
+        ),
+    };
+    socket.bind(&address.into())?;
+    if tcp {
+        listen(&socket)?;
+    }
+    Ok(socket)
 }
 
 /// Binds a socket and returns its port; the kernel chooses one if the address has port 0.

@@ -24,6 +24,12 @@ impl Arrivals {
         self.bound = bound;
     }
 
+    /// Adds one.
+    #[inline]
+    pub fn push(&mut self, key: u64) {
+        self.keys.push(key);
+    }
+
     /// Adds these.
     #[inline]
     pub fn extend(&mut self, keys: impl Iterator<Item = u64>) {

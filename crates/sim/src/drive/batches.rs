@@ -26,7 +26,7 @@ use longfat_wire::SimPacket;
 
 /// Longest batch, in packets of 1500 bytes on the fastest link: the packets of a batch should stay in the
 /// cache.
-const PACKETS_PER_BATCH: u32 = 512;
+const PACKETS_PER_BATCH: u32 = 2048;
 /// Number of flows for which one earliest time is kept, so that thousands of idle flows cost little.
 const BLOCK: usize = 64;
 /// Up to this many sources are compared with each other for every packet; arrivals from more sources are
@@ -82,6 +82,8 @@ pub struct Kept {
     active: Vec<Vec<Source>>,
     /// Sort keys of this batch's arrivals at one link.
     pub(super) arrivals: Arrivals,
+    /// Sizes in IP bytes of this batch's arrivals at one link, by sources, and when each departs; never if dropped.
+    crossing: Vec<(u32, Time)>,
     /// What leaves a link that has a lane.
     pub(super) left: Left,
     /// When each session opens its next connection.
@@ -103,6 +105,7 @@ impl Kept {
             stale: Vec::new(),
             active: vec![Vec::new(); run.links.len()],
             arrivals: Arrivals::default(),
+            crossing: Vec::new(),
             left: Left::default(),
             requests: Agenda::new(run.sessions.len()),
             events: 0,
@@ -354,17 +357,18 @@ impl Driver<'_> {
                 // a loop of its own for each direction, so that none asks which one it is for every packet
                 if data {
                     while now < turn {
-                        now = flow.cross_data(now, fifo, counters, delay);
+                        now = flow.cross_data(|bytes| fifo.offer(now, bytes), counters, delay);
                         events += 1;
                     }
                 } else {
                     while now < turn {
-                        now = flow.cross_acks(now, fifo, counters, delay);
+                        now = flow.cross_acks(|bytes| fifo.offer(now, bytes), counters, delay);
                         events += 1;
                     }
                 }
                 heads[first] = now;
             }
+            counters.packets_in += events;
             self.kept.events += events;
             return;
         }
@@ -377,21 +381,11 @@ impl Driver<'_> {
     /// Handles the arrivals from many sources, by sorting them all.
     fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
         let mut all = core::mem::take(&mut self.kept.arrivals);
-        self.collect(&mut all, sources, from, until);
-        let arrivals = all.sorted();
-        if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
-            for &key in arrivals {
-                let (now, source) = arrival(key, sources, from);
-                let (flow, data) = source.host();
-                if data {
-                    flows[flow].cross_data(now, fifo, counters, delay);
-                } else {
-                    flows[flow].cross_acks(now, fifo, counters, delay);
-                }
-            }
-            self.kept.events += arrivals.len() as u64;
+        if self.fast_path(index, sources).is_some() {
+            self.cross(index, sources, from, until, &mut all);
         } else {
-            for &key in arrivals {
+            self.collect(&mut all, sources, from, until);
+            for &key in all.sorted() {
                 let (now, source) = arrival(key, sources, from);
                 self.take(now, index, source);
             }
@@ -399,12 +393,55 @@ impl Driver<'_> {
         self.kept.arrivals = all;
     }
 
+    /// The arrivals from many sources cross a link that [has a fast path](Self::fast_path): first the link takes
+    /// all of them in order, which needs nothing of the flows but sizes. Then each flow takes its own, one after
+    /// the other, so that it comes into the cache once.
+    fn cross(&mut self, index: usize, sources: &[Source], from: Time, until: Time, all: &mut Arrivals) {
+        let mut crossing = core::mem::take(&mut self.kept.crossing);
+        crossing.clear();
+        all.clear(until.since(from).as_ns() << SOURCE_BITS);
+        for &source in sources {
+            for (at, packet) in self.pipe(source).iter().take_while(|(at, _)| *at < until) {
+                all.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
+                crossing.push((packet.bytes.into(), Time::NEVER));
+            }
+        }
+        if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
+            for &key in all.sorted() {
+                let now = from + Interval::from_ns(key >> SOURCE_BITS);
+                let (bytes, departure) = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+                *departure = fifo.offer(now, *bytes).unwrap_or(Time::NEVER);
+            }
+            counters.packets_in += crossing.len() as u64;
+            let mut rest = crossing.iter().map(|&(_, at)| (at != Time::NEVER).then_some(at));
+            for &source in sources {
+                let (flow, data) = source.host();
+                let flow = &mut flows[flow];
+                if data {
+                    while flow.head(true) < until
+                        && let Some(departure) = rest.next()
+                    {
+                        flow.cross_data(|_| departure, counters, delay);
+                    }
+                } else {
+                    while flow.head(false) < until
+                        && let Some(departure) = rest.next()
+                    {
+                        flow.cross_acks(|_| departure, counters, delay);
+                    }
+                }
+            }
+        }
+        self.kept.events += crossing.len() as u64;
+        self.kept.crossing = crossing;
+    }
+
     /// Collects the arrivals from these sources before `until`.
     pub(super) fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
         all.clear(until.since(from).as_ns() << SOURCE_BITS);
         for (i, &source) in sources.iter().enumerate() {
             let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
-            all.extend(self.pipe(source).times().take_while(|&at| at < until).map(key));
+            all.extend(self.pipe(source).iter().map(|&(at, _)| at).take_while(|&at| at < until).map(key));
         }
     }
 

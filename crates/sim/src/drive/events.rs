@@ -7,11 +7,12 @@
 //! the sender's own link, the receiver, the receiver's own link, the sender.
 
 use super::agenda::Agenda;
+use super::tap::Tap;
 use crate::results::outcome::RunError;
 use crate::run::state::Simulation;
-use longfat_net::Pipe;
+use longfat_net::{DropReason, Pipe};
 use longfat_units::Time;
-use longfat_wire::SimPacket;
+use longfat_wire::{Kind, SimPacket};
 
 const PROBE: usize = 0;
 const FIRST_LINK: usize = 1;
@@ -61,19 +62,21 @@ impl Kept {
     }
 }
 
-struct Driver<'a> {
+struct Driver<'a, 't> {
     run: &'a mut Simulation,
     kept: &'a mut Kept,
+    tap: Option<&'a mut (dyn Tap + 't)>,
 }
 
-/// Handles everything before `to`, which is at most a nanosecond after the run's end.
-pub fn drive(
+/// Handles everything before `to`, which is at most a nanosecond after the run's end, and tells a tap of it.
+pub fn drive<'t>(
     run: &mut Simulation,
     kept: &mut Kept,
     to: Time,
     wanted: &mut dyn FnMut() -> bool,
+    tap: Option<&mut (dyn Tap + 't)>,
 ) -> Result<(), RunError> {
-    let mut driver = Driver { run, kept };
+    let mut driver = Driver { run, kept, tap };
     loop {
         let (now, slot) = driver.kept.agenda.first();
         if now >= to {
@@ -91,7 +94,7 @@ pub fn drive(
     }
 }
 
-impl Driver<'_> {
+impl Driver<'_, '_> {
     fn event(&mut self, now: Time, slot: usize) -> Result<(), RunError> {
         let links = self.run.links.len();
         if slot == PROBE {
@@ -116,6 +119,10 @@ impl Driver<'_> {
         } else if slot < self.kept.first_flow {
             let index = slot - self.kept.first_session;
             let flow = self.run.request(now, index)?;
+            if let Some(tap) = &mut self.tap {
+                let background = &self.run.plan.background()[self.run.sessions[index].group];
+                tap.opens(now, flow, &background.name, &background.connection);
+            }
             self.kept.agenda.set(slot, self.run.sessions[index].next_at);
             self.kept.agenda.reserve(self.kept.first_flow + SLOTS_PER_FLOW * (flow + 1));
             self.plan_flow(flow);
@@ -139,7 +146,7 @@ impl Driver<'_> {
             }
             RECEIVER => flow.receiving.event(now),
             _ => {
-                flow.sending.event(now);
+                self.sender_event(now, index);
                 self.run.after_sender(now, index)?;
                 while let Some(session) = self.run.woken.pop() {
                     self.kept
@@ -152,30 +159,71 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// A sender acts, and the tap is told what it has taken and sent.
+    fn sender_event(&mut self, now: Time, index: usize) {
+        let sending = &mut self.run.flows[index].sending;
+        let Some(tap) = &mut self.tap else { return sending.event(now) };
+        let (waiting, sent) = (sending.incoming.len(), sending.outgoing.len());
+        let first = sending.incoming.first().cloned();
+        sending.event(now);
+        let taken = first.filter(|_| sending.incoming.len() < waiting);
+        let mut sent = sending.outgoing.last(sending.outgoing.len() - sent);
+        if let Some(sender) = sending.sender.tcp_view() {
+            tap.acts(now, index, taken.as_ref(), &mut sent, &sender);
+        }
+    }
+
     fn plan_flow(&mut self, index: usize) {
         self.kept.plan_flow(self.run, index);
     }
 
     /// A packet comes to a link.
     fn enter(&mut self, now: Time, index: usize, mut packet: SimPacket) {
+        if let Some(tap) = &mut self.tap {
+            tap.enters(now, index, &packet);
+        }
         if self.run.keeps(now, index, &mut packet) {
+            if let Some(tap) = self.tap.as_mut().filter(|_| packet.kind != Kind::Control) {
+                tap.drops(now, index, &packet, DropReason::Lost);
+            }
             return self.settle(now, index);
         }
         let link = &mut self.run.links[index];
         if !link.is_arithmetic() {
             link.arrive(now, packet);
         } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
+            if let Some(tap) = &mut self.tap {
+                let (arrival, last) = self.run.arrival(index, &packet, departure);
+                tap.leaves(now, index, &packet, arrival, last);
+            }
             if let Some(flow) = self.run.pass_on(index, packet, departure, false) {
                 self.plan_flow(flow);
             }
         } else {
+            if let Some(tap) = &mut self.tap {
+                tap.drops(now, index, &packet, DropReason::Full);
+            }
             self.run.drop(&packet);
         }
         self.settle(now, index);
     }
 
+    /// Tells the tap what a link has released.
+    fn tell(&mut self, now: Time, index: usize) {
+        let Some(tap) = &mut self.tap else { return };
+        let link = &self.run.links[index];
+        for (packet, reason) in &link.dropped {
+            tap.drops(now, index, packet, *reason);
+        }
+        for (packet, departure) in &link.departed {
+            let (arrival, last) = self.run.arrival(index, packet, *departure);
+            tap.leaves(now, index, packet, arrival, last);
+        }
+    }
+
     /// A link has acted: takes away what it has released, and plans its next events.
     fn settle(&mut self, now: Time, index: usize) {
+        self.tell(now, index);
         for flow in self.run.clear_link(now, index, false) {
             self.plan_flow(flow);
         }

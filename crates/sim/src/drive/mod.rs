@@ -10,6 +10,7 @@ pub mod batches;
 pub mod events;
 mod lanes;
 mod left;
+pub mod tap;
 
 /// With a shorter lookahead, batches hold too little to be worth it (chosen here).
 const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
@@ -41,7 +42,7 @@ impl Drive {
     ) -> Result<(), RunError> {
         match self {
             Drive::Batches(kept) => batches::drive(run, kept, to, wanted),
-            Drive::Events(kept) => events::drive(run, kept, to, wanted),
+            Drive::Events(kept) => events::drive(run, kept, to, wanted, None),
         }
     }
 

@@ -55,8 +55,8 @@ pub struct Link<P = SimPacket> {
     /// Packets whose transmission has begun, with the time of their last bit; the caller takes them away.
     /// Empty where departures are arithmetic.
     pub departed: Vec<(P, Time)>,
-    /// Packets that elements dropped, or that were lost behind the wire; the caller takes them away.
-    pub dropped: Vec<P>,
+    /// Packets that elements dropped, or that were lost behind the wire, and why; the caller takes them away.
+    pub dropped: Vec<(P, DropReason)>,
     /// The flows of packets that were doubled; the caller takes them away.
     pub doubled: Vec<FlowId>,
     /// Counters.
@@ -268,7 +268,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                     }
                     Fate::Lost(packet) => {
                         self.counters.packets_lost += 1;
-                        self.dropped.push(packet);
+                        self.dropped.push((packet, DropReason::Lost));
                     }
                 }
             }

@@ -55,6 +55,18 @@ impl Simulation {
         Some(id)
     }
 
+    /// When a packet whose last bit leaves link `index` at `departure` is at the next link or at its end, and
+    /// whether it is at its end then.
+    pub(crate) fn arrival(&self, index: usize, packet: &SimPacket, departure: Time) -> (Time, bool) {
+        let at = departure + self.links[index].delay;
+        match self.flows.get(packet.flow.0 as usize).map(|flow| &flow.route) {
+            Some(route) if route.path(packet.kind).len() == usize::from(packet.hop) + 1 => {
+                (at + if packet.kind.is_forward() { route.forward_delay } else { route.reverse_delay }, true)
+            }
+            _ => (at, false), // there is a further link, or the packet is a message between elements
+        }
+    }
+
     /// Counts a packet that a queue or an element has dropped.
     #[inline]
     pub(crate) fn drop(&mut self, packet: &SimPacket) {
@@ -68,7 +80,7 @@ impl Simulation {
     /// Takes away what the elements of a link have dropped, sent and let depart. Returns the flows with
     /// packets on the way to their ends.
     pub(crate) fn clear_link(&mut self, now: Time, index: usize, ahead: bool) -> Vec<usize> {
-        for packet in core::mem::take(&mut self.links[index].dropped) {
+        for (packet, _) in core::mem::take(&mut self.links[index].dropped) {
             self.drop(&packet);
         }
         for flow in core::mem::take(&mut self.links[index].doubled) {

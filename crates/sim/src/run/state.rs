@@ -146,6 +146,21 @@ impl Simulation {
         Ok(run)
     }
 
+    /// Its links, in the order of the plan.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The plan without its links.
+    pub const fn plan(&self) -> &CheckedRun {
+        &self.plan
+    }
+
+    /// When it ends.
+    pub const fn end(&self) -> Time {
+        self.end
+    }
+
     /// The first moment after the run.
     pub(crate) fn after_end(&self) -> Time {
         self.end + Interval::from_ns(1)

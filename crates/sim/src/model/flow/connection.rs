@@ -8,7 +8,6 @@ use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{Link, LinkCounters};
 use crate::plan::{CheckedConnection, PlanError, Streams};
-use longfat_net::ConstantFifo;
 use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
@@ -158,19 +157,18 @@ impl Flow {
         }
     }
 
-    /// The first of its data packets on the way to a link crosses that link, the only one on its path, or is
-    /// dropped there. Returns when the next one reaches the link.
+    /// The first of its data packets on the way to a link crosses that link, the only one on its path. `depart` takes
+    /// its size in IP bytes and returns when it departs; `None` if it is dropped there. Returns when the next one
+    /// reaches the link.
     #[inline(always)]
     pub fn cross_data(
         &mut self,
-        now: Time,
-        fifo: &mut ConstantFifo,
+        depart: impl FnOnce(u32) -> Option<Time>,
         counters: &mut LinkCounters,
         delay: Interval,
     ) -> Time {
         let Some(packet) = self.sending.outgoing.first() else { return Time::NEVER };
-        counters.packets_in += 1;
-        let departure = fifo.offer(now, packet.bytes());
+        let departure = depart(packet.bytes());
         if let Some(at) = departure
             && self.transfer.is_none()
         {
@@ -186,14 +184,12 @@ impl Flow {
     #[inline(always)]
     pub fn cross_acks(
         &mut self,
-        now: Time,
-        fifo: &mut ConstantFifo,
+        depart: impl FnOnce(u32) -> Option<Time>,
         counters: &mut LinkCounters,
         delay: Interval,
     ) -> Time {
         let Some(packet) = self.receiving.outgoing.first() else { return Time::NEVER };
-        counters.packets_in += 1;
-        let departure = fifo.offer(now, packet.bytes());
+        let departure = depart(packet.bytes());
         if let Some(at) = departure
             && self.transfer.is_none()
         {

@@ -19,7 +19,20 @@ impl PathLosses {
     ) -> Self {
         let data = connection.forward.iter().map(|&l| (l, Kind::Data, models(l).0));
         let acks = connection.reverse.iter().map(|&l| (l, Kind::Ack, models(l).1));
-        let lossy = data.chain(acks).filter(|(_, _, model)| *model != LossModel::None);
+        Self::of(data.chain(acks), streams)
+    }
+
+    /// The processes of a connection whose ends both send data, over these links.
+    pub fn both_ways(
+        models: impl Fn(usize) -> (LossModel, LossModel),
+        links: impl Iterator<Item = usize>,
+        streams: &Streams,
+    ) -> Self {
+        Self::of(links.flat_map(|l| [(l, Kind::Data, models(l).0), (l, Kind::Ack, models(l).1)]), streams)
+    }
+
+    fn of(all: impl Iterator<Item = (usize, Kind, LossModel)>, streams: &Streams) -> Self {
+        let lossy = all.filter(|(_, _, model)| *model != LossModel::None);
         let process = |(link, kind, model)| (link, kind, Loss::new(model, streams.loss(link, kind)));
         PathLosses(lossy.map(process).collect())
     }

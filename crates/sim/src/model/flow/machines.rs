@@ -4,7 +4,7 @@
 //! question is quickest with two variants, so each type has that case and a box for all others.
 
 use longfat_transport::cc::{CongestionControl, Controller, Internals, Window};
-use longfat_transport::{Echoing, Happened, Outbox, Receiver, Sender, SenderCounters, udp};
+use longfat_transport::{Echoing, Happened, Outbox, Receiver, Sender, SenderCounters, SenderView, udp};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
@@ -83,6 +83,11 @@ impl AnySender {
                 OtherSender::Udp(_) => None,
             },
         }
+    }
+
+    /// What there is to see of a TCP sender; `None` over UDP.
+    pub fn tcp_view(&self) -> Option<SenderView> {
+        self.common().ok().map(Sender::view)
     }
 
     /// Opens the connection.

@@ -51,7 +51,7 @@ pub(super) struct Installed<P> {
 
 /// What an element put into its sink during a call.
 pub(super) struct Actions<P> {
-    pub(super) dropped: Vec<P>,
+    pub(super) dropped: Vec<(P, DropReason)>,
     pub(super) drops: Reasons,
     pub(super) marks: Reasons,
     pub(super) waited: Option<Interval>,
@@ -82,7 +82,7 @@ impl<P> Sink<P> for Actions<P> {
     }
     fn drop(&mut self, packet: P, reason: DropReason) {
         self.drops[reason as usize] += u64::from(reason != DropReason::Full);
-        self.dropped.push(packet);
+        self.dropped.push((packet, reason));
     }
     fn marked(&mut self, reason: DropReason) {
         self.marks[reason as usize] += 1;

@@ -1,0 +1,68 @@
+//! A file that gets whole pieces only, and that a full disk leaves as it is.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Pieces go to the file when there is this much of them, bytes.
+const AT_ONCE: usize = 1 << 16;
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct Stream {
+    file: File,
+    /// Bytes in the file.
+    written: u64,
+    failure: Option<io::Error>,
+}
+
+impl Stream {
+    /// Creates the file, or empties it.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Stream { file: File::create(path)?, written: 0, failure: None })
+    }
+
+    /// Whether so many bytes are worth a call of the system.
+    pub const fn is_much(bytes: usize) -> bool {
+        bytes >= AT_ONCE
+    }
+
+    /// Whether nothing more can be written.
+    pub const fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Bytes in the file.
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Writes all of these whole pieces. Returns whether they are in the file; otherwise none of them is.
+    pub fn write(&mut self, pieces: &[u8]) -> bool {
+        if self.failure.is_some() {
+            return false;
+        }
+        if let Err(error) = self.file.write_all(pieces) {
+            // a part of them may be there; a pipe cannot be cut, and has no reader any more
+            drop(self.file.set_len(self.written));
+            self.failure = Some(error);
+            return false;
+        }
+        self.written += pieces.len() as u64;
+        true
+    }
+
+    /// Takes the reason why nothing more can be written, if there is one.
+    pub fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+}
+
+/// What the system says, without its number.
+pub fn said(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_owned(),
+        None => text,
+    }
+}

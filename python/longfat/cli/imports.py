@@ -1,0 +1,41 @@
+"""`longfat import`: the TCP connections of a capture, as a run's result."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from longfat.cli.options import Folder, as_json, echo_json, make_console, on_ctrl_c
+
+
+@click.command("import")
+@click.argument("file")
+@click.option(
+    "--out",
+    type=Folder(),
+    metavar="DIR",
+    help="Write the summary and the series here, as run does; longfat report draws them.",
+)
+@as_json
+def import_(file: str, out: Path | None, as_json: bool) -> None:
+    """Read the TCP connections of the capture FILE: pcapng or pcap, of any program."""
+    with on_ctrl_c(lambda: "nothing was written"):
+        from longfat.cli import tables
+        from longfat.runs.imported import read_capture
+        from longfat.store import output
+
+        imported = read_capture(file)
+        if out is not None:
+            with output.folder(out) as draft:
+                output.write_import(imported, sys.argv, draft)
+        for note in imported.summary["notes"]:
+            click.echo(f"note: {note}", err=True)
+    if as_json:
+        echo_json(imported.summary)
+        return
+    console = make_console()
+    tables.print_flows(console, imported.summary)
+    if out is not None:
+        console.print(f"Written to {out}", markup=False)

@@ -1,0 +1,315 @@
+"""`longfat import`: a capture of a run gives the run's numbers again, and any other one its connections."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import longfat
+from longfat.errors import InputError
+
+Packet = tuple[float, bytes]
+
+
+def scenario(**changes: Any) -> dict[str, Any]:
+    """Flows with losses, over one bottleneck."""
+    return {
+        "duration": "20 s",
+        "bottleneck": {"rate": "20 Mbit/s", "buffer": "60 packets", "loss": 0.002},
+        "flow": [
+            {"name": "first", "algorithm": "cubic", "rtt": "40 ms"},
+            {"name": "second", "algorithm": "reno", "rtt": "25 ms", "start": "2 s"},
+        ],
+    } | changes
+
+
+SCENARIOS = {
+    "losses": scenario(),
+    "a deep buffer": scenario(bottleneck={"rate": "20 Mbit/s", "buffer": "300 packets"}),
+    "a paced flow": scenario(flow=[{"algorithm": "bbr", "rtt": "40 ms"}]),
+    "lost acknowledgements": scenario(
+        bottleneck={"rate": "20 Mbit/s", "buffer": "60 packets", "ack_loss": 0.05}
+    ),
+    "the other direction": scenario(flow=[{"algorithm": "cubic", "rtt": "40 ms", "direction": "reverse"}]),
+    "transfers that end": scenario(
+        flow=[
+            {
+                "algorithm": "cubic",
+                "rtt": "40 ms",
+                "bytes": "8 MB",
+                "count": 2,
+                "start": {"uniform": ["0 s", "1 s"]},
+            }
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_capture_of_a_run_gives_the_numbers_of_the_run(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.pcapng"
+    run = longfat.run(SCENARIOS[name], pcap=file)
+    imported = longfat.read_capture(file)
+    assert imported.summary["notes"] == []
+    assert imported.summary["backend"] == "capture"
+    ran = {flow["name"]: flow for flow in run.summary["flows"]}
+    assert [flow["name"] for flow in imported.summary["flows"]] == sorted(
+        ran, key=lambda n: ran[n]["start_s"]
+    )
+    for flow in imported.summary["flows"]:
+        own = ran[flow["name"]]
+        for exact in ("algorithm", "packets_sent", "retransmits"):
+            assert flow[exact] == own[exact], exact
+        assert flow["throughput_bps"] == pytest.approx(own["throughput_bps"], rel=0.01)
+        assert flow["goodput_bps"] == pytest.approx(own["goodput_bps"], rel=0.01)
+        assert flow["srtt_mean_s"] == pytest.approx(own["srtt_mean_s"], abs=1e-3)
+        assert own["rtt_s"] <= flow["rtt_s"] < flow["srtt_mean_s"]
+        assert flow["start_s"] - own["start_s"] == pytest.approx(
+            -min(f["start_s"] for f in ran.values()), abs=1e-3
+        )
+    first = imported.summary["flows"][0]  # begins with an empty queue
+    assert first["rtt_s"] == pytest.approx(ran[first["name"]]["rtt_s"], abs=1e-3)
+    table = imported.flows.to_pandas()
+    assert {"time_s", "name", "received_bytes", "delivered_bytes", "srtt_s", "retransmits", "cwnd"} <= set(
+        table
+    )
+    for flow in imported.summary["flows"]:
+        assert table[table["name"] == flow["name"]]["retransmits"].is_monotonic_increasing
+
+
+def test_without_timestamps_round_trips_are_those_of_segments_sent_once(tmp_path: Path) -> None:
+    file = tmp_path / "run.pcapng"
+    plain = [{"algorithm": "cubic", "rtt": "40 ms", "timestamps": False}]
+    run = longfat.run(scenario(flow=plain), pcap=file)
+    (flow,) = longfat.read_capture(file).summary["flows"]
+    (own,) = run.summary["flows"]
+    assert (flow["retransmits"], flow["packets_sent"]) == (own["retransmits"], own["packets_sent"])
+    assert flow["srtt_mean_s"] == pytest.approx(own["srtt_mean_s"], abs=3e-3)
+
+
+def test_of_several_hops_each_packet_counts_once(tmp_path: Path) -> None:
+    file = tmp_path / "run.pcapng"
+    links = [("S", "A"), ("A", "B"), ("B", "D")]
+    hops = {
+        "duration": "10 s",
+        "link": [
+            {"from": a, "to": b, "rate": "20 Mbit/s", "delay": "5 ms", "buffer": "25 packets", "loss": 0.001}
+            for a, b in links
+        ],
+        "flow": [{"algorithm": "cubic", "from": "S", "to": "D"}],
+    }
+    (own,) = longfat.run(hops, pcap=file).summary["flows"]
+    imported = longfat.read_capture(file)
+    (flow,) = imported.summary["flows"]
+    assert (flow["packets_sent"], flow["retransmits"]) == (own["packets_sent"], own["retransmits"])
+    assert flow["throughput_bps"] == pytest.approx(own["throughput_bps"], rel=0.01)
+    assert flow["rtt_s"] == pytest.approx(own["rtt_s"], abs=2e-3)
+    assert imported.summary["capture"]["copies"] > own["packets_sent"]
+    assert any("several interfaces" in note for note in imported.summary["notes"])
+
+
+def tcp(seq: int, ack: int, payload: int, flags: int = 0x10, *, back: bool = False) -> bytes:
+    """A TCP header of a connection between the ports 1000 and 2000, and its payload."""
+    ports = (2000, 1000) if back else (1000, 2000)
+    return struct.pack("!HHIIBBHHH", *ports, seq % 2**32, ack % 2**32, 0x50, flags, 1000, 0, 0) + bytes(
+        payload
+    )
+
+
+def ipv4(segment: bytes, *, back: bool = False) -> bytes:
+    ends = [socket.inet_aton("192.0.2.1"), socket.inet_aton("192.0.2.2")]
+    source, destination = reversed(ends) if back else ends
+    total = 20 + len(segment)
+    return struct.pack("!BBHHHBBH", 0x45, 0, total, 7, 0, 64, 6, 0) + source + destination + segment
+
+
+def ipv6(segment: bytes, *, back: bool = False) -> bytes:
+    ends = [socket.inet_pton(socket.AF_INET6, f"2001:db8::{i}") for i in (1, 2)]
+    source, destination = reversed(ends) if back else ends
+    return struct.pack("!IHBB", 6 << 28, len(segment), 6, 64) + source + destination + segment
+
+
+def ethernet(packet: bytes) -> bytes:
+    kind = 0x0800 if packet[0] >> 4 == 4 else 0x86DD
+    return bytes(12) + struct.pack("!H", kind) + packet
+
+
+def tagged(packet: bytes) -> bytes:
+    kind = 0x0800 if packet[0] >> 4 == 4 else 0x86DD
+    return bytes(12) + struct.pack("!HHH", 0x8100, 5, kind) + packet
+
+
+def cooked(packet: bytes) -> bytes:
+    kind = 0x0800 if packet[0] >> 4 == 4 else 0x86DD
+    return bytes(14) + struct.pack("!H", kind) + packet
+
+
+def cooked_2(packet: bytes) -> bytes:
+    kind = 0x0800 if packet[0] >> 4 == 4 else 0x86DD
+    return struct.pack("!H", kind) + bytes(18) + packet
+
+
+def loopback(packet: bytes) -> bytes:
+    return struct.pack("<I", 2 if packet[0] >> 4 == 4 else 10) + packet
+
+
+def conversation(ip: Callable[..., bytes], link: Callable[[bytes], bytes]) -> list[Packet]:
+    """An opening, and ten segments, the third of them sent twice, each acknowledged after 30 ms."""
+    first = 2**32 - 4000  # wraps on the way
+    packets = [
+        (0.0, ip(tcp(first - 1, 0, 0, 0x02))),
+        (0.03, ip(tcp(99, first, 0, 0x12, back=True), back=True)),
+        (0.03, ip(tcp(first, 100, 0))),
+    ]
+    for i in range(10):
+        packets.append((0.1 + 0.1 * i, ip(tcp(first + 1000 * i, 100, 1000))))
+        if i == 2:
+            packets.append((0.1 + 0.1 * i + 0.01, ip(tcp(first + 1000 * i, 100, 1000))))
+        packets.append((0.13 + 0.1 * i, ip(tcp(100, first + 1000 * (i + 1), 0, back=True), back=True)))
+    return [(at, link(packet)) for at, packet in packets]
+
+
+def pcap(
+    packets: list[Packet], link: int, *, order: str = "<", nanoseconds: bool = False, snap: int = 65535
+) -> bytes:
+    magic, parts = (0xA1B23C4D, 1_000_000_000) if nanoseconds else (0xA1B2C3D4, 1_000_000)
+    blocks = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 65535, link)]
+    for at, packet in packets:
+        seconds = math.floor(at)
+        times = (1_000_000 + seconds, round((at - seconds) * parts))
+        blocks.append(struct.pack(f"{order}IIII", *times, len(packet[:snap]), len(packet)) + packet[:snap])
+    return b"".join(blocks)
+
+
+LINKS: dict[str, tuple[int, Callable[[bytes], bytes]]] = {
+    "Ethernet": (1, ethernet),
+    "a VLAN": (1, tagged),
+    "raw IP": (101, bytes),
+    "cooked": (113, cooked),
+    "cooked, version 2": (276, cooked_2),
+    "loopback": (0, loopback),
+}
+
+
+@pytest.mark.parametrize("ip", [ipv4, ipv6])
+@pytest.mark.parametrize("link", LINKS)
+def test_any_link_and_both_versions_of_ip_say_the_same(
+    link: str, ip: Callable[..., bytes], tmp_path: Path
+) -> None:
+    number, frame = LINKS[link]
+    file = tmp_path / "x.pcap"
+    for form in ({}, {"order": ">"}, {"nanoseconds": True}, {"snap": 80}):
+        file.write_bytes(pcap(conversation(ip, frame), number, **form))  # type: ignore[arg-type]
+        (flow,) = longfat.read_capture(file).summary["flows"]
+        assert (flow["packets_sent"], flow["retransmits"], flow["rtt_samples"]) == (11, 1, 9)
+        assert flow["rtt_s"] == pytest.approx(0.03, abs=1e-5)
+        assert flow["srtt_mean_s"] == pytest.approx(0.03, abs=1e-5)
+        assert flow["duration_s"] == pytest.approx(1.03, abs=1e-5)
+        assert flow["goodput_bps"] == pytest.approx(8 * 10_000 / 1.03, rel=1e-4)
+        assert flow["name"].endswith(":2000")
+
+
+@pytest.mark.skipif(shutil.which("editcap") is None, reason="needs editcap, which comes with tshark")
+def test_what_other_programs_make_of_a_capture_says_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "run.pcapng"
+    longfat.run(scenario(duration="5 s"), pcap=file)
+    before = longfat.read_capture(file).summary
+    for kind in ("pcap", "nsecpcap"):
+        other = tmp_path / f"other.{kind}"
+        subprocess.run(["editcap", "-F", kind, str(file), str(other)], check=True)
+        after = longfat.read_capture(other).summary
+        for own, flow in zip(before["flows"], after["flows"], strict=True):
+            assert flow["retransmits"] == own["retransmits"]
+            assert flow["srtt_mean_s"] == pytest.approx(own["srtt_mean_s"], abs=1e-5)
+        assert after["flows"][0]["name"] == "10.0.0.1:49152 to 10.128.0.1:50000", "pcap has no comments"
+
+
+def run_program(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "longfat", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_the_program_prints_a_table_or_json_and_writes_what_report_draws(tmp_path: Path) -> None:
+    longfat.run(scenario(duration="3 s"), pcap=tmp_path / "run.pcapng")
+    table = run_program("import", "run.pcapng", cwd=tmp_path)
+    assert (table.returncode, table.stderr) == (0, "")
+    assert "first" in table.stdout
+    assert "cubic" in table.stdout
+    found = json.loads(run_program("import", "run.pcapng", "--json", cwd=tmp_path).stdout)
+    assert found == longfat.read_capture(tmp_path / "run.pcapng").summary | {"file": "run.pcapng"}
+    assert run_program("import", "run.pcapng", "--out", "in", cwd=tmp_path).returncode == 0
+    names = {entry.name for entry in (tmp_path / "in").iterdir()}
+    assert {"summary.json", "flows.parquet", "provenance.json"} <= names
+    page = run_program("report", "in", cwd=tmp_path)
+    assert (page.returncode, page.stderr) == (0, "")
+    assert "first" in (tmp_path / "in" / "index.html").read_text()
+
+
+def test_a_capture_is_drawn_beside_a_run(tmp_path: Path) -> None:
+    run = longfat.run(scenario(duration="3 s"), pcap=tmp_path / "run.pcapng")
+    run.save(tmp_path / "run")
+    assert run_program("import", "run.pcapng", "--out", "in", cwd=tmp_path).returncode == 0
+    axes = ["--kind", "bars", "--x", "name", "--y", "throughput_bps", "--by", "folder"]
+    drawn = run_program("plot", "run", "in", *axes, "--out", "both.svg", "--json", cwd=tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert (tmp_path / "both.svg").stat().st_size > 1000
+
+
+def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.pcapng"
+    longfat.run(scenario(duration="3 s"), pcap=whole)
+    content = whole.read_bytes()
+    (tmp_path / "cut.pcapng").write_bytes(content[:-7])
+    cut = run_program("import", "cut.pcapng", "--json", cwd=tmp_path)
+    assert cut.returncode == 0
+    assert cut.stderr.startswith("note: cut.pcapng: it ends in the middle of a packet; the ")
+    assert cut.stderr.count("\n") == 1
+    packets = json.loads(cut.stdout)["capture"]["packets"]
+    assert packets == longfat.read_capture(whole).summary["capture"]["packets"] - 1
+    middle = len(content) // 2 // 4 * 4
+    (tmp_path / "hole.pcapng").write_bytes(content[:middle] + b"\xff" * 4096 + content[middle + 4096 :])
+    hole = run_program("import", "hole.pcapng", "--json", cwd=tmp_path)
+    assert hole.returncode == 0
+    assert 0 < json.loads(hole.stdout)["capture"]["packets"] < packets
+    assert hole.stderr.startswith("note: hole.pcapng: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file or directory"),
+        (b"", "it is empty"),
+        (b"\n\r\r\n", "it ends in the middle of a packet"),
+        (
+            b"not a capture, but a text that is long enough for a header",
+            "it is neither pcapng nor pcap, or damaged",
+        ),
+        (b"\xd4\xc3\xb2\xa1", "it ends in the middle of a packet"),
+    ],
+)
+def test_what_is_no_capture_gets_one_line(content: bytes | None, said: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "x").write_bytes(content)
+    done = run_program("import", "x", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: x: {said}; accepted: a pcapng or pcap file\n"
+    with pytest.raises(InputError, match="is a folder"):
+        longfat.read_capture(tmp_path)
+
+
+def test_a_capture_without_tcp_says_so(tmp_path: Path) -> None:
+    (tmp_path / "x.pcap").write_bytes(pcap([(0.0, bytes(60))], 101))
+    done = run_program("import", "x.pcap", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["flows"] == []
+    assert done.stderr == "note: x.pcap: no TCP connection with payload among 1 packets\n"

@@ -1,0 +1,81 @@
+"""`--pcap` on the live backend: the routers' packets, which tshark reads and counts as the kernel does."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import longfat
+from live_runs import able, skip
+from test_capture import SENT_AGAIN, WORRIES, tshark
+
+__all__ = ["able"]
+
+KERNEL_WORRIES = f"({WORRIES}) and not tcp.analysis.window_full and not tcp.checksum == 0xffff"
+"""Without what kernels do: they fill a window, and write a checksum of 0xffff for 0 (CSUM_MANGLED_0)."""
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+def test_tshark_counts_the_retransmissions_of_the_kernel_and_the_router_s_drops_and_marks(
+    tmp_path: Path,
+) -> None:
+    if shutil.which("tshark") is None:
+        skip("tshark is not installed (Debian: apt install tshark)")
+    file = tmp_path / "live.pcapng"
+    path = {
+        "duration": "9 s",
+        "bottleneck": {
+            "rate": "20 Mbit/s",
+            "buffer": "60 packets",
+            "queue": {"kind": "codel", "ecn": True},
+            "loss": 5e-4,
+            "ack_loss": 0.01,
+        },
+        "flow": [
+            {"name": "marked", "algorithm": "cubic", "rtt": "40 ms", "bytes": "6 MB", "ecn": True},
+            {"name": "dropped", "algorithm": "reno", "rtt": "20 ms", "bytes": "6 MB"},
+        ],
+    }
+    result = longfat.run(path, backend="live", pcap=file, snaplen=0)
+    told = result.summary["capture"]
+    assert (told["complete"], told["missing"], told["bytes"]) == (True, 0, file.stat().st_size)
+    assert tshark(file, "-Y", KERNEL_WORRIES) == []
+    assert len(tshark(file)) == told["packets"]
+    again = Counter(
+        tshark(file, "-Y", f"({SENT_AGAIN}) and tcp.len > 0", "-T", "fields", "-e", "tcp.srcport")
+    )
+    assert sorted(again.values()) == sorted(flow["retransmits"] for flow in result.summary["flows"])
+    comments = Counter(tshark(file, "-Y", "frame.comment", "-T", "fields", "-e", "frame.comment"))
+    links = result.summary["links"]
+    assert comments["lost on the link"] == sum(link["packets_lost"] for link in links) > 0
+    assert comments["marked"] == sum(link["packets_marked"] for link in links) > 0
+    assert comments.total() == comments["marked"] + sum(
+        link["packets_dropped"] + link["packets_lost"] for link in links
+    )
+    imported = longfat.read_capture(file).summary["flows"]
+    ran = {flow["retransmits"]: flow for flow in result.summary["flows"]}
+    for flow in imported:
+        own = ran[flow["retransmits"]]
+        assert flow["packets_sent"] == own["packets_sent"]
+        assert flow["srtt_mean_s"] == pytest.approx(own["srtt_mean_s"], rel=0.15)  # a mean over other times
+    interfaces = Counter(tshark(file, "-T", "fields", "-e", "frame.interface_name"))
+    assert set(interfaces) == {"bottleneck", "reverse"}
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+def test_a_live_capture_that_cannot_be_written_is_refused_before_the_run() -> None:
+    path = {
+        "duration": "2 s",
+        "bottleneck": {"rate": "20 Mbit/s"},
+        "flow": [{"algorithm": "cubic", "rtt": "40 ms"}],
+    }
+    with pytest.raises(
+        longfat.InputError,
+        match=r"--pcap /no/such/folder/x\.pcapng: No such file or directory; accepted: a file",
+    ):
+        longfat.run(path, backend="live", pcap="/no/such/folder/x.pcapng")
