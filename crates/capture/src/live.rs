@@ -339,6 +339,34 @@ mod tests {
         std::fs::remove_file(&path).expect("removed");
     }
 
+    /// A datagram over IPv6 with this payload.
+    fn datagram(payload: u8) -> RealPacket {
+        let mut ip = vec![0x60, 0x20, 0, 0, 0, 12, 17, 64]; // ECT(0)
+        ip.extend([[0xfd; 16], [0xfe; 16]].concat());
+        ip.extend([0xc0, 0, 0x01, 0xbb, 0, 12, payload, 0, payload, 0, 0, 0]);
+        let (mut packet, _) = RealPacket::parse(ip).expect("a packet");
+        packet.assign_by_headers(FlowId(0));
+        packet
+    }
+
+    #[test]
+    fn marks_and_drops_of_ipv6_are_those_of_the_packets_that_had_them() {
+        let path = file("six");
+        let (mut recorder, watch) = recorder(&path, 100);
+        (1..4).for_each(|n| watch.enters(ms(n.into()), &datagram(n)));
+        let mut marked = datagram(2);
+        marked.set_ecn(Ecn::Marked);
+        watch.leaves(ms(4), &marked);
+        watch.leaves(ms(5), &datagram(3));
+        watch.drops(ms(6), &datagram(1), DropReason::Full);
+        while let Ok(copied) = recorder.ring.try_recv() {
+            recorder.take(copied);
+        }
+        let held: Vec<_> = recorder.held.values().map(|held| (held.open, held.comment)).collect();
+        assert_eq!(held, [(false, Some(dropped(DropReason::Full))), (false, Some("marked")), (false, None)]);
+        std::fs::remove_file(&path).expect("removed");
+    }
+
     #[test]
     fn copies_that_do_not_fit_into_the_ring_are_counted_and_said() {
         let path = file("full");

@@ -80,6 +80,13 @@ mod tests {
     }
 
     #[test]
+    fn what_programs_at_the_first_side_send_crosses_the_first_link_even_if_all_flows_go_backwards() {
+        let (there, back): (&[usize], &[usize]) = (&[0], &[1]);
+        assert_eq!(divided(&[(back, there)], 2), Some(vec![1, 0]));
+        assert_eq!(divided(&[(there, back), (back, there)], 2), Some(vec![0, 1]));
+    }
+
+    #[test]
     fn a_parking_lot_has_a_thread_for_each_direction() {
         let long: (&[usize], &[usize]) = (&[0, 1, 2], &[5, 4, 3]);
         let short: Vec<(&[usize], &[usize])> = vec![(&[0], &[3]), (&[1], &[4]), (&[2], &[5]), long];

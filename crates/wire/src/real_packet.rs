@@ -895,6 +895,16 @@ mod tests {
     }
 
     #[test]
+    fn the_first_bytes_of_a_packet_of_a_train_have_the_checksums_of_the_whole_packet() {
+        for packet in [false, true].into_iter().flat_map(|six| train(six, ACK, &payload(2503)).cut()) {
+            for most in [0, 30, 60, 999, 1040, 5000] {
+                let (first, whole) = (packet.first_bytes(most), packet.to_bytes());
+                assert_eq!(first, whole[..most.min(whole.len())], "{most}");
+            }
+        }
+    }
+
+    #[test]
     fn a_datagram_of_a_train_has_its_own_length_and_checksum() {
         let datagram = |payload: &[u8]| {
             let mut bytes = Vec::new();
