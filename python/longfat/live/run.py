@@ -20,6 +20,7 @@ from longfat.live.check import check
 from longfat.live.outside import Forwarder
 from longfat.runs import plan
 from longfat.runs.result import Result
+from longfat.scenario.fields import DURATIONS_S
 from longfat.scenario.model import Scenario
 
 FIRST_LINE_S, LINE_EVERY_S = 5.0, 30.0
@@ -74,7 +75,8 @@ def run(
     passed = (*(front.streams if front else ()), *([outside.theirs.fileno()] if outside else []))
     output = ask(request, source, functools.partial(plan.refusal, scenario), tell, front is not None, passed)
     if front is not None:
-        scenario = scenario.model_copy(update={"duration": json.loads(output["programs"])["end_s"]})
+        end_s = max(json.loads(output["programs"])["end_s"], DURATIONS_S[0])
+        scenario = scenario.model_copy(update={"duration": end_s})
     return Result(scenario, output, time.perf_counter() - begin)
 
 
