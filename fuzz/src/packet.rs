@@ -5,6 +5,7 @@ use longfat_wire::{Carrier, Ecn, Explicit, FlowId, Packet, RealPacket};
 
 /// Reads a packet, does to it everything that a router does, and reads it again.
 pub fn check(data: &[u8]) {
+    check_any(data);
     let (packet, ports) = match RealPacket::parse(data.to_vec()) {
         Ok(parsed) => parsed,
         Err(bytes) => return assert_eq!(bytes, data, "bytes that are no packet come back"),
@@ -28,6 +29,27 @@ pub fn check(data: &[u8]) {
         }
         let (again, ports_again) = RealPacket::parse(changed.into_bytes()).expect("still a packet");
         assert_eq!((ports_again, again.payload_bytes()), (ports, payload));
+    }
+}
+
+/// The same for packets of any protocol, over IPv4 and IPv6, as programs send them.
+fn check_any(data: &[u8]) {
+    let (packet, exchanged) = match RealPacket::parse_any(data.to_vec()) {
+        Ok(parsed) => parsed,
+        Err(bytes) => return assert_eq!(bytes, data, "bytes that are no packet come back"),
+    };
+    for ecn in [Ecn::Marked, Ecn::Ect1, Ecn::NotCapable] {
+        let mut changed = packet.clone();
+        changed.assign_by_headers(FlowId(7));
+        let (kind, payload, was) = (changed.kind(), changed.payload_bytes(), changed.ecn());
+        changed.set_ecn(ecn);
+        changed.set_ttl(changed.ttl().wrapping_sub(1));
+        assert_eq!(changed.ecn(), ecn);
+        assert_eq!(changed.got_marked(), ecn == Ecn::Marked && was != Ecn::Marked);
+        let (mut again, exchanged_again) =
+            RealPacket::parse_any(changed.into_bytes()).expect("still a packet");
+        again.assign_by_headers(FlowId(7));
+        assert_eq!((exchanged_again, again.kind(), again.payload_bytes()), (exchanged, kind, payload));
     }
 }
 

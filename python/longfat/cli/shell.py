@@ -136,10 +136,12 @@ def _prompts(scenario: Scenario) -> dict[str, str]:
 
 
 def _path(scenario: Scenario) -> str:
+    from longfat.scenario.capacity import VaryingRate
     from longfat.units import RATE, TIME
 
-    rtt = TIME.write(float(f"{scenario.network().program_rtt_s:.4g}"))
-    return f"{RATE.write(float(scenario.bottleneck.rate))} x {rtt}"
+    rate = scenario.bottleneck.rate
+    told = "a varying rate" if isinstance(rate, VaryingRate) else RATE.write(rate)
+    return f"{told} x {TIME.write(float(f'{scenario.network().program_rtt_s:.4g}'))}"
 
 
 @contextlib.contextmanager
