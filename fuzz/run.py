@@ -18,7 +18,8 @@ import re
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,8 +135,8 @@ def run_front(target: str, seconds: int) -> Outcome:
     return Outcome(**told)
 
 
-def run_all(targets: list[str], seconds: float) -> tuple[dict[str, Outcome], dict[str, str]]:
-    """Divides the time among targets; returns what each did, and why others could not run."""
+def run_all(targets: list[str], seconds: float) -> Iterator[tuple[str, Outcome | str]]:
+    """Divides the time among targets. Yields what each did as it ends, or why it could not run."""
     skipped: dict[str, str] = {}
     programs: Path | str = ""
     if set(targets) & set(CORE):
@@ -151,8 +152,11 @@ def run_all(targets: list[str], seconds: float) -> tuple[dict[str, Outcome], dic
     def one(target: str) -> Outcome:
         return run_core(target, Path(programs), own) if target in CORE else run_front(target, own)
 
+    yield from skipped.items()
     with ThreadPoolExecutor(workers) as pool:
-        return dict(zip(able, pool.map(one, able), strict=True)), skipped
+        running = {pool.submit(one, target): target for target in able}
+        for ended in as_completed(running):
+            yield running[ended], ended.result()
 
 
 def totals() -> dict[str, Any]:
@@ -205,17 +209,19 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="TARGET", choices=[*CORE, *FRONT])
     parser.add_argument("--quick", action="store_true", help="leave totals.json and the page as they are")
     asked = parser.parse_args()
-    done, skipped = run_all(asked.only or [*CORE, *FRONT], 60 * asked.minutes)
-    for target, outcome in done.items():
+    found = 0
+    for target, outcome in run_all(asked.only or [*CORE, *FRONT], 60 * asked.minutes):
+        if isinstance(outcome, str):
+            print(f"{target}: skipped: {outcome}")
+            continue
         told = f"{outcome.executions} inputs in {outcome.seconds:.0f} s, {outcome.findings} found"
-        print(f"{target}: {told}{'; ' + outcome.why if outcome.why else ''}")
-    for target, why in skipped.items():
-        print(f"{target}: skipped: {why}")
-    if not asked.quick:
-        sums = added(totals(), done)
-        TOTALS.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
-        write_page(table(sums))
-    return int(any(outcome.findings for outcome in done.values()))
+        print(f"{target}: {told}{'; ' + outcome.why if outcome.why else ''}", flush=True)
+        found += outcome.findings
+        if not asked.quick:  # at once, so that a call that is ended counts what had been done
+            sums = added(totals(), {target: outcome})
+            TOTALS.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+            write_page(table(sums))
+    return int(found > 0)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 //! Real packets: whatever bytes arrive on the wire are a packet or come back.
 
 use etherparse::{IpSlice, Ipv4Header, TcpHeaderSlice};
-use longfat_wire::{Carrier, Ecn, Explicit, FlowId, Joined, Offload, Packet, RealPacket};
+use longfat_wire::{Carrier, Conversation, Ecn, Explicit, FlowId, Joined, Offload, Packet, RealPacket};
 
 /// Payloads of the packets of a train, bytes.
 const STEPS: [u16; 2] = [100, 1448];
@@ -12,6 +12,7 @@ pub fn check(data: &[u8]) {
         Ok(parsed) => parsed,
         Err(bytes) => return assert_eq!(bytes, data, "bytes that are no packet come back"),
     };
+    check_any(&packet, &exchanged);
     for step in STEPS {
         check_train(data, step);
     }
@@ -73,6 +74,22 @@ fn check_train(data: &[u8], step: u16) {
         let (joined, _) = RealPacket::parse_offloaded(bytes, length, told).expect("a train");
         let again: Vec<_> = joined.cut().map(|packet| packet.to_bytes()).collect();
         assert_eq!(again, group.iter().map(RealPacket::to_bytes).collect::<Vec<_>>());
+    }
+}
+
+/// Does to a packet what a router does to one of a program, of which it knows no more than the headers.
+fn check_any(packet: &RealPacket, exchanged: &Conversation) {
+    for ecn in [Ecn::Marked, Ecn::Ect1, Ecn::NotCapable] {
+        let mut changed = packet.clone();
+        changed.assign_by_headers(FlowId(7));
+        let (kind, payload, was) = (changed.kind(), changed.payload_bytes(), changed.ecn());
+        changed.set_ecn(ecn);
+        changed.set_ttl(changed.ttl().wrapping_sub(1));
+        assert_eq!(changed.ecn(), ecn);
+        assert_eq!(changed.got_marked(), ecn == Ecn::Marked && was != Ecn::Marked);
+        let (mut again, exchanged_again) = RealPacket::parse(changed.to_bytes()).expect("still a packet");
+        again.assign_by_headers(FlowId(7));
+        assert_eq!((&exchanged_again, again.kind(), again.payload_bytes()), (exchanged, kind, payload));
     }
 }
 

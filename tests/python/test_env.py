@@ -257,6 +257,8 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     assert "UDP carries it" in refusal(lambda: Env(udp, AURORA).reset())
     sized = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "bytes": "1 MB"}]}
     assert refusal(lambda: Env(sized, AURORA)).startswith("flow 1 has a size; accepted: ")
+    ended = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "stop": "3 s"}]}
+    assert refusal(lambda: Env(ended, AURORA)).startswith("flow 1 stops; accepted: ")
     late = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "start": "8 s"}]}
     assert refusal(lambda: Env(late, AURORA).reset()).startswith(
         "flow 1 has not begun at the end of an episode"

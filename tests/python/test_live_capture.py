@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -79,3 +81,25 @@ def test_a_live_capture_that_cannot_be_written_is_refused_before_the_run() -> No
         match=r"--pcap /no/such/folder/x\.pcapng: No such file or directory; accepted: a file",
     ):
         longfat.run(path, backend="live", pcap="/no/such/folder/x.pcapng")
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+@pytest.mark.parametrize("peer", ["{peer}", "{peer6}"])
+def test_the_packets_of_a_shell_s_command_are_captured_over_both_families(peer: str, tmp_path: Path) -> None:
+    for program in ("tshark", "ping"):
+        if shutil.which(program) is None:
+            skip(f"{program} is not installed (Debian: apt install tshark iputils-ping)")
+    path, file = tmp_path / "path.toml", tmp_path / "ping.pcapng"
+    path.write_text('[bottleneck]\nrate = "20 Mbit/s"\nrtt = "40 ms"\n')
+    command = ["ping", "-c", "3", "-i", "0.2", peer]
+    given = [sys.executable, "-m", "longfat", "shell", str(path), "--pcap", str(file), "--", *command]
+    ended = subprocess.run(given, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "3 received" in ended.stdout
+    assert tshark(file, "-Y", f"({WORRIES})") == []
+    for link, kinds in (
+        ("bottleneck", "icmp.type == 8 or icmpv6.type == 128"),
+        ("reverse", "icmp.type == 0 or icmpv6.type == 129"),
+    ):
+        assert len(tshark(file, "-Y", f'frame.interface_name == "{link}" and ({kinds})')) == 3

@@ -98,7 +98,9 @@ pub fn decode(word: u64) -> Option<Explicit> {
                 (expand::<11>(field(24, 16)) as f64 / MICRO, feedback(field(0, 24)))
             } else {
                 let parts = ((word << 24) as i64) >> 24;
-                (0.0, if parts == UNTOUCHED_ECHO { f64::INFINITY } else { parts as f64 / PARTS })
+                // what nobody writes is the least that can be written
+                let read = parts.max(1 - UNTOUCHED_ECHO) as f64 / PARTS;
+                (0.0, if parts == UNTOUCHED_ECHO { f64::INFINITY } else { read })
             };
             Some(Explicit::Xcp(Xcp { cwnd_bytes, rtt_s, feedback_bytes, reset }))
         }
@@ -204,7 +206,8 @@ fn feedback(code: u64) -> f64 {
     if code == UNTOUCHED {
         return f64::INFINITY;
     }
-    let bytes = expand::<18>(code & UNTOUCHED) as f64 / PARTS;
+    // what nobody writes is the least that can be written
+    let bytes = expand::<18>((code & UNTOUCHED).min(UNTOUCHED - 1)) as f64 / PARTS;
     if code >> 23 == 1 { -bytes } else { bytes }
 }
 
@@ -329,6 +332,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_code_of_a_window_an_rtt_a_rate_or_a_gap_says_the_same_when_it_is_read_and_written_again() {
+        for code in 0u64..1 << 16 {
+            for word in [DATA | code << 40 | code << 24, JETMAX << PROTOCOL | code << 16 | code] {
+                let header = decode(word).expect("a protocol that is known");
+                assert_eq!(decode(encode(&header, word)), Some(header), "{word:x}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read_within_the_precision_of_the_fields(
@@ -356,6 +369,22 @@ mod tests {
             if let Some(header) = decode(word) {
                 prop_assert_eq!(decode(encode(&header, word)), Some(header));
             }
+        }
+
+        /// Each field at its ends or anywhere, of data and echoed.
+        #[test]
+        fn a_word_with_extreme_fields_that_is_read_and_written_again_says_the_same(
+            fields in proptest::collection::vec((0u8..4, any::<u64>()), 7), protocol in 1u64..4,
+        ) {
+            let widths = [(0, 16), (16, 8), (24, 16), (40, 4), (44, 12), (56, 3), (59, 2)];
+            let parts = fields.iter().zip(widths).map(|(&(kind, any), (lowest, bits))| {
+                let most = (1u64 << bits) - 1;
+                [0, most, most - 1, any & most][usize::from(kind)] << lowest
+            });
+            let word = parts.fold(protocol << PROTOCOL, |word, part| word | part);
+            let header = decode(word);
+            let written = header.map(|header| encode(&header, word));
+            prop_assert_eq!(written.and_then(decode), header, "{:x}", word);
         }
 
         #[test]

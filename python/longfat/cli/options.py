@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.live.programs import User
+    from longfat.runs.capture import Capture
     from longfat.scenario.model import Scenario
 
 
@@ -46,6 +47,55 @@ def on_ctrl_c(outcome: Callable[[], str]) -> Iterator[None]:
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def as_captured(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --pcap, --snaplen and --pcap-link, for `capture_of`."""
+    options = (
+        click.option(
+            "--pcap",
+            metavar="FILE",
+            help="Write the packets of the run into this pcapng file, for Wireshark or tshark.",
+        ),
+        click.option(
+            "--snaplen",
+            type=int,
+            metavar="BYTES",
+            help="With --pcap: the most bytes of a packet to keep; 96 by default, 0 for whole packets.",
+        ),
+        click.option(
+            "--pcap-link",
+            "pcap_links",
+            multiple=True,
+            metavar="NAME",
+            help="With --pcap: only the packets of this link; can be given again.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def capture_of(pcap: str | None, snaplen: int | None, links: tuple[str, ...]) -> Capture | None:
+    """The capture that the options ask for, or None."""
+    from longfat.runs.capture import SNAPLEN, Capture
+
+    if pcap is None:
+        for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
+            if given:
+                raise InputError(f"{name}: accepted: only together with --pcap FILE")
+        return None
+    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
+
+
+def tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
+    """Prints what somebody who opens the capture has to know."""
+    from longfat.runs.capture import advice, doubt
+
+    if line := doubt(written):
+        click.echo(f"warning: {line}", err=True)
+    if line := advice(scenario, capture.links):
+        click.echo(f"note: {written['file']}: {line}", err=True)
 
 
 class _Memory(click.ParamType[float]):

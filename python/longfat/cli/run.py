@@ -11,10 +11,12 @@ import click
 
 from longfat.cli.options import (
     Folder,
+    as_captured,
     as_changed,
     as_json,
     as_seeded,
     as_user,
+    capture_of,
     echo_json,
     from_warmup,
     in_window,
@@ -24,6 +26,7 @@ from longfat.cli.options import (
     on_ctrl_c,
     show_programs,
     source_name,
+    tell_of_capture,
     warn_of_doubts,
     warn_of_failures,
     within_memory,
@@ -81,24 +84,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
 )
-@click.option(
-    "--pcap",
-    metavar="FILE",
-    help="Write the packets of the run into this pcapng file, for Wireshark or tshark.",
-)
-@click.option(
-    "--snaplen",
-    type=int,
-    metavar="BYTES",
-    help="With --pcap: the most bytes of a packet to keep; 96 by default, 0 for whole packets.",
-)
-@click.option(
-    "--pcap-link",
-    "pcap_links",
-    multiple=True,
-    metavar="NAME",
-    help="With --pcap: only the packets of this link; can be given again.",
-)
+@as_captured
 @click.option("--qlog", metavar="FILE", help="Write what each flow's sender does into this file, in qlog.")
 @click.option(
     "--qlog-version",
@@ -138,7 +124,9 @@ def run(
     """
     if plot and as_json:
         raise InputError("--plot and --json: accepted: one of them")
-    capture = _capture(pcap, snaplen, pcap_links, repeats)
+    capture = capture_of(pcap, snaplen, pcap_links)
+    if capture is not None and repeats > 1:
+        raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
     logs = _logs(qlog, qlog_version, repeats, backend)
 
     def left() -> str:
@@ -177,7 +165,7 @@ def run(
             warn_of_doubts(summary.get("runs", [summary]))
             warn_of_failures(summary.get("runs", [summary]))
         if capture is not None:
-            _tell_of_capture(scenario, capture, summary["capture"])
+            tell_of_capture(scenario, capture, summary["capture"])
         if logs is not None and (doubt := qlogs.doubt(summary["qlog"])):
             click.echo(f"warning: {doubt}", err=True)
     if as_json:
@@ -198,20 +186,6 @@ def run(
         console.print(f"Events written to {', '.join(summary['qlog']['files'].values())}", markup=False)
 
 
-def _capture(pcap: str | None, snaplen: int | None, links: tuple[str, ...], repeats: int) -> Capture | None:
-    """The capture that the options ask for."""
-    from longfat.runs.capture import SNAPLEN, Capture
-
-    if pcap is None:
-        for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
-            if given:
-                raise InputError(f"{name}: accepted: only together with --pcap FILE")
-        return None
-    if repeats > 1:
-        raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
-    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
-
-
 def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> Qlog | None:
     """The logs that the options ask for."""
     from longfat.runs.qlog import VERSIONS, Qlog
@@ -227,16 +201,6 @@ def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> 
     if repeats > 1:
         raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
     return Qlog(qlog, version or VERSIONS[0])
-
-
-def _tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
-    """Prints what somebody who opens the capture has to know."""
-    from longfat.runs.capture import advice, doubt
-
-    if line := doubt(written):
-        click.echo(f"warning: {line}", err=True)
-    if line := advice(scenario, capture.links):
-        click.echo(f"note: {written['file']}: {line}", err=True)
 
 
 def _source(

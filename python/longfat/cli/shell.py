@@ -15,15 +15,18 @@ import click
 
 from longfat.cli.options import (
     Folder,
+    as_captured,
     as_changed,
     as_json,
     as_seeded,
     as_user,
+    capture_of,
     echo_json,
     load_scenario,
     make_console,
     show_programs,
     source_name,
+    tell_of_capture,
     warn_of_doubts,
 )
 from longfat.errors import InputError
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.live.programs import Front, User
+    from longfat.runs.capture import Capture
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
@@ -55,6 +59,7 @@ MOST_ROWS = 20
 @click.option(
     "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
 )
+@as_captured
 @as_json
 def shell(
     file: str,
@@ -66,6 +71,9 @@ def shell(
     user: str | None,
     outside: bool,
     out: Path | None,
+    pcap: str | None,
+    snaplen: int | None,
+    pcap_links: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Run COMMAND on the path of the scenario in FILE; without a COMMAND, your shell.
@@ -81,6 +89,7 @@ def shell(
 
     if file == "-":
         raise InputError("FILE = -: the command needs the standard input; accepted: a scenario file")
+    capture = capture_of(pcap, snaplen, pcap_links)
     caller = programs.user(user)
     scenario = _with_commands(file, changes, seed, duration, command or _own_shell(caller), peer_command)
     for line in scenario.warnings():
@@ -91,12 +100,15 @@ def shell(
         click.echo(f"error: {wrong[1]}", err=True)
         raise click.exceptions.Exit(wrong[0])
     with _terminal(as_json, environment) as front:
-        summary = _run(scenario, source_name(file), caller, front, outside, out)
+        summary = _run(scenario, source_name(file), caller, front, outside, capture, out)
     told = make_console(stderr=True)
     _tell(told, scenario, summary)
     warn_of_doubts([summary])
     if out is not None:
         told.print(f"Written to {out}", markup=False)
+    if capture is not None:
+        tell_of_capture(scenario, capture, summary["capture"])
+        told.print(f"{summary['capture']['packets']} packets written to {pcap}", markup=False)
     if as_json:
         echo_json(summary)
     code = summary["programs"][0]["exit_code"]
@@ -136,10 +148,12 @@ def _prompts(scenario: Scenario) -> dict[str, str]:
 
 
 def _path(scenario: Scenario) -> str:
+    from longfat.scenario.capacity import VaryingRate
     from longfat.units import RATE, TIME
 
-    rtt = TIME.write(float(f"{scenario.network().program_rtt_s:.4g}"))
-    return f"{RATE.write(float(scenario.bottleneck.rate))} x {rtt}"
+    rate = scenario.bottleneck.rate
+    told = "a varying rate" if isinstance(rate, VaryingRate) else RATE.write(rate)
+    return f"{told} x {TIME.write(float(f'{scenario.network().program_rtt_s:.4g}'))}"
 
 
 @contextlib.contextmanager
@@ -179,7 +193,13 @@ def _take_back(foreground: int, modes: list[Any]) -> None:
 
 
 def _run(
-    scenario: Scenario, source: str, user: User | None, front: Front, outside: bool, out: Path | None
+    scenario: Scenario,
+    source: str,
+    user: User | None,
+    front: Front,
+    outside: bool,
+    capture: Capture | None,
+    out: Path | None,
 ) -> dict[str, Any]:
     """Runs the command, writes `out`, and returns the summary."""
     from longfat.live import run as live
@@ -188,9 +208,9 @@ def _run(
 
     def once() -> Result:
         if not outside:
-            return live.run(scenario, source, user=user, front=front)
+            return live.run(scenario, source, user=user, front=front, capture=capture)
         with Forwarder().running() as forwarder:
-            return live.run(scenario, source, user=user, front=front, outside=forwarder)
+            return live.run(scenario, source, user=user, front=front, outside=forwarder, capture=capture)
 
     if out is None:
         return once().summary

@@ -64,10 +64,10 @@ class Fleet:
         if flow not in names:
             raise InputError(f"no flow {shown(flow)}; {choice(flow, names)}")
         self._index = names.index(flow)
-        if full.flows[self._index].bytes is not None:
-            raise InputError(
-                f"flow {flow} has a size; accepted: a flow without bytes, whose episodes end in time"
-            )
+        own = full.flows[self._index]
+        for ends, told in ((own.bytes is not None, "has a size"), (own.stop_s is not None, "stops")):
+            if ends:
+                raise InputError(f"flow {flow} {told}; accepted: a flow that sends until the episode ends")
         self._flow = flow
         self._drawing = Drawing(paths)
         self._span_s, self._span_rtts = setting.timing

@@ -21,6 +21,7 @@ from longfat.live.outside import Forwarder
 from longfat.runs import plan
 from longfat.runs.capture import Capture
 from longfat.runs.result import Result
+from longfat.scenario.fields import DURATIONS_S
 from longfat.scenario.model import Scenario
 
 FIRST_LINE_S, LINE_EVERY_S = 5.0, 30.0
@@ -85,7 +86,8 @@ def run(
     if capture is not None:
         output["capture"] = capture.told(output["capture"])
     if front is not None:
-        scenario = scenario.model_copy(update={"duration": json.loads(output["programs"])["end_s"]})
+        end_s = max(json.loads(output["programs"])["end_s"], DURATIONS_S[0])
+        scenario = scenario.model_copy(update={"duration": end_s})
     return Result(scenario, output, wall_s)
 
 
