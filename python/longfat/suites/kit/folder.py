@@ -38,10 +38,10 @@ def prepare(out: Path) -> None:
     """Makes the directory before anything runs; refuses one that is not writable or not a suite's."""
     try:
         refuse_foreign(out, SUITE_FILES, SUITE_FILES | STORE_FILES)
-        read_history(out)
         whole.prepare(out / EXPERIMENTS)
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}; accepted: a writable directory") from None
+    read_history(out)
 
 
 def write_json(path: Path, document: Any) -> None:
