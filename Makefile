@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-explicit validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
+.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-explicit validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
 SHELL := /bin/bash
 PYTHON ?= python3
 MINUTES ?= 10
@@ -18,7 +18,7 @@ help:
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
 	@echo "make generated   the schemas and the README's table again, after a change of the registry"
-	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-guard instruction counts"
+	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-live what live runs carry; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   a wheel with everything in it, its bill of materials, and the source distribution, in dist/; wheel-test tries it"
 	@echo "make audit   licences, sources and known holes of what Longfat is built from, as far as that can be checked here"
@@ -91,6 +91,9 @@ bench: setup
 
 bench-peers: .venv/.requirements
 	$(BIN)/python benches/peers/peers.py
+
+bench-live: setup
+	$(BIN)/python benches/live.py
 
 bench-guard:
 	$(PYTHON) benches/guard.py

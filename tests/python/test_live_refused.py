@@ -38,6 +38,7 @@ to = "b"
 rate = "10 Mbit/s"
 delay = "5 ms"
 buffer = "100 packets"
+router = "rcp"
 [[flow]]
 algorithm = "cubic"
 from = "a"
@@ -74,14 +75,15 @@ def test_what_no_kernel_does_is_refused_before_anything_is_run(changes: dict[str
     assert "\n" not in str(refused.value)
 
 
-def test_a_topology_is_refused_on_the_command_line_with_its_file_named(tmp_path: Path) -> None:
+def test_a_topology_with_such_a_router_is_refused_on_the_command_line_with_its_file_named(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "two.toml"
     file.write_text(TOPOLOGY)
     for what in (command(file), [sys.executable, "-m", "longfat", "compare", str(file)]):
         ended = subprocess.run(what, capture_output=True, text=True, cwd=tmp_path)
         assert ended.returncode == 2
-        assert ended.stderr.startswith(f"error: {file}: [[link]]")
-        assert "a dumbbell" in ended.stderr
+        assert ended.stderr.startswith(f'error: {file}: link.0.router = "rcp": no kernel has hosts')
         assert len(ended.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == [file]
 

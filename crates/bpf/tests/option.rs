@@ -58,7 +58,7 @@ fn guided(word: u64, feedback_bytes: f64) -> u64 {
     let Some(Explicit::Xcp(header)) = packet.explicit_mut() else { panic!("{word:x}") };
     header.feedback_bytes = feedback_bytes;
     packet.write_explicit();
-    let word = packet.as_bytes()[44..52].try_into().expect("eight bytes");
+    let word = packet.to_bytes()[44..52].try_into().expect("eight bytes");
     u64::from_be_bytes(word)
 }
 

@@ -26,8 +26,8 @@ const LOOK: Duration = Duration::from_millis(5);
 const DISORDER: Interval = Interval::from_millis(100);
 /// Data whose fate is not known after this long are written as they came.
 const PATIENCE: Interval = Interval::from_millis(5000);
-/// ECN's bits, in the second byte of IP.
-const ECN: (usize, u8) = (1, 0b11);
+/// ECN's bits for "marked".
+const MARKED: u8 = 0b11;
 
 /// What a router tells.
 enum What {
@@ -62,10 +62,14 @@ impl Watch {
         }
     }
 
-    /// A packet that has crossed the link is handed to its host.
+    /// Data have crossed the link; this is known at `at`.
     pub fn leaves(&self, at: Time, packet: &RealPacket) {
-        let what = if packet.kind().is_forward() { What::Left } else { What::Arrived };
-        self.put(at, what, packet);
+        self.put(at, What::Left, packet);
+    }
+
+    /// What a receiver sends is where it goes behind the link: at the next one, or at its host.
+    pub fn arrives(&self, at: Time, packet: &RealPacket) {
+        self.put(at, What::Arrived, packet);
     }
 
     /// A packet that came to the link goes no further.
@@ -75,13 +79,12 @@ impl Watch {
 
     fn put(&self, at: Time, what: What, packet: &RealPacket) {
         let Some(link) = self.link else { return };
-        let whole = packet.as_bytes();
         let copied = Copied {
             at,
             link,
             what,
             forward: packet.kind().is_forward(),
-            bytes: whole.get(..self.snap_bytes).unwrap_or(whole).to_vec(),
+            bytes: packet.first_bytes(self.snap_bytes),
             original: packet.bytes(),
         };
         if self.ring.try_send(copied).is_err() {
@@ -225,7 +228,7 @@ impl LiveRecorder {
             self.queued.remove(&key);
         }
         let Some(held) = place.and_then(|place| self.held.get_mut(&place)) else { return };
-        let marked = ecn(&copied) == ECN.1 && ecn(&held.copied) != ECN.1;
+        let marked = ecn(&copied) == MARKED && ecn(&held.copied) != MARKED;
         held.open = false;
         held.comment = comment.or(marked.then_some("marked"));
         held.copied.bytes = copied.bytes;
@@ -249,15 +252,26 @@ impl LiveRecorder {
     }
 }
 
-fn ecn(copied: &Copied) -> u8 {
-    copied.bytes.get(ECN.0).map_or(0, |byte| byte & ECN.1)
+fn is_version_6(copied: &Copied) -> bool {
+    copied.bytes.first().is_some_and(|first| first >> 4 == 6)
 }
 
-/// What a packet keeps on its way: link, identification, addresses, ports and numbers.
+/// ECN's bits: the last ones of the class, which begins in the middle of the first byte of IPv6.
+fn ecn(copied: &Copied) -> u8 {
+    let class = copied.bytes.get(1).map_or(0, |byte| if is_version_6(copied) { byte >> 4 } else { *byte });
+    class & MARKED
+}
+
+/// What a packet keeps on its way: link, identification and place of a fragment, addresses, ports and numbers.
 fn key(copied: &Copied) -> Vec<u8> {
     let bytes = &copied.bytes;
-    let header = 4 * usize::from(bytes.first().map_or(0, |first| first & 0x0f));
-    let kept = [4..6, 12..20, header..header + 12];
+    let first = usize::from(bytes.first().copied().unwrap_or_default());
+    let kept = if is_version_6(copied) {
+        [4..7, 8..40, 40..52]
+    } else {
+        let header = 4 * (first & 0x0f);
+        [4..8, 12..20, header..header + 12]
+    };
     let parts = kept.into_iter().flat_map(|range| bytes.get(range).unwrap_or_default());
     copied.link.to_be_bytes().iter().chain(parts).copied().collect()
 }
@@ -308,7 +322,7 @@ mod tests {
         watch.enters(ms(2), &packet(8, true));
         watch.drops(ms(2), &packet(8, true), DropReason::Full);
         watch.enters(ms(3), &ack);
-        watch.leaves(ms(4), &ack);
+        watch.arrives(ms(4), &ack);
         let mut marked = data;
         marked.set_ecn(Ecn::Marked);
         watch.leaves(ms(5), &marked);
@@ -325,11 +339,39 @@ mod tests {
         std::fs::remove_file(&path).expect("removed");
     }
 
+    /// A datagram over IPv6 with this payload.
+    fn datagram(payload: u8) -> RealPacket {
+        let mut ip = vec![0x60, 0x20, 0, 0, 0, 12, 17, 64]; // ECT(0)
+        ip.extend([[0xfd; 16], [0xfe; 16]].concat());
+        ip.extend([0xc0, 0, 0x01, 0xbb, 0, 12, payload, 0, payload, 0, 0, 0]);
+        let (mut packet, _) = RealPacket::parse(ip).expect("a packet");
+        packet.assign_by_headers(FlowId(0));
+        packet
+    }
+
+    #[test]
+    fn marks_and_drops_of_ipv6_are_those_of_the_packets_that_had_them() {
+        let path = file("six");
+        let (mut recorder, watch) = recorder(&path, 100);
+        (1..4).for_each(|n| watch.enters(ms(n.into()), &datagram(n)));
+        let mut marked = datagram(2);
+        marked.set_ecn(Ecn::Marked);
+        watch.leaves(ms(4), &marked);
+        watch.leaves(ms(5), &datagram(3));
+        watch.drops(ms(6), &datagram(1), DropReason::Full);
+        while let Ok(copied) = recorder.ring.try_recv() {
+            recorder.take(copied);
+        }
+        let held: Vec<_> = recorder.held.values().map(|held| (held.open, held.comment)).collect();
+        assert_eq!(held, [(false, Some(dropped(DropReason::Full))), (false, Some("marked")), (false, None)]);
+        std::fs::remove_file(&path).expect("removed");
+    }
+
     #[test]
     fn copies_that_do_not_fit_into_the_ring_are_counted_and_said() {
         let path = file("full");
         let (recorder, watch) = recorder(&path, 2);
-        (0..5).for_each(|seq| watch.leaves(ms(u64::from(seq)), &packet(seq, false)));
+        (0..5).for_each(|seq| watch.arrives(ms(u64::from(seq)), &packet(seq, false)));
         drop(watch);
         let written = recorder.start(Interval::ZERO).expect("a thread").join().expect("a writer");
         assert_eq!((written.packets, written.missing), (2, 3));

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Bytes handed to the kernel, or taken from it, in one call.
 pub const CHUNK: usize = 1 << 18;
 /// Calls on one socket before others have their turn.
-const CALLS: usize = 8;
+const CALLS: usize = 2;
 
 /// Whose connection it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -122,10 +122,8 @@ impl Guests {
 
     /// Whether a program sent this packet, and not a connection of the plan.
     #[inline]
-    pub fn sent(&self, packet: &[u8]) -> bool {
-        const SOURCE: std::ops::Range<usize> = 12..16;
-        packet.first().is_none_or(|first| first >> 4 != 4)
-            || packet.get(SOURCE) != Some(&ADDRESSES[self.side].octets()[..])
+    pub fn sent(&self, packet: &Conversation) -> bool {
+        packet.source.0 != IpAddr::V4(ADDRESSES[self.side])
     }
 
     /// Returns the connection of a packet that came to this side's router now; `None` for a packet that stays on
@@ -173,20 +171,27 @@ impl Guests {
         (number, met.rows[number].clone())
     }
 
+    /// Returns the side whose router this is.
+    pub const fn side(&self) -> usize {
+        self.side
+    }
+
     /// Returns the way of a connection that this router has met.
     pub fn path(&self, flow: FlowId) -> Path {
         let number = flow.0 as usize - CONNECTIONS;
-        let (forward_delay, reverse_delay) = Path::delays(self.path.rtt);
+        let (forward_delay, reverse_delay) = Path::delays(self.path.rtt, (Interval::ZERO, Interval::ZERO));
         let models = |link: usize| (self.path.links[link].loss, self.path.links[link].ack_loss);
         let streams = Streams::of_flow(self.path.seed, &format!("connection {number}"));
         Path {
+            forward: [self.side].into(),
+            reverse: [self.side].into(),
             forward_delay,
             reverse_delay,
             access: self.path.access,
             access_free: [Time::ZERO; 2],
             ecn: true,
             explicit: false,
-            stamps: Stamps::default(),
+            stamps: [Stamps::default(); 2],
             losses: PathLosses::both_ways(models, std::iter::once(self.side), &streams),
             counts: self.rows[&number].ways[self.side].clone(),
         }
@@ -248,6 +253,7 @@ fn report(row: &Row) -> ConnectionReport {
 mod tests {
     use super::*;
     use crate::namespace::GUESTS;
+    use longfat_wire::Carrier;
 
     fn both() -> [Guests; 2] {
         let path = GuestPath {
@@ -261,7 +267,12 @@ mod tests {
 
     fn packet(from: usize, source: u16, destination: u16) -> Conversation {
         let [own, other] = [from, 1 - from].map(|side| IpAddr::from(GUESTS[side]));
-        Conversation { protocol: TCP, source: (own, source), destination: (other, destination) }
+        Conversation {
+            protocol: TCP,
+            source: (own, source),
+            destination: (other, destination),
+            carrier: Some(Carrier::Tcp),
+        }
     }
 
     #[test]
@@ -302,11 +313,9 @@ mod tests {
     #[test]
     fn a_packet_is_a_programs_unless_it_comes_from_the_plans_own_address() {
         let [a, b] = both();
-        let mut packet = vec![0; 20];
-        packet[0] = 0x45;
-        packet[12..16].copy_from_slice(&ADDRESSES[0].octets());
-        assert!(!a.sent(&packet) && b.sent(&packet));
-        packet[0] = 0x60;
+        let mut packet = packet(0, 40_000, 80);
         assert!(a.sent(&packet));
+        packet.source.0 = ADDRESSES[0].into();
+        assert!(!a.sent(&packet) && b.sent(&packet));
     }
 }

@@ -3,6 +3,7 @@
 //! group can be removed again.
 
 use crate::error::LiveError;
+use crate::layout::Layout;
 use crate::namespace::End;
 use crate::sys::{cgroup::Cgroup, socket};
 use longfat_bpf::{GUIDED_FORMS, KernelForm, guided_form};
@@ -62,6 +63,7 @@ impl Guided {
         names: &BTreeMap<String, String>,
         forms: &Path,
         ends: &[End; 2],
+        layout: &Layout,
     ) -> Result<Self, LiveError> {
         let mut guided = Guided::default();
         let is_asked = |form: &&KernelForm| names.values().any(|name| name == form.name);
@@ -76,7 +78,7 @@ impl Guided {
             let own = flows.filter(|(_, flow)| flow.connection.algorithm == asked.algorithm);
             let opened = cgroup.within(|| {
                 for (i, flow) in own {
-                    guided.waiting.insert(i, ends[flow.connection.forward[0]].within(socket::tcp)?);
+                    guided.waiting.insert(i, ends[layout.side(&flow.connection)].within(socket::tcp)?);
                 }
                 Ok([ends[0].within(socket::tcp)?, ends[1].within(socket::tcp)?])
             });

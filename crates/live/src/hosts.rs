@@ -10,6 +10,7 @@ use crate::guided::{Guided, is_guided};
 use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
 use crate::path::{Counts, Path};
+use crate::planned::Planned;
 use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, connection_id};
 use crate::programs::{self, News as Programs, ProgramReport};
 use crate::router::{News, Times};
@@ -21,8 +22,7 @@ use crate::tcp_info::TcpInfo;
 use crate::until::Until;
 use longfat_net::Sojourn;
 use longfat_sim::{
-    BackgroundSummary, CheckedConnection, CheckedRun, EventRow, LinkPlan, PathLosses, Series, Streams,
-    TransferSample, Transport,
+    BackgroundSummary, CheckedConnection, EventRow, PathLosses, Series, Streams, TransferSample, Transport,
 };
 use longfat_transport::udp;
 use longfat_units::{Interval, Time};
@@ -40,7 +40,7 @@ const WATCH: Interval = Interval::from_millis(10);
 const FEW_FLOWS: usize = 50;
 /// The thread checks at least this often whether it is still wanted.
 const LONGEST_WAIT: Interval = Interval::from_millis(50);
-/// How much data the kernel holds that it has not sent yet: as much as the first link carries in this time,
+/// How much data the kernel holds that it has not sent yet: as much as its path carries in this time,
 /// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
 /// thread waits for a processor.
 pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
@@ -51,14 +51,6 @@ const PEER: Interval = Interval::from_millis(20);
 /// Numbers below this are listeners': of two ends each, three kinds and one for each algorithm that routers guide.
 const LISTENERS: u64 = 6 + 2 * (GUIDED_PORTS.end - GUIDED_PORTS.start) as u64;
 
-/// What the plan of a run says, once the routers have taken what was built of its links.
-pub struct Planned {
-    /// The links.
-    pub links: Vec<LinkPlan>,
-    /// Everything else.
-    pub run: CheckedRun,
-}
-
 /// The hosts of a run.
 pub struct Hosts<'a> {
     clock: Clock,
@@ -67,7 +59,7 @@ pub struct Hosts<'a> {
     congestion: &'a BTreeMap<String, String>,
     times: Times,
     watch: Watch,
-    news: [Sender<News>; 2],
+    news: Vec<Sender<News>>,
     /// For connections at both ends, then for datagrams at both, and perhaps for connections whose receivers tell of
     /// every mark at both, and for those whose rate routers set.
     listeners: Vec<Socket>,
@@ -106,7 +98,7 @@ impl<'a> Hosts<'a> {
         plan: &'a Planned,
         congestion: &'a BTreeMap<String, String>,
         times: Times,
-        news: [Sender<News>; 2],
+        news: Vec<Sender<News>>,
         clock: Clock,
         iperf: Iperf<'a>,
     ) -> Result<Self> {
@@ -250,8 +242,8 @@ impl<'a> Hosts<'a> {
             }
             let next = self.agenda.next().min(until.end());
             let most = next.since(self.clock.now()).min(LONGEST_WAIT);
-            sleep(most.min(self.times.rest));
-            self.watch.wait(most.saturating_sub(self.times.rest), &mut ready)?;
+            sleep(most.min(self.times.rest.rest));
+            self.watch.wait(most.saturating_sub(self.times.rest.rest), &mut ready)?;
             for &Ready { number, read, write } in &ready {
                 match number.checked_sub(LISTENERS) {
                     None => self.take_new(number as usize)?,
@@ -374,9 +366,10 @@ impl<'a> Hosts<'a> {
         let planned = &flow.connection;
         let (streams, rtt) = (Streams::of_flow(self.plan.run.seed(), &flow.name), self.flows[i].rtt);
         let counts = self.flows[i].counts.clone();
-        let id = connection_id(Carrier::Tcp, planned.forward[0], self.iperf.port(i));
+        let side = self.plan.layout.side(planned);
+        let id = connection_id(Carrier::Tcp, side, self.iperf.port(i));
         self.announce(id, planned, &streams, rtt, counts)?;
-        self.iperf.start(i, planned, self.congestion.get(&flow.name).map(String::as_str))
+        self.iperf.start(i, side, planned, self.congestion.get(&flow.name).map(String::as_str))
     }
 
     /// Opens a session's next connection.
@@ -403,7 +396,7 @@ impl<'a> Hosts<'a> {
         rtt: Interval,
         counts: Arc<Counts>,
     ) -> Result<()> {
-        let side = planned.forward[0];
+        let side = self.plan.layout.side(planned);
         let carrier = carrier(planned);
         let opened = if let Owner::Flow(i) = owner { self.guided.take_socket(i) } else { None };
         let socket = opened.map_or_else(|| open_socket(&self.ends[side], carrier), Ok)?;
@@ -456,16 +449,18 @@ impl<'a> Hosts<'a> {
         counts: Arc<Counts>,
     ) -> Result<()> {
         self.counts.insert(flow, counts.clone());
-        let (forward_delay, reverse_delay) = Path::delays(rtt);
+        let (forward_delay, reverse_delay) = Path::delays(rtt, self.plan.delays(planned));
         let losses = |link: usize| (self.plan.links[link].loss, self.plan.links[link].ack_loss);
         let path = Path {
+            forward: planned.forward.as_slice().into(),
+            reverse: planned.reverse.as_slice().into(),
             forward_delay,
             reverse_delay,
             access: planned.access_rate(),
             access_free: [Time::ZERO; 2],
             ecn: planned.negotiates_ecn(),
             explicit: is_guided(planned),
-            stamps: Stamps::default(),
+            stamps: [Stamps::default(); 2],
             losses: PathLosses::new(losses, planned, streams),
             counts,
         };
@@ -486,7 +481,7 @@ impl<'a> Hosts<'a> {
         }
         socket::abort_when_closed(socket)?;
         socket.set_tcp_mss(segment_bytes(planned))?;
-        let held = (self.plan.links[0].rate_bps * UNSENT.0.as_secs_f64() / 8.0) as u64;
+        let held = (self.plan.rate_bps(planned) * UNSENT.0.as_secs_f64() / 8.0) as u64;
         socket.set_tcp_notsent_lowat(held.max(UNSENT.1) as u32)
     }
 
@@ -612,14 +607,18 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// Returns how many data segments the flows' kernels say they sent beyond those that came to the router.
-    /// For after the run, when nothing reaches the hosts any more.
-    pub fn missing(&mut self) -> u64 {
+    /// Looks at the flows' kernels for the last time, before routers take what hosts have sent up to now. Timers may
+    /// still send something after that.
+    pub fn look_last(&mut self) {
         for i in 0..self.flows.len() {
             if let Some(info) = self.info(i) {
                 self.flows[i].info = info;
             }
         }
+    }
+
+    /// Returns how many data segments the flows' kernels had sent at that look beyond those that came to the router.
+    pub fn missing(&self) -> u64 {
         let missing =
             |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());
         self.flows.iter().map(missing).sum()

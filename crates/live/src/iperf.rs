@@ -5,6 +5,7 @@
 use crate::connection::{carrier, echoes, segment_bytes};
 use crate::error::LiveError;
 use crate::guided::is_guided;
+use crate::layout::Layout;
 use crate::namespace::{ADDRESSES, End};
 use crate::ports::{IPERF_CLIENTS, IPERF_SERVERS};
 use crate::sys::process::{ForeignSocket, end_with_this_thread, interrupt, memory_file, sockets_of};
@@ -128,6 +129,7 @@ impl<'a> Iperf<'a> {
         traffic: &Traffic,
         ends: &'a [End; 2],
         plan: &CheckedRun,
+        layout: &Layout,
     ) -> std::result::Result<Self, LiveError> {
         let Traffic::Iperf3(program) = traffic else {
             return Ok(Iperf { program: PathBuf::new(), ends, pairs: BTreeMap::new() });
@@ -136,7 +138,7 @@ impl<'a> Iperf<'a> {
         let carried = plan.flows().iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
         let mut pairs = BTreeMap::new();
         for ((i, flow), (server_port, client_port)) in carried.zip(IPERF_SERVERS.zip(IPERF_CLIENTS)) {
-            let side = 1 - flow.connection.forward[0];
+            let side = 1 - layout.side(&flow.connection);
             let mut command = Command::new(program);
             command.args(["--server", "--one-off", "--json", "--bind", &ADDRESSES[side].to_string()]);
             command.args(["--port", &server_port.to_string()]);
@@ -192,10 +194,15 @@ impl<'a> Iperf<'a> {
         self.pairs.get(&flow)?.socket.as_ref()
     }
 
-    /// Starts a flow's client.
-    pub fn start(&mut self, flow: usize, planned: &ConnectionPlan, algorithm: Option<&str>) -> Result<()> {
+    /// Starts a flow's client on this side.
+    pub fn start(
+        &mut self,
+        flow: usize,
+        side: usize,
+        planned: &ConnectionPlan,
+        algorithm: Option<&str>,
+    ) -> Result<()> {
         let Some(pair) = self.pairs.get_mut(&flow) else { return Ok(()) };
-        let side = planned.forward[0];
         let mut command = Command::new(&self.program);
         command.args(["--client", &ADDRESSES[1 - side].to_string(), "--port", &pair.server_port.to_string()]);
         command.args(["--bind", &ADDRESSES[side].to_string(), "--cport", &pair.client_port.to_string()]);

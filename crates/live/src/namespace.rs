@@ -3,6 +3,7 @@
 
 use crate::error::LiveError;
 use crate::sys::netlink::Netlink;
+use crate::sys::tun::Device;
 use crate::sys::{namespaces, scheduling, tun};
 use crate::sysctl::{self, Sysctl, TcpSetup};
 use std::fs;
@@ -28,6 +29,8 @@ pub struct HostSetup {
     pub packet_bytes: u32,
     /// Most packets that wait for the router before the kernel drops them.
     pub queue_packets: u32,
+    /// Whether the kernel may hand out trains, many packets with one header.
+    pub trains: bool,
     /// Settings of TCP.
     pub tcp: TcpSetup,
     /// Initial congestion windows of connections that each side opens, segments.
@@ -77,8 +80,8 @@ impl End {
     }
 
     /// Returns the TUN device.
-    pub fn tun(&self) -> BorrowedFd<'_> {
-        self.tun.as_fd()
+    pub fn device(&self) -> Device<'_> {
+        Device { tun: self.tun.as_fd() }
     }
 }
 
@@ -117,7 +120,7 @@ pub fn probe() -> Vec<(&'static str, String)> {
     let missing = |result: Result<(), LiveError>| result.err().map_or_else(String::new, |e| e.to_string());
     let own = namespaces::leave_network(false).map_err(|e| LiveError::rights("network namespaces", &e));
     let rights = own.or_else(|_| become_root());
-    let tun = tun::open_tun(DEVICE).map(|_| ()).map_err(|e| LiveError::tun(&e));
+    let tun = tun::open_tun(DEVICE, true).map(|_| ()).map_err(|e| LiveError::tun(&e));
     let settings = sysctl::try_writing().map_err(LiveError::setup("net.ipv4"));
     let realtime =
         if scheduling::prioritize_router() { "" } else { "no right to SCHED_DEADLINE or SCHED_FIFO" };
@@ -154,7 +157,7 @@ fn end(setup: &HostSetup, side: usize) -> Result<End, LiveError> {
     let netlink = Netlink::open().map_err(LiveError::setup("a netlink socket"))?;
     let loopback = netlink.index("lo").and_then(|index| netlink.put_up(index));
     loopback.map_err(LiveError::setup("lo"))?;
-    let tun = tun::open_tun(DEVICE).map_err(|e| LiveError::tun(&e))?;
+    let tun = tun::open_tun(DEVICE, setup.trains).map_err(|e| LiveError::tun(&e))?;
     let index = netlink
         .index(DEVICE)
         .and_then(|index| {

@@ -98,7 +98,11 @@ fn parts(packet: &RealPacket) -> u64 {
 /// A connection's way through the routers; each router has its own copy.
 #[derive(Clone)]
 pub struct Path {
-    /// Propagation behind the link, from opener to listener.
+    /// The links that packets cross from opener to listener, by index.
+    pub forward: Arc<[usize]>,
+    /// The same, from listener to opener.
+    pub reverse: Arc<[usize]>,
+    /// Propagation behind the last link, from opener to listener.
     pub forward_delay: Interval,
     /// The same, from listener to opener.
     pub reverse_delay: Interval,
@@ -110,8 +114,8 @@ pub struct Path {
     pub ecn: bool,
     /// Whether its packets carry explicit headers.
     pub explicit: bool,
-    /// The timestamps of what comes from the router's own side.
-    pub stamps: Stamps,
+    /// The timestamps of what comes from the opener, and from the listener: each side has its own clock.
+    pub stamps: [Stamps; 2],
     /// Loss processes: link, kind of packet, process.
     pub losses: PathLosses,
     /// What is counted of the connection.
@@ -119,13 +123,20 @@ pub struct Path {
 }
 
 impl Path {
-    /// Splits a two-way propagation delay into both directions, as the simulator does.
-    pub fn delays(rtt: Interval) -> (Interval, Interval) {
+    /// Splits a two-way propagation delay into what each direction has behind its last link, as the simulator does:
+    /// half of it each, less the delay of the links themselves.
+    pub fn delays(rtt: Interval, links: (Interval, Interval)) -> (Interval, Interval) {
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
-        (one_way, rtt.saturating_sub(one_way))
+        let back = rtt.saturating_sub(one_way);
+        (one_way.saturating_sub(links.0), back.saturating_sub(links.1))
     }
 
-    /// Returns the propagation delay in the direction of this kind of packet.
+    /// Returns the links that this kind of packet crosses.
+    pub fn links(&self, kind: Kind) -> &[usize] {
+        if kind.is_forward() { &self.forward } else { &self.reverse }
+    }
+
+    /// Returns the propagation delay behind the last link in the direction of this kind of packet.
     pub const fn delay(&self, kind: Kind) -> Interval {
         if kind.is_forward() { self.forward_delay } else { self.reverse_delay }
     }

@@ -27,6 +27,16 @@ pub const fn connection_id(carrier: Carrier, side: usize, port: u16) -> FlowId {
     FlowId(((carrier + side as u32) << 16) | port as u32)
 }
 
+/// Whether this is a connection of programs, which the plan does not have.
+pub const fn is_guest(flow: FlowId) -> bool {
+    flow.0 as usize >= CONNECTIONS
+}
+
+/// Returns the side that opened a connection of the plan.
+pub const fn opener(flow: FlowId) -> usize {
+    (flow.0 >> 16 & 1) as usize
+}
+
 /// Whether this is the id of UDP datagrams, which have no connection.
 pub const fn carries_datagrams(flow: FlowId) -> bool {
     (flow.0 >> 17) & 1 == 1

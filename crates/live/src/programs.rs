@@ -127,7 +127,7 @@ impl Programs {
             not_mine: ends
                 .ends
                 .iter()
-                .map(|end| end.tun().as_raw_fd())
+                .map(|end| end.device().tun.as_raw_fd())
                 .chain(self.outside.iter().map(|outside| outside.forwarder))
                 .collect(),
             identity,

@@ -1,33 +1,34 @@
-//! The router: it reads what the hosts of one side send off their TUN device, lets it cross the link of the
-//! plan, and writes it to the other side when it is due. It drives the simulator's own link by the wall
-//! clock. Each direction has its own router on its own thread, because most of a packet's cost is the
-//! kernel's work to receive it.
+//! The router: it reads what the hosts of one side send off their TUN device, lets it cross the links of the
+//! plan, and writes it to the other side when it is due. It drives the simulator's own links by the wall
+//! clock. Each direction has its own router on its own thread where the plan allows it ([`crate::layout`]), because
+//! most of a packet's cost is the kernel's work to receive it.
 //!
-//! The link acts at the times when it was due to: the rest of the router may be late, but the rate is exact.
+//! The links act at the times when they were due to: the rest of the router may be late, but the rates are exact.
 //! The router measures how late packets are handed to hosts, and how long they lay before they were read.
 
 use crate::guests::Guests;
+use crate::network::{LinkReport, Network};
+use crate::outbox::Outbox;
 use crate::outside::Gate;
 use crate::path::Path;
-use crate::ports::{CONNECTIONS, carries_datagrams, conversation, is_iperf_control};
+use crate::ports::{carries_datagrams, conversation, is_iperf_control};
+use crate::rest::Rest;
+use crate::spare::Spare;
 use crate::sys::clock::{Clock, thread_cpu};
 use crate::sys::scheduling::prioritize_router;
-use crate::sys::tun;
-use crate::sys::waiting::{sleep, wait_until_readable, would_block};
+use crate::sys::tun::Device;
+use crate::sys::waiting::{sleep, wait_until_any_readable, would_block};
 use crate::until::Until;
-use longfat_capture::Watch;
-use longfat_net::{DropReason, Sojourn};
-use longfat_sim::{Link, LinkCounters, LinkSample, LinkSummary, Series, link_summary};
+use longfat_net::Sojourn;
 use longfat_units::{Interval, Time};
-use longfat_wire::{FlowId, Kind, Packet, RealPacket};
-use std::cmp::{Ordering as Order, Reverse};
-use std::collections::BinaryHeap;
+use longfat_wire::{Conversation, FlowId, Kind, Packet, Ports, RealPacket};
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::sync::mpsc::Receiver;
 
 /// Packets read before the packets that are due have their turn.
-const BATCH: usize = 32;
+const BATCH: usize = 128;
+/// Packets are dense where some come or leave again before so many rests have passed (chosen here).
+const DENSE: u64 = 2;
 /// The router checks at least this often whether it is still wanted.
 const LONGEST_WAIT: Interval = Interval::from_millis(50);
 
@@ -46,18 +47,14 @@ pub struct Times {
     pub measured: (Time, Time),
     /// The end of the run.
     pub end: Time,
-    /// What comes within this interval is handled together: waking costs more than a packet does.
-    pub rest: Interval,
+    /// How threads wait.
+    pub rest: Rest,
 }
 
 /// What a router reports after a run.
 pub struct Report {
-    /// The link's summary of the measured span.
-    pub summary: LinkSummary,
-    /// The link's name, and its samples.
-    pub series: (String, Series<LinkSample>),
-    /// Packets that left the link.
-    pub packets: u64,
+    /// What its links report.
+    pub links: Vec<LinkReport>,
     /// How much later than due packets were handed to hosts.
     pub lateness: Sojourn,
     /// The greatest lateness.
@@ -78,67 +75,25 @@ pub struct Report {
     pub realtime: bool,
 }
 
-/// Where a packet goes next.
-enum Stop {
-    /// To the link.
-    Link,
-    /// To the hosts of the other side.
-    Host,
-}
-
-/// A packet that is due somewhere.
-struct Due {
-    at: Time,
-    number: u64,
-    stop: Stop,
-    packet: RealPacket,
-}
-
-impl Due {
-    const fn key(&self) -> (Time, u64) {
-        (self.at, self.number)
-    }
-}
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl Eq for Due {}
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<Order> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> Order {
-        self.key().cmp(&other.key())
-    }
-}
-
-/// The router for what one side sends.
+/// The router for what some sides send.
 pub struct Router<'a> {
     clock: Clock,
-    side: usize,
-    from: BorrowedFd<'a>,
-    to: BorrowedFd<'a>,
-    link: Link<RealPacket>,
-    paths: Vec<Option<Box<Path>>>,
+    sides: Vec<usize>,
+    devices: [Device<'a>; 2],
+    network: Network,
     news: Receiver<News>,
     guests: Option<Guests>,
     outside: Option<Gate<'a>>,
-    agenda: BinaryHeap<Reverse<Due>>,
-    entries: u64,
-    spare: Vec<Vec<u8>>,
-    packet_bytes: usize,
+    outbox: Outbox,
+    lost: Vec<RealPacket>,
+    spare: Spare,
     times: Times,
     samples: u64,
     next_sample: Time,
     next_mark: Time,
-    before: Option<LinkCounters>,
-    summary: Option<LinkSummary>,
-    series: Series<LinkSample>,
+    is_measuring: bool,
+    /// When packets last came or left.
+    active: Time,
     lateness: Sojourn,
     latest: Interval,
     unread: Sojourn,
@@ -147,47 +102,36 @@ pub struct Router<'a> {
     largest_bytes: u32,
     cpu: Interval,
     realtime: bool,
-    /// Where copies of packets go, if there is a capture.
-    watch: Option<Watch>,
 }
 
 impl<'a> Router<'a> {
-    /// A router for a side's link, between the TUN devices of that side and the other. Connections of the plan are
-    /// announced through `news` before their first packet; those of programs are `guests`. Side A's router may have the
-    /// machine's own network on its other side.
-    #[expect(clippy::too_many_arguments, reason = "what a router is made of, each once")]
+    /// A router for what these sides send over a network, between the TUN devices of both sides. Connections of the plan
+    /// are announced through `news` before their first packet.
     pub fn new(
         clock: Clock,
-        side: usize,
-        tuns: [BorrowedFd<'a>; 2],
-        link: Link<RealPacket>,
+        sides: Vec<usize>,
+        devices: [Device<'a>; 2],
+        network: Network,
         news: Receiver<News>,
-        guests: Option<Guests>,
-        outside: Option<Gate<'a>>,
-        packet_bytes: usize,
         times: Times,
     ) -> Self {
         Router {
             clock,
-            side,
-            from: tuns[side],
-            to: tuns[1 - side],
-            series: Series::default(),
-            link,
-            paths: (0..CONNECTIONS).map(|_| None).collect(),
+            sides,
+            devices,
+            network,
             news,
-            guests,
-            outside,
-            agenda: BinaryHeap::new(),
-            entries: 0,
-            spare: Vec::new(),
-            packet_bytes,
+            guests: None,
+            outside: None,
+            outbox: Outbox::default(),
+            lost: Vec::new(),
+            spare: Spare::default(),
             times,
             samples: 0,
             next_sample: Time::ZERO,
             next_mark: times.measured.0,
-            before: None,
-            summary: None,
+            is_measuring: false,
+            active: Time::ZERO,
             lateness: Sojourn::default(),
             latest: Interval::ZERO,
             unread: Sojourn::default(),
@@ -196,13 +140,12 @@ impl<'a> Router<'a> {
             largest_bytes: 0,
             cpu: Interval::ZERO,
             realtime: false,
-            watch: None,
         }
     }
 
-    /// The same router with a capture.
-    pub fn watched(self, watch: Option<Watch>) -> Self {
-        Router { watch, ..self }
+    /// The same router for programs' connections too. Side A's may have the machine's own network on its other side.
+    pub fn hosting(self, guests: Option<Guests>, outside: Option<Gate<'a>>) -> Self {
+        Router { guests, outside, ..self }
     }
 
     /// Runs to the end.
@@ -213,14 +156,10 @@ impl<'a> Router<'a> {
             if now >= until.end() {
                 break;
             }
-            self.act_until(now);
+            let handed = self.act_until(now);
             let read = self.read()?;
             if read < BATCH {
-                sleep(self.times.rest);
-            }
-            let left = self.next().since(self.clock.now()).min(LONGEST_WAIT);
-            if read == 0 && left > Interval::ZERO {
-                wait_until_readable(self.from, left)?;
+                self.rest(now, handed + read > 0)?;
             }
         }
         self.times.end = until.end();
@@ -229,26 +168,37 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
+    /// Waits for more to do. `is_active` says whether packets have come or left at `now`.
+    fn rest(&mut self, now: Time, is_active: bool) -> io::Result<()> {
+        let Rest { rest, watch } = self.times.rest;
+        if is_active {
+            let before = std::mem::replace(&mut self.active, now);
+            if now.since(before).as_ns() < DENSE * rest.as_ns() {
+                sleep(rest);
+                return Ok(());
+            }
+        }
+        let left = self.next().since(self.clock.now()).saturating_sub(watch);
+        // shortly before a packet is due, the loop watches the clock
+        if left > Interval::ZERO { self.wait(left.min(LONGEST_WAIT)) } else { Ok(()) }
+    }
+
+    fn wait(&self, most: Interval) -> io::Result<()> {
+        wait_until_any_readable(self.sides.iter().map(|&side| self.devices[side].tun), most)
+    }
+
     /// Returns the report, once no router runs any more. What hosts have sent up to now is counted, but goes
     /// nowhere.
     pub fn report(mut self) -> io::Result<Report> {
         loop {
             // paced packets may still be on their way to the device
-            wait_until_readable(self.from, LAST_WAIT)?;
+            self.wait(LAST_WAIT)?;
             if self.read()? == 0 {
                 break;
             }
         }
-        let end = self.times.end;
-        let packets = self.link.settle(end).1.packets_out;
-        let summary = match self.summary.take() {
-            Some(summary) => summary,
-            None => self.summarize(end),
-        };
         Ok(Report {
-            summary,
-            series: (self.link.name, self.series),
-            packets,
+            links: self.network.reports(self.times.end),
             lateness: self.lateness,
             latest: self.latest,
             unread: self.unread,
@@ -263,215 +213,181 @@ impl<'a> Router<'a> {
 
     /// Returns when something is due next.
     fn next(&self) -> Time {
-        let packets = self.agenda.peek().map_or(Time::NEVER, |Reverse(due)| due.at);
-        packets.min(self.link.wake()).min(self.next_sample).min(self.next_mark)
+        self.network.next().min(self.next_sample).min(self.next_mark)
     }
 
-    /// Does everything that was due up to `now`, in the order in which it was due.
-    fn act_until(&mut self, now: Time) {
+    /// Does everything that was due up to `now`, in the order in which it was due, and hands over what has arrived.
+    /// Returns how many packets that was.
+    fn act_until(&mut self, now: Time) -> usize {
+        let mut packets = 0;
         loop {
             let at = self.next();
             if at > now {
-                return;
+                break;
             }
             if self.next_sample <= at {
                 self.sample(at);
             } else if self.next_mark <= at {
                 self.mark(at);
-            } else if self.link.wake() <= at {
-                self.link.on_timer(at);
-                self.clear(at);
-            } else if let Some(Reverse(due)) = self.agenda.pop() {
-                match due.stop {
-                    Stop::Link => self.enter(at, due.packet),
-                    Stop::Host => self.hand_over(at, due.packet),
-                }
+            } else if let Some((side, mut packet)) = self.network.act(at, &mut self.lost) {
+                packet.write_explicit();
+                self.outbox.put(side, at, packet);
+                packets += 1;
+            }
+            while let Some(packet) = self.lost.pop() {
+                self.lose(packet);
             }
         }
-    }
-
-    fn put(&mut self, at: Time, stop: Stop, packet: RealPacket) {
-        self.entries += 1;
-        self.agenda.push(Reverse(Due { at, number: self.entries, stop, packet }));
+        self.hand_over();
+        packets
     }
 
     /// Reads what the hosts have sent and returns how many packets.
     fn read(&mut self) -> io::Result<usize> {
-        for n in 0..BATCH {
-            let mut buffer = self.spare.pop().unwrap_or_default();
-            buffer.resize(self.packet_bytes, 0);
-            match tun::read(self.from, &mut buffer) {
-                Ok(length) => {
-                    buffer.truncate(length);
-                    self.take(buffer);
+        let mut packets = 0;
+        for n in 0..self.sides.len() {
+            let side = self.sides[n];
+            while packets < BATCH {
+                let mut buffer = self.spare.largest();
+                match self.devices[side].read(&mut buffer) {
+                    Ok((length, offload)) => {
+                        let buffer = self.spare.fitted(buffer, length);
+                        let read = offload
+                            .ok_or(())
+                            .map(|offload| RealPacket::parse_offloaded(buffer, length, offload));
+                        packets += match read {
+                            Ok(Ok((packet, exchanged))) => {
+                                let packets = packet.joined();
+                                self.sort(side, packet, &exchanged);
+                                packets
+                            }
+                            Ok(Err(buffer)) => {
+                                self.spare.keep(buffer);
+                                1
+                            }
+                            Err(()) => 1,
+                        };
+                    }
+                    Err(error) if would_block(&error) => {
+                        self.spare.keep(buffer);
+                        break;
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) if would_block(&error) => {
-                    self.spare.push(buffer);
-                    return Ok(n);
-                }
-                Err(error) => return Err(error),
             }
         }
-        Ok(BATCH)
+        Ok(packets)
     }
 
-    /// Takes a packet that a host has sent.
-    fn take(&mut self, bytes: Vec<u8>) {
-        if self.guests.as_ref().is_some_and(|guests| guests.sent(&bytes)) {
-            return self.take_from_guest(bytes);
+    /// Finds out what a packet or a train is that a side's host has sent.
+    fn sort(&mut self, side: usize, packet: RealPacket, exchanged: &Conversation) {
+        if self.guests.as_ref().is_some_and(|guests| guests.sent(exchanged)) {
+            return self.take_from_guest(side, packet, exchanged);
         }
-        let (mut packet, ports) = match RealPacket::parse(bytes) {
-            Ok(parsed) => parsed,
-            Err(bytes) => return self.spare.push(bytes), // not from a connection
-        };
-        if is_iperf_control(ports) {
-            // it bypasses the link, as if on a network of its own: the path is there for the data
-            self.refused += u64::from(tun::write(self.to, packet.as_bytes()).is_err());
-            return self.spare.push(packet.into_bytes());
+        match exchanged.ports() {
+            // it bypasses the links, as if on a network of its own: the path is there for the data
+            Some(ports) if is_iperf_control(ports) => self.pass_by(1 - side, packet),
+            Some(ports) => self.take(side, packet, ports),
+            None => self.spare.take_back(packet), // not from a connection
         }
+    }
+
+    /// Takes a packet or a train that a side's host has sent.
+    fn take(&mut self, side: usize, mut packet: RealPacket, ports: Ports) {
         let now = self.clock.now();
-        let (flow, from_opener) = conversation(self.side, ports);
+        let (flow, from_opener) = conversation(side, ports);
         packet.assign(flow, from_opener);
-        if matches!(packet.kind(), Kind::Syn | Kind::SynAck) || self.paths[flow.0 as usize].is_none() {
-            self.learn();
+        if matches!(packet.kind(), Kind::Syn | Kind::SynAck) || self.network.path(flow).is_none() {
+            while let Ok((flow, path)) = self.news.try_recv() {
+                self.network.learn(flow, path);
+            }
         }
-        let Some(path) = &mut self.paths[flow.0 as usize] else {
-            self.strangers += 1;
-            return self.spare.push(packet.into_bytes());
+        let Some(path) = self.network.path(flow) else {
+            self.strangers += packet.joined() as u64;
+            return self.spare.take_back(packet);
         };
         if packet.kind() == Kind::Syn && !path.ecn {
             packet.decline_ecn();
-        }
-        if packet.kind() == Kind::Data {
-            path.counts.packets_sent.add(1);
         }
         if path.explicit {
             packet.read_explicit();
             path.counts.explicit.see_sent(&packet);
         }
-        if let Some(stamp) = packet.stamp() {
-            let way = path.stamps.waited(now, stamp);
-            if (self.times.measured.0..self.times.measured.1).contains(&now) {
-                self.unread.record(way);
-            }
-        }
-        self.largest_bytes = self.largest_bytes.max(packet.bytes());
-        let at = path.leave_host(now, packet.kind(), packet.bytes());
-        self.put(at, Stop::Link, packet);
+        self.send(now, packet, from_opener);
     }
 
-    /// Takes a packet that a program has sent.
-    fn take_from_guest(&mut self, bytes: Vec<u8>) {
-        let (mut packet, exchanged) = match RealPacket::parse_any(bytes) {
-            Ok(parsed) => parsed,
-            Err(bytes) => return self.spare.push(bytes),
-        };
+    /// Takes a packet or a train that a program has sent.
+    fn take_from_guest(&mut self, side: usize, mut packet: RealPacket, exchanged: &Conversation) {
         let now = self.clock.now();
         let Some(guests) = &mut self.guests else { return };
-        let Some(flow) = guests.meet(now, &exchanged) else { return self.spare.push(packet.into_bytes()) };
+        let Some(flow) = guests.meet(now, exchanged) else { return self.spare.take_back(packet) };
         if let Some(outside) = &mut self.outside {
-            outside.see(&exchanged);
+            outside.see(exchanged);
         }
         packet.assign_by_headers(flow);
-        let index = flow.0 as usize;
-        if index >= self.paths.len() {
-            self.paths.resize_with(index + 1, || None);
+        if self.network.path(flow).is_none() {
+            self.network.learn_guest(flow, guests.path(flow), side);
         }
-        let path = self.paths[index].get_or_insert_with(|| Box::new(guests.path(flow)));
+        self.send(now, packet, true);
+    }
+
+    /// Sends a packet, or those of a train, of a known connection.
+    fn send(&mut self, now: Time, packet: RealPacket, from_opener: bool) {
+        let Some(path) = self.network.path(packet.flow()) else { return };
+        let packets = packet.joined();
         if packet.kind() == Kind::Data {
-            path.counts.packets_sent.add(1);
+            path.counts.packets_sent.add(packets as u64);
         }
         if let Some(stamp) = packet.stamp() {
-            let way = path.stamps.waited(now, stamp);
+            let waited = path.stamps[usize::from(!from_opener)].waited(now, stamp);
             if (self.times.measured.0..self.times.measured.1).contains(&now) {
-                self.unread.record(way);
+                (0..packets).for_each(|_| self.unread.record(waited));
             }
         }
-        self.largest_bytes = self.largest_bytes.max(packet.bytes());
-        // data and acknowledgements leave the host over one link
-        let at = path.leave_host(now, Kind::Data, packet.bytes());
-        self.put(at, Stop::Link, packet);
-    }
-
-    /// Takes in the connections that were announced.
-    fn learn(&mut self) {
-        while let Ok((flow, path)) = self.news.try_recv() {
-            self.paths[flow.0 as usize] = Some(Box::new(path));
+        for packet in packet.cut() {
+            self.largest_bytes = self.largest_bytes.max(packet.bytes());
+            self.network.send(now, packet);
         }
     }
 
-    /// A packet comes to the link.
-    fn enter(&mut self, now: Time, packet: RealPacket) {
-        if let Some(watch) = &self.watch {
-            watch.enters(now, &packet);
-        }
-        let path = self.paths[packet.flow().0 as usize].as_mut();
-        if path.is_some_and(|path| path.losses.strike(self.side, packet.kind())) {
-            self.link.counters.packets_lost += 1;
-            self.lose(now, packet, DropReason::Lost);
-        } else {
-            self.link.arrive(now, packet);
-            self.clear(now);
-        }
+    /// Hands a packet to the hosts of a side at once.
+    fn pass_by(&mut self, side: usize, packet: RealPacket) {
+        let packets: Vec<_> = packet.cut().collect();
+        let mut head = Vec::new();
+        let offload = RealPacket::write_joined(&packets, &mut head);
+        let written = self.devices[side].write(offload, &head, RealPacket::payloads(&packets));
+        self.refused += u64::from(written.is_err());
     }
 
-    /// Passes on what the link has sent or dropped.
-    fn clear(&mut self, now: Time) {
-        while let Some((packet, reason)) = self.link.dropped.pop() {
-            self.lose(now, packet, reason);
-        }
-        self.link.doubled.clear();
-        let mut departed = core::mem::take(&mut self.link.departed);
-        for (packet, departure) in departed.drain(..) {
-            let Some(path) = &self.paths[packet.flow().0 as usize] else { continue };
-            if packet.got_marked() && packet.flow().0 as usize >= CONNECTIONS {
-                path.counts.marked.add(u64::from(packet.kind() == Kind::Data));
-            }
-            let at = departure + path.delay(packet.kind());
-            self.put(at, Stop::Host, packet);
-        }
-        self.link.departed = departed;
-    }
-
-    fn lose(&mut self, now: Time, packet: RealPacket, reason: DropReason) {
-        if let Some(watch) = &self.watch {
-            watch.drops(now, &packet, reason);
-        }
-        if let (Kind::Data, Some(path)) = (packet.kind(), &self.paths[packet.flow().0 as usize]) {
+    fn lose(&mut self, packet: RealPacket) {
+        if let (Kind::Data, Some(path)) = (packet.kind(), self.network.path(packet.flow())) {
             path.counts.packets_lost.add(1);
         }
-        self.spare.push(packet.into_bytes());
+        self.spare.take_back(packet);
     }
 
-    /// Hands a packet to its host's kernel.
-    fn hand_over(&mut self, at: Time, mut packet: RealPacket) {
-        packet.write_explicit();
-        let now = self.clock.now();
-        if let Some(watch) = &self.watch {
-            watch.leaves(now, &packet);
-        }
-        let late = now.since(at);
-        self.lateness.record(late);
-        self.latest = self.latest.max(late);
-        if tun::write(self.to, packet.as_bytes()).is_err() {
-            self.refused += 1;
-        } else if let Some(path) = &self.paths[packet.flow().0 as usize] {
-            if packet.kind() == Kind::Data {
-                path.counts.packets_received.add(1);
-                path.counts.received_bytes.add(u64::from(packet.bytes()));
-                if carries_datagrams(packet.flow()) {
-                    path.counts.delivered_bytes.add(packet.payload_bytes() as u64); // nobody acknowledges what it read
-                }
+    /// Hands the packets that have arrived to their hosts' kernels.
+    fn hand_over(&mut self) {
+        let Router { clock, devices, network, outbox, spare, lateness, latest, refused, .. } = self;
+        outbox.hand_over(devices, |group, taken| {
+            let now = clock.now();
+            for &due in &group.due {
+                let late = now.since(due);
+                lateness.record(late);
+                *latest = late.max(*latest);
             }
-            if path.explicit {
-                path.counts.explicit.see_received(&packet);
+            group.packets.iter().for_each(|packet| network.hand_over(now, packet));
+            if !taken {
+                *refused += group.packets.len() as u64;
+            } else if let Some(path) = group.packets.first().and_then(|first| network.path(first.flow())) {
+                group.packets.iter().for_each(|packet| see(path, packet));
             }
-        }
-        self.spare.push(packet.into_bytes());
+            group.packets.drain(..).for_each(|packet| spare.take_back(packet));
+        });
     }
 
     fn sample(&mut self, now: Time) {
-        self.series.push(&LinkSample::of(&mut self.link, now));
+        self.network.sample(now);
         self.samples += 1;
         self.next_sample = Time::from_secs_f64(self.samples as f64 * self.times.period_s);
         if self.next_sample > self.times.end {
@@ -481,19 +397,27 @@ impl<'a> Router<'a> {
 
     /// The measured span begins or ends.
     fn mark(&mut self, now: Time) {
-        if self.before.is_none() {
-            self.before = Some(self.link.settle(now).1);
-            self.link.restart(now);
-            self.next_mark = self.times.measured.1;
-        } else {
+        if self.is_measuring {
             self.next_mark = Time::NEVER;
-            self.summary = Some(self.summarize(now));
+            self.network.end_measured(now);
+        } else {
+            self.is_measuring = true;
+            self.network.begin_measured(now);
+            self.next_mark = self.times.measured.1;
         }
     }
+}
 
-    fn summarize(&mut self, now: Time) -> LinkSummary {
-        let before = self.before.unwrap_or_default();
-        let (occupancy, after) = self.link.settle(now);
-        link_summary(&self.link, (self.times.measured.0, before), (now, after, occupancy))
+/// Counts a packet that was handed to its host.
+fn see(path: &Path, packet: &RealPacket) {
+    if packet.kind() == Kind::Data {
+        path.counts.packets_received.add(1);
+        path.counts.received_bytes.add(u64::from(packet.bytes()));
+        if carries_datagrams(packet.flow()) {
+            path.counts.delivered_bytes.add(packet.payload_bytes() as u64); // nobody acknowledges what it read
+        }
+    }
+    if path.explicit {
+        path.counts.explicit.see_received(packet);
     }
 }

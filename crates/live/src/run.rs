@@ -6,10 +6,13 @@ use crate::error::LiveError;
 use crate::flow::Flow;
 use crate::guests::{ConnectionReport, Guests};
 use crate::guided::{self, Guided, is_guided};
-use crate::hosts::{Hosts, Planned};
+use crate::hosts::Hosts;
 use crate::iperf::{self, Iperf, Traffic};
+use crate::layout::Layout;
 use crate::namespace::{self, Ends, Families, GUEST_PACKET_BYTES, HostSetup};
+use crate::network::Network;
 use crate::outside::Gate;
+use crate::planned::{Planned, connections, most};
 use crate::programs::{ProgramReport, Programs};
 use crate::router::{Report, Router, Times};
 use crate::sys::clock::{Clock, thread_cpu};
@@ -20,12 +23,9 @@ use crate::until::Until;
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration, Source};
 use longfat_capture::{Interface, LiveRecorder, Recording, Watch, Written, said};
-use longfat_sim::{
-    CheckedConnection, CheckedLink, CheckedPlan, CheckedRun, Link, LinkPlan, Outcome, PlanError, Summary,
-    Transport,
-};
+use longfat_sim::{CheckedLink, CheckedPlan, Link, LinkPlan, Outcome, PlanError, Summary, Transport};
 use longfat_units::parameters::Value;
-use longfat_units::{Distribution, Interval, Time};
+use longfat_units::{Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,12 +47,6 @@ const LEAST_DEVICE_PACKETS: f64 = 5000.0;
 /// (ptr_ring.h).
 const LARGEST_DEVICE_PACKETS: f64 = 524_288.0;
 const LEAST_PACKET_BYTES: u32 = 576;
-/// Routers and hosts handle together what comes within this share of the shortest round-trip time, but within
-/// `LONGEST_REST` at most, a fifth of a testbed's timer tick of 1 ms (both chosen here). A packet may wait
-/// this long before it is read and again before it is handed over, so a round trip grows by at most four of
-/// them.
-const REST_SHARE: f64 = 1e-3;
-const LONGEST_REST: Interval = Interval::from_ns(200_000);
 
 /// The results of a live run.
 pub struct Live {
@@ -106,7 +100,7 @@ pub fn run(
     capture: Option<&Recording<'_>>,
     programs: Option<Programs>,
 ) -> Result<Live, LiveError> {
-    check(&plan)?;
+    check(&plan, programs.is_some())?;
     iperf::check(&plan, traffic)?;
     // opened before the process changes what it may open
     let (recorder, watches) = match capture {
@@ -119,7 +113,8 @@ pub fn run(
     let own = own_forms(&congestion.names);
     let rtt_s = programs.as_ref().map(|programs| programs.rtt_s);
     let outside = programs.as_ref().and_then(|programs| programs.outside.clone());
-    let mut setup = setup(&plan, rtt_s)?;
+    let layout = Layout::new(&plan, plan.links().len(), programs.is_some());
+    let mut setup = setup(&plan, &layout, rtt_s)?;
     setup.outside =
         outside.as_ref().map(|outside| if outside.ipv6 { Families::Both } else { Families::Four });
     let relies_on_pacing = own.iter().any(|form| form.paced);
@@ -131,41 +126,49 @@ pub fn run(
     let programs = programs.map(|programs| Ok::<_, LiveError>((programs.clone(), programs.ready(&made)?)));
     let programs = programs.transpose()?;
     let Ends { ends, sysctls, .. } = made;
-    let guided = Guided::set_up(&plan, &congestion.names, &congestion.forms, &ends)?;
+    let guided = Guided::set_up(&plan, &congestion.names, &congestion.forms, &ends, &layout)?;
     let congestion = &as_registered(&congestion.names, &registered, &guided);
     check_offered(&ends[0], congestion)?;
-    let times = Times {
-        period_s: plan.sample().links_s,
-        measured: (Time::from_secs_f64(plan.window_s().0), Time::from_secs_f64(plan.window_s().1)),
-        end: Time::from_secs_f64(plan.duration_s()),
-        rest: rest(&plan, rtt_s),
-    };
     let (links, run) = plan.into_parts();
-    let plan = &Planned { links: links.iter().map(|link| LinkPlan::clone(link)).collect(), run };
-    let iperf = Iperf::new(traffic, &ends, &plan.run)?;
+    let plan = &Planned {
+        links: links.iter().map(|link| LinkPlan::clone(link)).collect(),
+        run,
+        layout,
+        programs_rtt_s: rtt_s,
+    };
+    let times = Times {
+        period_s: plan.run.sample().links_s,
+        measured: (Time::from_secs_f64(plan.run.window_s().0), Time::from_secs_f64(plan.run.window_s().1)),
+        end: Time::from_secs_f64(plan.run.duration_s()),
+        rest: plan.rest(),
+    };
+    let iperf = Iperf::new(traffic, &ends, &plan.run, &plan.layout)?;
     let clock = Clock::starting_in(LEAD);
-    let tuns = [ends[0].tun(), ends[1].tun()];
+    let devices = [ends[0].device(), ends[1].device()];
     let (mut announce, mut routers) = (Vec::new(), Vec::new());
     let writer = recorder
         .map(|recorder| recorder.start(clock.began()))
         .transpose()
         .map_err(LiveError::setup("the writer of the capture"))?;
     let guests = programs.as_ref().map(|(given, _)| given.path(plan.run.seed(), &plan.links)).transpose()?;
-    let guests = guests.map_or([None, None], |path| Guests::of_both(path).map(Some));
+    let mut guests = guests.map_or([None, None], |path| Guests::of_both(path).map(Some));
     let mut outside = outside
         .map(|outside| Ok(Gate::new(&ends[1], inherited(outside.forwarder)?)))
         .transpose()
         .map_err(LiveError::setup("the forwarder"))?;
-    for (side, ((link, guests), watch)) in links.into_iter().zip(guests).zip(watches).enumerate() {
-        let link = Link::new(link, false);
+    let all = links.len();
+    let links = links.into_iter().map(|link| Link::new(link, true));
+    let mut links: Vec<_> = links.zip(watches).map(Some).collect();
+    for (sides, own) in plan.layout.threads() {
+        let taken =
+            own.into_iter().filter_map(|index| links[index].take().map(|(link, watch)| (index, link, watch)));
+        let network = Network::new(taken.collect(), all, times.measured);
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
-        let router =
-            Router::new(clock, side, tuns, link, news, guests, outside.take(), packet_bytes as usize, times);
-        routers.push(router.watched(watch));
+        // with programs, each side has a router of its own
+        let (guests, outside) = (guests[sides[0]].take(), outside.take());
+        routers.push(Router::new(clock, sides, devices, network, news, times).hosting(guests, outside));
     }
-    let announce =
-        announce.try_into().map_err(|_| LiveError::Broken("the plan has not got two links".to_owned()))?;
     let mut hosts = Hosts::new(&ends, plan, congestion, times, announce, clock, iperf)
         .and_then(|mut hosts| hosts.guide(guided).map(|()| hosts))
         .map_err(LiveError::setup("the hosts' sockets"))?;
@@ -203,6 +206,7 @@ pub fn run(
     let device_drops = drops() - before; // afterwards nobody reads what programs still send
     let programs = hosts.end_programs();
     let hosts_cpu = ran.map_err(LiveError::broken("the hosts"))?;
+    hosts.look_last();
     let reports = reports
         .into_iter()
         .map(|report| {
@@ -223,11 +227,13 @@ pub fn run(
     let validity = Validity::of(plan, &hosts, &reports, outside, packet_bytes, &sysctls, reported);
     let transfers = hosts.take_transfers();
     let flows = hosts.flows.iter_mut().filter_map(Flow::take_summary).collect();
-    let packets = reports.first().map_or(0, |report| report.packets);
     let connections = reports.first().and_then(|report| Some(report.guests.as_ref()?.reports()));
     let programs =
         programs.zip(connections).map(|(programs, connections)| ProgramsRan { end_s, programs, connections });
-    let (links, series) = reports.into_iter().map(|report| (report.summary, report.series)).unzip();
+    let mut links: Vec<_> = reports.into_iter().flat_map(|report| report.links).collect();
+    links.sort_by_key(|link| link.index);
+    let packets = links.first().map_or(0, |link| link.packets);
+    let (links, series) = links.into_iter().map(|link| (link.summary, (link.name, link.series))).unzip();
     let summary = Summary { flows, links, background: hosts.background_summaries, packets, messages: None };
     let outcome = Outcome {
         summary,
@@ -268,20 +274,10 @@ fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
     Err(LiveError::Plan(PlanError { at, what: what.to_owned() }))
 }
 
-/// Returns every connection of a plan with its key.
-fn connections(plan: &CheckedRun) -> impl Iterator<Item = (String, &CheckedConnection)> {
-    let flows = plan.flows().iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
-    let background = plan.background().iter().enumerate();
-    flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), &b.connection)))
-}
-
 /// Checks that hosts and routers can do what a plan asks for.
-fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
-    if plan.links().len() != 2 || plan.links().iter().any(|link| link.delay_s != 0.0) {
-        return refuse(
-            "links".to_owned(),
-            "a live run has the two links of a dumbbell; the simulator accepts others",
-        );
+fn check<P>(plan: &CheckedPlan<P>, programs: bool) -> Result<(), LiveError> {
+    if programs && (plan.links().len() != 2 || plan.links().iter().any(|link| link.delay_s != 0.0)) {
+        return refuse("links".to_owned(), "with programs, a live run has the two links of a dumbbell");
     }
     for router in plan.links().iter().filter_map(|link| link.router.as_ref()) {
         let protocol = router.parameters.get("protocol");
@@ -296,13 +292,6 @@ fn check<P>(plan: &CheckedPlan<P>) -> Result<(), LiveError> {
         }
     }
     for (at, connection) in connections(plan) {
-        let ways = (connection.forward.as_slice(), connection.reverse.as_slice());
-        if !matches!(ways, ([0], [1]) | ([1], [0])) {
-            return refuse(
-                format!("{at}.forward"),
-                "in a live run, data take one of the two links and ACKs the other",
-            );
-        }
         if is_guided(connection) && at.starts_with("background") {
             return refuse(
                 format!("{at}.algorithm"),
@@ -366,22 +355,26 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
     Ok(())
 }
 
-/// Returns how the hosts have to be set up for this plan.
-/// `rtt_s` is that of programs' connections, if programs run.
-fn setup<P>(plan: &CheckedPlan<P>, rtt_s: Option<f64>) -> Result<HostSetup, LiveError> {
+/// Returns how the hosts have to be set up for this plan. `rtt_s` is that of programs' connections, if programs run.
+fn setup<P>(plan: &CheckedPlan<P>, layout: &Layout, rtt_s: Option<f64>) -> Result<HostSetup, LiveError> {
     let of_programs = rtt_s.map(|_| GUEST_PACKET_BYTES);
     let packet_bytes =
         connections(plan).map(|(_, c)| packet_bytes(c)).chain(of_programs).max().unwrap_or_default();
     let longest_s = connections(plan).map(|(_, c)| most(c)).chain(rtt_s).fold(0.0, f64::max);
-    let held = |link: &CheckedLink<P>| {
-        let queue = link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
-        link.rate_bps * longest_s / 8.0 + queue
+    let queue = |link: &CheckedLink<P>| link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
+    let held = |path: &[usize]| {
+        let links = path.iter().map(|&link| &plan.links()[link]);
+        let rate_bps = links.clone().map(|link| link.rate_bps).fold(0.0, f64::max);
+        rate_bps * longest_s / 8.0 + links.map(queue).sum::<f64>()
     };
-    let held_bytes = plan.links().iter().map(held).fold(0.0, f64::max);
+    let paths = connections(plan).flat_map(|(_, c)| [&c.forward[..], &c.reverse[..]]);
+    let of_programs: [&[usize]; 2] = [&[0], &[1]];
+    let paths = paths.chain(of_programs.into_iter().filter(|_| rtt_s.is_some()));
+    let held_bytes = paths.map(held).fold(0.0, f64::max);
     let mut initial_window = [None; 2];
     for (at, connection) in connections(plan).filter(|(_, c)| carrier(c) == Carrier::Tcp) {
         let segments = connection.initial_window as u32;
-        let side = connection.forward[0];
+        let side = layout.side(connection);
         if initial_window[side].is_some_and(|other| other != segments) {
             let what = "in a live run, all connections of one direction have the same initial window; \
                         accepted: one for all";
@@ -402,28 +395,7 @@ fn setup<P>(plan: &CheckedPlan<P>, rtt_s: Option<f64>) -> Result<HostSetup, Live
         initial_window,
         guests: rtt_s.is_some(),
         outside: None,
+        // each packet needs an explicit header of its own
+        trains: !connections(plan).any(|(_, c)| is_guided(c)),
     })
-}
-
-/// Returns how long threads rest between looks at what has come.
-fn rest(plan: &CheckedRun, rtt_s: Option<f64>) -> Interval {
-    let shortest_s = connections(plan).map(|(_, c)| least(c)).chain(rtt_s).fold(1.0, f64::min);
-    Interval::from_secs_f64(REST_SHARE * shortest_s).min(LONGEST_REST)
-}
-
-/// Returns the shortest round-trip time that a connection can have, s.
-fn least(connection: &CheckedConnection) -> f64 {
-    match connection.rtt() {
-        Distribution::Fixed(x) | Distribution::Uniform(x, _) | Distribution::Exponential(x, _) => *x,
-        Distribution::Empirical(values) => values.values().iter().copied().fold(f64::INFINITY, f64::min),
-    }
-}
-
-/// Returns the longest, s; one connection in a thousand exceeds it if the distribution is exponential.
-fn most(connection: &CheckedConnection) -> f64 {
-    match connection.rtt() {
-        Distribution::Fixed(x) | Distribution::Uniform(_, x) => *x,
-        Distribution::Exponential(least, mean) => least + 7.0 * (mean - least),
-        Distribution::Empirical(values) => values.values().iter().copied().fold(0.0, f64::max),
-    }
 }

@@ -2,20 +2,17 @@
 //! (IEEE/ACM ToN 2007, section III: the router has to be the bottleneck, and congestion control has to be
 //! what limits flows).
 
-use crate::connection::packet_bytes;
 use crate::guided::is_guided;
-use crate::hosts::{Hosts, Planned, UNSENT};
+use crate::hosts::{Hosts, UNSENT};
 use crate::iperf::IperfReport;
 use crate::path::{Count, ExplicitCounts};
+use crate::planned::Planned;
+use crate::rest::LATENESS;
 use crate::router::Report;
 use crate::sysctl::Sysctl;
 use longfat_units::Interval;
 use serde::Serialize;
 
-/// The 99th percentiles of the routers' lateness, and of the time before they read a packet, may be at most
-/// this share of the time that the bottleneck's buffer needs to drain. For the hosts' lateness it is a share
-/// of the time in which sockets send what they hold unsent, where that is longer.
-const LATENESS: f64 = 0.05;
 /// Buffers may hold a flow back for at most this share of the time in which it has something to send (chosen
 /// here).
 const HELD_BACK: f64 = 0.02;
@@ -136,8 +133,8 @@ impl Validity {
             check("packets dropped by the hosts' devices", outside.device_drops as f64, 0.0),
             check("data segments sent that never came to the router", outside.missing as f64, 0.0),
             check("packets that a host did not take", greatest(&|router| router.refused as f64), 0.0),
-            check("lateness of the routers, 99th percentile, s", p99_s, LATENESS * drain_s(plan)),
-            check("from a host's TCP to the router, 99th percentile, s", unread_s, LATENESS * drain_s(plan)),
+            check("lateness of the routers, 99th percentile, s", p99_s, LATENESS * plan.drain_s()),
+            check("from a host's TCP to the router, 99th percentile, s", unread_s, LATENESS * plan.drain_s()),
             check(
                 "largest packet, bytes",
                 greatest(&|router| f64::from(router.largest_bytes)),
@@ -148,7 +145,7 @@ impl Validity {
         ];
         // without sockets of its own, nothing waits for this thread
         if !plan.run.flows().is_empty() || !plan.run.background().is_empty() {
-            let bound = LATENESS * held_s.max(drain_s(plan));
+            let bound = LATENESS * held_s.max(plan.drain_s());
             let late = check("lateness of the hosts, 99th percentile, s", hosts_late_s, bound);
             checks.insert(4, late);
         }
@@ -194,14 +191,4 @@ impl Validity {
 
 fn check(name: &str, value: f64, bound: f64) -> Check {
     Check { name: name.to_owned(), ok: value <= bound, value, bound }
-}
-
-/// Returns how long the bottleneck's full buffer takes to drain, s; a buffer that counts packets is assumed
-/// to be full of the largest ones.
-fn drain_s(plan: &Planned) -> f64 {
-    let largest = plan.run.flows().iter().map(|f| packet_bytes(&f.connection)).max();
-    plan.links.first().map_or(0.0, |link| {
-        let bytes = link.queue.limit().in_packets(1500) * u64::from(largest.unwrap_or(1500));
-        8.0 * bytes as f64 / link.rate_bps
-    })
 }

@@ -27,10 +27,10 @@ fn read(bencher: Bencher, payload: usize) {
     let mut bytes = segment(payload);
     bencher.bench_local(|| {
         let read = match RealPacket::parse(black_box(std::mem::take(&mut bytes))) {
-            Ok((mut packet, ports)) => {
-                packet.assign(FlowId(u32::from(ports.source)), true);
+            Ok((mut packet, exchanged)) => {
+                packet.assign(FlowId(u32::from(exchanged.source.1)), true);
                 black_box((packet.stamp(), packet.kind(), packet.bytes()));
-                packet.into_bytes()
+                packet.into_buffer().unwrap_or_default()
             }
             Err(bytes) => panic!("not a packet: {bytes:?}"),
         };

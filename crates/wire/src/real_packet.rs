@@ -1,77 +1,42 @@
-//! A real packet, IPv4 with TCP or UDP or any other of IP: its bytes, and the view of them that network elements have.
+//! A real packet of IPv4 or IPv6, which carries TCP, UDP or any other protocol: its bytes, which it may share with its
+//! neighbours, and the view of them that network elements have.
 //!
-//! etherparse reads the headers. A packet with the timestamp option costs 165 instructions (callgrind,
-//! release build), 145 when the code was written by hand: against the 16 us that a live router spends on a
-//! data packet, less than 0.1 %. etherparse writes only whole headers, so the changes that a router makes on
-//! the way, to single bytes and their checksum, are made here.
+//! A host's kernel hands out trains, many packets with one header. [`RealPacket::cut`] makes packets of a train that
+//! share its bytes: what elements change (the ECN field, the time-to-live) each packet keeps for itself, and the headers
+//! are made when the packets leave ([`RealPacket::write_joined`]), where packets that still follow each other are
+//! joined again.
+//!
+//! etherparse reads the headers. It writes only whole ones, so the changes that a router makes on the way, to single
+//! fields and their checksum, are made here.
 
+use crate::checksum;
 use crate::explicit::{Explicit, Trail};
 use crate::message::Message;
+use crate::offload::{Joined, Offload};
 use crate::packet::{Ecn, FlowId, Kind, Packet};
 use crate::tcp_option;
-use core::net::IpAddr;
-use etherparse::{
-    IpNumber, IpSlice, Ipv4Header, Ipv4Slice, TcpHeaderSlice, TcpOptionElement, UdpHeader, UdpHeaderSlice,
-};
+use crate::train::{Carrier, Conversation, TCP_CHECKSUM, TCP_FLAGS, TCP_SEQUENCE, Train, UDP_LENGTH};
+use etherparse::{IpNumber, Ipv4Header, TcpHeaderSlice, TcpOptionElement, UdpHeader};
+use std::sync::Arc;
 
 const TOS: usize = 1;
-const TTL: usize = 8;
-/// The traffic class of IPv6 begins in the middle of the first byte, so ECN is in the middle of the second.
-const IPV6_ECN_SHIFT: u8 = 4;
-const IPV6_HOP_LIMIT: usize = 7;
+const LENGTH_4: usize = 2;
+const IDENTIFICATION_4: usize = 4;
+const TTL_4: usize = 8;
 const IP_CHECKSUM: usize = 10;
-const TCP_FLAGS: usize = 13;
-const TCP_CHECKSUM: usize = 16;
+const LENGTH_6: usize = 4;
+const TTL_6: usize = 7;
+const TCP_ACKNOWLEDGEMENT: usize = 8;
+const TCP_WINDOW: usize = 14;
 const TCP_OPTIONS: usize = 20;
 const LONGEST_TCP_HEADER: usize = 60;
 
+const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
+const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 const ECE: u8 = 0x40;
 const CWR: u8 = 0x80;
-
-/// What carries a payload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Carrier {
-    /// IP protocol 6.
-    #[default]
-    Tcp,
-    /// IP protocol 17.
-    Udp,
-}
-
-/// What the headers of a packet say about the conversation that it belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ports {
-    /// TCP or UDP.
-    pub carrier: Carrier,
-    /// Source port.
-    pub source: u16,
-    /// Destination port.
-    pub destination: u16,
-}
-
-/// Who exchanges a packet with whom.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Conversation {
-    /// IP's number of the protocol.
-    pub protocol: u8,
-    /// Source address and port; port 0 for protocols without ports and for fragments.
-    pub source: (IpAddr, u16),
-    /// Destination address and port.
-    pub destination: (IpAddr, u16),
-}
-
-/// Where the headers of a packet end, in bytes from its beginning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Headers {
-    /// Whether it is IPv6.
-    six: bool,
-    /// UDP stands for every protocol without flags.
-    carrier: Carrier,
-    ip_end: usize,
-    end: usize,
-}
 
 /// An explicit header that a packet carries as a TCP option.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,57 +49,63 @@ struct Carried {
 /// A real packet. Whoever reads it off the wire says which flow it belongs to.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RealPacket {
-    bytes: Vec<u8>,
-    headers: Headers,
+    train: Option<Arc<Train>>,
+    /// Which packet of the train it is.
+    number: u16,
+    /// IP length.
+    bytes: u32,
     flow: FlowId,
     kind: Kind,
+    /// The ECN field, 2 bits.
+    ecn: u8,
+    ttl: u8,
     /// Whether it was marked when it was assigned.
     came_marked: bool,
+    /// How many links of its path it has crossed.
+    pub hop: u8,
     /// Only once somebody has asked for it.
     carried: Option<Box<Carried>>,
 }
 
 impl RealPacket {
-    /// Returns the packet in these bytes, and its ports.
-    ///
-    /// # Errors
-    /// Returns the bytes if they are not one whole, unfragmented IPv4 packet that carries TCP or UDP.
-    pub fn parse(bytes: Vec<u8>) -> Result<(Self, Ports), Vec<u8>> {
-        match read(&bytes) {
-            Some((headers, ports)) => Ok((RealPacket { bytes, headers, ..RealPacket::default() }, ports)),
-            None => Err(bytes),
-        }
-    }
+    /// The most bytes that packets may have together to be joined: the length of an IP packet has 16 bits.
+    pub const MOST_JOINED_BYTES: usize = u16::MAX as usize;
 
     /// Returns the packet of any protocol over IPv4 or IPv6 in these bytes, and who exchanges it.
     ///
     /// # Errors
     /// Returns the bytes if they are not one whole packet.
-    pub fn parse_any(bytes: Vec<u8>) -> Result<(Self, Conversation), Vec<u8>> {
-        match read_any(&bytes) {
-            Some((headers, exchanged)) => {
-                Ok((RealPacket { bytes, headers, ..RealPacket::default() }, exchanged))
-            }
-            None => Err(bytes),
-        }
+    pub fn parse(bytes: Vec<u8>) -> Result<(Self, Conversation), Vec<u8>> {
+        let length = bytes.len();
+        Self::parse_offloaded(bytes, length, Offload::NONE)
     }
 
-    /// Assigns the packet to a flow whose ends both send data. Its kind follows from its own headers.
-    pub fn assign_by_headers(&mut self, flow: FlowId) {
-        let has_payload = self.payload_bytes() > 0;
-        self.flow = flow;
-        self.came_marked = self.ecn() == Ecn::Marked;
-        self.kind = match (self.headers.carrier, self.flags() & SYN != 0, self.flags() & ACK != 0) {
-            (Carrier::Tcp, true, false) => Kind::Syn,
-            (Carrier::Tcp, true, true) => Kind::SynAck,
-            (Carrier::Tcp, false, _) if !has_payload => Kind::Ack,
-            _ => Kind::Data,
+    /// The same for the first `length` bytes of a buffer, of which a device says that this was left to do. Joined
+    /// packets count as one until they are [`cut`](RealPacket::cut).
+    pub fn parse_offloaded(
+        buffer: Vec<u8>,
+        length: usize,
+        offload: Offload,
+    ) -> Result<(Self, Conversation), Vec<u8>> {
+        let (train, exchanged) = Train::parse(buffer, length, offload)?;
+        let bytes = train.bytes();
+        let (ecn, ttl) = if train.is_version_6() {
+            (bytes[TOS] >> 4 & 0b11, bytes[TTL_6])
+        } else {
+            (bytes[TOS] & 0b11, bytes[TTL_4])
         };
+        let train = Some(Arc::new(train));
+        Ok((RealPacket { train, bytes: length as u32, ecn, ttl, ..RealPacket::default() }, exchanged))
     }
 
-    /// Whether it was marked since [`RealPacket::assign_by_headers`].
-    pub fn got_marked(&self) -> bool {
-        !self.came_marked && self.ecn() == Ecn::Marked
+    fn train(&self) -> &Train {
+        const NONE: &Train = &Train::NONE;
+        self.train.as_deref().unwrap_or(NONE)
+    }
+
+    /// The packet's bytes, for changes in place. They become its own if it shares them.
+    fn bytes_mut(&mut self) -> Option<&mut Train> {
+        self.train.as_mut().map(Arc::make_mut)
     }
 
     /// Assigns the packet to a flow. Its kind follows from whether the side that opened the connection has
@@ -142,7 +113,7 @@ impl RealPacket {
     pub fn assign(&mut self, flow: FlowId, from_opener: bool) {
         let has_payload = self.payload_bytes() > 0;
         self.flow = flow;
-        self.kind = match (from_opener, self.flags() & SYN != 0) {
+        self.kind = match (from_opener, self.train().flags() & SYN != 0) {
             (true, true) => Kind::Syn,
             (false, true) => Kind::SynAck,
             (true, false) if has_payload => Kind::Data,
@@ -151,28 +122,65 @@ impl RealPacket {
         };
     }
 
-    /// Returns the packet as it travels.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Assigns the packet to a flow whose ends both send data. Its kind follows from its own headers.
+    pub fn assign_by_headers(&mut self, flow: FlowId) {
+        let (carrier, flags) = (self.carrier(), self.train().flags());
+        self.kind = match (carrier, flags & SYN != 0, flags & ACK != 0) {
+            (Some(Carrier::Tcp), true, false) => Kind::Syn,
+            (Some(Carrier::Tcp), true, true) => Kind::SynAck,
+            (Some(Carrier::Tcp), false, _) if self.payload_bytes() == 0 => Kind::Ack,
+            _ => Kind::Data,
+        };
+        self.flow = flow;
+        self.came_marked = self.ecn() == Ecn::Marked;
     }
 
-    /// Returns its buffer for reuse.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    /// Whether it was marked since [`RealPacket::assign_by_headers`].
+    pub fn got_marked(&self) -> bool {
+        !self.came_marked && self.ecn() == Ecn::Marked
+    }
+
+    /// How many packets it stands for until it is cut.
+    pub fn joined(&self) -> usize {
+        self.train().packets()
+    }
+
+    /// Returns the packets that it stands for, in order.
+    pub fn cut(self) -> impl Iterator<Item = RealPacket> {
+        let packets = self.joined();
+        (0..packets).map(move |number| {
+            let bytes = if packets == 1 {
+                self.bytes
+            } else {
+                (self.train().headers.end + self.train().payload(number).len()) as u32
+            };
+            RealPacket { number: number as u16, bytes, ..self.clone() }
+        })
+    }
+
+    /// Returns the buffer for reuse, unless other packets share it.
+    pub fn into_buffer(self) -> Option<Vec<u8>> {
+        self.train.and_then(Arc::into_inner).map(Train::into_buffer)
     }
 
     /// Returns how many bytes it carries for the application.
     pub fn payload_bytes(&self) -> usize {
-        self.bytes.len() - self.headers.end
+        (self.bytes as usize).saturating_sub(self.train().headers.end)
+    }
+
+    /// Returns what carries its payload; `None` for other protocols and for fragments.
+    pub fn carrier(&self) -> Option<Carrier> {
+        self.train().headers.carrier
     }
 
     /// Returns the sender's clock at the time when its TCP made the packet, if the packet says so: TSval of
     /// RFC 7323, in the sender's own unit and from its own origin.
     pub fn stamp(&self) -> Option<u32> {
-        if self.headers.carrier != Carrier::Tcp {
+        let train = self.train();
+        if train.headers.carrier != Some(Carrier::Tcp) {
             return None;
         }
-        let tcp = TcpHeaderSlice::from_slice(self.bytes.get(self.headers.ip_end..)?).ok()?;
+        let tcp = TcpHeaderSlice::from_slice(train.bytes().get(train.headers.ip_end..)?).ok()?;
         tcp.options_iterator().find_map(|option| match option {
             Ok(TcpOptionElement::Timestamp(value, _)) => Some(value),
             _ => None,
@@ -183,135 +191,246 @@ impl RealPacket {
     /// in the packet's bytes after [`RealPacket::write_explicit`].
     pub fn read_explicit(&mut self) {
         self.carried = None;
-        let tcp = self.headers.ip_end + TCP_OPTIONS;
-        if self.headers.carrier != Carrier::Tcp {
+        let train = self.train();
+        let tcp = train.headers.ip_end + TCP_OPTIONS;
+        if train.headers.carrier != Some(Carrier::Tcp) {
             return;
         }
-        let Some(at) = self.bytes.get(tcp..self.headers.end).and_then(tcp_option::find) else { return };
-        self.carried = tcp_option::decode(self.long_word(tcp + at))
-            .map(|explicit| Box::new(Carried { at: tcp + at, explicit }));
+        let Some(at) = train.bytes().get(tcp..train.headers.end).and_then(tcp_option::find) else { return };
+        let at = tcp + at;
+        self.carried = tcp_option::decode(long_word(train.bytes(), at))
+            .map(|explicit| Box::new(Carried { at, explicit }));
     }
 
     /// Whether TCP's options leave room for that of explicit headers.
     pub fn has_room_for_option(&self) -> bool {
-        self.headers.carrier == Carrier::Tcp
-            && self.headers.end - self.headers.ip_end + tcp_option::OPTION_BYTES <= LONGEST_TCP_HEADER
+        let headers = self.train().headers;
+        headers.carrier == Some(Carrier::Tcp)
+            && headers.end - headers.ip_end + tcp_option::OPTION_BYTES <= LONGEST_TCP_HEADER
     }
 
     /// Writes the explicit header into the packet's bytes and updates the checksum over what has changed.
     pub fn write_explicit(&mut self) {
         let Some(carried) = self.carried.take() else { return };
-        let checksum = self.headers.ip_end + TCP_CHECKSUM;
-        let word = tcp_option::encode(&carried.explicit, self.long_word(carried.at));
-        for (i, byte) in word.to_be_bytes().into_iter().enumerate() {
-            self.replace(carried.at + i, 0, byte, checksum);
+        if let Some(train) = self.bytes_mut() {
+            let word = tcp_option::encode(&carried.explicit, long_word(train.bytes(), carried.at));
+            for (i, byte) in word.to_be_bytes().into_iter().enumerate() {
+                replace_tcp(train, carried.at + i, 0, byte);
+            }
         }
         self.carried = Some(carried);
-    }
-
-    /// The eight bytes from `at` on.
-    fn long_word(&self, at: usize) -> u64 {
-        self.bytes[at..at + 8].iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
-    }
-
-    /// Returns TCP's flags; none for a UDP datagram.
-    fn flags(&self) -> u8 {
-        match self.headers.carrier {
-            Carrier::Tcp => self.bytes[self.headers.ip_end + TCP_FLAGS],
-            Carrier::Udp => 0,
-        }
     }
 
     /// Removes the offer to use ECN from a SYN (RFC 3168, section 6.1.1), so that its connection does
     /// without.
     pub fn decline_ecn(&mut self) {
-        if self.flags() & SYN == 0 {
+        if self.train().flags() & SYN == 0 {
             return;
         }
-        let tcp = self.headers.ip_end;
-        self.replace(tcp + TCP_FLAGS, !(ECE | CWR), 0, tcp + TCP_CHECKSUM);
+        if let Some(train) = self.bytes_mut() {
+            let at = train.headers.ip_end + TCP_FLAGS;
+            replace_tcp(train, at, !(ECE | CWR), 0);
+        }
     }
 
-    /// Keeps the bits `keep` of a byte, sets the bits `set`, and updates the checksum over it.
-    fn replace(&mut self, at: usize, keep: u8, set: u8, checksum: usize) {
-        let word = at & !1;
-        let before = self.word(word);
-        self.bytes[at] = (self.bytes[at] & keep) | set;
-        let after = updated(self.word(checksum), before, self.word(word));
-        self.bytes[checksum..checksum + 2].copy_from_slice(&after.to_be_bytes());
+    /// TCP's flags; none for other protocols. Of a train, the first packet has reduced the window, and the last one ends
+    /// what its sender has pushed.
+    fn flags(&self) -> u8 {
+        let train = self.train();
+        let is_last = usize::from(self.number) + 1 == train.packets();
+        let not_first = if self.number == 0 { 0 } else { CWR };
+        let not_last = if is_last { 0 } else { FIN | PSH };
+        train.flags() & !(not_first | not_last)
     }
 
-    fn word(&self, at: usize) -> u16 {
-        u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]])
+    /// The number of its first byte.
+    fn sequence(&self) -> u32 {
+        let train = self.train();
+        train.sequence().wrapping_add((usize::from(self.number) * train.step) as u32)
+    }
+
+    /// Whether `next` can be joined to this packet, behind which it has left: the same conversation, the next bytes of
+    /// it, and headers that say the same. `step` is the payload of the packets before.
+    pub fn leads_to(&self, next: &RealPacket, step: usize) -> bool {
+        let (one, other) = (self.train(), next.train());
+        let payload = next.payload_bytes();
+        self.flow == next.flow
+            && self.kind == next.kind
+            && (self.ecn, self.ttl) == (next.ecn, next.ttl)
+            && one.headers == other.headers
+            && one.headers.carrier == Some(Carrier::Tcp)
+            && self.payload_bytes() == step
+            && (1..=step).contains(&payload)
+            && self.carried.is_none()
+            && next.carried.is_none()
+            && self.flags() & !CWR == ACK
+            && next.flags() & !(FIN | PSH) == ACK
+            && self.sequence().wrapping_add(step as u32) == next.sequence()
+            && self
+                .train
+                .as_ref()
+                .zip(next.train.as_ref())
+                .is_some_and(|(a, b)| Arc::ptr_eq(a, b) || says_the_same(a, b))
+    }
+
+    /// Writes the headers of these packets, each of which [`leads_to`](RealPacket::leads_to) the next, and returns what
+    /// a device has to be told of them. Their payloads follow ([`RealPacket::payloads`]).
+    pub fn write_joined(packets: &[RealPacket], head: &mut Vec<u8>) -> Offload {
+        let [first, .., last] = packets else {
+            return packets
+                .first()
+                .map_or(Offload::NONE, |only| only.write_head(only, 1, only.payload_bytes(), head));
+        };
+        let payload = packets.iter().map(RealPacket::payload_bytes).sum();
+        first.write_head(last, packets.len(), payload, head)
+    }
+
+    /// Returns the payloads of packets, in order; neighbours of a train are one slice.
+    pub fn payloads(packets: &[RealPacket]) -> impl Iterator<Item = &[u8]> {
+        let follows = |a: &RealPacket, b: &RealPacket| {
+            let same = a.train.as_ref().zip(b.train.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+            same && a.number + 1 == b.number
+        };
+        packets.chunk_by(follows).map(|run| {
+            let (first, last) = (&run[0], &run[run.len() - 1]);
+            let train = first.train();
+            let begin = train.headers.end + usize::from(first.number) * train.step;
+            let end = train.headers.end + usize::from(last.number) * train.step + last.payload_bytes();
+            train.bytes().get(begin..end).unwrap_or_default()
+        })
+    }
+
+    /// Writes the headers of a packet that `count` packets are joined to, with a payload of this length in all. The
+    /// checksum of the transport covers the pseudo-header only if the packet is not as it was read.
+    fn write_head(&self, last: &RealPacket, count: usize, payload: usize, head: &mut Vec<u8>) -> Offload {
+        let (train, begin) = (self.train(), head.len());
+        let headers = train.headers;
+        head.extend_from_slice(train.head());
+        let head = &mut head[begin..];
+        if head.is_empty() {
+            return Offload::NONE;
+        }
+        let six = train.is_version_6();
+        self.write_ip(head, six, headers.end + payload);
+        let (Some(carrier), true) = (headers.carrier, train.partial) else { return Offload::NONE };
+        let transport_bytes = headers.end - headers.ip_end + payload;
+        let protocol = match carrier {
+            Carrier::Tcp => {
+                let at = headers.ip_end + TCP_SEQUENCE;
+                head[at..at + 4].copy_from_slice(&self.sequence().to_be_bytes());
+                head[headers.ip_end + TCP_FLAGS] = self.flags() & !(FIN | PSH) | last.flags() & (FIN | PSH);
+                IpNumber::TCP.0
+            }
+            Carrier::Udp => {
+                let at = headers.ip_end + UDP_LENGTH;
+                head[at..at + 2].copy_from_slice(&(transport_bytes as u16).to_be_bytes());
+                IpNumber::UDP.0
+            }
+        };
+        let sum = checksum::fold(checksum::pseudo_header(head, six, protocol, transport_bytes));
+        let at = headers.ip_end + carrier.checksum();
+        head[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+        let kind = if six { Joined::TcpInIpv6 } else { Joined::TcpInIpv4 };
+        Offload {
+            partial: Some((headers.ip_end as u16, carrier.checksum() as u16)),
+            joined: (count > 1).then_some((kind, self.payload_bytes() as u16)),
+            head_bytes: headers.end as u16,
+        }
+    }
+
+    /// Writes what the IP header says of this packet, whose length is `bytes`.
+    fn write_ip(&self, head: &mut [u8], six: bool, bytes: usize) {
+        if six {
+            head[TOS] = head[TOS] & !(0b11 << 4) | self.ecn << 4;
+            head[LENGTH_6..LENGTH_6 + 2]
+                .copy_from_slice(&((bytes - etherparse::Ipv6Header::LEN) as u16).to_be_bytes());
+            head[TTL_6] = self.ttl;
+            return;
+        }
+        let identification = checksum::word(head, IDENTIFICATION_4).wrapping_add(self.number);
+        let [version, tos] = checksum::word(head, 0).to_be_bytes();
+        let [_, protocol] = checksum::word(head, TTL_4).to_be_bytes();
+        for (at, value) in [
+            (0, u16::from_be_bytes([version, tos & !0b11 | self.ecn])),
+            (LENGTH_4, bytes as u16),
+            (IDENTIFICATION_4, identification),
+            (TTL_4, u16::from_be_bytes([self.ttl, protocol])),
+        ] {
+            checksum::replace(head, at, value, IP_CHECKSUM);
+        }
+    }
+
+    /// Returns the packet as it travels, with its checksums.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.first_bytes(self.bytes as usize)
+    }
+
+    /// Returns at most so many bytes of the packet as it travels, with the checksums of the whole one.
+    pub fn first_bytes(&self, most: usize) -> Vec<u8> {
+        let payload = self.train().payload(usize::from(self.number));
+        let length = most.min(self.train().headers.end + payload.len());
+        let mut bytes = Vec::with_capacity(length.max(self.train().headers.end));
+        let offload = self.write_head(self, 1, payload.len(), &mut bytes);
+        if let Some((start, offset)) = offload.partial {
+            let (start, at) = (usize::from(start), usize::from(start + offset));
+            // headers have an even length
+            let sum = !checksum::fold(checksum::sum(&bytes[start..]) + checksum::sum(payload));
+            // 0 would say that a datagram has no checksum
+            let sum = if self.carrier() == Some(Carrier::Udp) && sum == 0 { !0 } else { sum };
+            bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+        }
+        bytes.truncate(length);
+        bytes.extend_from_slice(&payload[..length - bytes.len()]);
+        bytes
     }
 }
 
-/// Updates a checksum after one of its words has changed: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3).
-fn updated(checksum: u16, before: u16, after: u16) -> u16 {
-    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
-    let folded = (sum & 0xffff) + (sum >> 16);
-    !((folded & 0xffff) + (folded >> 16)) as u16
+/// Whether the headers of two trains differ at most in what each packet has for itself.
+fn says_the_same(one: &Train, other: &Train) -> bool {
+    let (a, b, tcp) = (one.head(), other.head(), one.headers.ip_end);
+    let same = |range: std::ops::Range<usize>| a.get(range.clone()) == b.get(range);
+    let ip = if one.is_version_6() {
+        // version, class and label, next header, addresses
+        same(0..LENGTH_6) && same(LENGTH_6 + 2..TTL_6) && same(TTL_6 + 1..tcp)
+    } else {
+        // version and class, flags and offset, protocol, addresses and options
+        a[0] == b[0]
+            && a[TOS] >> 2 == b[TOS] >> 2
+            && same(IDENTIFICATION_4 + 2..TTL_4)
+            && same(TTL_4 + 1..IP_CHECKSUM)
+            && same(IP_CHECKSUM + 2..tcp)
+    };
+    ip && one.partial
+        && other.partial
+        && same(tcp..tcp + TCP_SEQUENCE)
+        && same(tcp + TCP_ACKNOWLEDGEMENT..tcp + TCP_FLAGS)
+        && same(tcp + TCP_WINDOW..tcp + TCP_CHECKSUM)
+        && same(tcp + TCP_OPTIONS..one.headers.end)
 }
 
-fn read(bytes: &[u8]) -> Option<(Headers, Ports)> {
-    let ip = Ipv4Slice::from_slice(bytes).ok()?;
-    let datagram = ip.payload();
-    if usize::from(ip.header().total_len()) != bytes.len() || datagram.fragmented {
-        return None;
-    }
-    let (ports, header_bytes) = match datagram.ip_number {
-        IpNumber::TCP => {
-            let tcp = TcpHeaderSlice::from_slice(datagram.payload).ok()?;
-            let (source, destination) = (tcp.source_port(), tcp.destination_port());
-            (Ports { carrier: Carrier::Tcp, source, destination }, tcp.slice().len())
-        }
-        IpNumber::UDP => {
-            let udp = UdpHeaderSlice::from_slice(datagram.payload).ok()?;
-            let (source, destination) = (udp.source_port(), udp.destination_port());
-            (Ports { carrier: Carrier::Udp, source, destination }, udp.slice().len())
-        }
-        _ => return None,
-    };
-    let ip_end = bytes.len() - datagram.payload.len();
-    Some((Headers { six: false, carrier: ports.carrier, ip_end, end: ip_end + header_bytes }, ports))
+/// The eight bytes from `at` on.
+fn long_word(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..at + 8].iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-fn read_any(bytes: &[u8]) -> Option<(Headers, Conversation)> {
-    let ip = IpSlice::from_slice(bytes).ok()?;
-    let (six, length) = match &ip {
-        IpSlice::Ipv4(four) => (false, usize::from(four.header().total_len())),
-        IpSlice::Ipv6(six) => (true, 40 + usize::from(six.header().payload_length())),
-    };
-    if length != bytes.len() {
-        return None;
+/// Keeps the bits `keep` of a byte of TCP's header, sets the bits `set`, and updates the checksum over it.
+fn replace_tcp(train: &mut Train, at: usize, keep: u8, set: u8) {
+    let (partial, checksum) = (train.partial, train.headers.ip_end + TCP_CHECKSUM);
+    let bytes = train.bytes_mut();
+    let value = bytes[at] & keep | set;
+    if partial {
+        bytes[at] = value; // its checksum does not cover this byte yet
+        return;
     }
-    let inner = ip.payload();
-    let ip_end = bytes.len() - inner.payload.len();
-    let whole = !inner.fragmented;
-    let (carrier, ports, header_bytes) = match inner.ip_number {
-        IpNumber::TCP if whole => {
-            let tcp = TcpHeaderSlice::from_slice(inner.payload).ok()?;
-            (Carrier::Tcp, (tcp.source_port(), tcp.destination_port()), tcp.slice().len())
-        }
-        IpNumber::UDP if whole => {
-            let udp = UdpHeaderSlice::from_slice(inner.payload).ok()?;
-            (Carrier::Udp, (udp.source_port(), udp.destination_port()), udp.slice().len())
-        }
-        _ => (Carrier::Udp, (0, 0), 0),
-    };
-    let headers = Headers { six, carrier, ip_end, end: ip_end + header_bytes };
-    let exchanged = Conversation {
-        protocol: inner.ip_number.0,
-        source: (ip.source_addr(), ports.0),
-        destination: (ip.destination_addr(), ports.1),
-    };
-    Some((headers, exchanged))
+    let [mut high, mut low] = checksum::word(bytes, at & !1).to_be_bytes();
+    *(if at.is_multiple_of(2) { &mut high } else { &mut low }) = value;
+    checksum::replace(bytes, at & !1, u16::from_be_bytes([high, low]), checksum);
 }
 
 impl Packet for RealPacket {
     #[inline]
     fn bytes(&self) -> u32 {
-        self.bytes.len() as u32
+        self.bytes
     }
     #[inline]
     fn flow(&self) -> FlowId {
@@ -322,8 +441,7 @@ impl Packet for RealPacket {
         self.kind
     }
     fn ecn(&self) -> Ecn {
-        let class = self.bytes[TOS] >> if self.headers.six { IPV6_ECN_SHIFT } else { 0 };
-        match class & 0b11 {
+        match self.ecn {
             0b00 => Ecn::NotCapable,
             0b01 => Ecn::Ect1,
             0b10 => Ecn::Capable,
@@ -331,28 +449,18 @@ impl Packet for RealPacket {
         }
     }
     fn set_ecn(&mut self, ecn: Ecn) {
-        let bits = match ecn {
+        self.ecn = match ecn {
             Ecn::NotCapable => 0b00,
             Ecn::Ect1 => 0b01,
             Ecn::Capable => 0b10,
             Ecn::Marked => 0b11,
         };
-        if self.headers.six {
-            // IPv6 has no checksum of its own, and those of TCP and UDP leave out the traffic class
-            self.bytes[TOS] = self.bytes[TOS] & !(0b11 << IPV6_ECN_SHIFT) | bits << IPV6_ECN_SHIFT;
-            return;
-        }
-        self.replace(TOS, !0b11, bits, IP_CHECKSUM);
     }
     fn ttl(&self) -> u8 {
-        self.bytes[if self.headers.six { IPV6_HOP_LIMIT } else { TTL }]
+        self.ttl
     }
     fn set_ttl(&mut self, ttl: u8) {
-        if self.headers.six {
-            self.bytes[IPV6_HOP_LIMIT] = ttl;
-            return;
-        }
-        self.replace(TTL, 0, ttl, IP_CHECKSUM);
+        self.ttl = ttl;
     }
     fn explicit(&self) -> Option<&Explicit> {
         self.carried.as_ref().map(|carried| &carried.explicit)
@@ -383,9 +491,8 @@ impl Packet for RealPacket {
         let mut packet = ip.to_bytes().to_vec();
         packet.extend(udp.to_bytes());
         packet.resize(length, 0);
-        let headers =
-            Headers { six: false, carrier: Carrier::Udp, ip_end: Ipv4Header::MIN_LEN, end: headers };
-        RealPacket { bytes: packet, headers, kind: Kind::Control, ..RealPacket::default() }
+        let made = RealPacket::parse(packet).map(|(packet, _)| packet).unwrap_or_default();
+        RealPacket { kind: Kind::Control, ..made }
     }
     fn message(&self) -> Option<&Message> {
         None
@@ -399,9 +506,8 @@ impl Packet for RealPacket {
 mod tests {
     use super::*;
     use crate::message::{Address, Content};
+    use crate::train::Ports;
     use etherparse::{IpHeaders, PacketBuilder, TcpHeader};
-
-    const PSH: u8 = 0x08;
 
     /// A packet as etherparse makes it, from port 40000 to 5001.
     fn tcp_with(flags: u8, tos: u8, options: &[u8], payload: usize) -> Vec<u8> {
@@ -433,13 +539,8 @@ mod tests {
     }
 
     fn has_right_ip_checksum(packet: &RealPacket) -> bool {
-        let (ip, _) = Ipv4Header::from_slice(&packet.bytes).unwrap();
+        let (ip, _) = Ipv4Header::from_slice(&packet.to_bytes()).unwrap();
         ip.header_checksum == ip.calc_header_checksum()
-    }
-
-    #[test]
-    fn the_checksum_after_a_change_is_that_of_rfc_1624s_example() {
-        assert_eq!(updated(0xdd2f, 0x5555, 0x3285), 0x0000); // section 4
     }
 
     #[test]
@@ -448,7 +549,7 @@ mod tests {
             let mut packet = parsed(tcp(ACK, tos, 8));
             packet.set_ecn(Ecn::Marked);
             packet.set_ttl(packet.ttl() - 1);
-            assert_eq!((packet.ecn(), packet.ttl(), packet.bytes[1] >> 2), (Ecn::Marked, 63, tos >> 2));
+            assert_eq!((packet.ecn(), packet.ttl(), packet.to_bytes()[1] >> 2), (Ecn::Marked, 63, tos >> 2));
             assert!(has_right_ip_checksum(&packet));
         }
     }
@@ -460,7 +561,7 @@ mod tests {
             assert_eq!(packet.ecn(), ecn);
             packet.set_ecn(Ecn::NotCapable);
             packet.set_ecn(ecn);
-            assert_eq!(packet.bytes[1], 0xb8 | bits);
+            assert_eq!(packet.to_bytes()[1], 0xb8 | bits);
             assert!(has_right_ip_checksum(&packet));
         }
     }
@@ -474,10 +575,11 @@ mod tests {
             (ACK | PSH, 1448, true, Kind::Data),
             (ACK, 0, false, Kind::Ack),
         ] {
-            let (mut packet, ports) = RealPacket::parse(tcp(flags, 0, payload)).unwrap();
+            let (mut packet, exchanged) = RealPacket::parse(tcp(flags, 0, payload)).unwrap();
             packet.assign(FlowId(7), from_opener);
             assert_eq!((packet.kind(), packet.flow(), packet.payload_bytes()), (kind, FlowId(7), payload));
-            assert_eq!((ports.source, ports.destination, ports.carrier), (40000, 5001, Carrier::Tcp));
+            let expected = Ports { carrier: Carrier::Tcp, source: 40_000, destination: 5001 };
+            assert_eq!(exchanged.ports(), Some(expected));
             assert_eq!(packet.bytes(), 40 + payload as u32);
         }
     }
@@ -487,9 +589,10 @@ mod tests {
         let mut bytes = Vec::new();
         let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(40_000, 5001);
         builder.write(&mut bytes, &[8; 100]).unwrap();
-        let (mut packet, ports) = RealPacket::parse(bytes).unwrap();
+        let (mut packet, exchanged) = RealPacket::parse(bytes).unwrap();
         packet.assign(FlowId(1), true);
-        assert_eq!((ports.carrier, ports.source, ports.destination), (Carrier::Udp, 40_000, 5001));
+        let expected = Ports { carrier: Carrier::Udp, source: 40_000, destination: 5001 };
+        assert_eq!(exchanged.ports(), Some(expected));
         assert_eq!((packet.kind(), packet.payload_bytes(), packet.stamp()), (Kind::Data, 100, None));
     }
 
@@ -497,7 +600,7 @@ mod tests {
     fn a_syn_whose_offer_is_declined_equals_one_without_the_offer() {
         let mut packet = parsed(tcp(SYN | ECE | CWR, 0, 0));
         packet.decline_ecn();
-        assert_eq!(packet.as_bytes(), tcp(SYN, 0, 0), "its checksum included");
+        assert_eq!(packet.to_bytes(), tcp(SYN, 0, 0), "its checksum included");
         let mut later = parsed(tcp(ACK | ECE, 0, 0));
         later.decline_ecn();
         assert_eq!(later.flags(), ACK | ECE, "an echo is not an offer");
@@ -521,13 +624,10 @@ mod tests {
     fn bytes_that_are_not_one_whole_packet_come_back() {
         let whole = tcp(ACK, 0, 10);
         let (short, long) = (whole[..45].to_vec(), [&whole[..], &[0]].concat());
-        let (mut six, mut fragment, mut other, mut cut) =
-            (whole.clone(), whole.clone(), whole.clone(), tcp(ACK, 0, 0));
+        let (mut six, mut cut) = (whole.clone(), tcp(ACK, 0, 0));
         six[0] = 0x60;
-        fragment[6] = 0x20;
-        other[9] = 1; // ICMP
         cut[32] = 0xf0; // a TCP header of 60 bytes in a packet of 40
-        for bytes in [vec![], short, long, six, fragment, other, cut] {
+        for bytes in [vec![], vec![0x45; 19], vec![0x60; 39], short, long, six, cut] {
             assert_eq!(RealPacket::parse(bytes.clone()), Err(bytes));
         }
         assert!(RealPacket::parse(whole).is_ok());
@@ -555,14 +655,17 @@ mod tests {
             (tcp(ACK, 0, 0), 6, (40_000, 5001), Kind::Ack),
             (tcp(ACK, 0, 9), 6, (40_000, 5001), Kind::Data),
         ] {
-            let (mut packet, exchanged) = RealPacket::parse_any(bytes).unwrap();
+            let (mut packet, exchanged) = RealPacket::parse(bytes).unwrap();
             packet.assign_by_headers(FlowId(3));
             assert_eq!((exchanged.protocol, packet.kind()), (protocol, kind));
             assert_eq!((exchanged.source.1, exchanged.destination.1), ports);
         }
-        for bytes in [vec![], vec![0x45; 19], vec![0x60; 39], tcp(ACK, 0, 9)[..45].to_vec()] {
-            assert_eq!(RealPacket::parse_any(bytes.clone()), Err(bytes));
-        }
+        let mut fragment = tcp(ACK, 0, 9);
+        fragment[6] = 0x20;
+        let (mut packet, exchanged) = RealPacket::parse(fragment.clone()).unwrap();
+        packet.assign_by_headers(FlowId(3));
+        assert_eq!((exchanged.protocol, exchanged.source.1, exchanged.ports()), (6, 0, None));
+        assert_eq!((packet.kind(), packet.payload_bytes(), packet.to_bytes()), (Kind::Data, 29, fragment));
     }
 
     #[test]
@@ -572,14 +675,14 @@ mod tests {
         builder.write(&mut bytes, &[8; 100]).unwrap();
         bytes[0] |= 0x0b; // the upper half of the class, 0xb9: DSCP 46 and ECT(1)
         bytes[1] = 0x9a; // its lower half, and the first bits of the flow label
-        let (mut packet, _) = RealPacket::parse_any(bytes.clone()).unwrap();
+        let (mut packet, _) = RealPacket::parse(bytes.clone()).unwrap();
         packet.assign_by_headers(FlowId(0));
         assert_eq!((packet.ecn(), packet.ttl(), packet.got_marked()), (Ecn::Ect1, 64, false));
         packet.set_ecn(Ecn::Marked);
         packet.set_ttl(63);
         bytes[1] = 0xba;
         bytes[7] = 63;
-        assert_eq!((packet.as_bytes(), packet.got_marked()), (&bytes[..], true));
+        assert_eq!((packet.to_bytes(), packet.got_marked()), (bytes.clone(), true));
         packet.assign_by_headers(FlowId(0));
         assert!(!packet.got_marked(), "another router has marked it");
     }
@@ -605,7 +708,7 @@ mod tests {
                 header.feedback_bytes = 100.0;
                 packet.write_explicit();
                 let expected = [0x21, 0x1f, 0x53, 0x34, 0xe2, 0x00, 0x64, 0x00];
-                assert_eq!(packet.as_bytes(), with_word(before, expected, payload), "{before:?}");
+                assert_eq!(packet.to_bytes(), with_word(before, expected, payload), "{before:?}");
             }
         }
     }
@@ -622,7 +725,7 @@ mod tests {
             let mut packet = parsed(bytes.clone());
             packet.read_explicit();
             packet.write_explicit();
-            assert_eq!((packet.explicit(), packet.as_bytes()), (None, &bytes[..]));
+            assert_eq!((packet.explicit(), packet.to_bytes()), (None, bytes));
         }
     }
 
@@ -633,8 +736,201 @@ mod tests {
             let packet = RealPacket::control(message.clone(), asked);
             assert_eq!((packet.bytes(), packet.kind()), (length, Kind::Control));
             assert!(has_right_ip_checksum(&packet));
-            let (again, ports) = RealPacket::parse(packet.into_bytes()).unwrap();
-            assert_eq!((ports.carrier, again.payload_bytes()), (Carrier::Udp, length as usize - 28));
+            let (again, exchanged) = RealPacket::parse(packet.to_bytes()).unwrap();
+            assert_eq!(
+                (exchanged.carrier, again.payload_bytes()),
+                (Some(Carrier::Udp), length as usize - 28)
+            );
         }
+    }
+
+    /// A packet of a train over IPv4 or IPv6, as a host without offloads would send it.
+    fn segment(six: bool, flags: u8, number: u16, payload: &[u8]) -> Vec<u8> {
+        let mut tcp = TcpHeader::new(40_000, 5001, 1_000_000 + 1000 * u32::from(number), 1000);
+        tcp.set_options_raw(&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]).unwrap();
+        tcp.acknowledgment_number = 77;
+        (tcp.ack, tcp.psh, tcp.fin) = (true, flags & PSH != 0, flags & FIN != 0);
+        tcp.cwr = flags & CWR != 0;
+        let ip = if six {
+            let (source, destination) = ([1; 16], [2; 16]);
+            let ip = etherparse::Ipv6Header { hop_limit: 64, source, destination, ..Default::default() };
+            IpHeaders::Ipv6(ip, Default::default())
+        } else {
+            let (source, destination) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+            let ip = Ipv4Header { time_to_live: 64, source, destination, ..Default::default() };
+            IpHeaders::Ipv4(
+                Ipv4Header { identification: 0xfffe_u16.wrapping_add(number), ..ip },
+                Default::default(),
+            )
+        };
+        let mut bytes = Vec::new();
+        PacketBuilder::ip(ip).tcp_header(tcp).write(&mut bytes, payload).unwrap();
+        bytes
+    }
+
+    /// The train as a kernel hands it out, which leaves the checksum to the device.
+    fn train(six: bool, flags: u8, payload: &[u8]) -> RealPacket {
+        train_from(segment(six, flags, 0, payload), six)
+    }
+
+    fn train_from(mut bytes: Vec<u8>, six: bool) -> RealPacket {
+        let (ip_end, kind) = if six { (40, Joined::TcpInIpv6) } else { (20, Joined::TcpInIpv4) };
+        bytes[ip_end + TCP_CHECKSUM..][..2].fill(0);
+        let length = bytes.len();
+        bytes.resize(70_000, 0xee); // room that was not needed
+        let offload = Offload {
+            partial: Some((ip_end as u16, TCP_CHECKSUM as u16)),
+            joined: Some((kind, 1000)),
+            head_bytes: ip_end as u16 + 32,
+        };
+        let (mut packet, _) = RealPacket::parse_offloaded(bytes, length, offload).unwrap();
+        packet.assign(FlowId(7), true);
+        packet
+    }
+
+    fn payload(bytes: usize) -> Vec<u8> {
+        (0..bytes).map(|n| (n % 251) as u8).collect()
+    }
+
+    #[test]
+    fn a_train_that_is_cut_is_the_packets_that_its_host_would_have_sent() {
+        for six in [false, true] {
+            for bytes in [1000, 1001, 3000, 3700] {
+                let payload = payload(bytes);
+                let cut: Vec<_> = train(six, PSH | FIN | CWR, &payload).cut().collect();
+                let parts: Vec<_> = payload.chunks(1000).collect();
+                assert_eq!(cut.len(), parts.len());
+                for (number, (packet, part)) in (0..).zip(cut.iter().zip(&parts)) {
+                    let first = if number == 0 { CWR } else { 0 };
+                    let last = if usize::from(number) + 1 == parts.len() { PSH | FIN } else { 0 };
+                    let expected = segment(six, first | last, number, part);
+                    assert_eq!(packet.to_bytes(), expected, "{six} {bytes} {number}");
+                    assert_eq!(
+                        (packet.bytes() as usize, packet.payload_bytes()),
+                        (expected.len(), part.len())
+                    );
+                    assert_eq!((packet.kind(), packet.flow()), (Kind::Data, FlowId(7)));
+                }
+            }
+        }
+    }
+
+    /// Joins packets, hands them out as a device would, and returns the train that comes of it.
+    fn rejoined(packets: &[RealPacket], six: bool) -> (RealPacket, usize) {
+        assert!(packets.windows(2).all(|pair| pair[0].leads_to(&pair[1], packets[0].payload_bytes())));
+        let mut bytes = Vec::new();
+        let offload = RealPacket::write_joined(packets, &mut bytes);
+        let slices: Vec<_> = RealPacket::payloads(packets).collect();
+        bytes.extend(slices.concat());
+        assert_eq!(Offload::read(offload.header()), Some(offload));
+        assert_eq!(offload.joined.map(|(_, step)| step), (packets.len() > 1).then_some(1000));
+        let length = bytes.len();
+        let (mut packet, _) = RealPacket::parse_offloaded(bytes, length, offload).unwrap();
+        packet.assign(FlowId(7), true);
+        assert_eq!(packet.train().is_version_6(), six);
+        (packet, slices.len())
+    }
+
+    #[test]
+    fn packets_that_are_joined_again_are_a_train_of_the_same_packets_marks_included() {
+        for six in [false, true] {
+            let mut cut: Vec<_> = train(six, PSH, &payload(4500)).cut().collect();
+            for packet in &mut cut {
+                packet.set_ecn(Ecn::Marked);
+                packet.set_ttl(packet.ttl() - 1);
+            }
+            for (from, to) in [(0, 5), (1, 4), (2, 5), (3, 4), (4, 5)] {
+                let (joined, slices) = rejoined(&cut[from..to], six);
+                assert_eq!(slices, 1, "neighbours are one slice");
+                let again: Vec<_> = joined.cut().map(|packet| packet.to_bytes()).collect();
+                let before: Vec<_> = cut[from..to].iter().map(RealPacket::to_bytes).collect();
+                assert_eq!(again, before, "{six} {from} {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn packets_of_two_trains_are_joined_where_the_second_goes_on_after_the_first() {
+        let payload = payload(5000);
+        let first = train(false, 0, &payload[..2000]);
+        let second = train_from(segment(false, PSH, 2, &payload[2000..]), false);
+        let packets: Vec<_> = first.cut().chain(second.cut()).collect();
+        let (joined, slices) = rejoined(&packets, false);
+        assert_eq!(slices, 2);
+        let again: Vec<_> = joined.cut().map(|packet| packet.to_bytes()).collect();
+        assert_eq!(again, packets.iter().map(RealPacket::to_bytes).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn packets_that_say_different_things_are_not_joined() {
+        let packets = |flags, number, change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = segment(false, flags, number, &payload(2000));
+            change(&mut bytes);
+            train_from(bytes, false).cut().collect::<Vec<_>>()
+        };
+        let first = packets(0, 0, &|_| {});
+        let next = |change: &dyn Fn(&mut Vec<u8>)| packets(0, 2, change).remove(0);
+        assert!(first[1].leads_to(&next(&|_| {}), 1000));
+        for (at, what) in
+            [(1, "class"), (9 + 19, "sequence"), (31, "acknowledgement"), (35, "window"), (47, "stamp")]
+        {
+            let other = next(&|bytes| bytes[at] ^= 4);
+            assert!(!first[1].leads_to(&other, 1000), "{what}");
+        }
+        let mut marked = first[1].clone();
+        marked.set_ecn(Ecn::Marked);
+        let mut routed = first[1].clone();
+        routed.set_ttl(63);
+        for other in [&marked, &routed, &first[0]] {
+            assert!(!first[0].leads_to(other, 1000));
+        }
+        let pushed = packets(PSH, 0, &|_| {});
+        assert!(pushed[0].leads_to(&pushed[1], 1000));
+        assert!(!pushed[1].leads_to(&next(&|_| {}), 1000), "nothing is joined behind what was pushed");
+        let reduced = packets(CWR, 2, &|_| {}).remove(0);
+        assert!(!first[1].leads_to(&reduced, 1000), "CWR would be taken for the first packet's");
+        let mut flow = first[1].clone();
+        flow.assign(FlowId(8), true);
+        assert!(!first[0].leads_to(&flow, 1000));
+    }
+
+    #[test]
+    fn the_first_bytes_of_a_packet_of_a_train_have_the_checksums_of_the_whole_packet() {
+        for packet in [false, true].into_iter().flat_map(|six| train(six, ACK, &payload(2503)).cut()) {
+            for most in [0, 30, 60, 999, 1040, 5000] {
+                let (first, whole) = (packet.first_bytes(most), packet.to_bytes());
+                assert_eq!(first, whole[..most.min(whole.len())], "{most}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_datagram_of_a_train_has_its_own_length_and_checksum() {
+        let datagram = |payload: &[u8]| {
+            let mut bytes = Vec::new();
+            let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(40_000, 5001);
+            builder.write(&mut bytes, payload).unwrap();
+            bytes
+        };
+        let (whole, payload) = (datagram(&payload(2500)), payload(2500));
+        let length = whole.len();
+        let offload = Offload { partial: Some((20, 6)), joined: Some((Joined::Udp, 1000)), head_bytes: 28 };
+        let (packet, _) = RealPacket::parse_offloaded(whole, length, offload).unwrap();
+        for (number, (packet, part)) in (0u16..).zip(packet.cut().zip(payload.chunks(1000))) {
+            let mut bytes = packet.to_bytes();
+            checksum::replace(&mut bytes, IDENTIFICATION_4, 0, IP_CHECKSUM);
+            assert_eq!(bytes, datagram(part), "{number}");
+        }
+    }
+
+    #[test]
+    fn what_a_device_says_must_fit_the_packet() {
+        let bytes = tcp(ACK, 0, 2000);
+        let joined = |kind| Offload { partial: Some((20, 16)), joined: Some((kind, 1000)), head_bytes: 40 };
+        let elsewhere = Offload { partial: Some((20, 6)), ..Offload::NONE };
+        for offload in [joined(Joined::TcpInIpv6), joined(Joined::Udp), elsewhere] {
+            assert_eq!(RealPacket::parse_offloaded(bytes.clone(), bytes.len(), offload), Err(bytes.clone()));
+        }
+        assert!(RealPacket::parse_offloaded(bytes.clone(), bytes.len(), joined(Joined::TcpInIpv4)).is_ok());
     }
 }

@@ -7,6 +7,8 @@ from typing import Any
 
 def doubts(summaries: list[dict[str, Any]]) -> list[str]:
     """Returns a line for each live run that is not valid, with every check that failed."""
+    from longfat.live import load
+
     lines = []
     for summary in summaries:
         failed = [
@@ -15,5 +17,9 @@ def doubts(summaries: list[dict[str, Any]]) -> list[str]:
             if not check["ok"]
         ]
         if failed:
-            lines.append(f"the live result of seed {summary['seed']} is not valid: {'; '.join(failed)}")
+            meanwhile = load.told(summary["validity"].get("others"))
+            lines.append(
+                f"the live result of seed {summary['seed']} is not valid: {'; '.join(failed)}"
+                + (f". Meanwhile {meanwhile}" if meanwhile else "")
+            )
     return lines

@@ -60,10 +60,12 @@ def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.
 
 
 def _check(scenario: Scenario) -> None:
-    if scenario.link:
-        raise InputError("[[link]]: accepted with --backend live: a dumbbell, [bottleneck]")
-    if scenario.bottleneck.router is not None:
-        _check_router(scenario.bottleneck.router)
+    routers = {f"link.{i}.router": link.router for i, link in enumerate(scenario.link)}
+    if scenario.bottleneck is not None:
+        routers["bottleneck.router"] = scenario.bottleneck.router
+    for key, router in routers.items():
+        if router is not None:
+            _check_router(key, router)
     parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
     parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
     for table, part in parts:
@@ -84,19 +86,19 @@ def _check_pacing(parts: list[tuple[str, Transport]]) -> None:
             )
 
 
-def _check_router(spec: RouterSpec) -> None:
+def _check_router(key: str, spec: RouterSpec) -> None:
     live = [row["name"] for row in registry.rows("routers") if row["live"]]
     accepted = ", ".join(f'"{name}"' for name in live)
     if spec.kind not in live:
         raise InputError(
-            f'bottleneck.router = "{spec.kind}": no kernel has hosts that talk to such a router; '
+            f'{key} = "{spec.kind}": no kernel has hosts that talk to such a router; '
             f"accepted with --backend live: {accepted}; --backend sim has all"
         )
     spoken = {row.get("protocol") for row in registry.rows("algorithms") if row["live"]}
     if spec.protocol not in spoken:
         accepted = ", ".join(f'"{name}"' for name in sorted(str(name) for name in spoken if name))
         raise InputError(
-            f'bottleneck.router.protocol = "{spec.protocol}": no kernel has hosts that speak it; '
+            f'{key}.protocol = "{spec.protocol}": no kernel has hosts that speak it; '
             f"accepted with --backend live: {accepted}"
         )
 

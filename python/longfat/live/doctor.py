@@ -27,6 +27,8 @@ REMEDIES = {
 }
 NEEDED = frozenset({"kernel", "namespaces", "tun", "sysctls"})
 """Nothing runs live without these; the others allow more, or improve results."""
+PATH = ("path rate", "path buffer")
+"""The items about a path, which `longfat.live.capability` examines."""
 LEAST_PROCESSORS = 2
 OTHER_KERNEL = "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"
 BTF = Path("/sys/kernel/btf/vmlinux")
@@ -132,7 +134,14 @@ def show(items: list[dict[str, Any]], console: Console) -> None:
         table.add_row(sign, *(item[key].replace("[", "\\[") for key in ("name", "found", "remedy")))
     console.print(table)
     without = lacking(items)
-    console.print(
-        f"Nothing runs live here without: {', '.join(without)}." if without else "Live runs work here.",
-        markup=False,
-    )
+    console.print(_verdict(items, without), markup=False)
+
+
+def _verdict(items: list[dict[str, Any]], without: list[str]) -> str:
+    """Returns the line under the table."""
+    asked = [item["name"] for item in items if item["name"] in PATH]
+    if not set(without) <= set(asked):
+        return f"Nothing runs live here without: {', '.join(name for name in without if name not in asked)}."
+    if without:
+        return "Live runs work here, but this path is more than this machine carries now."
+    return "Live runs work here, and this machine carries this path." if asked else "Live runs work here."

@@ -14,7 +14,7 @@ from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError, LongfatError
-from longfat.live import kernel, programs, worker
+from longfat.live import kernel, load, programs, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
 from longfat.live.outside import Forwarder
@@ -77,10 +77,12 @@ def run(
         "capture": None if capture is None else capture.asked(),
         "programs": asked and json.dumps(asked),
     }
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), load.now()
     passed = (*(front.streams if front else ()), *([outside.theirs.fileno()] if outside else []))
     output = ask(request, source, functools.partial(plan.refusal, scenario), tell, front is not None, passed)
     wall_s = time.perf_counter() - begin
+    validity = json.loads(output["validity"])
+    output["validity"] = json.dumps(validity | {"others": load.others(before, load.now())})
     if capture is not None:
         output["capture"] = capture.told(output["capture"])
     if front is not None:

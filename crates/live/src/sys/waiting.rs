@@ -31,6 +31,15 @@ pub fn wait_until_readable(fd: BorrowedFd<'_>, most: Interval) -> Result<()> {
     }
 }
 
+/// The same for the first of a few.
+pub fn wait_until_any_readable<'f>(fds: impl Iterator<Item = BorrowedFd<'f>>, most: Interval) -> Result<()> {
+    let mut watched: Vec<_> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+    match poll(&mut watched, Some(&timespec(most))) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn timespec(interval: Interval) -> Timespec {
     Timespec {
         tv_sec: (interval.as_ns() / 1_000_000_000).cast_signed(),

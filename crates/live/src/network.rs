@@ -1,0 +1,301 @@
+//! The links that a router's thread has, driven by the wall clock, and where packets go between them. The links are
+//! the simulator's own (`crates/sim/src/model/link.rs`), and so is the way that packets take: its loss processes, its
+//! propagation delays and its count of IP's time-to-live.
+
+use crate::lanes::{Lanes, Stop};
+use crate::path::Path;
+use crate::ports::{CONNECTIONS, is_guest, opener};
+use longfat_capture::Watch;
+use longfat_net::DropReason;
+use longfat_sim::{Link, LinkCounters, LinkSample, LinkSummary, Series, link_summary};
+use longfat_units::Time;
+use longfat_wire::{FlowId, Kind, Packet, RealPacket};
+
+/// What a link reports after a run.
+pub struct LinkReport {
+    /// Its index in the plan.
+    pub index: usize,
+    /// Its name.
+    pub name: String,
+    /// The summary of the measured span.
+    pub summary: LinkSummary,
+    /// Its samples.
+    pub series: Series<LinkSample>,
+    /// Packets that left it in the whole run.
+    pub packets: u64,
+}
+
+/// A link, what was sampled of it, and the lanes that lead on from it.
+struct Observed {
+    index: usize,
+    link: Link<RealPacket>,
+    series: Series<LinkSample>,
+    /// The counters when the measured span began.
+    before: Option<LinkCounters>,
+    summary: Option<LinkSummary>,
+    /// The lane to each link that comes next on a path.
+    onward: Vec<(usize, usize)>,
+    /// Where copies of packets go, if there is a capture.
+    watch: Option<Watch>,
+}
+
+/// A connection's way, and its lanes: there and back, to its first link and from its last.
+struct Known {
+    path: Path,
+    first: [usize; 2],
+    last: [usize; 2],
+}
+
+/// The links of a thread and the packets between them.
+pub struct Network {
+    links: Vec<Observed>,
+    /// Where in `links` each link of the plan is.
+    places: Vec<Option<usize>>,
+    lanes: Lanes,
+    connections: Vec<Option<Box<Known>>>,
+    measured: (Time, Time),
+}
+
+impl Network {
+    /// A network of these links, each with its index in the plan, of `all` in all, and perhaps with a capture.
+    pub fn new(
+        links: Vec<(usize, Link<RealPacket>, Option<Watch>)>,
+        all: usize,
+        measured: (Time, Time),
+    ) -> Self {
+        let mut places = vec![None; all];
+        let links: Vec<_> = links
+            .into_iter()
+            .map(|(index, link, watch)| Observed {
+                index,
+                link,
+                series: Series::default(),
+                before: None,
+                summary: None,
+                onward: Vec::new(),
+                watch,
+            })
+            .collect();
+        for (place, link) in links.iter().enumerate() {
+            places[link.index] = Some(place);
+        }
+        let connections = (0..CONNECTIONS).map(|_| None).collect();
+        Network { links, places, lanes: Lanes::default(), connections, measured }
+    }
+
+    /// Takes in a connection that is about to be opened, perhaps under the name of one that is over.
+    pub fn learn(&mut self, flow: FlowId, path: Path) {
+        let side = opener(flow);
+        let begin = |kind| path.links(kind).first().copied().unwrap_or_default();
+        let stops = [Stop::Link(begin(Kind::Data)), Stop::Link(begin(Kind::Ack))];
+        let slot = &mut self.connections[flow.0 as usize];
+        let (first, last) = match slot.take() {
+            Some(known) => {
+                for (lane, stop) in known.first.into_iter().zip(stops) {
+                    self.lanes.lead(lane, stop);
+                }
+                (known.first, known.last)
+            }
+            None => {
+                let hosts = [Stop::Host(1 - side), Stop::Host(side)];
+                (stops.map(|stop| self.lanes.add(stop)), hosts.map(|stop| self.lanes.add(stop)))
+            }
+        };
+        *slot = Some(Box::new(Known { path, first, last }));
+    }
+
+    /// Takes in a connection of programs, whose packets from one side go to the other over one link.
+    pub fn learn_guest(&mut self, flow: FlowId, path: Path, side: usize) {
+        let index = flow.0 as usize;
+        if index >= self.connections.len() {
+            self.connections.resize_with(index + 1, || None);
+        }
+        let begin = path.links(Kind::Data).first().copied().unwrap_or_default();
+        let (first, last) = (self.lanes.add(Stop::Link(begin)), self.lanes.add(Stop::Host(1 - side)));
+        self.connections[index] = Some(Box::new(Known { path, first: [first; 2], last: [last; 2] }));
+    }
+
+    /// Returns what is known of a connection.
+    pub fn path(&mut self, flow: FlowId) -> Option<&mut Path> {
+        self.connections.get_mut(flow.0 as usize)?.as_mut().map(|known| &mut known.path)
+    }
+
+    /// A host has begun to send a packet of a known connection.
+    pub fn send(&mut self, now: Time, packet: RealPacket) {
+        let Some(known) = &mut self.connections[packet.flow().0 as usize] else { return };
+        // data and acknowledgements of programs leave the host over one link
+        let kind = if is_guest(packet.flow()) { Kind::Data } else { packet.kind() };
+        let at = known.path.leave_host(now, kind, packet.bytes());
+        self.lanes.put(known.first[way(packet.kind())], at, packet);
+    }
+
+    /// Returns when something is due next.
+    pub fn next(&self) -> Time {
+        self.links.iter().fold(self.lanes.next(), |at, each| at.min(each.link.wake()))
+    }
+
+    /// Does the next thing, which is due at `at`. Returns a packet that has arrived at the hosts of a side; puts those
+    /// that were lost into `lost`.
+    pub fn act(&mut self, at: Time, lost: &mut Vec<RealPacket>) -> Option<(usize, RealPacket)> {
+        if let Some(place) = self.links.iter().position(|each| each.link.wake() <= at) {
+            self.links[place].link.on_timer(at);
+            self.clear(at, place, lost);
+            return None;
+        }
+        match self.lanes.take()? {
+            (Stop::Host(side), packet) => Some((side, packet)),
+            (Stop::Link(index), packet) => {
+                if let Some(before) = packet.hop.checked_sub(1) {
+                    self.arrived(at, &packet, before.into());
+                }
+                self.enter(at, index, packet, lost);
+                None
+            }
+        }
+    }
+
+    /// A packet that has crossed all links of its path is handed to its host.
+    pub fn hand_over(&self, now: Time, packet: &RealPacket) {
+        self.arrived(now, packet, packet.hop.into());
+    }
+
+    /// A packet is at the end of a link, the one with this number on its path.
+    fn arrived(&self, now: Time, packet: &RealPacket, hop: usize) {
+        let kind = packet.kind();
+        let Some(known) = &self.connections[packet.flow().0 as usize] else { return };
+        let link = known.path.links(kind).get(hop).and_then(|&link| self.places[link]);
+        if let (false, Some(watch)) =
+            (kind.is_forward(), link.and_then(|place| self.links[place].watch.as_ref()))
+        {
+            watch.arrives(now, packet);
+        }
+    }
+
+    /// A packet comes to a link.
+    fn enter(&mut self, now: Time, index: usize, packet: RealPacket, lost: &mut Vec<RealPacket>) {
+        let Some(place) = self.places[index] else { return };
+        let known = self.connections[packet.flow().0 as usize].as_mut();
+        let Observed { link, watch, .. } = &mut self.links[place];
+        if let Some(watch) = watch {
+            watch.enters(now, &packet);
+        }
+        if known.is_some_and(|known| known.path.losses.strike(index, packet.kind())) {
+            link.counters.packets_lost += 1;
+            lose(now, watch.as_ref(), packet, DropReason::Lost, lost);
+        } else if link.is_arithmetic() {
+            match link.offer(now, packet.bytes()) {
+                Some(departure) => self.pass_on(now, place, packet, departure),
+                None => lose(now, watch.as_ref(), packet, DropReason::Full, lost),
+            }
+        } else {
+            link.arrive(now, packet);
+            self.clear(now, place, lost);
+        }
+    }
+
+    /// Passes on what a link has sent or dropped.
+    fn clear(&mut self, now: Time, place: usize, lost: &mut Vec<RealPacket>) {
+        let Observed { link, watch, .. } = &mut self.links[place];
+        for (packet, reason) in link.dropped.drain(..) {
+            lose(now, watch.as_ref(), packet, reason, lost);
+        }
+        link.doubled.clear();
+        let mut departed = core::mem::take(&mut link.departed);
+        for (packet, departure) in departed.drain(..) {
+            self.pass_on(now, place, packet, departure);
+        }
+        self.links[place].link.departed = departed;
+    }
+
+    /// The last bit of a packet leaves a link at `departure`: it goes to the next link of its path, or to its end.
+    fn pass_on(&mut self, now: Time, place: usize, mut packet: RealPacket, departure: Time) {
+        let Some(known) = &self.connections[packet.flow().0 as usize] else { return };
+        let at = departure + self.links[place].link.delay;
+        let kind = packet.kind();
+        if is_guest(packet.flow()) && kind == Kind::Data && packet.got_marked() {
+            known.path.counts.marked.add(1);
+        }
+        if let (true, Some(watch)) = (kind.is_forward(), &self.links[place].watch) {
+            packet.write_explicit();
+            watch.leaves(now, &packet);
+        }
+        let Some(&next) = known.path.links(kind).get(usize::from(packet.hop) + 1) else {
+            let at = at + known.path.delay(kind);
+            return self.lanes.put(known.last[way(kind)], at, packet);
+        };
+        packet.hop += 1;
+        let switched = self.places[next].is_some_and(|next| self.links[next].link.layer2);
+        packet.set_ttl(packet.ttl().saturating_sub(u8::from(!switched)));
+        let onward = &mut self.links[place].onward;
+        let lane = match onward.iter().find(|(link, _)| *link == next) {
+            Some(&(_, lane)) => lane,
+            None => {
+                let lane = self.lanes.add(Stop::Link(next));
+                onward.push((next, lane));
+                lane
+            }
+        };
+        self.lanes.put(lane, at, packet);
+    }
+
+    /// Takes a sample of every link.
+    pub fn sample(&mut self, now: Time) {
+        for each in &mut self.links {
+            each.series.push(&LinkSample::of(&mut each.link, now));
+        }
+    }
+
+    /// The measured span begins.
+    pub fn begin_measured(&mut self, now: Time) {
+        for each in &mut self.links {
+            each.before = Some(each.link.settle(now).1);
+            each.link.restart(now);
+        }
+    }
+
+    /// The measured span ends.
+    pub fn end_measured(&mut self, now: Time) {
+        let begin = self.measured.0;
+        for each in &mut self.links {
+            each.summary = Some(each.summarize(begin, now));
+        }
+    }
+
+    /// Returns the reports at the end of the run.
+    pub fn reports(self, end: Time) -> Vec<LinkReport> {
+        let begin = self.measured.0;
+        let report = |mut each: Observed| {
+            let packets = each.link.settle(end).1.packets_out;
+            let summary = each.summary.take().unwrap_or_else(|| each.summarize(begin, end));
+            LinkReport { index: each.index, name: each.link.name, summary, series: each.series, packets }
+        };
+        self.links.into_iter().map(report).collect()
+    }
+}
+
+impl Observed {
+    fn summarize(&mut self, begin: Time, now: Time) -> LinkSummary {
+        let before = self.before.unwrap_or_default();
+        let (occupancy, after) = self.link.settle(now);
+        link_summary(&self.link, (begin, before), (now, after, occupancy))
+    }
+}
+
+/// A packet goes no further.
+fn lose(
+    now: Time,
+    watch: Option<&Watch>,
+    packet: RealPacket,
+    reason: DropReason,
+    lost: &mut Vec<RealPacket>,
+) {
+    if let Some(watch) = watch {
+        watch.drops(now, &packet, reason);
+    }
+    lost.push(packet);
+}
+
+/// 0 for what goes from opener to listener, 1 for what comes back.
+fn way(kind: Kind) -> usize {
+    usize::from(!kind.is_forward())
+}
