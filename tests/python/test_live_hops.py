@@ -52,7 +52,7 @@ def test_the_shares_of_a_parking_lot_of_three_links_are_the_simulators() -> None
         expected["long"] < 0.3 * expected["first"]
     )  # it crosses three queues, and its round trips are longest
     for name in ways:
-        # the long flows' share differs between live runs of this lot: 6.2 Mbit/s with a deviation of 0.3 in six
+        # that of the long flows differs between live runs: 6.2 Mbit/s, with a deviation of 0.3, in six
         most = 0.2 if name == "long" else 0.1
         assert found[name] == pytest.approx(expected[name], rel=most), (expected, found)
     for one, other in zip(simulated.summary["links"], real.summary["links"], strict=True):
