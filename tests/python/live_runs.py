@@ -5,6 +5,7 @@ import ctypes
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -217,3 +218,11 @@ def started(what: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
 def own_algorithms(name: str) -> set[str]:
     """Names under which Longfat's own algorithm is in the kernel now."""
     return {each for each in kernel.available() if each.startswith(name[:12])}
+
+
+def tun_for_all(folder: Path) -> list[str]:
+    """Returns the commands that give /dev/net/tun the permissions that most systems give it."""
+    node = folder / "tun"
+    os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(10, 200))
+    node.chmod(0o666)
+    return [f"mount --bind {node} /dev/net/tun"]

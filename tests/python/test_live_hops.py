@@ -64,6 +64,7 @@ def test_the_shares_of_a_parking_lot_of_three_links_are_the_simulators() -> None
         assert flow["srtt_mean_s"] > least_s
 
 
+@pytest.mark.long
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root", "able_to_load")
 def test_xcp_shares_two_bottlenecks_as_in_the_simulator() -> None:
@@ -86,6 +87,7 @@ def test_xcp_shares_two_bottlenecks_as_in_the_simulator() -> None:
         assert link["queue_mean_packets"] < 10
 
 
+@pytest.mark.long
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_links_that_carry_data_of_one_flow_and_acks_of_another_are_carried_too() -> None:

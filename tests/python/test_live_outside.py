@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from live_runs import SOMEONE, able, as_root, elsewhere, opened_to_others, skip
+from live_runs import SOMEONE, able, as_root, elsewhere, opened_to_others, skip, tun_for_all
 from longfat.live import outside
 from test_live_shell import FULL, PATH, RATE_BPS, RTT_S, busiest, needs, path, ran, shell
 
@@ -218,11 +218,9 @@ def test_a_user_without_rights_has_the_machines_network_too(tmp_path: Path, serv
     file.write_text(PATH)
     file.chmod(0o644)
     try:
-        null = tmp_path / "null"
-        devices = [f"mknod -m 666 {null} c 1 3", f"mount --bind {null} /dev/null", "chmod 666 /dev/net/tun"]
         asked = f'curl -s -o /dev/null -w "%{{http_code}} %{{size_download}}" http://$LONGFAT_HOST:{server}/'
         ended = elsewhere(
-            [*opened_to_others(tmp_path / "stage"), *devices],
+            [*tun_for_all(tmp_path), *opened_to_others(tmp_path / "stage")],
             [*SOMEONE, *shell(file, "--outside", "--", "sh", "-c", asked)],
         )
         if "right to make" in ended.stderr:

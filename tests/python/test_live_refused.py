@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from live_runs import (
     live,
     opened_to_others,
     skip,
+    tun_for_all,
 )
 from longfat.errors import InputError
 from longfat.live import run
@@ -165,14 +165,6 @@ def test_a_doctor_without_clang_names_the_package(tmp_path: Path) -> None:
     row = next(line for line in asked.stdout.splitlines() if " clang " in line)
     assert row.startswith("no ")
     assert "apt-get install -y clang" in row
-
-
-def tun_for_all(folder: Path) -> list[str]:
-    """Returns the commands that give /dev/net/tun the permissions that most systems give it."""
-    node = folder / "tun"
-    os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(10, 200))
-    node.chmod(0o666)
-    return [f"mount --bind {node} /dev/net/tun"]
 
 
 @pytest.mark.live

@@ -31,6 +31,7 @@ from live_runs import (
     processes,
     skip,
     started,
+    tun_for_all,
 )
 from longfat.errors import ScenarioError
 from longfat.scenario.model import Scenario
@@ -152,7 +153,7 @@ def test_ping_sees_the_round_trip_time_within_a_millisecond(path: Path, family: 
 
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
-@pytest.mark.parametrize("peer", ["{peer}", "{peer6}"])
+@pytest.mark.parametrize("peer", ["{peer}", pytest.param("{peer6}", marks=pytest.mark.long)])
 def test_a_quic_transfer_crosses_the_path(path: Path, tmp_path: Path, peer: str) -> None:
     pytest.importorskip("aioquic")
     quic = ROOT / "tests/python/quic_transfer.py"
@@ -593,10 +594,8 @@ def test_a_user_without_rights_has_a_shell_where_the_kernel_gives_namespaces_to_
     file.chmod(0o644)
     try:
         asked = ["sh", "-c", "id -u; ping -c 2 -i 0.2 {peer}; echo $LONGFAT_SIDE"]
-        null = tmp_path / "null"
-        devices = [f"mknod -m 666 {null} c 1 3", f"mount --bind {null} /dev/null", "chmod 666 /dev/net/tun"]
         ended = elsewhere(
-            [*opened_to_others(tmp_path / "stage"), *devices],
+            [*tun_for_all(tmp_path), *opened_to_others(tmp_path / "stage")],
             [*SOMEONE, *shell(file, "--", *asked)],
         )
         if "user namespaces" in ended.stderr or "right to make" in ended.stderr:
