@@ -20,7 +20,7 @@ import pytest
 import longfat
 from longfat.errors import InputError
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark, which .ci/run installs")
+pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed (apt install tshark)")
 
 SENT_AGAIN = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
 """What tshark calls a segment below the highest one so far.

@@ -219,7 +219,7 @@ def test_any_link_and_both_versions_of_ip_say_the_same(
         assert flow["name"].endswith(":2000")
 
 
-@pytest.mark.skipif(shutil.which("editcap") is None, reason="needs editcap, which comes with tshark")
+@pytest.mark.skipif(shutil.which("editcap") is None, reason="editcap is not installed (apt install tshark)")
 def test_what_other_programs_make_of_a_capture_says_the_same(tmp_path: Path) -> None:
     file = tmp_path / "run.pcapng"
     longfat.run(scenario(duration="5 s"), pcap=file)
