@@ -20,7 +20,7 @@ import pytest
 import longfat
 from longfat.errors import InputError
 
-pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed (apt install tshark)")
+pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="no tshark (apt install tshark)")
 
 SENT_AGAIN = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
 """What tshark calls a segment below the highest one so far.
