@@ -7,13 +7,15 @@ MINUTES ?= 10
 BIN := .venv/bin
 # The loader of kernel algorithms is compiled in where libbpf can be built
 LOADER := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo --features longfat-bpf/loader)
+# Wheels and benchmarks are built by a record of the usual ways through the core, where the compiler's own tool can read it.
+PROFILE := $(if $(wildcard $(shell rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/llvm-profdata),target/profile/core.profdata)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
 help:
 	@echo "make setup   .venv with longfat in it"
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
 	@echo "make test    every test; test-long those that take minutes"
-	@echo "make soak MINUTES=10   random scenarios and killed sweeps; goes on where the last one ended, state in out/soak"
+	@echo "make soak MINUTES=10   random scenarios and killed sweeps; goes on where the last one ended"
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
@@ -45,6 +47,9 @@ setup: .venv/.core
 	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet $(if $(LOADER),--features loader)
 	@touch $@
 
+target/profile/core.profdata: $(RUST) benches/pgo.py | .venv/.requirements
+	$(BIN)/python benches/pgo.py
+
 demo: setup
 	$(BIN)/longfat suite li2007 --quick --out out/demo
 
@@ -56,7 +61,7 @@ test-long: setup
 	$(BIN)/python -m pytest -m long
 
 soak: setup
-	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES)
+	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --state tests/soak/totals.json
 
 KILLS ?= 200
 kills: setup
@@ -83,13 +88,13 @@ generated: setup
 docs-rust:
 	cargo doc --workspace --no-deps
 
-bench: setup
+bench: setup $(PROFILE)
 	$(BIN)/python benches/bench.py
 	$(BIN)/python benches/steps.py
 	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport -p longfat-wire \
 	    --bench agenda --bench queue --bench scoreboard --bench real_packet
 
-bench-peers: .venv/.requirements
+bench-peers: .venv/.requirements $(PROFILE)
 	$(BIN)/python benches/peers/peers.py
 
 bench-live: setup
@@ -111,14 +116,15 @@ bpf/out/%.o: bpf/%.c $(wildcard bpf/*.h)
 
 # A wheel for any CPython from 3.11 on and any Linux with this machine's glibc or a newer one, and the source distribution.
 # The kernel algorithms and the commit are put where pyproject.toml includes them from, and removed again.
-wheel: .venv/.requirements bpf
+wheel: .venv/.requirements bpf $(PROFILE)
 	@test -n "$(LOADER)" || { echo "the wheel needs libelf and zlib; on Debian: apt install pkg-config libelf-dev zlib1g-dev" >&2; exit 1; }
 	rm -rf dist python/longfat/bpf
 	mkdir -p python/longfat/bpf
 	cp bpf/out/*.o python/longfat/bpf/
 	if [ -e .git ]; then git describe --always --exclude='*' --abbrev=40 --dirty > COMMIT; fi
 	$(BIN)/maturin sdist --out dist
-	LONGFAT_COMMIT="$$(cat COMMIT 2>/dev/null)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
+	$(if $(PROFILE),RUSTFLAGS="-Cprofile-use=$(abspath $(PROFILE))" CARGO_TARGET_DIR=target/profile/core) \
+	    LONGFAT_COMMIT="$$(cat COMMIT 2>/dev/null)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
 	    --interpreter $(abspath $(BIN))/python --features loader --auditwheel repair --out dist
 	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
 	$(BIN)/python supply/sbom.py dist/*.whl

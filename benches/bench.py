@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else 170)
     measured: dict[str, Any] = {"host": measure.host()}
     try:
-        binary = measure.build()
+        binary = measure.build_as_released()
         measure.warn_if_busy()
         if "cases" in asked.only:
             measured["cases"] = cases(binary, asked.repeats, console)

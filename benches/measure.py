@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pgo
+
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "out"
 PR_SET_CHILD_SUBREAPER = 36
@@ -26,13 +28,18 @@ class BenchError(Exception):
     """A benchmark cannot continue; the message is one line."""
 
 
-def build() -> Path:
-    """Builds the example `reference` in release mode and returns its path."""
+def build(profile: Path | None = None) -> Path:
+    """Builds the example `reference` in release mode, by a record of pgo.py if given; returns its path."""
     command = ["cargo", "build", "--release", "--quiet", "--message-format=json-render-diagnostics"]
+    environment = dict(os.environ)
+    if profile is not None:
+        command += ["--target-dir", str(profile.parent / "core")]
+        environment["RUSTFLAGS"] = f"-Cprofile-use={profile}"
     try:
         done = subprocess.run(
             [*command, "-p", "longfat-sim", "--example", "reference"],
             cwd=ROOT,
+            env=environment,
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -43,6 +50,15 @@ def build() -> Path:
         if message.get("target", {}).get("name") == "reference" and message.get("executable"):
             return Path(message["executable"])
     raise BenchError("cargo could not build the example `reference`")
+
+
+def build_as_released() -> Path:
+    """Builds the example `reference` as `make wheel` builds the core: by a record, where one can be made."""
+    if pgo.PROFILE.exists():
+        print(f"built by the record {pgo.PROFILE.relative_to(ROOT)}, as a wheel is", file=sys.stderr)
+        return build(pgo.PROFILE)
+    print("built without a record, unlike a wheel: rustup component add llvm-tools", file=sys.stderr)
+    return build()
 
 
 def run(command: list[str | Path]) -> Row:

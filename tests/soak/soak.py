@@ -7,9 +7,10 @@ hold, the summary is finite, and the scenario survives being written and read. B
 scenarios are killed at random (the command or a process below it, by SIGKILL, SIGTERM or SIGINT) and resumed.
 One process runs all scenarios of a call, and its memory is watched.
 
-The state is in a folder, `out/soak` if not given: `state.json` holds the next number and the totals over all
-calls, and `findings/` a scenario file for each finding, with a line that says what was found. The exit code
-is 1 after a call that found something.
+The state holds the next number and the totals over all calls. It is in `tests/soak/totals.json` for `make soak`,
+and in the folder's `state.json` if no file is given. The folder, `out/soak` if not given, has in `findings/` a
+scenario file for each finding, with a line that says what was found. The exit code is 1 after a call that found
+something.
 """
 
 from __future__ import annotations
@@ -198,23 +199,23 @@ def kill_sweep(number: int, folder: Path, own: Path) -> tuple[list[str], Counter
 class Soak:
     """One call: the state that goes on, and what this call counted."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.folder, self.file = folder, state
         self.findings = folder / "findings"
         self.findings.mkdir(parents=True, exist_ok=True)
         self.own = random_scenarios.own_algorithms(folder)
         self.state = {"next": 0, "totals": {}}
-        if (folder / STATE).exists():
-            self.state = json.loads((folder / STATE).read_text())
+        if state.exists():
+            self.state = json.loads(state.read_text())
         self.counts: Counter[str] = Counter()
 
     def save(self) -> None:
         """Writes the next number, and the totals with this call's counts."""
         totals = Counter(self.state["totals"]) + self.counts
         document = {"next": self.state["next"], "totals": dict(sorted(totals.items()))}
-        draft = self.folder / f".{STATE}"
+        draft = self.file.with_name(f".{self.file.name}")
         draft.write_text(json.dumps(document, indent=1) + "\n")
-        draft.replace(self.folder / STATE)
+        draft.replace(self.file)
 
     def find(self, name: str, problems: list[str], tables: dict[str, Any] | None = None) -> None:
         """Keeps a finding and prints its line."""
@@ -258,7 +259,7 @@ class Soak:
             self.counts["processor_seconds"] = round(sum(used.ru_utime + used.ru_stime for used in usages))
             self.save()
         told = ", ".join(f"{self.counts[name]} {name}" for name in NAMES)
-        print(f"{told}; {memory:.0f} MiB resident at most; {self.folder / STATE} has the totals")
+        print(f"{told}; {memory:.0f} MiB resident at most; {self.file} has the totals")
         return 1 if self.counts["findings"] else 0
 
 
@@ -272,12 +273,14 @@ def main() -> int:
     )
     parser.add_argument("--minutes", type=float, default=10.0, help="how long")
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "soak", help="where the state is")
+    parser.add_argument("--state", type=Path, metavar="FILE", help="what a later call goes on from")
     parser.add_argument("--work", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work is not None:
         work(asked.work)
         return 0
-    return Soak(asked.folder.resolve()).run(asked.minutes)
+    folder = asked.folder.resolve()
+    return Soak(folder, asked.state or folder / STATE).run(asked.minutes)
 
 
 if __name__ == "__main__":
