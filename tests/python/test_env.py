@@ -2,9 +2,11 @@
 
 import dataclasses
 import math
+import multiprocessing
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +167,25 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         played.append([first.tolist(), play(env, 120)])
         env.close()
     assert played[0] == played[1]
+
+
+def played(seed: int) -> list[Any]:
+    env = VectorEnv({**DUMBBELL, "duration": "2 s"}, ORCA, 6, paths=RATES, threads=2)
+    env.reset(seed=seed)
+    return play(env, 60)
+
+
+def test_environments_in_several_threads_of_python_do_not_disturb_each_other() -> None:
+    expected = [played(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(played, range(4))) == expected
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_steps_its_environments_too() -> None:
+    expected = played(3)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(played, (3,)).get(60) == expected
 
 
 def test_an_environment_among_many_is_the_one_of_its_seed() -> None:

@@ -7,10 +7,10 @@ hold, the summary is finite, and the scenario survives being written and read. B
 scenarios are killed at random (the command or a process below it, by SIGKILL, SIGTERM or SIGINT) and resumed.
 One process runs all scenarios of a call, and its memory is watched.
 
-The state holds the next number and the totals over all calls. It is in `tests/soak/totals.json` for `make soak`,
-and in the folder's `state.json` if no file is given. The folder, `out/soak` if not given, has in `findings/` a
-scenario file for each finding, with a line that says what was found. The exit code is 1 after a call that found
-something.
+The state holds the next number and the totals over all calls. It is in `tests/soak/totals.json` for
+`make soak`, and in the folder's `state.json` if no file is given. The folder, `out/soak` if not given, has in
+`findings/` a scenario file for each finding, with a line that says what was found. The exit code is 1 after a
+call that found something.
 """
 
 from __future__ import annotations

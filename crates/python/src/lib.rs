@@ -2,6 +2,7 @@
 
 mod algorithm;
 mod capture;
+mod crew;
 mod ebpf;
 mod stepper;
 mod watch;

@@ -1,5 +1,6 @@
 //! A run that pauses, as an object of Python; and many of them that go on together.
 
+use crate::crew::{Pieces, share};
 use crate::watch::Watch;
 use crate::{Built, algorithm, build, raise, to_result};
 use longfat_sim::{FlowSample, LinkSample, Rates, RunError, Sample, Stepped};
@@ -9,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What belongs to a run that pauses.
 struct State {
@@ -242,16 +243,18 @@ pub fn advance_all<'py>(
     if steppers.len() != to_ns.len() || steppers.len() != flows.len() {
         return Err(PyValueError::new_err("as many times and flows as simulations are needed"));
     }
-    let mut states = Vec::with_capacity(steppers.len());
     for stepper in &steppers {
-        states.push(stepper.get().state()?);
+        stepper.get().state()?.run()?;
     }
-    for state in &mut states {
-        state.run()?;
-    }
-    let mut outcomes: Vec<_> = steppers.iter().map(|_| Ok(())).collect();
-    let work: Vec<_> = states.iter_mut().map(|state| &mut **state).zip(to_ns).zip(&mut outcomes).collect();
-    py.detach(|| advance_in_threads(work, threads));
+    let flight = Arc::new(Flight {
+        outcomes: steppers.iter().map(|_| Mutex::new(None)).collect(),
+        goes_on: AtomicBool::new(true),
+        steppers,
+        to_ns,
+    });
+    py.detach(|| share(&flight, flight.steppers.len(), threads.saturating_sub(1)));
+    let Flight { outcomes, steppers, .. } = &*flight;
+    let mut states = steppers.iter().map(|stepper| stepper.get().state()).collect::<PyResult<Vec<_>>>()?;
     // a run that ends early interrupts the others: what ended it comes before their interruptions
     let pending = states.iter_mut().fold(None, |first: Option<PyErr>, state| {
         let own = state.pending();
@@ -260,8 +263,14 @@ pub fn advance_all<'py>(
     if let Some(interrupt) = pending {
         return Err(interrupt);
     }
-    let errors = outcomes.into_iter().filter_map(Result::err);
-    if let Some(error) = errors.min_by_key(|error| matches!(error, RunError::Interrupted)) {
+    let outcomes =
+        outcomes.iter().map(|outcome| outcome.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let mut errors = Vec::new();
+    for outcome in outcomes {
+        let failed = || PyRuntimeError::new_err("the core failed; its message is above");
+        errors.extend(outcome.ok_or_else(failed)?.err());
+    }
+    if let Some(error) = errors.into_iter().min_by_key(|error| matches!(error, RunError::Interrupted)) {
         return Err(raise(error));
     }
     let mut rows = Vec::with_capacity(WATCHED * states.len());
@@ -274,25 +283,19 @@ pub fn advance_all<'py>(
     Ok(PyBytes::new(py, &rows))
 }
 
-/// One run, where it is to go, and what comes of it.
-type Task<'a> = ((&'a mut State, u64), &'a mut Result<(), RunError>);
+/// Runs that go on together, and what comes of each.
+struct Flight {
+    steppers: Vec<Py<Stepper>>,
+    to_ns: Vec<u64>,
+    outcomes: Vec<Mutex<Option<Result<(), RunError>>>>,
+    goes_on: AtomicBool,
+}
 
-/// Works through these tasks; each thread takes the next one that nobody has.
-fn advance_in_threads(work: Vec<Task<'_>>, threads: usize) {
-    let goes_on = AtomicBool::new(true);
-    let helpers = threads.min(work.len()).saturating_sub(1);
-    let work = Mutex::new(work.into_iter());
-    let labour = || {
-        loop {
-            let task = work.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(((state, to_ns), outcome)) = task else { return };
-            *outcome = state.advance(Time::from_ns(to_ns), &goes_on);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(labour);
-        }
-        labour();
-    });
+impl Pieces for Flight {
+    fn piece(&self, number: usize) {
+        // a run that another thread of Python has taken meanwhile counts as one that failed
+        let Ok(mut state) = self.steppers[number].get().0.try_lock() else { return };
+        let outcome = state.advance(Time::from_ns(self.to_ns[number]), &self.goes_on);
+        *self.outcomes[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+    }
 }
