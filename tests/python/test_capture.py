@@ -266,7 +266,11 @@ def test_a_run_that_is_ended_leaves_a_file_that_can_be_read(
             time.sleep(0.05)
         program.send_signal(end)
         _, said = program.communicate()
-    assert len(tshark(file)) > 10_000
+    reader = subprocess.run(["tshark", "-r", str(file)], capture_output=True, text=True)
+    assert reader.stdout.count("\n") > 10_000
+    complaints = [line for line in reader.stderr.splitlines() if "cut short" in line]
+    # the system ends a process that is killed in the middle of what it writes, between two pages of the file
+    assert (reader.returncode, len(complaints)) in ([(0, 0)] if end == signal.SIGINT else [(0, 0), (2, 1)])
     if end == signal.SIGINT:
         assert (program.returncode, said.count(f"interrupted; {file} has the packets up to now")) == (130, 1)
 
