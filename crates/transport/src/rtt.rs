@@ -101,6 +101,8 @@ struct Ticking {
     srtt: u64,
     /// RTTVAR, quarters of a tick.
     rttvar: u64,
+    /// The least that K RTTVAR counts for, whole eighths of a tick.
+    margin: u64,
 }
 
 impl Ticking {
@@ -116,11 +118,11 @@ impl Ticking {
         self.rttvar = (self.rttvar - self.rttvar / 4 + error).max(1);
     }
 
-    /// SRTT + K RTTVAR in whole ticks; K RTTVAR counts for `margin` at least.
-    fn timeout(&self, margin: Interval) -> Interval {
-        let eighths = self.tick.as_ns() as f64 / 8.0;
-        let margin = (margin.as_ns() as f64 / eighths) as u64;
-        Interval::from_ns(self.tick.as_ns() * ((self.srtt + (8 * self.rttvar).max(margin)) / 8))
+    /// SRTT + K RTTVAR in whole ticks.
+    const fn timeout(&self) -> Interval {
+        let variation = 8 * self.rttvar;
+        let above = if variation > self.margin { variation } else { self.margin };
+        Interval::from_ns(self.tick.as_ns() * ((self.srtt + above) / 8))
     }
 }
 
@@ -153,7 +155,11 @@ impl RttEstimator {
             RtoMinOf::Margin => (config.min, Interval::ZERO),
             RtoMinOf::Timeout => (Interval::ZERO, config.min),
         };
-        let ticks = config.tick > Interval::ZERO;
+        let ticking = (config.tick > Interval::ZERO).then(|| {
+            let eighth = config.tick.as_ns() as f64 / 8.0;
+            let margin = (margin.as_ns() as f64 / eighth) as u64;
+            Box::new(Ticking { tick: config.tick, srtt: 0, rttvar: 0, margin })
+        });
         RttEstimator {
             srtt: Interval::ZERO,
             rttvar: Interval::ZERO,
@@ -163,7 +169,7 @@ impl RttEstimator {
             margin,
             least,
             is_usual: false,
-            ticking: ticks.then(|| Box::new(Ticking { tick: config.tick, srtt: 0, rttvar: 0 })),
+            ticking,
             rto: config.initial.min(GREATEST_RTO),
             backoff: 0,
         }
@@ -220,7 +226,7 @@ impl RttEstimator {
             None => self.exact_timeout(),
             Some(ticking) => {
                 ticking.sample(from, to);
-                ticking.timeout(self.margin).max(self.least).min(GREATEST_RTO)
+                ticking.timeout().max(self.least).min(GREATEST_RTO)
             }
         };
     }
