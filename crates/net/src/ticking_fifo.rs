@@ -71,20 +71,21 @@ impl TickingFifo {
             && at <= now
         {
             self.waiting.pop_front();
-            for _ in 0..packets {
-                self.occupancy.leave(at, bytes);
-                self.depart(at, bytes);
-            }
+            let (together, each) = (u64::from(packets), u64::from(bytes));
+            let (queued, queued_bytes) = (self.occupancy.packets(), self.occupancy.bytes());
+            self.occupancy.set(at, queued - together, queued_bytes - together * each);
+            self.depart(at, together, bytes);
         }
     }
 
-    /// A packet that has left the queue at `at` goes on the wire behind those before it.
-    fn depart(&mut self, at: Time, bytes: u32) {
-        let transmission = self.rate.transmission(bytes);
+    /// Packets that have left the queue at `at` go on the wire behind those before them.
+    #[inline]
+    fn depart(&mut self, at: Time, packets: u64, bytes: u32) {
+        let transmission = Interval::from_ns(packets * self.rate.transmission(bytes).as_ns());
         self.busy_until = self.busy_until.max(at).later_by(transmission);
         self.served = self.served + transmission;
-        self.packets_out += 1;
-        self.bytes_out += u64::from(bytes);
+        self.packets_out += packets;
+        self.bytes_out += packets * u64::from(bytes);
     }
 
     /// Earns up to the next tick.
@@ -104,16 +105,17 @@ impl TickingFifo {
         let mut leaves = self.tick;
         if self.idle_from <= now {
             // an idle link has earned nothing, and hands out packets at once with what it has left
-            self.tick = self.ticks.at_or_before(now);
-            self.credit.resume(self.tick);
             next = self.ticks.after(now);
+            self.tick = next - self.ticks.period(); // the last one that is not after now
+            self.credit.resume(self.tick);
             leaves = now;
             if self.credit.is_left() {
                 self.credit.pay(bytes);
-                self.depart(now, bytes);
+                self.depart(now, 1, bytes);
                 if self.credit.is_settled() {
                     self.idle_from = now;
-                    return Some(self.ticks.at_or_after(now));
+                    let at_a_tick = next.since(now) == self.ticks.period();
+                    return Some(if at_a_tick { now } else { next });
                 }
                 return Some(self.pay_off(next));
             }
