@@ -16,11 +16,13 @@
 use super::agenda::Agenda;
 use super::arrivals::Arrivals;
 use super::left::Left;
+use super::road::{Road, offer_all};
+use super::sources::{FEW_SOURCES, SOURCE_BITS, Source, arrival, earliest};
 use crate::model::flow::Flow;
-use crate::model::link::LinkCounters;
+use crate::model::link::{Arithmetic, LinkCounters};
 use crate::results::outcome::RunError;
 use crate::run::state::Simulation;
-use longfat_net::{ConstantFifo, Pipe};
+use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
@@ -29,40 +31,11 @@ use longfat_wire::SimPacket;
 const PACKETS_PER_BATCH: u32 = 2048;
 /// Number of flows for which one earliest time is kept, so that thousands of idle flows cost little.
 const BLOCK: usize = 64;
-/// Up to this many sources are compared with each other for every packet; arrivals from more sources are
-/// sorted.
-pub(super) const FEW_SOURCES: usize = 4;
-/// Bits of an arrival's sort key that hold its source; the others hold the time since the batch began.
-const SOURCE_BITS: u32 = 24;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
 /// for all of them, and nobody could stop the run meanwhile.
 const MANY_ARRIVALS: usize = 1 << 18;
 /// Longest batch whose times fit into the other bits, about 18 minutes.
 const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> SOURCE_BITS);
-
-/// Where packets for links come from. The order of the variants is the canonical one.
-#[derive(Clone, Copy)]
-pub(super) enum Source {
-    /// Pipe number `.1` that leads from link `.0` to another link.
-    Onward(usize, usize),
-    /// Messages of the elements of link `.0`, in its pipe number `.1`.
-    Control(usize, usize),
-    /// The own link of this flow's sender.
-    Data(usize),
-    /// The own link of this flow's receiver.
-    Acks(usize),
-}
-
-impl Source {
-    /// The flow, and whether this is its sender. Only for hosts.
-    #[inline(always)]
-    pub(super) const fn host(self) -> (usize, bool) {
-        match self {
-            Source::Data(flow) => (flow, true),
-            Source::Acks(flow) | Source::Onward(flow, _) | Source::Control(flow, _) => (flow, false),
-        }
-    }
-}
 
 /// What the driver keeps from one span of a run to the next.
 pub struct Kept {
@@ -347,28 +320,12 @@ impl Driver<'_> {
         for (head, &source) in heads.iter_mut().zip(sources) {
             *head = self.pipe(source).head();
         }
-        if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
-            let mut events = 0;
-            while let Some((first, mut now)) = earliest(&heads, until) {
-                let (flow, data) = sources[first].host();
-                let flow = &mut flows[flow];
-                // usually several packets of one source come before the next one of another
-                let turn = turn(&heads, first, until);
-                // a loop of its own for each direction, so that none asks which one it is for every packet
-                if data {
-                    while now < turn {
-                        now = flow.cross_data(|bytes| fifo.offer(now, bytes), counters, delay);
-                        events += 1;
-                    }
-                } else {
-                    while now < turn {
-                        now = flow.cross_acks(|bytes| fifo.offer(now, bytes), counters, delay);
-                        events += 1;
-                    }
-                }
-                heads[first] = now;
-            }
-            counters.packets_in += events;
+        if let Some((flows, queue, counters, delay)) = self.fast_path(index, sources) {
+            let mut road = Road { flows, sources, heads, until, counters, delay };
+            let events = match queue {
+                Arithmetic::Constant(fifo) => road.cross(fifo),
+                Arithmetic::Ticking(fifo) => road.cross(fifo),
+            };
             self.kept.events += events;
             return;
         }
@@ -406,11 +363,11 @@ impl Driver<'_> {
                 crossing.push((packet.bytes.into(), Time::NEVER));
             }
         }
-        if let Some((flows, fifo, counters, delay)) = self.fast_path(index, sources) {
-            for &key in all.sorted() {
-                let now = from + Interval::from_ns(key >> SOURCE_BITS);
-                let (bytes, departure) = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-                *departure = fifo.offer(now, *bytes).unwrap_or(Time::NEVER);
+        if let Some((flows, queue, counters, delay)) = self.fast_path(index, sources) {
+            let keys = all.sorted();
+            match queue {
+                Arithmetic::Constant(fifo) => offer_all(keys, &mut crossing, from, fifo),
+                Arithmetic::Ticking(fifo) => offer_all(keys, &mut crossing, from, fifo),
             }
             counters.packets_in += crossing.len() as u64;
             let mut rest = crossing.iter().map(|&(_, at)| (at != Time::NEVER).then_some(at));
@@ -478,7 +435,7 @@ impl Driver<'_> {
         &mut self,
         index: usize,
         sources: &[Source],
-    ) -> Option<(&mut [Flow], &mut ConstantFifo, &mut LinkCounters, Interval)> {
+    ) -> Option<(&mut [Flow], Arithmetic<'_>, &mut LinkCounters, Interval)> {
         if self.run.messages.is_some() {
             return None; // each packet that comes to a link has to be counted
         }
@@ -488,8 +445,8 @@ impl Driver<'_> {
             Source::Acks(i) => flows[i].crosses_one_link(false),
             Source::Onward(..) | Source::Control(..) => false,
         });
-        let (fifo, counters, delay) = links[index].arithmetic().filter(|_| direct)?;
-        Some((flows.as_mut_slice(), fifo, counters, delay))
+        let (queue, counters, delay) = links[index].arithmetic().filter(|_| direct)?;
+        Some((flows.as_mut_slice(), queue, counters, delay))
     }
 
     /// The next packet of a source comes to a link.
@@ -556,36 +513,4 @@ impl Driver<'_> {
     pub(super) fn look_at(&mut self, index: usize) {
         self.kept.look_at(self.run, index);
     }
-}
-
-/// The time and the source of an arrival in a batch that begins at `from`.
-#[inline(always)]
-pub(super) fn arrival(key: u64, sources: &[Source], from: Time) -> (Time, Source) {
-    let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-    (from + Interval::from_ns(key >> SOURCE_BITS), source)
-}
-
-/// The earliest time before `until`, with its index; the lowest index among equals.
-#[inline(always)]
-pub(super) fn earliest(heads: &[Time; FEW_SOURCES], until: Time) -> Option<(usize, Time)> {
-    let mut first = 0;
-    for i in 1..FEW_SOURCES {
-        if heads[i] < heads[first] {
-            first = i;
-        }
-    }
-    (heads[first] < until).then(|| (first, heads[first]))
-}
-
-/// Until when only source `first` has arrivals: up to `until` and to the first arrival of any other source.
-/// Among equal times the source with the lower index comes first.
-#[inline(always)]
-fn turn(heads: &[Time; FEW_SOURCES], first: usize, until: Time) -> Time {
-    let mut turn = until;
-    for (i, &head) in heads.iter().enumerate() {
-        if i != first {
-            turn = turn.min(if i < first { head } else { head + Interval::from_ns(1) });
-        }
-    }
-    turn
 }

@@ -1,7 +1,8 @@
 //! A batch at a link that asks its queue for packets, in a tight loop over arrivals and departures.
 
-use super::batches::{Driver, FEW_SOURCES, Source, arrival, earliest};
+use super::batches::Driver;
 use super::left::Left;
+use super::sources::{FEW_SOURCES, Source, arrival, earliest};
 use crate::model::flow::Flow;
 use crate::model::link::{Exit, Lane};
 use crate::run::state::Simulation;

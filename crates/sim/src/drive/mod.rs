@@ -10,6 +10,8 @@ pub mod batches;
 pub mod events;
 mod lanes;
 mod left;
+mod road;
+mod sources;
 pub mod tap;
 
 /// With a shorter lookahead, batches hold too little to be worth it (chosen here).

@@ -66,6 +66,14 @@ pub struct Link<P = SimPacket> {
     service: Service<P>,
 }
 
+/// A queue that computes departures at arrival.
+pub enum Arithmetic<'a> {
+    /// Its link serves it without a pause.
+    Constant(&'a mut ConstantFifo),
+    /// Its link serves it at ticks.
+    Ticking(&'a mut TickingFifo),
+}
+
 /// Why the rate of a link cannot be set while it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum RateError {
@@ -170,14 +178,15 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         matches!(self.service, Service::Arithmetic(_) | Service::Ticking(_))
     }
 
-    /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic and need
-    /// no tick.
+    /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic.
     #[inline(always)]
-    pub const fn arithmetic(&mut self) -> Option<(&mut ConstantFifo, &mut LinkCounters, Interval)> {
-        match &mut self.service {
-            Service::Arithmetic(fifo) => Some((fifo, &mut self.counters, self.delay)),
-            Service::Ticking(_) | Service::Elements(_) => None,
-        }
+    pub fn arithmetic(&mut self) -> Option<(Arithmetic<'_>, &mut LinkCounters, Interval)> {
+        let queue = match &mut self.service {
+            Service::Arithmetic(fifo) => Arithmetic::Constant(fifo),
+            Service::Ticking(fifo) => Arithmetic::Ticking(fifo),
+            Service::Elements(_) => return None,
+        };
+        Some((queue, &mut self.counters, self.delay))
     }
 
     /// The quick way through the link, where its queue and what lies behind that allow it. No element of the run
