@@ -232,3 +232,13 @@ def test_a_full_disk_is_no_bad_input(stored, monkeypatch, failure, kind):
     with pytest.raises(LongfatError) as raised:
         report.build(stored)
     assert type(raised.value) is kind
+
+
+def test_many_figures_stay_in_their_order_on_any_number_of_processors(tmp_path):
+    names = [f"F{number}" for number in range(page.FEW + 2)]
+    panel = Panel("10 Mbit/s", "x", "y", (points("H-TCP", [(1.0, (0.5, 0.1))], "htcp"),))
+    shown = [(Figure(name, "", "A figure", "Caption", (panel,)), {"runs": 1}) for name in names]
+    alone = page.entries(tmp_path / "1", shown, jobs=1)
+    together = page.entries(tmp_path / "2", shown, jobs=2)
+    assert [each["name"] for each in together] == names
+    assert together == alone

@@ -128,7 +128,7 @@ def entries(finished):
 def undrawn(request, monkeypatch):
     """Spares tests that are not about the page the drawing of figures."""
     if "drawing" not in request.fixturenames:
-        monkeypatch.setattr(page, "build", lambda root: root / "index.html")
+        monkeypatch.setattr(page, "build", lambda root, _jobs: root / "index.html")
 
 
 @pytest.fixture

@@ -117,6 +117,8 @@ def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS
     canvas = draw(figure)
     written = []
     with mpl.rc_context(RC):
+        canvas.draw_without_rendering()
+        canvas.set_layout_engine("none")  # the layout is done: it takes longer than to write a format
         for kind in formats:
             path = folder / f"{figure.name}.{kind}"
             undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)

@@ -6,8 +6,9 @@ A page works offline: its figures are in it, as SVG.
 from __future__ import annotations
 
 import functools
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,32 @@ from longfat import documents
 from longfat.errors import InputError, LongfatError
 from longfat.figure import inline, matplotlib
 from longfat.figure.data import Figure
+from longfat.runs import pool
 from longfat.store.whole import read_text, write_text
 
 PAGE = "index.html"
 FIGURES = "figures"
+FEW = 4
+"""So many figures are drawn sooner than workers have started."""
+
+
+def entries(
+    root: Path, shown: Sequence[tuple[Figure, Mapping[str, Any]]], jobs: int | None = None
+) -> list[dict[str, Any]]:
+    """Returns the `entry` of each figure and its experiment.
+
+    Args:
+        root: the page's folder.
+        shown: figures and experiments, as `entry` takes them.
+        jobs: the number of processors that draw; all if None.
+    """
+    draw = functools.partial(_entry_of, root)
+    drawn = pool.map_unordered(draw, shown, 1 if len(shown) <= FEW else jobs)
+    return [value for _, value in sorted(drawn, key=operator.itemgetter(0))]
+
+
+def _entry_of(root: Path, shown: tuple[Figure, Mapping[str, Any]]) -> dict[str, Any]:
+    return entry(root, *shown)
 
 
 def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str, Any]:

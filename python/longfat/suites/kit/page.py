@@ -10,7 +10,7 @@ from jinja2 import UndefinedError
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure
-from longfat.report.page import entry, read, render
+from longfat.report.page import entries, read, render
 from longfat.store.ledger import LEDGER_FILE, read_ledger, tally
 from longfat.suites.kit import runs_page, turns
 from longfat.suites.kit.effects import headline_text
@@ -18,50 +18,50 @@ from longfat.suites.kit.folder import ASSUMPTIONS_FILE, SUITE_FILE, read_assumpt
 from longfat.words import natural_order
 
 
-def build(root: Path) -> Path:
-    """Builds the page of a folder that `longfat suite` wrote and returns its path."""
+def build(root: Path, jobs: int | None = None) -> Path:
+    """Builds the page of a folder that `longfat suite` wrote, on so many processors, and returns its path."""
     suite = read(root / SUITE_FILE, "suite", "title", "citation", "mode", "status")
     ledger = read_ledger(root / LEDGER_FILE) if (root / LEDGER_FILE).is_file() else []
     order = {name: index for index, name in enumerate(suite.get("order", []))}
     experiments = [read(path, "name", "runs", "figure") for path in (root / "experiments").glob("[!.]*.json")]
     experiments.sort(key=lambda item: (order.get(item["name"], len(order)), natural_order(item["name"])))
-    figures = []
-    for experiment in experiments:
-        try:
-            figure = Figure.from_json(experiment["figure"])
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise InputError(
-                f"{root / 'experiments' / experiment['name']}.json: damaged: no figure"
-            ) from None
-        drawn = entry(root, figure, experiment)
+    assumptions = read_assumptions(root) if (root / ASSUMPTIONS_FILE).is_file() else None
+    readings = _readings(root, assumptions)
+    shown = [(_figure(root, experiment), experiment) for experiment in experiments]
+    drawn = entries(root, [*readings, *shown], jobs)
+    figures = drawn[len(readings) :]
+    for figure, experiment in zip(figures, experiments, strict=True):
         address = runs_page.build(root, suite["suite"], experiment)
         if address is not None:
             number = experiment["runs"]
-            links = [{"label": f"{number} run{'' if number == 1 else 's'}", "href": address}, *drawn["links"]]
-            drawn |= {"links": links}
-        figures.append(drawn)
-    assumptions = read_assumptions(root) if (root / ASSUMPTIONS_FILE).is_file() else None
+            link = {"label": f"{number} run{'' if number == 1 else 's'}", "href": address}
+            figure["links"] = [link, *figure["links"]]
     try:
-        readings = _readings(root, assumptions)
-        return _render_suite(root, suite, ledger, experiments, figures, assumptions, readings)
+        return _render_suite(root, suite, ledger, experiments, figures, assumptions, drawn[: len(readings)])
     except UndefinedError as error:
         raise InputError(f"{root / SUITE_FILE}: damaged: {error}") from None
 
 
-def _readings(root: Path, assumptions: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Returns a tornado figure for each claim on which readings bear."""
-    entries = assumptions["claims"] if assumptions else []
+def _figure(root: Path, experiment: dict[str, Any]) -> Figure:
+    try:
+        return Figure.from_json(experiment["figure"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{root / 'experiments' / experiment['name']}.json: damaged: no figure") from None
+
+
+def _readings(root: Path, assumptions: dict[str, Any] | None) -> list[tuple[Figure, dict[str, Any]]]:
+    """Returns a tornado figure for each claim on which readings bear, and how many runs it shows."""
+    claims = assumptions["claims"] if assumptions else []
     try:
         return [
-            entry(
-                root,
+            (
                 turns.tornado(item),
                 {
                     "mode": item["mode"],
                     "runs": sum(each["runs"] for each in item["readings"] + item["pairs"]),
                 },
             )
-            for item in entries
+            for item in claims
             if item["readings"]
         ]
     except (KeyError, TypeError, ValueError, AttributeError):

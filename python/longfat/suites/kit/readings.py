@@ -129,7 +129,7 @@ def run_assumptions(
             document = study.document(kept, directory)
             folder.write_json(directory / folder.ASSUMPTIONS_FILE, document)
     with console.status("drawing figures"):
-        path = page.build(directory)
+        path = page.build(directory, jobs)
     runner.print_measurement(console, measured)
     shown = [entry for entry in document["claims"] if entry["id"] in {claim.id for claim in study.claims}]
     console.print(turns_table(shown))

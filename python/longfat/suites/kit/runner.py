@@ -137,7 +137,7 @@ def run_suite(
     console = console or Console(quiet=True)
     measured = measure(suite, mode, only, jobs, directory, console, runs)
     with console.status("drawing figures"):
-        path = page.build(directory)
+        path = page.build(directory, jobs)
     print_measurement(console, measured)
     console.print(f"report: {path}", soft_wrap=True)
     return SuiteOutcome(suite.name, mode, measured.rows, measured.summary, path, measured.performance)
