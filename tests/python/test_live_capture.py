@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -66,6 +68,32 @@ def test_tshark_counts_the_retransmissions_of_the_kernel_and_the_router_s_drops_
         assert flow["srtt_mean_s"] == pytest.approx(own["srtt_mean_s"], rel=0.15)  # a mean over other times
     interfaces = Counter(tshark(file, "-T", "fields", "-e", "frame.interface_name"))
     assert set(interfaces) == {"bottleneck", "reverse"}
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+def test_a_disk_that_is_full_ends_a_live_capture_and_not_the_run(tmp_path: Path) -> None:
+    if shutil.which("tshark") is None:
+        skip("tshark is not installed (Debian: apt install tshark)")
+    scenario, small, kept = (tmp_path / name for name in ("path.toml", "small", "kept.pcapng"))
+    scenario.write_text(
+        'duration = "3 s"\n[bottleneck]\nrate = "20 Mbit/s"\n[[flow]]\nalgorithm = "cubic"\nrtt = "20 ms"\n'
+    )
+    small.mkdir()
+    program = f"{sys.executable} -m longfat run {scenario} --backend live --json --pcap {small}/run.pcapng"
+    keep = f"cp {small}/run.pcapng {kept}"
+    mounted = f"mount -t tmpfs -o size=200k small {small} && {program}; end=$?; {keep}; exit $end"
+    alone = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+    done = subprocess.run([*alone, "sh", "-c", mounted], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    told = summary["capture"]
+    assert not told["complete"]
+    assert told["missing"] > 0
+    assert f"warning: {small}/run.pcapng: No space left on device; it holds" in done.stderr
+    assert kept.stat().st_size == told["bytes"] <= 200 * 1024
+    assert len(tshark(kept)) == told["packets"] > 0
+    assert summary["flows"][0]["throughput_bps"] > 15e6
 
 
 @pytest.mark.live
