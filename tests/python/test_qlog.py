@@ -194,7 +194,8 @@ def test_a_log_changes_nothing_and_one_flow_has_the_file_itself(tmp_path: Path) 
 
 def test_version_0_3_has_the_older_names(tmp_path: Path) -> None:
     file = tmp_path / "run.qlog"
-    longfat.run(scenario(flow=[{"algorithm": "cubic", "rtt": "40 ms"}]), qlog=file, qlog_version="0.3")
+    flows = [{"algorithm": "cubic", "rtt": "40 ms"}]
+    longfat.run(scenario(flow=flows), qlog=file, qlog_version="0.3")
     first, *events = records(file)
     assert (first["qlog_version"], first["qlog_format"]) == ("0.3", "JSON-SEQ")
     assert {event["name"] for event in events} == {
@@ -205,6 +206,9 @@ def test_version_0_3_has_the_older_names(tmp_path: Path) -> None:
         "recovery:metrics_updated",
         "recovery:congestion_state_updated",
     }
+    states = [event["data"] for event in events if event["name"].endswith("state_updated")]
+    assert {state["new"] for state in states} > {"recovery"}
+    assert not any("trigger" in state for state in states), "of losses; the draft has a word for marks only"
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,17 @@ impl Version {
         }
     }
 
+    /// Why congestion control comes to a state: in any words today, while version 0.3 had two of its own.
+    const fn cause(self, stage: Stage) -> Option<&'static str> {
+        match (self, stage) {
+            (Version::Current, Stage::Recovery) => Some("loss"),
+            (Version::Current, Stage::Reducing) => Some("ecn"),
+            (Version::Current, Stage::Loss) => Some("timeout"),
+            (Version::V0_3, Stage::Reducing) => Some("ECN"),
+            _ => None,
+        }
+    }
+
     /// The first record of a file.
     fn header(self, program: &str, name: &str, algorithm: &str) -> Value {
         let title = format!("flow {name} ({algorithm})");
@@ -311,12 +322,7 @@ impl Log {
             data.insert("old".to_owned(), json!(word(before)));
         }
         data.insert("new".to_owned(), json!(word(sender.stage)));
-        let trigger = match sender.stage {
-            Stage::Recovery => Some("loss"),
-            Stage::Reducing => Some("ecn"),
-            Stage::Loss => Some("timeout"),
-            _ => None,
-        };
+        let trigger = self.version.cause(sender.stage);
         data.extend(trigger.map(|cause| ("trigger".to_owned(), json!(cause))));
         self.event(now, Event::State, Value::Object(data));
     }
