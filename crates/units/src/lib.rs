@@ -8,7 +8,7 @@ mod rate;
 pub mod registry;
 mod time;
 
-pub use random::{Distribution, Empirical, Strata, Stream, bounded_pareto_at};
+pub use random::{Distribution, Empirical, Name, Strata, Stream, bounded_pareto_at};
 pub use rate::{Bytes, Rate};
 pub use registry::{Entry, Style};
 pub use time::{Interval, Time};

@@ -6,6 +6,34 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
 
+/// The name of a component, as far as it has been written: its FNV-1a hash, so that longer names cost no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name(u64);
+
+impl Name {
+    /// The empty name.
+    pub const EMPTY: Name = Name(0xcbf2_9ce4_8422_2325);
+
+    /// The name that this text makes of it.
+    #[must_use]
+    pub fn and(self, text: &str) -> Self {
+        Name(text.bytes().fold(self.0, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)))
+    }
+
+    /// The same with a number in decimal digits.
+    #[must_use]
+    pub fn and_number(self, number: u64) -> Self {
+        let mut name = self;
+        let mut unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0));
+        while unit > 0 {
+            let digit = b'0' + (number / unit % 10) as u8;
+            name = Name((name.0 ^ u64::from(digit)).wrapping_mul(0x0100_0000_01b3));
+            unit /= 10;
+        }
+        name
+    }
+}
+
 /// A random stream, seeded from the run's seed and the component's name.
 #[derive(Clone, Debug)]
 pub struct Stream(Xoshiro256PlusPlus);
@@ -13,12 +41,15 @@ pub struct Stream(Xoshiro256PlusPlus);
 impl Stream {
     /// The stream of the component `name` in the run with this seed.
     pub fn new(run_seed: u64, name: &str) -> Self {
+        Stream::of(run_seed, Name::EMPTY.and(name))
+    }
+
+    /// The same of a name that was written piece by piece.
+    pub fn of(run_seed: u64, name: Name) -> Self {
         // FNV-1a over the name, then SplitMix64 (in `seed_from_u64`) over both: equal names give equal
         // streams, names that differ anywhere give unrelated ones.
-        let hash = name
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-        Stream(Xoshiro256PlusPlus::seed_from_u64(hash ^ run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        let seed = name.0 ^ run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Stream(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// Uniform in [0, 1), with 53 random bits.
@@ -191,6 +222,14 @@ mod tests {
 
     fn mean(n: u32, mut draw: impl FnMut() -> f64) -> f64 {
         (0..n).map(|_| draw()).sum::<f64>() / f64::from(n)
+    }
+
+    #[test]
+    fn a_name_in_pieces_is_the_whole_name() {
+        for number in [0, 7, 10, 99, 100, 1_234_567_890, u64::MAX] {
+            let pieces = Name::EMPTY.and("background/").and_number(number).and("/rtt");
+            assert_eq!(pieces, Name::EMPTY.and(&format!("background/{number}/rtt")));
+        }
     }
 
     #[test]

@@ -17,55 +17,61 @@
 //! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it. Names are
 //! unique among links, among flows and among backgrounds, so no two components share any stream.
 
-use longfat_units::Stream;
+use longfat_units::{Name, Stream};
 use longfat_wire::Kind;
 
 /// Makes the random streams of one component.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Streams {
     seed: u64,
-    component: String,
+    component: Name,
 }
 
 impl Streams {
+    fn of(seed: u64, kind: &str, name: &str) -> Self {
+        Streams { seed, component: Name::EMPTY.and(kind).and("/").and(name) }
+    }
+
     /// The streams of the link with this name.
     pub fn of_link(seed: u64, name: &str) -> Self {
-        Streams { seed, component: format!("link/{name}") }
+        Streams::of(seed, "link", name)
     }
 
     /// The streams of the clock with this name.
     pub fn of_clock(seed: u64, name: &str) -> Self {
-        Streams { seed, component: format!("clock/{name}") }
+        Streams::of(seed, "clock", name)
     }
 
     /// The streams of the medium with this name.
     pub fn of_medium(seed: u64, name: &str) -> Self {
-        Streams { seed, component: format!("medium/{name}") }
+        Streams::of(seed, "medium", name)
     }
 
     /// The streams of the flow with this name.
     pub fn of_flow(seed: u64, name: &str) -> Self {
-        Streams { seed, component: format!("flow/{name}") }
+        Streams::of(seed, "flow", name)
     }
 
     /// The streams of a session of background traffic, by its number.
     pub fn of_session(seed: u64, background: &str, session: u64) -> Self {
-        Streams { seed, component: format!("background/{background}/{session}") }
+        Streams::of(seed, "background", background).of_connection(session)
     }
 
     /// The streams of a connection that this session opens, by its number.
+    #[must_use]
     pub fn of_connection(&self, number: u64) -> Self {
-        Streams { seed: self.seed, component: format!("{}/{number}", self.component) }
+        Streams { seed: self.seed, component: self.component.and("/").and_number(number) }
     }
 
     /// The stream for one purpose.
     pub fn stream(&self, what: &str) -> Stream {
-        Stream::new(self.seed, &format!("{}/{what}", self.component))
+        Stream::of(self.seed, self.component.and("/").and(what))
     }
 
     /// The stream of this connection's loss process on a link, by the link's index.
     pub fn loss(&self, link: usize, kind: Kind) -> Stream {
-        self.stream(&format!("loss/{link}/{kind:?}"))
+        let name = self.component.and("/loss/").and_number(link as u64).and(&format!("/{kind:?}"));
+        Stream::of(self.seed, name)
     }
 }
 
