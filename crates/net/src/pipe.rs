@@ -54,6 +54,14 @@ impl<P: Default> Pipe<P> {
         }
     }
 
+    /// Uses the room of a pipe that is not needed any more; both are empty.
+    pub fn take_room(&mut self, old: &mut Self) {
+        if self.len == 0 && old.len == 0 && self.slots.len() < old.slots.len() {
+            core::mem::swap(&mut self.slots, &mut old.slots);
+            self.first = 0;
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

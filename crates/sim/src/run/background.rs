@@ -34,10 +34,12 @@ impl Simulation {
         }
         self.background[group].open(bytes.map(|payload| planned.ip_bytes(payload)));
         self.lookahead.include(&self.links, &flow);
-        if index == self.flows.len() {
-            self.flows.push(flow);
-        } else {
-            self.flows[index] = flow;
+        match self.flows.get_mut(index) {
+            Some(left) => {
+                flow.take_room(left);
+                *left = flow;
+            }
+            None => self.flows.push(flow),
         }
         Ok(index)
     }

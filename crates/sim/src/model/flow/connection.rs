@@ -137,6 +137,14 @@ impl Flow {
         })
     }
 
+    /// Uses the room of a connection that is over, so that those which come and go need no new one.
+    pub fn take_room(&mut self, old: &mut Flow) {
+        self.sending.incoming.take_room(&mut old.sending.incoming);
+        self.sending.outgoing.take_room(&mut old.sending.outgoing);
+        self.receiving.incoming.take_room(&mut old.receiving.incoming);
+        self.receiving.outgoing.take_room(&mut old.receiving.outgoing);
+    }
+
     /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, an end
     /// of a lasting flow takes it at once.
     #[inline(always)]
