@@ -87,6 +87,35 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
             "background": [{**SHORT, "algorithm": "xcp", "load": "50 %"}],
         },
     ),
+    "tcpeval": (
+        scenario(
+            20,
+            [
+                {**flows("cubic")[0], "name": "first"},
+                {**flows("sack")[0], "name": "second", "start": "3 s"},
+            ],
+            background=[
+                {**SHORT, "name": "all-down-1500", "direction": "forward"},
+                {**SHORT, "name": "all-up-1500", "direction": "reverse"},
+            ],
+            window=["5 s", "20 s"],
+        ),
+        scenario(
+            12, [{**flows("sack")[0], "name": "old"}, {**flows("sack")[0], "name": "new", "start": "2 s"}]
+        ),
+        scenario(
+            70,
+            [
+                {**flows("cubic")[0], "name": "test"},
+                {
+                    "name": "cross",
+                    "algorithm": {"name": "cbr", "rate": "4 Mbit/s"},
+                    "rtt": "20 ms",
+                    "start": "60 s",
+                },
+            ],
+        ),
+    ),
     "screen": (scenario(20, flows("cubic", "sack")),),
     "sweep": (scenario(10, flows("htcp", "sack"), background=[WEB]),),
     "assess": (

@@ -19,7 +19,7 @@ from longfat.words import suggestion
 if TYPE_CHECKING:
     from longfat.suites.kit.suite import Suite
 
-NAMES = ("li2007", "yeah2007", "ha2006", "lopez2008", "aqm", "theory", "relatives")
+NAMES = ("li2007", "yeah2007", "ha2006", "lopez2008", "aqm", "theory", "relatives", "tcpeval")
 """The suites that come with Longfat, in the order of lists. A new suite adds its name here."""
 
 
