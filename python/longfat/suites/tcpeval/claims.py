@@ -1,7 +1,7 @@
 """What the draft says about outcomes, and the metrics that it asks for, as data.
 
 Written down with the rules before anything was measured. The draft defines tests and metrics and prints no
-result, so most entries report. Four check statements that the draft makes in passing.
+result, so most entries report. Five check statements that the draft makes in passing.
 """
 
 from __future__ import annotations
