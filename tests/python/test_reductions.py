@@ -70,6 +70,16 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
     "aqm": (
         scenario(16, flows("sack", "stcp"), bottleneck={"queue": RED, "rate": STEPS}, window=["2 s", "16 s"]),
         scenario(12, flows("sack", "sack"), bottleneck={"queue": {"kind": "sred"}}, window=["2 s", "12 s"]),
+        scenario(
+            12,
+            [
+                {**flows("sack")[0], "name": "bulk"},
+                {**flows("sack")[0], "name": "back", "direction": "reverse"},
+                {**flows("sack")[0], "name": "page-1", "count": 2, "bytes": "30 kB", "start": "4 s"},
+            ],
+            bottleneck={"reverse_buffer": "10 packets"},
+            window=["2 s", "12 s"],
+        ),
     ),
     "theory": (
         scenario(40, flows("stcp", bytes="4 MB"), bottleneck={"loss": {"every": 500}}),

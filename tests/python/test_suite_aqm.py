@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 
+import longfat
 import worlds
 from longfat import suites
 from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.suites.aqm.figures import ellipse
-from longfat.suites.aqm.reduction import effective_flows, reduce_run
+from longfat.suites.aqm.guideline_experiments import levels
+from longfat.suites.aqm.guideline_settings import projected_drops
+from longfat.suites.aqm.reduction import class_of, effective_flows, reduce_run
 from longfat.suites.kit.claims import judge
 
 SUITE = suites.get("aqm")
@@ -18,7 +21,7 @@ MODES = ("quick", "full")
 
 
 def test_a_comparison_without_a_printed_value_stays_undecidable():
-    (claim,) = [claim for claim in SUITE.claims if claim.reports]
+    claim, *_ = [claim for claim in SUITE.claims if claim.reports]
     row = judge(claim, worlds.published("aqm", "full"), "full")
     assert row["verdict"] == "undecidable"
     assert "drop-tail 0.950 at 10.0 ms" in row["measured"]
@@ -78,8 +81,14 @@ class Ran:
         self.summary = {
             "window_s": [10.0, 30.0],
             "flows": [
-                {"name": "1", "goodput_bps": 6e6, "throughput_bps": 6.2e6},
-                {"name": "2", "goodput_bps": 2e6, "throughput_bps": 2.1e6},
+                {
+                    "name": "1", "goodput_bps": 6e6, "throughput_bps": 6.2e6,
+                    "packets_sent": 600, "packets_lost": 6,
+                },
+                {
+                    "name": "2", "goodput_bps": 2e6, "throughput_bps": 2.1e6,
+                    "packets_sent": 200, "packets_lost": 4,
+                },
             ],
             "links": [
                 {
@@ -121,6 +130,8 @@ def test_a_run_is_reduced_to_goodput_delay_phases_and_shares():
     assert (row["drop_ratio"], row["mark_ratio"]) == (0.02, 0.005)
     assert row["jain"] == pytest.approx(64 / 80)
     assert row["last_share"] == pytest.approx(2.1 / 8)
+    assert (row["first_goodput_share"], row["last_goodput_share"]) == (0.75, 0.25)
+    assert (row["first_loss_ratio"], row["last_loss_ratio"]) == (0.01, 0.02)
     assert row["flows_estimated"] == pytest.approx(2.5)
     assert len(row["history_s"]) == len(row["history_ms"]) == 40
     # two flows with 3/4 and 1/4 of the bytes count for 1 / (9/16 + 1/16); half of the samples are one
@@ -167,3 +178,170 @@ def test_the_bound_of_choke_is_looked_for_beside_as_many_flows_with_both_thresho
         (("kind", "choke"), ("max", "300 packets"), ("min", "100 packets")),
     }
     assert {run.document["flow"][0]["count"] for run in runs} == {64}
+
+
+def test_the_levels_of_congestion_have_the_flows_and_the_projection_of_the_guidelines():
+    # 208 packets of BDP and 416 of buffer: 0.036, 0.081 and 0.114 times 624, and 0.76 N^2 / S^2
+    counts = {run.coordinates["level"]: run.document["flow"][0]["count"] for run in levels("quick")}
+    assert counts == {"mild": 22, "medium": 51, "heavy": 71}
+    projected = [projected_drops(level) for level in ("mild", "medium", "heavy")]
+    assert projected == pytest.approx([0.001, 0.005, 0.01], rel=0.06)
+
+
+def test_datagrams_offer_more_than_the_capacity_alone_and_between_half_and_all_of_it_beside_tcp():
+    for run in SUITE.experiment("senders").runs("quick"):
+        rates = [
+            float(flow["algorithm"]["rate"].removesuffix(" Mbit/s"))
+            for flow in run.document["flow"]
+            if isinstance(flow["algorithm"], dict) and flow["algorithm"]["name"] == "cbr"
+        ]
+        if run.coordinates["sender"] == "flood":
+            assert rates[0] > 50.0
+        elif run.coordinates["sender"] == "beside-datagrams":
+            assert 25.0 < rates[0] < 50.0
+        else:
+            assert not rates
+
+
+def quick(experiment, **at):
+    found = SUITE.experiment(experiment).runs("quick")
+    return [run for run in found if all(run.coordinates[key] == value for key, value in at.items())]
+
+
+@pytest.mark.parametrize(
+    ("case", "classes"),
+    [
+        ("I", {"page", "datagrams"}),
+        ("II", {"page", "datagrams", "bulk"}),
+        ("III", {"page", "datagrams", "frames"}),
+        ("IV", {"page", "datagrams", "frames", "bulk"}),
+    ],
+)
+def test_the_four_cases_of_bursts_have_the_traffic_of_figure_2(case, classes):
+    (run, *_) = quick("bursts", case=case, queue="pie")
+    assert {class_of(flow["name"]) for flow in run.document["flow"]} == classes
+    page, *_ = [flow for flow in run.document["flow"] if class_of(flow["name"]) == "page"]
+    # 50 objects of 12 kB over six connections
+    assert (page["count"], page["bytes"], page["initial_window"]) == (6, "100 kB", 10)
+
+
+def test_a_frame_of_25_kilobytes_arrives_25_times_a_second():
+    (run, *_) = quick("bursts", case="III", queue="droptail")
+    (video,) = [flow for flow in run.document["flow"] if flow["name"] == "frames"]
+    on_ms, off_ms = (float(video["algorithm"][key].removesuffix(" ms")) for key in ("on", "off"))
+    assert on_ms + off_ms == pytest.approx(40.0)
+    # 100 Mbit/s for 2 ms
+    assert on_ms * 1e-3 * 100e6 / 8 == pytest.approx(25_000)
+
+
+def test_the_mix_has_a_call_six_pages_datagrams_a_video_and_five_long_flows():
+    (run, *_) = quick("mix", queue="codel")
+    count = {}
+    for flow in run.document["flow"]:
+        name = class_of(flow["name"])
+        count[name] = count.get(name, 0) + flow.get("count", 1)
+    assert {**count, "segment": 0} == {
+        "bulk": 5, "datagrams": 1, "voice": 1, "back": 1, "page": 36, "segment": 0
+    }  # fmt: skip
+    assert count["segment"] > 10
+
+
+def test_both_directions_have_mild_congestion_and_the_same_queue():
+    for run in quick("bidirectional", signal="marks"):
+        there, back = run.document["flow"]
+        assert (there["count"], back["count"]) == (22, 22)
+        assert (there.get("direction", "forward"), back["direction"]) == ("forward", "reverse")
+        bottleneck = run.document["bottleneck"]
+        assert bottleneck["queue"] == bottleneck["reverse_queue"]
+        assert bottleneck["buffer"] == bottleneck["reverse_buffer"]
+
+
+def test_of_two_queues_in_a_row_the_one_under_test_stands_where_its_place_says():
+    def kinds(place):
+        (run, *_) = quick("row", place=place, queue="codel")
+        return {link["name"]: link["queue"]["kind"] for link in run.document["link"] if "queue" in link}
+
+    assert kinds("both") == {"upstream": "codel", "shared": "codel"}
+    assert kinds("upstream only") == {"upstream": "codel", "shared": "droptail"}
+    assert kinds("shared only") == {"upstream": "droptail", "shared": "codel"}
+
+
+def test_senders_before_one_router_and_before_two_have_the_same_round_trip_time():
+    (run, *_) = quick("row", place="both", queue="pie")
+    scenario = Scenario.from_dict(run.document)
+    paths = scenario.network().paths
+    assert [path.rtt_s for path in paths.values()] == pytest.approx([0.05] * len(paths))
+    assert {len(path.forward) for path in paths.values()} == {2, 3}
+
+
+def test_drop_tail_at_both_routers_is_one_run_whatever_the_place():
+    documents = [repr(run.document) for run in quick("row", queue="droptail", repeat=0)]
+    assert len(documents) == 3
+    assert len(set(documents)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("page-3-1", "page"), ("back-voice", "back"), ("frames", "frames"), ("12", ""), ("12-3", "")],
+)
+def test_a_flow_belongs_to_the_class_that_its_name_begins_with(name, expected):
+    assert class_of(name) == expected
+
+
+@pytest.fixture(scope="module")
+def both_directions():
+    """Pages and a long flow there, a long flow back; the queues of both ways hold ten packets."""
+    flows = [
+        {"name": "page-1", "count": 2, "bytes": "30 kB", "start": "4 s"},
+        {"name": "page-2", "count": 2, "bytes": "30 kB", "start": "11.9 s"},
+        {"name": "bulk"},
+        {"name": "back", "direction": "reverse"},
+    ]
+    result = longfat.run(
+        {
+            "duration": "12 s",
+            "window": ["2 s", "12 s"],
+            "bottleneck": {"rate": "5 Mbit/s", "buffer": "10 packets", "reverse_buffer": "10 packets"},
+            "flow": [{"algorithm": "sack", "rtt": "40 ms", **flow} for flow in flows],
+            "sample": {"queue": "10 ms"},
+        }
+    )
+    return result, reduce_run(result)
+
+
+def test_flows_of_the_other_direction_count_only_in_their_own_class(both_directions):
+    result, row = both_directions
+    back = [flow for flow in result.summary["flows"] if flow["name"] == "back"]
+    assert row["share_back"] == pytest.approx(back[0]["goodput_bps"] / 5e6, rel=0.02)
+    assert row["goodput_share"] == pytest.approx(row["share_bulk"] + row["share_page"], rel=0.02)
+    assert row["goodput_share"] <= 1448 / 1500
+
+
+def test_a_page_lasts_until_its_last_connection_ends_and_one_without_end_is_left_out(both_directions):
+    result, row = both_directions
+    ends = [flow["completed_s"] for flow in result.summary["flows"] if flow["name"].startswith("page-1")]
+    assert len(set(ends)) == 2
+    assert row["completion_s_page"] == pytest.approx(max(ends) - 4.0)
+    assert row["finished_page"] == 0.5
+
+
+def test_the_second_queue_is_that_of_the_way_back_and_acks_are_what_is_not_data(both_directions):
+    result, row = both_directions
+    there, back = result.summary["links"][:2]
+    assert row["second_drop_ratio"] == pytest.approx(back["packets_dropped"] / back["packets_in"])
+    lost = sum(flow["packets_lost"] for flow in result.summary["flows"])
+    acks = there["packets_in"] + back["packets_in"] - sum(f["packets_sent"] for f in result.summary["flows"])
+    dropped = there["packets_dropped"] + back["packets_dropped"] - lost
+    assert dropped > 0
+    assert row["ack_drop_ratio"] == pytest.approx(dropped / acks)
+    assert 0.0 < row["ack_drop_ratio"] < 0.2
+
+
+def test_two_queues_in_a_row_are_reduced_to_both_delays_and_the_goodput_of_both_groups():
+    (run,) = quick("row", place="both", queue="droptail", repeat=0)
+    row = reduce_run(longfat.run({**run.document, "duration": "14 s", "window": ["10 s", "14 s"]}))
+    # a full buffer of either router lasts 100 ms
+    assert 20.0 < row["delay_ms"] < 101.0
+    assert 20.0 < row["second_delay_ms"] < 101.0
+    assert row["share_A"] <= 0.4
+    assert row["goodput_share"] == pytest.approx(row["share_A"] + row["share_B"], rel=0.02)

@@ -206,20 +206,26 @@ def texts_of(claims: Any) -> dict[str, tuple[str, str]]:
 @pytest.mark.parametrize(("suite", "name", "path"), BOUNDS)
 def test_changing_a_bound_changes_the_text_of_a_rule_and_its_check(suite, name, path, monkeypatch):
     bounds = importlib.import_module(f"longfat.suites.{suite}.bounds")
-    module = importlib.import_module(f"longfat.suites.{suite}.claims")
+    package = importlib.import_module(f"longfat.suites.{suite}")
+    modules = [
+        importlib.import_module(f"{package.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(package.__path__)
+        if found.name.endswith("claims")
+    ]
     before = texts_of(suites.get(suite).claims)
     told, decided = set(), set()
     for factor in (10, 0.1):
         try:
             with monkeypatch.context() as patch:
                 patch.setattr(bounds, name, scaled(getattr(bounds, name), path, factor))
-                claims = importlib.reload(module).CLAIMS
+                claims = [claim for module in modules for claim in importlib.reload(module).CLAIMS]
                 changed = [claim for claim in claims if texts_of([claim])[claim.id] != before[claim.id]]
                 told |= {claim.id for claim in changed}
                 after = checks_of(suite, changed)
                 decided |= {key for key, checks in after.items() if checks != checks_before(suite)[key]}
         finally:
-            importlib.reload(module)
+            for module in modules:
+                importlib.reload(module)
     assert told
     assert decided
     assert decided == told or (suite, name) in SOME_CLAIMS

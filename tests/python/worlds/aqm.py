@@ -13,6 +13,7 @@ def as_published(experiment, run):
         estimated=1.1 * at.get("flows", 1),
         effective=1.05 * at.get("flows", 1),
         levels=((10.0, 100.0), (0.001, 0.01)) if queue != "pie" else ((15.0, 15.0), (0.01, 0.01)),
+        dropped={"mild": 0.0012, "medium": 0.006, "heavy": 0.008}.get(at.get("level"), 0.01),
     )
 
 
@@ -27,11 +28,24 @@ def as_nobody_says(experiment, run):
         estimated=3.0 * at.get("flows", 1),
         effective=2.0 * at.get("flows", 1),
         levels=((15.0, 16.0), (0.01, 0.015)),
+        dropped=0.05,
     )
 
 
-def row(jain, delays, drops, share, estimated, effective, levels):
+def row(jain, delays, drops, share, estimated, effective, levels, dropped):
     return {
+        "drop_ratio": dropped,
+        "second_delay_ms": 5.0,
+        "second_drop_ratio": 0.01,
+        "ack_drop_ratio": 0.002,
+        "completion_s_page": 0.5,
+        "completion_s_segment": 1.5,
+        **{f"lost_{name}": 0.01 for name in ("voice", "page", "segment", "bulk")},
+        **{f"share_{name}": 0.4 for name in ("bulk", "back", "A", "B")},
+        "first_goodput_share": 0.4,
+        "last_goodput_share": 0.5,
+        "first_loss_ratio": 0.01,
+        "last_loss_ratio": 0.02,
         "jain": jain,
         "last_share": share,
         "flows_estimated": estimated,

@@ -1,8 +1,8 @@
 """Compares queues: what Lopez Pacheco's thesis (2.5.1.5) says about them, and the comparisons of RFC 7928.
 
 Goodput against queueing delay, stability under changing load and capacity, fairness among aggressive and
-gentle flows, and the number of flows that SRED estimates. References to sections of RFC 7928 follow ns-3's
-aqm-eval-suite.
+gentle flows, and the number of flows that SRED estimates; kinds of senders, bursts, mixes of traffic, both
+directions, and two queues in a row. Numbers of sections of RFC 7928 are those of its last draft.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from longfat.suites.aqm.assumptions import ASSUMPTIONS, CLOSED
 from longfat.suites.aqm.claims import CLAIMS
 from longfat.suites.aqm.experiments import EXPERIMENTS
+from longfat.suites.aqm.guideline_claims import CLAIMS as GUIDELINE_CLAIMS
+from longfat.suites.aqm.guideline_experiments import EXPERIMENTS as GUIDELINE_EXPERIMENTS
 from longfat.suites.aqm.reduction import reduce_run
 from longfat.suites.aqm.settings import GUIDELINES, THESIS
 from longfat.suites.kit.suite import Suite
@@ -18,8 +20,8 @@ SUITE = Suite(
     name="aqm",
     title="Active queue management compared",
     citation=f"{THESIS}; {GUIDELINES}",
-    experiments=EXPERIMENTS,
-    claims=CLAIMS,
+    experiments=EXPERIMENTS + GUIDELINE_EXPERIMENTS,
+    claims=CLAIMS + GUIDELINE_CLAIMS,
     reduce=reduce_run,
     assumptions=ASSUMPTIONS,
     closed=CLOSED,

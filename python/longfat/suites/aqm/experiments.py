@@ -26,6 +26,7 @@ from longfat.suites.aqm.settings import (
     RATE_MBPS,
     REPEATS,
     RESPONSIVE,
+    SACK,
     alternating,
     can_mark,
     run,
@@ -33,14 +34,12 @@ from longfat.suites.aqm.settings import (
 from longfat.suites.kit.suite import Experiment, Run
 from longfat.words import Mode
 
-SACK: dict[str, Any] = {"algorithm": "sack"}
-
 
 def like_flows(mode: Mode) -> list[Run]:
     """Twenty like flows behind each queue."""
     return [
         run(mode, {}, queue, signal, [SACK | {"count": FLOWS}], repeat)
-        for queue, signal, repeat in _combinations(mode)
+        for queue, signal, repeat in combinations(mode)
     ]
 
 
@@ -49,7 +48,7 @@ def changing_load(mode: Mode) -> list[Run]:
     third = DURATION_S[mode] // 3
     more = {"start": {"uniform": [f"{third} s", f"{third + 1} s"]}, "stop": f"{2 * third} s"}
     flows = [SACK | {"name": "few", "count": FEW}, SACK | {"name": "more", "count": MORE} | more]
-    return [run(mode, {}, queue, signal, flows, repeat) for queue, signal, repeat in _combinations(mode)]
+    return [run(mode, {}, queue, signal, flows, repeat) for queue, signal, repeat in combinations(mode)]
 
 
 def changing_capacity(mode: Mode) -> list[Run]:
@@ -65,7 +64,7 @@ def changing_capacity(mode: Mode) -> list[Run]:
             {"rate": alternating(mode, change)},
         )
         for change in CHANGE_S
-        for queue, signal, repeat in _combinations(mode)
+        for queue, signal, repeat in combinations(mode)
     ]
 
 
@@ -83,7 +82,7 @@ def mixes(mode: Mode) -> list[Run]:
     return [
         run(mode, {"mix": mix}, queue, signal, flows, repeat)
         for mix, flows in kinds.items()
-        for queue, signal, repeat in _combinations(mode)
+        for queue, signal, repeat in combinations(mode)
     ]
 
 
@@ -137,7 +136,7 @@ def numbers(mode: Mode) -> list[Run]:
     ]
 
 
-def _combinations(mode: Mode) -> Iterator[tuple[str, str, int]]:
+def combinations(mode: Mode) -> Iterator[tuple[str, str, int]]:
     """Yields each queue with drops, and with marks if it can mark, in each repeat."""
     for queue in QUEUES:
         for signal in (DROPS, MARKS) if can_mark(queue) else (DROPS,):

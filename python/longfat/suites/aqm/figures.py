@@ -60,7 +60,7 @@ def tradeoff(runs: Runs, mode: Mode) -> Figure:
                     curve
                     for name in TITLES
                     if at.has(queue=name)
-                    for curve in _cloud(name, at.where(queue=name))
+                    for curve in cloud(name, at.where(queue=name))
                 ),
                 y_range=(0.5, 1.02),
             )
@@ -94,9 +94,9 @@ def capacity(runs: Runs, mode: Mode) -> Figure:
             f"Every {CHANGE_S[FAST]:g} s. {SIGNALS[signal]}",
             "",
             label,
-            (points(text, _over_queues(fast.where(signal=signal), lambda at, key=key: at.mean_stderr(key))),),  # type: ignore[misc]
+            (points(text, over_queues(fast.where(signal=signal), lambda at, key=key: at.mean_stderr(key))),),  # type: ignore[misc]
             y_range=limits,
-            categories=_names(fast.where(signal=signal)),
+            categories=queue_titles(fast.where(signal=signal)),
         )
         for key, text, label, limits in (
             ("wait_ms", "mean wait", "mean wait, ms", None),
@@ -128,7 +128,7 @@ def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[P
             tuple(
                 points(
                     text,
-                    _over_queues(
+                    over_queues(
                         runs.where(signal=signal),
                         lambda at, key=f"{quantity}_{span}": at.mean_stderr(key),  # type: ignore[misc]
                     ),
@@ -137,7 +137,7 @@ def _spans(runs: Runs, spans: Mapping[str, str], *, log: bool = False) -> list[P
                 for number, (span, text) in enumerate(spans.items(), start=1)
             ),
             y_log=y_log,
-            categories=_names(runs.where(signal=signal)),
+            categories=queue_titles(runs.where(signal=signal)),
         )
         for quantity, label, y_log in (
             ("delay_ms", DELAY_AXIS, log),
@@ -168,13 +168,13 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
                 tuple(
                     points(
                         texts[mix],
-                        _over_queues(at.where(mix=mix), lambda group: group.mean_stderr("jain")),
+                        over_queues(at.where(mix=mix), lambda group: group.mean_stderr("jain")),
                         stroke=stroke,
                     )
                     for stroke, mix in enumerate(texts)
                 ),
                 y_range=(0.3, 1.02),
-                categories=_names(at),
+                categories=queue_titles(at),
             )
             for signal in SIGNALS
             for at in [runs.where(signal=signal)]
@@ -307,7 +307,7 @@ def ellipse(
     return tuple(float(value) for value in x), tuple(float(value) for value in y)
 
 
-def _cloud(name: str, runs: Runs) -> tuple[Curve, Curve]:
+def cloud(name: str, runs: Runs) -> tuple[Curve, Curve]:
     """Returns the ellipse over all repeats, which have equally many spans, and its centre."""
     delays, goodputs = runs.values("span_delay_ms"), runs.values("goodput_share")
     center = (float(delays.mean()), float(goodputs.mean()))
@@ -332,12 +332,14 @@ def _histories(runs: Runs) -> Iterable[Panel]:
         yield Panel(TITLES[name], "time, s", DELAY_AXIS, (curve,), y_range=(0.0, 1.05 * most))
 
 
-def _over_queues(
+def over_queues(
     runs: Runs, estimate: Callable[[Runs], tuple[float, float]]
 ) -> list[tuple[float, tuple[float, float]]]:
+    """Returns an estimate for each queue, with the position of its category."""
     names = [name for name in TITLES if runs.has(queue=name)]
     return [(float(index), estimate(runs.where(queue=name))) for index, name in enumerate(names)]
 
 
-def _names(runs: Runs) -> tuple[str, ...]:
+def queue_titles(runs: Runs) -> tuple[str, ...]:
+    """Returns the titles of the queues that were run, as categories."""
     return tuple(title for name, title in TITLES.items() if runs.has(queue=name))

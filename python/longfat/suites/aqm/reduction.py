@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from longfat.runs import metrics
 from longfat.scenario.capacity import VaryingRate
 from longfat.store.kept import kept_as
+from longfat.suites.aqm.guideline_settings import BACK, PAGE, SEGMENT, UPSTREAM
+from longfat.suites.kit.suite import Runs
 
 SPAN_S = 0.5
 """Goodput and delay are compared over spans this long: ten times the RTT of 50 ms, as RFC 7928 suggests."""
@@ -21,9 +24,10 @@ ZOMBIES_MEMORY_PACKETS = 4000.0
 """SRED's list has 1000 entries, and an arrival replaces one with probability 1/4."""
 
 Array = NDArray[np.float64]
+Flow = Mapping[str, Any]
 
 
-@kept_as("longfat.suites.aqm_reduction.reduce_run", "48495839c06c1d3f")
+@kept_as("longfat.suites.aqm_reduction.reduce_run", "2")
 def reduce_run(result: Any) -> dict[str, Any]:
     """Reduces a Result to one row of quantities. Shares are of the capacity, ratios of the arrived packets.
 
@@ -34,20 +38,30 @@ def reduce_run(result: Any) -> dict[str, Any]:
       capacity is in its upper or lower half.
     - `wait_ms`: the mean wait by Little's law, which is the mean backlog over the carried rate. The backlog
       over the current capacity says little where the capacity soon changes.
-    - `last_share`: the throughput of the last flow.
+    - `last_share`: the throughput of the last flow. `first_goodput_share`, `last_goodput_share`: the goodput
+      of the first and of the last flow; `first_loss_ratio`, `last_loss_ratio`: lost over sent packets.
     - `below_min`: the share of time that the queue is below RED's lower threshold, if that is given.
     - `flows_effective`: 1 / sum of squared shares, see `effective_flows`.
+    - `second_delay_ms`, `second_drop_ratio`: of the queue of the other direction, or of the one before.
+      `ack_drop_ratio`: of the ACKs in both directions.
+    - `share_NAME`, `lost_NAME`: goodput, and lost over sent packets, of each class of flows (`class_of`).
+      `completion_s_NAME`, `finished_NAME`: mean completion time of the pages or segments that ended, and
+      their share.
+
+    All but the last two lines are about flows in the forward direction.
     """
     summary = result.summary
-    link, flows = summary["links"][0], summary["flows"]
+    link = summary["links"][0]
+    flows = [flow for flow in summary["flows"] if class_of(flow["name"]) != BACK]
     capacity_bps = float(link["rate_bps"])
     series = result.link(link["name"])
     time = series["time_s"]
-    capacities = capacity_at(result.scenario.bottleneck.rate, time)
+    place = result.scenario.link[0] if result.scenario.link else result.scenario.bottleneck
+    capacities = capacity_at(place.rate, time)
     delay = series["queue_bytes"] * 8e3 / capacities
     begin, end = summary["window_s"]
     seen = (time >= begin) & (time <= end)
-    spans, goodput, waits = _spans(result, (begin, end), time, delay, capacity_bps)
+    spans, goodput, waits = _spans(result, flows, (begin, end), time, delay, capacity_bps)
     spread = np.cov(np.vstack((waits, goodput)), bias=True)
     estimates = series["flows_estimated"][seen]
     known = estimates[np.isfinite(estimates)]
@@ -66,24 +80,109 @@ def reduce_run(result: Any) -> dict[str, Any]:
         "mark_ratio": metrics.loss_ratio(link["packets_marked"], link["packets_in"]),
         "jain": metrics.jain(rates),
         "last_share": flows[-1]["throughput_bps"] / capacity_bps,
+        **_ends(flows, rates, capacity_bps),
         "flows_estimated": float(known.mean()) if known.size else None,
-        "flows_effective": _flows_effective(result, begin, capacity_bps),
-        "below_min": _below_min(result.scenario.bottleneck.queue.parameters, series["queue_packets"][seen]),
+        "flows_effective": _flows_effective(result, flows, begin, capacity_bps),
+        "below_min": _below_min(place.queue.parameters, series["queue_packets"][seen]),
         **_phases(series, delay, begin),
         **_levels(series, delay, capacities, seen),
+        **_second_queue(result, (begin, end)),
+        **_classes(result, (begin, end), capacity_bps),
         "history_s": spans.round(3).tolist(),
         "history_ms": waits.round(3).tolist(),
         "packets": link["packets_in"],
     }
 
 
+def _ends(flows: Sequence[Flow], goodputs_bps: list[float], capacity_bps: float) -> dict[str, float]:
+    row = {}
+    for name, position in (("first", 0), ("last", -1)):
+        row[f"{name}_goodput_share"] = goodputs_bps[position] / capacity_bps
+        row[f"{name}_loss_ratio"] = metrics.loss_ratio(
+            flows[position]["packets_lost"], flows[position]["packets_sent"]
+        )
+    return row
+
+
+def class_of(name: str) -> str:
+    """Returns the class of a flow, which its name begins with; empty for a name that begins with a number."""
+    first = name.split("-")[0]
+    return "" if first.isdigit() else first
+
+
+def _second_queue(result: Any, window: tuple[float, float]) -> dict[str, float]:
+    """Returns delay and drops of the queue of the other direction, or of the one before the shared one."""
+    summary = result.summary
+    backward = [flow for flow in summary["flows"] if class_of(flow["name"]) == BACK]
+    name = "reverse" if backward else UPSTREAM
+    links = {link["name"]: link for link in summary["links"]}
+    if name not in links:
+        return {}
+    link, series = links[name], result.link(name)
+    seen = (series["time_s"] >= window[0]) & (series["time_s"] <= window[1])
+    row = {
+        "second_delay_ms": 8e3 * float(series["queue_bytes"][seen].mean()) / link["rate_bps"],
+        "second_drop_ratio": metrics.loss_ratio(link["packets_dropped"], link["packets_in"]),
+    }
+    if backward:
+        # What a link carries beside the data of one direction are the ACKs of the other.
+        ways = (summary["links"][0], link)
+        came, dropped = (
+            max(0, sum(way[of_link] for way in ways) - sum(flow[of_flow] for flow in summary["flows"]))
+            for of_link, of_flow in (("packets_in", "packets_sent"), ("packets_dropped", "packets_lost"))
+        )
+        row["ack_drop_ratio"] = metrics.loss_ratio(dropped, came)
+    return row
+
+
+def _classes(result: Any, window: tuple[float, float], capacity_bps: float) -> dict[str, float | None]:
+    of_class: dict[str, list[Flow]] = {}
+    for flow in result.summary["flows"]:
+        of_class.setdefault(class_of(flow["name"]), []).append(flow)
+    of_class.pop("", None)
+    row: dict[str, float | None] = {}
+    for name, flows in of_class.items():
+        delivered = 0.0
+        for flow in flows:
+            columns = result.flow(flow["name"])
+            delivered += float(np.diff(np.interp(window, columns["time_s"], columns["delivered_bytes"]))[0])
+        row[f"share_{name}"] = 8.0 * delivered / ((window[1] - window[0]) * capacity_bps)
+        lost, sent = (sum(flow[key] for flow in flows) for key in ("packets_lost", "packets_sent"))
+        row[f"lost_{name}"] = metrics.loss_ratio(lost, sent)
+        if name in (PAGE, SEGMENT):
+            row |= _completion(name, flows)
+    return row
+
+
+def _completion(name: str, flows: Sequence[Flow]) -> dict[str, float | None]:
+    """Returns how long the pages or segments took; flows that start together are one."""
+    ends: dict[float, list[float | None]] = {}
+    for flow in flows:
+        ends.setdefault(flow["start_s"], []).append(flow["completed_s"])
+    took = [
+        max(times) - start
+        for start, found in ends.items()
+        for times in [[time for time in found if time is not None]]
+        if len(times) == len(found)
+    ]
+    return {
+        f"completion_s_{name}": float(np.mean(took)) if took else None,
+        f"finished_{name}": len(took) / len(ends),
+    }
+
+
 def _spans(
-    result: Any, window: tuple[float, float], time: Array, delay: Array, capacity_bps: float
+    result: Any,
+    flows: Sequence[Flow],
+    window: tuple[float, float],
+    time: Array,
+    delay: Array,
+    capacity_bps: float,
 ) -> tuple[Array, Array, Array]:
     """Returns the middles of the spans, and in each the goodput over the capacity and the mean delay."""
     edges = np.arange(window[0], window[1] + 1e-9, SPAN_S)
     goodput = np.zeros(edges.size - 1)
-    for flow in result.summary["flows"]:
+    for flow in flows:
         columns = result.flow(flow["name"])
         goodput += np.diff(np.interp(edges, columns["time_s"], columns["delivered_bytes"]))
     index = np.searchsorted(edges, time, side="right") - 1
@@ -139,8 +238,8 @@ def _below_min(parameters: dict[str, Any], queue_packets: Array) -> float | None
     return None if least is None else float((queue_packets < least).mean())
 
 
-def _flows_effective(result: Any, begin_s: float, capacity_bps: float) -> float:
-    columns = [result.flow(flow["name"]) for flow in result.summary["flows"]]
+def _flows_effective(result: Any, flows: Sequence[Flow], begin_s: float, capacity_bps: float) -> float:
+    columns = [result.flow(flow["name"]) for flow in flows]
     time = columns[0]["time_s"]
     received = np.diff(np.vstack([column["received_bytes"] for column in columns]), axis=1)
     memory_s = ZOMBIES_MEMORY_PACKETS * 12e3 / capacity_bps
@@ -168,3 +267,8 @@ def effective_flows(time_s: Array, received_bytes: Array, begin_s: float, memory
             chances.append(float(now @ past) / float(now.sum() * past.sum()))
         past = past * math.exp(-(time_s[i + 1] - time_s[i]) / memory_s) + now
     return 1.0 / float(np.mean(chances)) if chances and np.mean(chances) > 0.0 else math.nan
+
+
+def category_ratio(runs: Runs) -> float:
+    """Returns the goodput of category II over that of category I."""
+    return runs.mean("last_goodput_share") / runs.mean("first_goodput_share")

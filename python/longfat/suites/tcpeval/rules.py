@@ -59,7 +59,7 @@ def basic_table(data: Data) -> Finding:
             }
             if name != STANDARD:
                 own, base = (at.where(algorithm=each, load=max(LOADS)) for each in (name, STANDARD))
-                text = f"{title(name)}, {item.title}, {max(LOADS)} %: drops at most standard TCP's"
+                text = f"{title(name)}, {item.title}, {max(LOADS)} %: drops (bound: standard TCP's)"
                 checks.append(at_most(text, own.mean("drop_ratio"), base.mean("drop_ratio")))
     told = []
     for name in names(runs):
@@ -133,7 +133,7 @@ def smaller_buffers(data: Data) -> Finding:
         kept_share = small.mean("utilization") / large.mean("utilization")
         delays = (small.mean("delay_ms"), large.mean("delay_ms"))
         slower = small.mean("transfer_s_all") / large.mean("transfer_s_all")
-        checks.append(below(f"{title(name)}: delay with {least} % below that with {most} %", *delays))
+        checks.append(below(f"{title(name)}: delay with {least} % (bound: with {most} %)", *delays))
         checks.append(
             at_most(
                 f"{title(name)}: throughput with {least} % over that with {most} %",
@@ -173,7 +173,7 @@ def ramp_table(data: Data) -> Finding:
         told.append(f"{title(name)} {time_s:.3g} s")
         if name != STANDARD:
             base = _worst(runs.where(algorithm=STANDARD, mbps=min(RAMP_MBPS)))
-            checks.append(at_most(f"{title(name)}: time at most standard TCP's", time_s, base))
+            checks.append(at_most(f"{title(name)}: time (bound: standard TCP's)", time_s, base))
     return Finding(
         tuple(checks),
         f"{1.5 * 10 ** (WORST_POWER - 3):g} MB on {min(RAMP_MBPS)} Mbit/s without slow-start: "
@@ -228,7 +228,7 @@ def transient_table(data: Data) -> Finding:
         told.append(f"{title(name)} {reached}, {dropped[0]:.0f} and {dropped[1]:.0f} dropped")
         if name != STANDARD:
             base = runs.where(algorithm=STANDARD, transient=INCREASE).mean("cross_dropped")
-            text = f"{title(name)}: datagrams dropped at the increase at most beside standard TCP"
+            text = f"{title(name)}: datagrams dropped at the increase (bound: beside standard TCP)"
             checks.append(at_most(text, dropped[0], base))
     return Finding(
         tuple(checks),
@@ -295,7 +295,7 @@ def fairness_table(data: Data) -> Finding:
             base = _ratios(runs.where(algorithm=STANDARD))
             text = f"{title(name)}: lesser over greater throughput at least standard TCP's"
             checks.append(Check(text, _at_least(own[INTRA], base[INTRA]), f"{own[INTRA]:.3g}"))
-            text = f"{title(name)}: advantage of the shorter RTT at most standard TCP's"
+            text = f"{title(name)}: advantage of the shorter RTT (bound: standard TCP's)"
             checks.append(at_most(text, own[INTER], base[INTER]))
     return Finding(
         tuple(checks),
@@ -341,7 +341,7 @@ def lot_table(data: Data) -> Finding:
         told.append(f"{title(name)} {goodput:.3f}, {rate:.2f}, {drops:.2g}")
         if name != STANDARD:
             base = single_share(runs.where(algorithm=STANDARD, load=most), "transfer_bps_{}_4")[0]
-            text = f"{title(name)}: advantage of one bottleneck at most standard TCP's"
+            text = f"{title(name)}: advantage of one bottleneck (bound: standard TCP's)"
             checks.append(at_most(text, rate, base))
     return Finding(
         tuple(checks),
