@@ -119,7 +119,7 @@ IOT = Experiment(
     "A tiny bandwidth-delay product",
     "Flows of the algorithm on a link that takes longer for a packet than the round trip.",
     (
-        Setting("rate", "64 kbit/s", "draft-irtf-iccrg-tcpeval-01, dial-up link; its tables were not opened"),
+        Setting("rate", "64 kbit/s", "draft-irtf-iccrg-tcpeval-01, 4.4.6, dial-up link"),
         Setting("RTT", "200 ms"),
         Setting("buffer", "10 packets"),
         Setting("flows", "1, 3"),
@@ -142,9 +142,9 @@ GEO = Experiment(
     "One flow of the algorithm on a path of 2000 packets, from its start on.",
     (
         Setting(
-            "rates", "40 and 4 Mbit/s", "draft-irtf-iccrg-tcpeval-01, satellite; its tables were not opened"
+            "rates", "40 and 4 Mbit/s", "draft-irtf-iccrg-tcpeval-01, 4.4.4, satellite"
         ),
-        Setting("RTT", "600 ms", "draft-irtf-iccrg-tcpeval-01: 300 ms each way; its tables were not opened"),
+        Setting("RTT", "600 ms", "draft-irtf-iccrg-tcpeval-01, 4.4.4: 300 ms each way"),
         Setting("buffer", "1 BDP"),
         Setting("loss", "0, 0.01 %"),
         Setting("duration", "120 s, all of it"),
