@@ -8,13 +8,13 @@ import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from rich.console import Console
 
 from longfat.algorithm import maker
-from longfat.assess import dossier, markdown, page
+from longfat.assess import dossier, live, markdown, page
 from longfat.assess.estimate import Results
 from longfat.assess.measure import measure, task
 from longfat.assess.tasks import Assessment, Place, Planned, Work, plan
@@ -32,6 +32,7 @@ MARKDOWN_FILE, NUMBERS_FILE, SCENARIOS_FILE = (
     "numbers.parquet",
     "scenarios.zip",
 )
+Backend = Literal["sim", "live"]
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of files in the archive, so that the same dossier has the same bytes."""
 
@@ -45,6 +46,7 @@ def run(
     scheduler: str | None = None,
     runs: Path | None = None,
     console: Console | None = None,
+    backend: Backend = "sim",
 ) -> dict[str, Any]:
     """Runs an assessment, writes the dossier into `out`, and returns dossier.json.
 
@@ -58,11 +60,15 @@ def run(
         scheduler: address of a dask scheduler that runs them instead.
         runs: the store of finished runs, which several dossiers may share; `out` if None.
         console: shows progress.
+        backend: "live" runs what this machine can carry a second time, on its own TCP.
 
     Raises:
-        InputError: before anything runs, `out` cannot be written, or there is no such class.
+        InputError: before anything runs, `out` cannot be written, or there is no such class, or nothing that
+            was asked for can run live.
     """
     console = console or Console(quiet=True)
+    if backend == "live":
+        live.check_machine()
     for contender in asked.everyone:
         if contender.custom:
             maker(contender.label, contender.algorithm)
@@ -73,9 +79,11 @@ def run(
     ):
         begin = time.perf_counter()
         planned = plan(asked)
+        chosen = live.choose(asked, planned) if backend == "live" else None
         results = _results(asked, planned, kept, jobs, scheduler, console)
+        lived = None if chosen is None else live.perform(chosen, kept, console)
         files = _write_scenarios(draft / SCENARIOS_FILE, planned)
-        document = dossier.document(results, answers or {}, files)
+        document = dossier.document(results, answers or {}, files, lived)
         distinct = {work.key: results.rows.get(work.places[0]) for work in planned.works}
         document["performance"] = {
             "wall_s": time.perf_counter() - begin,

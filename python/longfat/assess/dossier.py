@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from longfat.assess import headline
+from longfat.assess import live as live_side
 from longfat.assess.criteria import LIMITS, SOURCE
 from longfat.assess.estimate import METHOD, Cell, Results, difference, estimate
 from longfat.assess.figures import figures
@@ -22,7 +23,10 @@ Document = dict[str, Any]
 
 
 def document(
-    results: Results, answers: Mapping[str, str], files: Mapping[tuple[str, str, str], str]
+    results: Results,
+    answers: Mapping[str, str],
+    files: Mapping[tuple[str, str, str], str],
+    live: live_side.Live | None = None,
 ) -> Document:
     """Returns the dossier.
 
@@ -30,9 +34,13 @@ def document(
         results: what was measured.
         answers: the author's text by section.
         files: the scenario file of an experiment, a point, and an algorithm.
+        live: what ran on this machine's own TCP too, if that was asked for.
     """
     asked = results.asked
     rows = [_criterion(results, row, answers.get(row.section, ""), files) for row in asked.criteria]
+    if live is not None:
+        for row, criterion in zip(rows, asked.criteria, strict=True):
+            row["live"] = live_side.of_row(live, results, criterion)
     lines = headline.lines(results)
     return {
         "format": FORMAT,
@@ -48,6 +56,7 @@ def document(
         "criteria": rows,
         "facts": facts(asked.algorithm.algorithm),
         "limits": list(LIMITS),
+        **({} if live is None else {"live": live_side.told(live, results)}),
     }
 
 

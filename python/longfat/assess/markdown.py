@@ -63,6 +63,43 @@ def _row(row: Entry) -> Iterator[str]:
         for key, cells in table(row, experiment["name"]):
             yield f"| {row['measured'][key]['label']} | {' | '.join(cells)} |"
         yield ""
+        yield from _live(row, experiment["name"])
+    left_out = row.get("live", {}).get("left_out", ())
+    for line in left_out:
+        yield f"- Only simulated: {line}."
+    if left_out:
+        yield ""
+
+
+def _live(row: Entry, experiment: str) -> Iterator[str]:
+    lines = list(live_table(row, experiment))
+    if not lines:
+        return
+    points = row["live"]["numbers"][lines[0]["key"]]["points"]
+    yield f"Live and simulated, at {'; '.join(points)}:"
+    yield ""
+    yield f"| |{''.join(f' {label}, live | simulated |' for label in lines[0]['labels'])}"
+    yield f"|---|{'---:|---:|' * len(lines[0]['labels'])}"
+    for line in lines:
+        yield f"| {line['label']} | {' | '.join(line['cells'])} |"
+    yield ""
+
+
+def live_table(row: Entry, experiment: str) -> Iterator[dict[str, Any]]:
+    """Yields the key, the label, the algorithms and the cells of each number that was measured live."""
+    for key, found in row.get("live", {}).get("numbers", {}).items():
+        if key.partition(".")[0] == experiment:
+            own = row["measured"][key]
+            yield {
+                "key": key,
+                "label": own["label"],
+                "labels": list(found["algorithms"]),
+                "cells": [
+                    value(own | both[side])
+                    for both in found["algorithms"].values()
+                    for side in ("live", "simulated")
+                ],
+            }
 
 
 def _settings(experiment: Entry) -> str:

@@ -33,6 +33,11 @@ def build(root: Path) -> Path:
             for row in document["criteria"]
             for experiment in row["experiments"]
         }
+        lived = {
+            (row["section"], experiment["name"]): list(markdown.live_table(row, experiment["name"]))
+            for row in document["criteria"]
+            for experiment in row["experiments"]
+        }
         return render(
             root,
             __package__,
@@ -41,6 +46,7 @@ def build(root: Path) -> Path:
             dossier=document,
             classes=CLASSES,
             tables=tables,
+            lived=lived,
             drawn=drawn,
             figures=[],
             repeats=repeats(document),

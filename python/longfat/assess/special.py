@@ -141,9 +141,7 @@ GEO = Experiment(
     "A geostationary satellite",
     "One flow of the algorithm on a path of 2000 packets, from its start on.",
     (
-        Setting(
-            "rates", "40 and 4 Mbit/s", "draft-irtf-iccrg-tcpeval-01, 4.4.4, satellite"
-        ),
+        Setting("rates", "40 and 4 Mbit/s", "draft-irtf-iccrg-tcpeval-01, 4.4.4, satellite"),
         Setting("RTT", "600 ms", "draft-irtf-iccrg-tcpeval-01, 4.4.4: 300 ms each way"),
         Setting("buffer", "1 BDP"),
         Setting("loss", "0, 0.01 %"),

@@ -33,6 +33,8 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         style="dim",
         highlight=False,
     )
+    if lived := document.get("live"):
+        console.print(f"{lived['runs']} live runs on Linux {lived['kernel']}", style="dim", highlight=False)
 
 
 def repeats(document: Mapping[str, Any]) -> str:

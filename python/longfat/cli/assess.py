@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -39,6 +40,13 @@ from longfat.errors import InputError
     metavar="FILE",
     help="Your own text for sections of the RFC (TOML).",
 )
+@click.option(
+    "--backend",
+    type=click.Choice(["sim", "live"]),
+    default="sim",
+    show_default=True,
+    help="live: what this machine can carry also runs on its own TCP, in real time, beside the simulation.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
 @click.option("--scheduler", metavar="ADDRESS", help="A dask scheduler whose workers run the runs.")
 @within_memory
@@ -56,6 +64,7 @@ def assess(
     quick: bool,
     only: tuple[str, ...],
     answers: Path | None,
+    backend: Literal["sim", "live"],
     jobs: int | None,
     scheduler: str | None,
     out: Path | None,
@@ -92,6 +101,7 @@ def assess(
             scheduler=scheduler,
             runs=runs,
             console=make_console(stderr=True),
+            backend=backend,
         )
     if as_json:
         echo_json(document)
