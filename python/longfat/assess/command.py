@@ -8,14 +8,14 @@ import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 from rich.console import Console
 
 from longfat.algorithm import maker
-from longfat.assess import dossier, live, markdown, page
-from longfat.assess.estimate import Results
+from longfat.assess import beside, dossier, live, markdown, page
+from longfat.assess.estimate import Results, Row
 from longfat.assess.measure import measure, task
 from longfat.assess.tasks import Assessment, Place, Planned, Work, plan
 from longfat.report.progress import progress_bar
@@ -25,14 +25,15 @@ from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table, write_text
 from longfat.sweep.run import distribution
+from longfat.words import Backend
 
 DOSSIER_FILE = page.DOSSIER_FILE
-MARKDOWN_FILE, NUMBERS_FILE, SCENARIOS_FILE = (
+MARKDOWN_FILE, NUMBERS_FILE, LIVE_FILE, SCENARIOS_FILE = (
     "dossier.md",
     "numbers.parquet",
+    "live.parquet",
     "scenarios.zip",
 )
-Backend = Literal["sim", "live"]
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of files in the archive, so that the same dossier has the same bytes."""
 
@@ -47,6 +48,7 @@ def run(
     runs: Path | None = None,
     console: Console | None = None,
     backend: Backend = "sim",
+    retry: bool = False,
 ) -> dict[str, Any]:
     """Runs an assessment, writes the dossier into `out`, and returns dossier.json.
 
@@ -61,6 +63,7 @@ def run(
         runs: the store of finished runs, which several dossiers may share; `out` if None.
         console: shows progress.
         backend: "live" runs what this machine can carry a second time, on its own TCP.
+        retry: with the backend "live", tries runs again of which no attempt was valid.
 
     Raises:
         InputError: before anything runs, `out` cannot be written, or there is no such class, or nothing that
@@ -68,20 +71,20 @@ def run(
     """
     console = console or Console(quiet=True)
     if backend == "live":
-        live.check_machine()
+        live.check_machine(asked)
     for contender in asked.everyone:
         if contender.custom:
             maker(contender.label, contender.algorithm)
+    planned = plan(asked)
+    chosen = live.choose(asked, planned) if backend == "live" else None
     marks = output.STORE_FILES | {DOSSIER_FILE}
     with (
         output.folder(out, output.ASSESS_FILES, marks) as draft,
         Store(runs or out, reduction_key(measure)) as kept,
     ):
         begin = time.perf_counter()
-        planned = plan(asked)
-        chosen = live.choose(asked, planned) if backend == "live" else None
         results = _results(asked, planned, kept, jobs, scheduler, console)
-        lived = None if chosen is None else live.perform(chosen, kept, console)
+        lived = None if chosen is None else live.perform(chosen, kept, console, retry=retry)
         files = _write_scenarios(draft / SCENARIOS_FILE, planned)
         document = dossier.document(results, answers or {}, files, lived)
         distinct = {work.key: results.rows.get(work.places[0]) for work in planned.works}
@@ -93,7 +96,9 @@ def run(
         document["provenance"] = output.provenance(sys.argv)
         write_json(draft / DOSSIER_FILE, document)
         write_text(draft / MARKDOWN_FILE, markdown.text(document))
-        write_table(draft / NUMBERS_FILE, _table(results))
+        write_table(draft / NUMBERS_FILE, _table(results.rows))
+        if lived is not None:
+            write_table(draft / LIVE_FILE, _live_table(lived))
         with console.status("drawing"):
             page.build(draft)
     return document
@@ -171,15 +176,21 @@ def _file(text: str) -> str:
     return "-".join(part for part in kept.replace("%", "percent").split("-") if part)
 
 
-def _table(results: Results) -> pa.Table:
+def _live_table(lived: live.Live) -> pa.Table:
+    """The rows of all live runs. Its column `backend` tells them apart once they are joined with others."""
+    table = _table(beside.table_rows(lived))
+    return table.add_column(0, "backend", pa.array(["live"] * table.num_rows, pa.string()))
+
+
+def _table(rows: Mapping[Place, Row]) -> pa.Table:
     """The rows of all runs, with what they are."""
-    places = sorted(results.rows)
-    keys = dict.fromkeys(key for place in places for key in results.rows[place])
+    places = sorted(rows)
+    keys = dict.fromkeys(key for place in places for key in rows[place])
     columns: dict[str, Any] = {
         name: pa.array([place[i] for place in places], pa.string() if i < 3 else pa.int64())
         for i, name in enumerate(("experiment", "at", "algorithm", "repeat"))
     }
     for key in keys:
-        values = [results.rows[place].get(key) for place in places]
+        values = [rows[place].get(key) for place in places]
         columns[key] = pa.array([None if value is None else float(value) for value in values], pa.float64())
     return pa.table(columns)

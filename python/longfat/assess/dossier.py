@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from longfat.assess import headline
-from longfat.assess import live as live_side
+from longfat.assess import beside, headline
 from longfat.assess.criteria import LIMITS, SOURCE
 from longfat.assess.estimate import METHOD, Cell, Results, difference, estimate
 from longfat.assess.figures import figures
+from longfat.assess.live import Live
 from longfat.assess.model import Criterion, Experiment, Measure, Status
 from longfat.assess.networks import router_for
 from longfat.scenario import registry
@@ -26,7 +26,7 @@ def document(
     results: Results,
     answers: Mapping[str, str],
     files: Mapping[tuple[str, str, str], str],
-    live: live_side.Live | None = None,
+    live: Live | None = None,
 ) -> Document:
     """Returns the dossier.
 
@@ -40,7 +40,7 @@ def document(
     rows = [_criterion(results, row, answers.get(row.section, ""), files) for row in asked.criteria]
     if live is not None:
         for row, criterion in zip(rows, asked.criteria, strict=True):
-            row["live"] = live_side.of_row(live, results, criterion)
+            row["live"] = beside.of_row(live, results, criterion)
     lines = headline.lines(results)
     return {
         "format": FORMAT,
@@ -56,7 +56,7 @@ def document(
         "criteria": rows,
         "facts": facts(asked.algorithm.algorithm),
         "limits": list(LIMITS),
-        **({} if live is None else {"live": live_side.told(live, results)}),
+        **({} if live is None else {"live": beside.told(live, results)}),
     }
 
 

@@ -1,56 +1,60 @@
 """The live form of a dossier: runs that this machine's own TCP can carry, beside the simulated ones.
 
 Live runs take real time and happen one after the other. Each is kept when it ends, so an interrupted command
-goes on. A run that is not carried keeps its simulated numbers, and the dossier says why.
+goes on. A run that is not carried keeps its simulated numbers, and the dossier says why (`beside`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
 
-from longfat.assess.estimate import Cell, Results, Row
+from longfat.assess.estimate import Row
 from longfat.assess.measure import measure
-from longfat.assess.model import Criterion, Experiment
 from longfat.assess.tasks import Assessment, Place, Planned, Work
 from longfat.errors import InputError, LongfatError
 from longfat.live import doctor, kernel
 from longfat.live import run as live_run
 from longfat.live.check import check
 from longfat.runs import plan
+from longfat.scenario import registry
 from longfat.scenario.model import Scenario
+from longfat.scenario.named import AlgorithmSpec
 from longfat.store.identity import digest
 from longfat.store.store import Store
 from longfat.words import Mode
 
 MOST_BPS = 100e6
-"""The greatest rate of a live run (chosen here): a tenth of what two processors carry (docs/live.md)."""
+"""The greatest rate of a live run (chosen here): with one flow and a buffer of 100 % BDP, two processors
+carry fifty times as much (docs/live.md), but a dossier also has small buffers and many flows."""
 MOST_FLOWS = 50
-"""The most flows of a live run: with more, congestion events are missed (docs/live.md)."""
+"""The most flows of a live run (chosen here)."""
 LONGEST_S = 60.0
 """The longest live run, seconds (chosen here): most experiments last so long."""
 REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
 """Live repeats at each point (chosen here); the simulator's first ones have the same seeds."""
 ATTEMPTS = 3
 """How often a live run is tried until it is valid (chosen here)."""
+MOST_BROKEN = 3
+"""After so many runs in a row without any result no further one is tried (chosen here)."""
+FORMAT = 1
+"""The form in which the store keeps live runs; part of their keys."""
 
 RULE = (
     f"A run is live if its link has at most {MOST_BPS / 1e6:g} Mbit/s, it has at most {MOST_FLOWS} flows and "
     f"lasts at most {LONGEST_S:g} s, and a kernel can do what it asks for."
 )
-OWN_KERNEL = (
-    "Live runs use this machine's kernel: its own TCP with its modules or Longfat's eBPF forms of the "
-    "algorithms. The simulated numbers beside them are of the same points and seeds."
-)
 
 
 def unfit(scenario: Scenario) -> str | None:
-    """Returns in a few words why a scenario does not run live; None if it does."""
+    """Returns in a few words why a scenario does not run live on this machine; None if it does."""
     rate_bps = float(scenario.bottleneck.rate)
     if rate_bps > MOST_BPS:
         return f"{rate_bps / 1e6:g} Mbit/s; live: at most {MOST_BPS / 1e6:g}"
@@ -61,32 +65,57 @@ def unfit(scenario: Scenario) -> str | None:
         return f"{scenario.duration:g} s; live: at most {LONGEST_S:g}"
     try:
         check(scenario)
-        own, foreign = kernel.users_own(scenario), kernel.kernels_own(scenario)
-        kernel.congestion(plan.build(scenario), own, foreign)
+        names = _congestion(scenario)
     except InputError as error:
         said = "; ".join(error.lines()).removeprefix("scenario: ")
         return said.partition("; accepted")[0]
+    there = kernel.available()
+    for name in sorted(set(names.values())):
+        found, remedy = doctor.lacks(name, there)
+        if found:
+            said = found if name in found else f"{name}: {found}"
+            return f"{said}; to fix it: {remedy}"
     return None
 
 
-def check_machine() -> None:
-    """Raises InputError, with what to do, if this machine can run nothing live."""
+def _congestion(scenario: Scenario) -> dict[str, str]:
+    """Returns the kernel's name of the algorithm of each flow."""
+    own, foreign = kernel.users_own(scenario), kernel.kernels_own(scenario)
+    return kernel.congestion(plan.build(scenario), own, foreign)
+
+
+def check_machine(asked: Assessment) -> None:
+    """Raises InputError, with what to do, if this machine can run nothing of the algorithm live."""
+    row = registry.algorithm_named(asked.algorithm.algorithm.name)
+    needs_cgroup = row is not None and row.get("explicit", False)  # the header is a TCP option
     for item in doctor.examine():
-        if item["needed"] and not item["ok"]:
+        if not item["ok"] and (item["needed"] or (needs_cgroup and item["name"] == "cgroup")):
             raise InputError(f"assess --backend live: {item['name']}: {item['found']}; {item['remedy']}")
 
 
 @dataclass(frozen=True)
+class LiveWork:
+    """A run that is live.
+
+    Attributes:
+        work: the run, and the places that need it.
+        key: its key in the store.
+    """
+
+    work: Work
+    key: str
+
+
+@dataclass(frozen=True)
 class Chosen:
-    """The runs of a dossier that are live, and why the others are not."""
+    """The runs of a dossier that are live, the shortest first, and why the others are not.
 
-    works: tuple[Work, ...]
+    `carriers` says for each algorithm what the kernel runs.
+    """
+
+    works: tuple[LiveWork, ...]
     left_out: Mapping[Place, str]
-
-    @property
-    def seconds(self) -> float:
-        """How long they last together."""
-        return math.fsum(work.scenario.duration for work in self.works)
+    carriers: Mapping[str, str]
 
 
 def choose(asked: Assessment, planned: Planned) -> Chosen:
@@ -95,156 +124,190 @@ def choose(asked: Assessment, planned: Planned) -> Chosen:
     Raises:
         InputError: none of the algorithm's own runs can be live.
     """
-    works: list[Work] = []
+    works: list[LiveWork] = []
     left_out: dict[Place, str] = {}
     for work in planned.works:
         places = [place for place in work.places if place[3] < REPEATS[asked.mode]]
         if not places:
             continue
         if (why := unfit(work.scenario)) is None:
-            works.append(work)
+            works.append(LiveWork(work, live_key(work)))
         else:
             left_out |= dict.fromkeys(places, why)
     own = asked.algorithm.label
-    if not any(place[2] == own for work in works for place in work.places):
+    labels = {place[2] for live in works for place in live.work.places}
+    if own not in labels:
         whys = [why for (_, _, label, _), why in left_out.items() if label == own]
         why = max(whys, key=whys.count) if whys else "nothing runs for these rows"
         raise InputError(
             f"assess --backend live: {own}: {why}; accepted: an algorithm and rows that run live"
         )
-    return Chosen(tuple(sorted(works, key=lambda work: work.scenario.duration)), left_out)
+    works.sort(key=lambda live: live.work.scenario.duration)
+    carriers = {other.label: _carrier(other.algorithm) for other in asked.everyone if other.label in labels}
+    return Chosen(tuple(works), left_out, carriers)
+
+
+def _carrier(algorithm: AlgorithmSpec) -> str:
+    """Says what runs an algorithm live."""
+    if algorithm.ebpf:
+        return "your eBPF object"
+    name = algorithm.name if algorithm.foreign else kernel.name_of(algorithm.name, kernel.available())
+    return f"Longfat's eBPF form {name}" if name in kernel.own_forms() else f"the kernel's own {name}"
 
 
 def live_key(work: Work) -> str:
-    """Returns the key of a live run in the store: of the run, and of the kernel that carries it."""
-    return digest(["live", work.key, platform.release()])
+    """Returns the key of a live run in the store: of the run, the machine, its kernel, and what it loads."""
+    names = _congestion(work.scenario)
+    loaded = {name: _file_digest(name) for name in sorted(kernel.own_forms() & set(names.values()))}
+    system = [platform.node(), platform.release(), platform.version()]
+    return digest(["live", FORMAT, work.key, system, names, loaded])
+
+
+def _file_digest(own: str) -> str:
+    return hashlib.sha256((kernel.forms() / f"{own}.o").read_bytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a live run.
+
+    Attributes:
+        work: the run.
+        numbers: what `measure` returns for the valid result; None if no attempt was valid.
+        attempts: how often it was tried.
+        failed: why earlier attempts, or all of them, were not valid.
+        validity: what the last attempt with a result says of itself.
+    """
+
+    work: Work
+    numbers: Row | None
+    attempts: int
+    failed: tuple[str, ...]
+    validity: Mapping[str, Any]
+
+    @property
+    def why(self) -> str:
+        """Why there are no numbers, without the values, so that runs with the same fault have one line."""
+        wrong = ", ".join(item["name"] for item in _wrong(self.validity))
+        return f"not valid in {self.attempts} attempts, the last one because of: {wrong}"
+
+    def to_store(self) -> dict[str, Any]:
+        """Returns what the store keeps."""
+        return {
+            "numbers": self.numbers,
+            "attempts": self.attempts,
+            "failed": list(self.failed),
+            "validity": self.validity,
+        }
 
 
 @dataclass(frozen=True)
 class Live:
-    """The rows of the live runs, and why others have none; `runs` counts distinct ones."""
+    """The live runs of a dossier.
+
+    Attributes:
+        rows: the numbers of the valid ones.
+        left_out: why other places have none.
+        outcomes: what came of each distinct run that had a result, valid or not.
+        without_result: how many were refused, ended early or were not tried.
+        carriers: what the kernel runs for each algorithm.
+    """
 
     rows: Mapping[Place, Row]
     left_out: Mapping[Place, str]
-    runs: int
+    outcomes: tuple[Outcome, ...] = ()
+    without_result: int = 0
+    carriers: Mapping[str, str] = field(default_factory=dict)
 
 
-def perform(chosen: Chosen, kept: Store, console: Console) -> Live:
-    """Runs what the store does not have, one after the other, the shortest first."""
-    there = kept.get(live_key(work) for work in chosen.works)
-    missing = [work for work in chosen.works if live_key(work) not in there]
-    rows: dict[Place, Row] = {}
+def perform(chosen: Chosen, kept: Store, console: Console, *, retry: bool = False) -> Live:
+    """Runs what the store does not have, one after the other, the shortest first.
+
+    Args:
+        chosen: the runs.
+        kept: the store, which keeps valid results, and also that no attempt of a run was valid.
+        console: shows progress.
+        retry: whether to try runs again that were not valid.
+    """
+    earlier = {live.key: old for live in chosen.works if (old := _kept(live, kept)) is not None}
+    outcomes = {key: old for key, old in earlier.items() if old.numbers is not None or not retry}
+    missing = [live for live in chosen.works if live.key not in outcomes]
     left_out = dict(chosen.left_out)
-    left_s = math.fsum(work.scenario.duration for work in missing)
-    runs = len(there)
-    for work in chosen.works:
-        if live_key(work) in there:
-            rows.update(dict.fromkeys(work.places, there[live_key(work)]))
-    for number, work in enumerate(missing, start=1):
-        told = f"live run {number} of {len(missing)}, about {math.ceil(left_s / 60)} min left"
-        with console.status(told):
-            row, why = _valid(work)
-        if row is None:
-            left_out |= dict.fromkeys(work.places, why)
+    left_s = math.fsum(live.work.scenario.duration for live in missing)
+    broken = 0
+    for number, live in enumerate(missing, start=1):
+        if broken == MOST_BROKEN:
+            why = f"not tried: {broken} runs in a row had no result"
+            left_out |= dict.fromkeys(live.work.places, why)
+            continue
+        with console.status(f"live run {number} of {len(missing)}, about {math.ceil(left_s / 60)} min left"):
+            found = _tried(live.work, earlier.get(live.key))
+        if isinstance(found, Outcome):
+            kept.add(live.key if found.numbers is not None else _next_failure(live, kept), found.to_store())
+            outcomes[live.key] = found
         else:
-            kept.add(live_key(work), row)
-            rows.update(dict.fromkeys(work.places, row))
-            runs += 1
-        left_s -= work.scenario.duration
-    return Live(rows, left_out, runs)
+            left_out |= dict.fromkeys(live.work.places, f"{found}")
+        broken = broken + 1 if isinstance(found, LongfatError) and not isinstance(found, InputError) else 0
+        left_s -= live.work.scenario.duration
+    rows: dict[Place, Row] = {}
+    for outcome in outcomes.values():
+        if outcome.numbers is None:
+            left_out |= dict.fromkeys(outcome.work.places, outcome.why)
+        else:
+            rows.update(dict.fromkeys(outcome.work.places, outcome.numbers))
+    without = len(chosen.works) - len(outcomes)
+    return Live(rows, left_out, tuple(outcomes.values()), without, chosen.carriers)
 
 
-def _valid(work: Work) -> tuple[Row | None, str]:
-    """Runs it live until a result is valid; otherwise returns why the last one was not."""
-    why = ""
-    for _ in range(ATTEMPTS):
+def _kept(live: LiveWork, kept: Store) -> Outcome | None:
+    """Returns what the store has of a run: the valid result, else the last failure."""
+    keys = [*_failures(live, kept), *([live.key] if live.key in kept else [])]
+    if not keys:
+        return None
+    found = kept.get(keys[-1:])[keys[-1]]
+    return Outcome(live.work, found["numbers"], found["attempts"], tuple(found["failed"]), found["validity"])
+
+
+def _failures(live: LiveWork, kept: Store) -> list[str]:
+    """Returns the keys of a run's failures. Each has its own: a store does not replace rows."""
+    return list(itertools.takewhile(lambda key: key in kept, _failure_keys(live)))
+
+
+def _next_failure(live: LiveWork, kept: Store) -> str:
+    return next(key for key in _failure_keys(live) if key not in kept)
+
+
+def _failure_keys(live: LiveWork) -> Iterator[str]:
+    return (digest([live.key, "not valid", number]) for number in itertools.count())
+
+
+def _tried(work: Work, earlier: Outcome | None) -> Outcome | LongfatError:
+    """Runs it live until a result is valid; returns the error if no attempt had a result.
+
+    What an earlier command tried counts among the attempts.
+    """
+    failed: list[str] = [] if earlier is None else list(earlier.failed)
+    before = 0 if earlier is None else earlier.attempts
+    validity: Mapping[str, Any] | None = None
+    ended = LongfatError("no attempt")
+    for attempt in range(before + 1, before + ATTEMPTS + 1):
         try:
             result = live_run.run(work.scenario, "live run")
         except InputError as error:
-            return None, "; ".join(error.lines())
+            return error
         except LongfatError as error:
-            why = f"{error}"
+            ended = error
+            failed.append(f"{error}")
             continue
-        wrong = [item for item in (result.validity or {})["checks"] if not item["ok"]]
+        validity = result.validity or {"checks": []}
+        wrong = _wrong(validity)
         if not wrong:
-            return measure(result), ""
-        why = "not valid: " + "; ".join(f"{item['name']} {item['value']:.4g}" for item in wrong)
-    return None, why
+            return Outcome(work, measure(result), attempt, tuple(failed), validity)
+        failed.append("not valid: " + "; ".join(f"{item['name']} {item['value']:.4g}" for item in wrong))
+    if validity is None:
+        return ended
+    return Outcome(work, None, before + ATTEMPTS, tuple(failed), validity)
 
 
-def told(live: Live, results: Results) -> dict[str, Any]:
-    """Returns what the dossier says of its live runs as a whole."""
-    return {
-        "kernel": platform.release(),
-        "repeats": REPEATS[results.asked.mode],
-        "runs": live.runs,
-        "rule": RULE,
-        "note": OWN_KERNEL,
-    }
-
-
-def of_row(live: Live, results: Results, row: Criterion) -> dict[str, Any]:
-    """Returns the live numbers of a row of the RFC beside the simulated ones, and what has none and why."""
-    numbers: dict[str, Any] = {}
-    for experiment in row.experiments:
-        labels, points = _common(live, results.asked, experiment)
-        if not points:
-            continue
-        beside = Results(results.asked, live.rows, {})
-        for item in experiment.measures:
-            sides = {
-                label: {
-                    name: _over(side.cell(experiment, item, label), points, results.asked.mode).estimate
-                    for name, side in (("live", beside), ("simulated", results))
-                }
-                for label in labels
-            }
-            numbers[f"{experiment.name}.{item.key}"] = {
-                "points": points,
-                "algorithms": {
-                    label: {name: found.to_json() for name, found in both.items()}
-                    for label, both in sides.items()
-                },
-            }
-    return {"numbers": numbers, "left_out": _left_out(live, row)}
-
-
-def _over(cell: Cell, points: Sequence[str], mode: Mode) -> Cell:
-    """Returns a cell over some points, and over as many repeats as there are live."""
-    return Cell({at: cell.points[at][: REPEATS[mode]] for at in points}, cell.over)
-
-
-def _common(live: Live, asked: Assessment, experiment: Experiment) -> tuple[list[str], list[str]]:
-    """Returns the algorithms that ran live in an experiment, and the points that all of them have."""
-    listed = [point.at for point in experiment.points(asked.mode)]
-
-    def ran(label: str) -> set[str]:
-        return {
-            at
-            for at in listed
-            if all((experiment.name, at, label, i) in live.rows for i in range(REPEATS[asked.mode]))
-        }
-
-    by_label = {contender.label: ran(contender.label) for contender in asked.everyone}
-    labels = [label for label, points in by_label.items() if points]
-    if asked.algorithm.label not in labels:
-        return [], []
-    common = set.intersection(*(by_label[label] for label in labels))
-    return labels, [at for at in listed if at in common]
-
-
-def _left_out(live: Live, row: Criterion) -> list[str]:
-    """Returns a line for each reason, with the points and the algorithms that it leaves out."""
-    names = [experiment.name for experiment in row.experiments]
-    by_why: dict[str, list[Place]] = {}
-    for place, why in live.left_out.items():
-        if place[0] in names:
-            by_why.setdefault(why, []).append(place)
-    return [
-        f"{_listed(place[1] for place in places)} ({_listed(place[2] for place in places)}): {why}"
-        for why, places in by_why.items()
-    ]
-
-
-def _listed(texts: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(texts))
+def _wrong(validity: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [item for item in validity["checks"] if not item["ok"]]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from longfat.assess import drawing, markdown
-from longfat.assess.table import repeats
+from longfat.assess import cells, drawing
 from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.report.page import read, render
@@ -34,9 +33,14 @@ def build(root: Path) -> Path:
             for experiment in row["experiments"]
         }
         lived = {
-            (row["section"], experiment["name"]): list(markdown.live_table(row, experiment["name"]))
+            (row["section"], experiment["name"]): list(cells.live_table(row, experiment["name"]))
             for row in document["criteria"]
             for experiment in row["experiments"]
+        }
+        lived_at = {
+            (row["section"], name): cells.live_points(row, name)
+            for row in document["criteria"]
+            for name in row.get("live", {}).get("ran", {})
         }
         return render(
             root,
@@ -47,9 +51,12 @@ def build(root: Path) -> Path:
             classes=CLASSES,
             tables=tables,
             lived=lived,
+            lived_at=lived_at,
+            live_runs=cells.live_runs(document["live"]) if "live" in document else "",
+            carriers=cells.carriers(document["live"]) if "live" in document else "",
             drawn=drawn,
             figures=[],
-            repeats=repeats(document),
+            repeats=cells.repeats(document),
             provenance=document["provenance"],
         )
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -59,12 +66,12 @@ def build(root: Path) -> Path:
 def _rows(row: dict[str, Any], experiment: str) -> list[dict[str, Any]]:
     """The lines of an experiment's table: for each number its cells, and those of its points."""
     found = []
-    for key, cells in markdown.table(row, experiment):
+    for key, texts in cells.table(row, experiment):
         own = row["measured"][key]
         points = [
-            [point["at"], markdown.value(own | point)]
-            + [markdown.value(own | other[key]["points"][i]) for other in row["baseline"].values()]
+            [point["at"], cells.value(own | point)]
+            + [cells.value(own | other[key]["points"][i]) for other in row["baseline"].values()]
             for i, point in enumerate(own["points"])
         ]
-        found.append({"label": own["label"], "cells": cells, "points": points if len(points) > 1 else []})
+        found.append({"label": own["label"], "cells": texts, "points": points if len(points) > 1 else []})
     return found

@@ -7,6 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
+from longfat.assess.cells import live_runs, repeats
+
 STYLES = {"addressed": "green", "text needed": "yellow", "not applicable": "dim"}
 
 
@@ -34,10 +36,6 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         highlight=False,
     )
     if lived := document.get("live"):
-        console.print(f"{lived['runs']} live runs on Linux {lived['kernel']}", style="dim", highlight=False)
-
-
-def repeats(document: Mapping[str, Any]) -> str:
-    """Says how often each point ran, and what the intervals are."""
-    number = document["repeats"]
-    return f"{number} repeat{'' if number == 1 else 's'} of each point; ± is half of a 95 % interval"
+        console.print(live_runs(lived), style="dim", markup=False, highlight=False)
+        if lived["without"]:
+            console.print(lived["without"], style="red", markup=False, highlight=False)

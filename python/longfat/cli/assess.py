@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import get_args
 
 import click
 
@@ -16,6 +16,7 @@ from longfat.cli.options import (
     within_memory,
 )
 from longfat.errors import InputError
+from longfat.words import Backend
 
 
 @click.command()
@@ -42,11 +43,12 @@ from longfat.errors import InputError
 )
 @click.option(
     "--backend",
-    type=click.Choice(["sim", "live"]),
+    type=click.Choice(get_args(Backend)),
     default="sim",
     show_default=True,
     help="live: what this machine can carry also runs on its own TCP, in real time, beside the simulation.",
 )
+@click.option("--retry", is_flag=True, help="With --backend live: try again what was not valid.")
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
 @click.option("--scheduler", metavar="ADDRESS", help="A dask scheduler whose workers run the runs.")
 @within_memory
@@ -64,7 +66,8 @@ def assess(
     quick: bool,
     only: tuple[str, ...],
     answers: Path | None,
-    backend: Literal["sim", "live"],
+    backend: Backend,
+    retry: bool,
     jobs: int | None,
     scheduler: str | None,
     out: Path | None,
@@ -85,6 +88,8 @@ def assess(
         raise InputError("--markdown with --json: accepted: one of them")
     if jobs is not None and scheduler is not None:
         raise InputError("--jobs with --scheduler: accepted: one of them")
+    if retry and backend != "live":
+        raise InputError("--retry without --backend live: accepted: both, or --backend live alone")
     from longfat.assess import answers as own_text
     from longfat.assess.tasks import assessment
 
@@ -102,6 +107,7 @@ def assess(
             runs=runs,
             console=make_console(stderr=True),
             backend=backend,
+            retry=retry,
         )
     if as_json:
         echo_json(document)

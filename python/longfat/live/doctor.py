@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import installation
 from longfat.errors import LongfatError
 from longfat.live import kernel, run, traffic
-from longfat.scenario import foreign, registry
+from longfat.scenario import foreign, loading, registry
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,22 +79,33 @@ def examine() -> list[dict[str, Any]]:
 
 
 def _algorithm(row: registry.Row, there: list[str]) -> dict[str, Any]:
-    name, own, module = kernel.name_of(row["name"], there), row.get("kernel_form"), row["linux_module"] or ""
+    name = kernel.name_of(row["name"], there)
     item = f"algorithm {row['name']}"
-    if own is not None and name == own:
-        found, remedy = _missing(own)
-        return _item(item, not found, found or f"{own}, loaded for each run", remedy)
-    if name in there:
-        return _item(item, True, name, "")
-    if foreign.has_module(module):
-        return _item(item, True, f"the module tcp_{module} can be loaded", "")
-    return _item(item, False, f"no {name}", f"as root: modprobe tcp_{module}, on a kernel that has it")
+    found, remedy = lacks(name, there)
+    if found:
+        return _item(item, False, found, remedy)
+    if name == row.get("kernel_form"):
+        return _item(item, True, f"{name}, loaded for each run", "")
+    return _item(item, True, name if name in there else f"the module tcp_{name} can be loaded", "")
 
 
-def _missing(own: str) -> tuple[str, str]:
-    """Returns what is missing to load an algorithm of bpf/ and how to fix it, or two "" if nothing is."""
-    if lacking := kernel.unbuilt(own):
-        return lacking
+def lacks(name: str, there: list[str]) -> tuple[str, str]:
+    """Returns what is missing to run an algorithm live and how to fix it, or two "" if nothing is.
+
+    Args:
+        name: the kernel's name of it, or a user's own object, as `kernel.congestion` has it.
+        there: the names of the algorithms that the kernel has now.
+    """
+    if name in kernel.own_forms():
+        return kernel.unbuilt(name) or _cannot_load()
+    if loading.OBJECT in name:
+        return kernel.no_loader() or _cannot_load()
+    if name in there or foreign.has_module(name):
+        return "", ""
+    return f"no {name}", f"as root: modprobe tcp_{name}, on a kernel that has it"
+
+
+def _cannot_load() -> tuple[str, str]:
     if not BTF.exists():
         return "no BTF", OTHER_KERNEL
     if not _may_register():

@@ -17,6 +17,7 @@ from longfat.scenario.named import AlgorithmSpec
 CLANG = "apt-get install -y clang libbpf-dev"
 """Installs what `make bpf` needs."""
 NO_LOADER = "this build of Longfat cannot load it"
+FROM_WHEEL = "reinstall Longfat from its wheel; an installation from source has no kernel algorithms"
 
 
 def name_of(algorithm: str, there: list[str]) -> str:
@@ -83,17 +84,22 @@ def own_forms() -> frozenset[str]:
     return frozenset(form for form in forms if form is not None)
 
 
-def unbuilt(own: str) -> tuple[str, str] | None:
-    """Returns what this installation lacks to load an algorithm of `bpf/` and how to fix it, None if nothing.
+def no_loader() -> tuple[str, str] | None:
+    """Returns that this installation cannot load programs into the kernel and how to fix it, None if it can.
 
     The advice fits the installation: a checkout can build what is missing, an installed package cannot.
     """
-    from_wheel = "reinstall Longfat from its wheel; an installation from source has no kernel algorithms"
-    in_checkout = installation.checkout() is not None
-    if not _core.live_has_loader():
-        build = "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf"
-        return NO_LOADER, build if in_checkout else from_wheel
+    if _core.live_has_loader():
+        return None
+    build = "apt-get install -y pkg-config libelf-dev zlib1g-dev && rm -f .venv/.core && make setup bpf"
+    return NO_LOADER, build if installation.checkout() is not None else FROM_WHEEL
+
+
+def unbuilt(own: str) -> tuple[str, str] | None:
+    """Returns what this installation lacks to load an algorithm of `bpf/`, as `no_loader` does."""
+    if lacking := no_loader():
+        return lacking
     if not (forms() / f"{own}.o").exists():
         build = "make bpf" if shutil.which("clang") else f"{CLANG} && make bpf"
-        return f"{forms() / own}.o is missing", build if in_checkout else from_wheel
+        return f"{forms() / own}.o is missing", build if installation.checkout() is not None else FROM_WHEEL
     return None

@@ -44,7 +44,7 @@ SUITE_FILES = frozenset({"suite.json", "claims.json", "assumptions.json", "exper
 SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
 SWEEP_FILES = frozenset({"sweep.json", "tables"})
 COMPARE_FILES = frozenset({"compare.json"})
-ASSESS_FILES = frozenset({"dossier.json", "dossier.md", "numbers.parquet", "scenarios.zip"})
+ASSESS_FILES = frozenset({"dossier.json", "dossier.md", "numbers.parquet", "live.parquet", "scenarios.zip"})
 KINDS = {
     "the results of a run": RUN_FILES,
     "the results of a suite": SUITE_FILES,
