@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from live_runs import able
-from longfat.assess import beside, command, live, page, table, tasks
+from longfat.assess import beside, cells, command, live, page, table, tasks
 from longfat.assess.estimate import Results
 from longfat.assess.model import Criterion, Experiment, Measure, Point, Setting
 from longfat.assess.networks import dumbbell, flow
@@ -389,6 +389,39 @@ def screen(document):
     console = Console(record=True, width=160, quiet=False, file=io.StringIO())
     table.show(document, console)
     return console.export_text()
+
+
+def test_without_a_line_the_terminal_shows_each_number_of_each_algorithm(tmp_path, monkeypatch):
+    Machine(monkeypatch)
+    wanted = asked(("a", {}))
+    never = Measure("own_again", "sent again", "%", absent="nothing")
+    (own,) = wanted.criteria[0].experiments
+    other = replace(own, name="other", title="Another", measures=(RATE, replace(never, key="none")))
+    wanted = replace(wanted, criteria=(replace(wanted.criteria[0], experiments=(own, other)),))
+    document = command.run(wanted, tmp_path / "out", jobs=1, backend="live")
+    assert document["headline"] == []
+    shown = screen(document)
+    lines = [line for line in shown.splitlines() if line.startswith("share of the link")]
+    assert len(lines) == 4  # of two experiments, simulated and live
+    assert "5.1.2 A toy" in shown
+    assert "5.1.2 Another" in shown
+    for label in ("cubic", "Reno"):
+        found = document["criteria"][0]["measured" if label == "cubic" else "baseline"]
+        entry = (found if label == "cubic" else found[label])["toy.own_of_link"]
+        assert f"{cells.value(entry)}" in lines[0]
+    absent = next(line for line in shown.splitlines() if line.startswith("sent again"))
+    assert absent.count("nothing") == 2
+    assert "±" in lines[0]
+    assert "live and simulated, at a" in shown
+
+
+def test_with_a_line_the_terminal_shows_no_table(tmp_path, monkeypatch):
+    Machine(monkeypatch)
+    document = command.run(asked(("a", {})), tmp_path / "out", jobs=1)
+    line = {"name": "Loss", "section": "5.1.3", "text": "like Reno", "size": 0.0}
+    shown = screen(document | {"headline": [line]})
+    assert "Loss (5.1.3): like Reno" in shown
+    assert "share of the link" not in shown
 
 
 def test_a_retry_without_live_runs_is_bad_input(monkeypatch, capsys):
