@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from longfat.suites.kit.claims import judge
 from longfat.suites.tcpeval import suite_of
 from longfat.suites.tcpeval.networks import parking_lot
 from longfat.suites.tcpeval.reduction import quartile_edges, reduce_run
-from longfat.suites.tcpeval.settings import ACCESS, BASIC, DATA_CENTER, OCEAN, SATELLITE, WIRELESS, Times
+from longfat.suites.tcpeval.settings import ACCESS, BASIC, DATA_CENTER, OCEAN, SATELLITE, Times
 
 SUITE = suites.get("tcpeval")
 MODES = ("quick", "full")
@@ -48,9 +49,53 @@ def test_the_traffic_offers_the_load_and_a_tenth_of_its_bytes_in_the_other_direc
             else:
                 up += share * basic.up_mbps
         assert up == pytest.approx(0.1 * down)
-        offered = down + up if basic.shared else down
-        assert offered == pytest.approx(run.coordinates["load"] * basic.mbps)
-    assert WIRELESS.shared
+        assert down == pytest.approx(run.coordinates["load"] * basic.mbps)
+
+
+def offered_mbps(document):
+    """Loads from right to left and from left to right."""
+    rates = {"forward": document["bottleneck"]["rate"], "reverse": document["bottleneck"]["reverse_rate"]}
+    return tuple(
+        sum(
+            float(part["load"].removesuffix(" %")) / 100.0 * float(rates[way].removesuffix(" Mbit/s"))
+            for part in document["background"]
+            if part["direction"] == way
+        )
+        for way in ("forward", "reverse")
+    )
+
+
+@pytest.mark.parametrize(("reading", "ratio"), [("tenth", 0.1), ("half", 0.5)])
+@pytest.mark.parametrize("load", [60, 85, 110])
+def test_the_wireless_lan_offers_the_load_of_6_mbit_s_in_all_and_of_each_direction(reading, ratio, load):
+    (run,) = runs_of("basic", algorithm="sack", scenario="wireless", load=load)
+    document = changed(run, "asymmetry", reading)
+    down, up = offered_mbps(document)
+    assert down + up == pytest.approx(0.06 * load)
+    assert up == pytest.approx(ratio * down)
+    rates = [float(document["bottleneck"][key].removesuffix(" Mbit/s")) for key in ("rate", "reverse_rate")]
+    assert sum(rates) == pytest.approx(6.0)
+    assert [down, up] == pytest.approx([load / 100 * rate for rate in rates])
+
+
+def test_with_half_the_bytes_back_the_other_links_keep_their_load_from_right_to_left():
+    (run,) = runs_of("basic", algorithm="sack", scenario="access", load=85)
+    assert offered_mbps(changed(run, "asymmetry", "half")) == pytest.approx((85.0, 42.5))
+
+
+def changed(run, assumption, reading):
+    (item,) = [item for item in SUITE.assumptions if item.id == assumption]
+    (found,) = [one for one in item.readings if one.name == reading]
+    return found.change.apply(run.document)
+
+
+def test_both_directions_of_the_tradeoff_have_the_buffer_under_test():
+    sizes = {
+        (run.document["bottleneck"]["buffer"], run.document["bottleneck"]["reverse_buffer"])
+        for run in runs_of("tradeoff", algorithm="sack")
+    }
+    # 10 to 200 % of 100 ms
+    assert sizes == {(f"{ms} ms", f"{ms} ms") for ms in (10, 20, 50, 100, 200)}
 
 
 def test_a_tenth_of_the_connections_have_packets_of_536_bytes_and_the_others_of_1500():
@@ -161,7 +206,15 @@ class Ran:
         rate = 6e6 if name != "second" else 2e6
         # a window that grows by 10 packets a second from 400, reached when the transient begins at 60 s
         cwnd = 400.0 + np.maximum(0.0, 10.0 * (time - 60.0))
-        return {"time_s": time, "received_bytes": time * rate / 8, "cwnd": cwnd}
+        # twice as many bytes arrive as the receiver delivers; the smoothed RTT is 0.2 s
+        delivered = time * rate / 8
+        return {
+            "time_s": time,
+            "received_bytes": delivered if name in ("first", "second") else 2.0 * delivered,
+            "delivered_bytes": delivered,
+            "cwnd": cwnd,
+            "srtt_s": np.full(time.size, 0.2),
+        }
 
     def link(self, name):
         time = np.arange(0.0, 20.05, 0.1)
@@ -172,8 +225,8 @@ def test_a_run_is_reduced_to_the_metrics_of_both_directions_and_of_its_traffic()
     row = reduce_run(Ran())
     assert (row["utilization"], row["drop_ratio"]) == (0.75, 0.02)
     assert (row["up_utilization"], row["up_drop_ratio"]) == (0.25, 0.005)
-    # 5000 bytes before 8 and before 4 Mbit/s
-    assert (row["delay_ms"], row["up_delay_ms"]) == (pytest.approx(5.0), pytest.approx(10.0))
+    # 5000 bytes before links that carry 6 and 1 Mbit/s
+    assert (row["delay_ms"], row["up_delay_ms"]) == (pytest.approx(6.667, rel=1e-3), pytest.approx(40.0))
     assert row["goodput_bps_all"] == pytest.approx(1e6)
     # 2 s of the first within the window, 2 s of the second, 1 s of the third, over 10 s
     assert row["active"] == pytest.approx(0.5)
@@ -198,7 +251,8 @@ def test_a_transient_is_reduced_to_the_growth_of_the_window_and_the_datagrams_lo
     # the BDP is 833.3 packets, of which 60 % are 500, 10 s after the transient
     assert row["window_60_s"] == pytest.approx(10.0, abs=0.11)
     assert row["window_90_s"] == pytest.approx(35.0, abs=0.11)
-    assert row["step_packets"] == pytest.approx(1.0)
+    # 10 packets a second for an RTT of 0.2 s
+    assert row["step_packets"] == pytest.approx(2.0)
     assert row["cross_dropped"] == 11.0
 
 
@@ -218,8 +272,17 @@ def test_quartiles_of_sizes_are_where_a_quarter_half_and_three_quarters_of_drawn
 def test_what_the_draft_prints_no_value_for_is_reported_with_the_numbers():
     data = worlds.published("tcpeval")
     rows = {claim.id: judge(claim, data, "quick") for claim in SUITE.claims if claim.reports}
-    assert set(rows) == {"EVAL-4", "EVAL-5.2", "EVAL-5.3", "EVAL-6.2", "EVAL-6.3"}
-    assert "CUBIC 3 s, 100 and 100 dropped" in rows["EVAL-5.3"]["measured"]
+    assert set(rows) == {"EVAL-4", "EVAL-A", "EVAL-5.2", "EVAL-5.3", "EVAL-6.2", "EVAL-6.3"}
+    # CUBIC is the third of the choice, after HighSpeed TCP and H-TCP
+    assert "CUBIC 6 s, 400 and 400 dropped" in rows["EVAL-5.3"]["measured"]
+    assert "CUBIC 0.60, 5" in rows["EVAL-6.2"]["measured"]
+    assert rows["EVAL-6.2"]["values"]["cubic, 1000"] == {
+        "intra": pytest.approx(0.3),
+        "inter": pytest.approx(5.0),
+    }
+    # the mean of 1, 2 and 3 times as much, and a tenth more for each rank
+    assert "standard TCP 2.000, 4.00" in rows["EVAL-6.3"]["measured"]
+    assert "CUBIC 2.600, 5.20" in rows["EVAL-6.3"]["measured"]
 
 
 def test_a_camp_that_gains_nothing_shares_no_expense_and_a_loss_alone_is_none():
@@ -233,7 +296,43 @@ def test_a_camp_that_gains_nothing_shares_no_expense_and_a_loss_alone_is_none():
 
     row = judge(claim, worlds.make(SUITE, only_loss), "quick")
     assert row["verdict"] == "not reproduced"
-    assert row["values"]["cubic"]["10, 50"] == [1.0, 0.5]
+    assert row["values"]["cubic"]["10, 50"] == [1.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("noise", [1e-6, 0.01])
+def test_noise_alone_gives_no_algorithm_a_gain_nor_a_higher_utilization(noise):
+    (claim,) = [claim for claim in SUITE.claims if claim.id == "EVAL-6.1"]
+    draw = np.random.default_rng(1)
+
+    def noisy(experiment, run):
+        row = worlds.of("tcpeval").as_nobody_says(experiment, run)
+        if experiment == "impact":
+            row |= {key: row[key] * (1.0 + noise * draw.standard_normal()) for key in GAINS}
+        return row
+
+    only = SimpleNamespace(experiments=[SUITE.experiment("impact")])
+    verdicts = [judge(claim, worlds.make(only, noisy), "quick")["verdict"] for _ in range(200)]
+    assert verdicts.count("reproduced") == 0
+    assert verdicts.count("not reproduced") > 180
+
+
+GAINS = ("goodput_bps_a", "goodput_bps_b", "utilization")
+
+
+def test_the_delay_of_a_half_used_link_is_that_of_its_packets_and_not_that_of_a_clock():
+    # 16 Mbit/s for 40 ms before 8 Mbit/s, then nothing for 120 ms. The packets of a burst wait 0 to 40 ms, 20
+    # ms in the mean. The backlog rises to 40 ms of the capacity and falls again within 80 of 160 ms: 10 ms.
+    source = {"name": "onoff", "rate": "16 Mbit/s", "on": "40 ms", "off": "120 ms"}
+    document = {
+        "duration": "17 s",
+        "window": ["1 s", "17 s"],
+        "bottleneck": {"rate": "8 Mbit/s", "buffer": "500 packets", "access_rate": "16 Mbit/s"},
+        "flow": [{"name": "bursts", "algorithm": source, "rtt": "20 ms"}],
+        "sample": {"queue": "1 ms"},
+    }
+    result = longfat.run(document)
+    assert result.summary["links"][0]["utilization"] == pytest.approx(0.5, rel=0.01)
+    assert reduce_run(result)["delay_ms"] == pytest.approx(20.0, rel=0.05)
 
 
 def test_other_algorithms_run_beside_the_baseline_in_both_modes():

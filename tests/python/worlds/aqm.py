@@ -35,11 +35,12 @@ def as_nobody_says(experiment, run):
 def row(jain, delays, drops, share, estimated, effective, levels, dropped):
     return {
         "drop_ratio": dropped,
-        "second_delay_ms": 5.0,
+        "second_wait_ms": 5.0,
         "second_drop_ratio": 0.01,
         "ack_drop_ratio": 0.002,
         "completion_s_page": 0.5,
         "completion_s_segment": 1.5,
+        "completion_s_short": 0.3,
         **{f"lost_{name}": 0.01 for name in ("voice", "page", "segment", "bulk")},
         **{f"share_{name}": 0.4 for name in ("bulk", "back", "A", "B")},
         "first_goodput_share": 0.4,

@@ -148,7 +148,7 @@ ASSUMPTIONS = (
                 Change(flows={"stack": "ns-2"}),
             ),
         ),
-        ("1", "2", "3", "4", "6", "7", "8", "11"),
+        ("1", "2", "3", "4", "6", "7", "8"),
     ),
     Assumption(
         "rtts",
@@ -162,10 +162,10 @@ ASSUMPTIONS = (
                 Change(rewrite=_spread),
             ),
         ),
-        ("1", "3", "4", "6", "7", "8", "11"),
+        ("1", "3", "4", "6", "7", "8"),
     ),
 )
 
 _REPORTED = "RFC 7928 prints no value for this comparison; what is measured is reported."
-CLOSED = dict.fromkeys(("5", "9", "10", "12", "13", "14", "15"), _REPORTED)
+CLOSED = dict.fromkeys(("5", "9", "10", "11", "12", "13", "14", "15"), _REPORTED)
 """Why nothing is open in a claim."""

@@ -10,7 +10,5 @@ MARGIN = 0.05
 """AQM-2: Jain's index against drop-tail's."""
 NEAR_FACTOR = 1.25
 """AQM-4: estimated over true number of flows."""
-LEVEL_FACTOR = 2.0
-"""AQM-11: measured over projected drop rate."""
 CLOSE_FACTOR = 1.1
 """AQM-8: estimated over effective number of flows."""

@@ -18,7 +18,7 @@ from longfat.suites.aqm.guideline_settings import (
     CATEGORIES_MS,
     CATEGORY_MS,
     LEVELS,
-    PLACES,
+    POSITIONS,
     SENDERS,
     flows_of,
 )
@@ -28,7 +28,7 @@ from longfat.words import Mode
 
 
 def senders(mode: Mode) -> list[Run]:
-    """One standard, aggressive or unresponsive sender, or a standard one beside another."""
+    """One standard, aggressive or unresponsive sender, or a standard one beside another or a short flow."""
     return [
         run(mode, {"sender": sender}, queue, DROPS, flows, repeat)
         for sender, flows in SENDERS.items()
@@ -98,11 +98,11 @@ def _both_queues(queue: str, signal: str) -> dict[str, Any]:
 def queues_in_a_row(mode: Mode) -> list[Run]:
     """The queue under test at both routers, at the first and at the second."""
     found = []
-    for place, places in PLACES.items():
+    for position, routers in POSITIONS.items():
         for queue in QUEUES:
             for repeat in range(REPEATS[mode]):
-                document = two_queues(mode, queue, repeat, places)
-                at: dict[str, Coordinate] = {"queue": queue, "place": place, "repeat": repeat}
+                document = two_queues(mode, queue, repeat, routers)
+                at: dict[str, Coordinate] = {"queue": queue, "position": position, "repeat": repeat}
                 found.append(Run(at, document, packets(mode)))
     return found
 
@@ -124,5 +124,7 @@ EXPERIMENTS = (
         bidirectional,
         guideline_figures.bidirectional,
     ),
-    Experiment("row", "RFC 7928, 10.2", "Two queues in a row", queues_in_a_row, guideline_figures.row),
+    Experiment(
+        "two-queues", "RFC 7928, 10.2", "Two queues in a row", queues_in_a_row, guideline_figures.two_queues
+    ),
 )

@@ -14,9 +14,10 @@ from longfat.suites.aqm.guideline_settings import (
     GROUPS,
     LEVELS,
     PAGE,
-    PLACES,
+    POSITIONS,
     SEGMENT,
     SENDERS,
+    SHORT_WINDOWS,
     UPSTREAM_MBPS,
     VOICE,
     flows_of,
@@ -34,6 +35,7 @@ SENDER_TITLES = {
     "flood": "datagrams at 1.5 times the capacity",
     "beside-datagrams": "standard TCP, datagrams at .75",
     "beside-ledbat": "standard TCP, LEDBAT",
+    **{f"before-iw{window}": f"standard TCP, then a short flow, IW {window}" for window in SHORT_WINDOWS},
 }
 
 
@@ -44,8 +46,9 @@ def senders(runs: Runs, mode: Mode) -> Figure:
         "senders",
         "RFC 7928, 5.1 to 5.4",
         "Kinds of senders",
-        f"One flow, or a standard one beside another. {SETTING} Ellipses and centres as in the trade-off. "
-        "Last: the share of the capacity that the second flow of a pair gets." + repeats(runs),
+        f"One flow, or a standard one beside another. {SETTING} Ellipses and centres as in the trade-off: "
+        "delays in spans of time, the backlog over the capacity. Last: the share of the capacity that the "
+        "second flow of a pair gets, a short one while it lasts." + repeats(runs),
         (
             *(
                 Panel(
@@ -119,7 +122,7 @@ def levels(runs: Runs, mode: Mode) -> Figure:
     """Draws delay and drops of each queue at three levels of congestion, beside the projection."""
     counts = [float(flows_of(level)) for level in LEVELS]
     dropping = runs.where(signal="drops")
-    quantities = (("delay_ms", DELAY_AXIS, False), ("drop_ratio", "dropped / arrived", True))
+    quantities = (("wait_ms", DELAY_AXIS, False), ("drop_ratio", "dropped / arrived", True))
     return Figure(
         "levels",
         "RFC 7928, 8.2.1 to 8.2.4",
@@ -194,7 +197,7 @@ def bursts(runs: Runs, mode: Mode) -> Figure:
             )
             for key, label in (
                 (f"completion_s_{PAGE}", "time of a page, s"),
-                ("delay_ms", DELAY_AXIS),
+                ("wait_ms", DELAY_AXIS),
                 ("drop_ratio", "dropped / arrived"),
             )
         ),
@@ -206,7 +209,7 @@ def mix(runs: Runs, mode: Mode) -> Figure:
     panels = (
         ("completion time, s", ((PAGE, f"completion_s_{PAGE}"), (SEGMENT, f"completion_s_{SEGMENT}"))),
         ("lost / sent", tuple((name, f"lost_{name}") for name in (VOICE, PAGE, SEGMENT, BULK))),
-        (DELAY_AXIS, (("queue", "delay_ms"),)),
+        (DELAY_AXIS, (("queue", "wait_ms"),)),
         ("goodput / capacity", (("long flows", f"share_{BULK}"),)),
     )
     return Figure(
@@ -229,7 +232,7 @@ def bidirectional(runs: Runs, mode: Mode) -> Figure:
     panels = (
         ("dropped / arrived", (("ACKs", "ack_drop_ratio"), ("all packets", "drop_ratio")), True),
         ("goodput / capacity", (("there", f"share_{BULK}"), ("back", f"share_{BACK}")), False),
-        (DELAY_AXIS, (("there", "delay_ms"), ("back", "second_delay_ms")), False),
+        (DELAY_AXIS, (("there", "wait_ms"), ("back", "second_wait_ms")), False),
     )
     return Figure(
         "bidirectional",
@@ -246,21 +249,23 @@ def bidirectional(runs: Runs, mode: Mode) -> Figure:
     )
 
 
-def row(runs: Runs, mode: Mode) -> Figure:
+def two_queues(runs: Runs, mode: Mode) -> Figure:
     """Draws delays and goodput with the queue at both routers, at the first and at the second."""
     panels = (
-        ("delay at the first router, ms", "second_delay_ms"),
-        ("delay at the shared router, ms", "delay_ms"),
+        ("delay at the first router, ms", "second_wait_ms"),
+        ("delay at the shared router, ms", "wait_ms"),
         *((f"goodput of {group} / capacity", f"share_{group}") for group in GROUPS),
     )
     return Figure(
-        "row",
+        "two-queues",
         "RFC 7928, 10.2",
         "Two queues in a row",
         f"Flows A cross a link of {UPSTREAM_MBPS} Mbit/s and then the shared one, flows B only that. "
         f"{SETTING} Where the queue under test is not, there is drop-tail." + repeats(runs),
         tuple(
-            _queues_panel("", label, runs, [(place, runs.where(place=place), key) for place in PLACES])
+            _queues_panel(
+                "", label, runs, [(position, runs.where(position=position), key) for position in POSITIONS]
+            )
             for label, key in panels
         ),
     )

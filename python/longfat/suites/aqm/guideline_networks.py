@@ -137,16 +137,16 @@ def both_ways() -> list[Table]:
     return [flows | {"name": BULK}, flows | {"name": BACK, "direction": "reverse"}]
 
 
-def two_queues(mode: Mode, queue: str, repeat: int, places: Iterable[str]) -> Table:
+def two_queues(mode: Mode, queue: str, repeat: int, routers: Iterable[str]) -> Table:
     """Returns the network of Figure 3: senders A before both routers, senders B before the second.
 
     Args:
         mode: sets the scenario's duration.
         queue: of `QUEUES`, with the same parameters at both routers.
         repeat: sets its seed.
-        places: which routers have this queue; the other has drop-tail.
+        routers: which routers have this queue; the other has drop-tail.
     """
-    kinds = {name: queue if name in places else "droptail" for name in (UPSTREAM, SHARED)}
+    kinds = {name: queue if name in routers else "droptail" for name in (UPSTREAM, SHARED)}
     delays_ms = {UPSTREAM: UPSTREAM_MS, SHARED: 0.5 * RTT_MS - UPSTREAM_MS}
     sizes = {UPSTREAM: BUFFER_PACKETS * UPSTREAM_MBPS // RATE_MBPS, SHARED: BUFFER_PACKETS}
     rates = {UPSTREAM: UPSTREAM_MBPS, SHARED: RATE_MBPS}

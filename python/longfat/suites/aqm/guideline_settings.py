@@ -11,6 +11,27 @@ from longfat.suites.aqm.settings import BUFFER_PACKETS, RATE_MBPS, RTT_MS
 from longfat.units import PACKET_BITS
 from longfat.words import Mode
 
+SHORT = "short"
+SHORT_WINDOWS = (3, 10)
+SHORT_PACKETS = 50
+PAYLOAD_BYTES = 1448
+SHORT_START = {"uniform": ["30 s", "40 s"]}
+"""A short flow that starts beside a long one in its steady state: its initial windows in packets, and its
+size, which is above 10 and below 100 packets with so many bytes of payload (RFC 7928, section 5.1.2). Size
+and start were chosen here."""
+
+
+def short_flow(window: int) -> dict[str, Any]:
+    """Returns the short flow with an initial window in packets."""
+    return {
+        "name": SHORT,
+        "algorithm": "sack",
+        "bytes": f"{SHORT_PACKETS * PAYLOAD_BYTES} B",
+        "initial_window": window,
+        "start": SHORT_START,
+    }
+
+
 SENDERS: dict[str, list[dict[str, Any]]] = {
     "standard": [{"algorithm": "sack"}],
     "aggressive": [{"algorithm": "cubic"}],
@@ -20,6 +41,7 @@ SENDERS: dict[str, list[dict[str, Any]]] = {
         {"algorithm": {"name": "cbr", "rate": f"{0.75 * RATE_MBPS:g} Mbit/s"}},
     ],
     "beside-ledbat": [{"algorithm": "sack"}, {"algorithm": {"name": "ledbat", "target": "5 ms"}}],
+    **{f"before-iw{window}": [{"algorithm": "sack"}, short_flow(window)] for window in SHORT_WINDOWS},
 }
 """The senders of RFC 7928, sections 5.1.1 to 5.4, by the coordinate `sender`; in a pair the standard one is
 first. Datagrams offer more than the capacity alone, and between half of it and all of it beside TCP (5.3)."""
@@ -86,11 +108,11 @@ VOICE_KBPS, VOICE_BYTES = 80.0, 160
 UPSTREAM, SHARED = "upstream", "shared"
 """The two queues of the multi-AQM test (10.2): Router L's, and Router M's, which all flows share."""
 UPSTREAM_MBPS = 20
-PLACES: dict[str, tuple[str, ...]] = {
+POSITIONS: dict[str, tuple[str, ...]] = {
     "both": (UPSTREAM, SHARED),
     "upstream only": (UPSTREAM,),
     "shared only": (SHARED,),
 }
-"""Where the queue under test is, by the coordinate `place`; the other queue is drop-tail."""
+"""Where the queue under test is, by the coordinate `position`; the other queue is drop-tail."""
 GROUPS = ("A", "B")
 """Senders before Router L, and before Router M."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from longfat.runs import metrics
 from longfat.scenario.capacity import VaryingRate
 from longfat.store.kept import kept_as
-from longfat.suites.aqm.guideline_settings import BACK, PAGE, SEGMENT, UPSTREAM
+from longfat.suites.aqm.guideline_settings import BACK, PAGE, SEGMENT, SHORT, UPSTREAM
 from longfat.suites.kit.suite import Runs
+from longfat.suites.kit.waits import mean_wait_ms
 
 SPAN_S = 0.5
 """Goodput and delay are compared over spans this long: ten times the RTT of 50 ms, as RFC 7928 suggests."""
@@ -27,7 +28,7 @@ Array = NDArray[np.float64]
 Flow = Mapping[str, Any]
 
 
-@kept_as("longfat.suites.aqm_reduction.reduce_run", "2")
+@kept_as("longfat.suites.aqm_reduction.reduce_run", "3")
 def reduce_run(result: Any) -> dict[str, Any]:
     """Reduces a Result to one row of quantities. Shares are of the capacity, ratios of the arrived packets.
 
@@ -42,11 +43,12 @@ def reduce_run(result: Any) -> dict[str, Any]:
       of the first and of the last flow; `first_loss_ratio`, `last_loss_ratio`: lost over sent packets.
     - `below_min`: the share of time that the queue is below RED's lower threshold, if that is given.
     - `flows_effective`: 1 / sum of squared shares, see `effective_flows`.
-    - `second_delay_ms`, `second_drop_ratio`: of the queue of the other direction, or of the one before.
-      `ack_drop_ratio`: of the ACKs in both directions.
+    - `second_wait_ms`, `second_drop_ratio`: of the queue of the other direction, or of the one before.
+      `ack_drop_ratio`: of the ACKs in both directions over the whole run, see
+      `_ack_drop_ratio`.
     - `share_NAME`, `lost_NAME`: goodput, and lost over sent packets, of each class of flows (`class_of`).
-      `completion_s_NAME`, `finished_NAME`: mean completion time of the pages or segments that ended, and
-      their share.
+      `completion_s_NAME`, `finished_NAME`: mean completion time of the pages, segments or short flows
+      that ended, and their share.
 
     All but the last two lines are about flows in the forward direction.
     """
@@ -56,8 +58,8 @@ def reduce_run(result: Any) -> dict[str, Any]:
     capacity_bps = float(link["rate_bps"])
     series = result.link(link["name"])
     time = series["time_s"]
-    place = result.scenario.link[0] if result.scenario.link else result.scenario.bottleneck
-    capacities = capacity_at(place.rate, time)
+    first = result.scenario.link[0] if result.scenario.link else result.scenario.bottleneck
+    capacities = capacity_at(first.rate, time)
     delay = series["queue_bytes"] * 8e3 / capacities
     begin, end = summary["window_s"]
     seen = (time >= begin) & (time <= end)
@@ -71,7 +73,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
         "goodput_share": float(goodput.mean()),
         "delay_ms": mean,
         "delay_std_ms": deviation,
-        "wait_ms": 8e3 * float(series["queue_bytes"][seen].mean()) / (link["utilization"] * capacity_bps),
+        "wait_ms": mean_wait_ms(series, link, (begin, end), capacity_bps),
         "span_delay_ms": float(waits.mean()),
         "delay_var": float(spread[0, 0]),
         "goodput_var": float(spread[1, 1]),
@@ -83,7 +85,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
         **_ends(flows, rates, capacity_bps),
         "flows_estimated": float(known.mean()) if known.size else None,
         "flows_effective": _flows_effective(result, flows, begin, capacity_bps),
-        "below_min": _below_min(place.queue.parameters, series["queue_packets"][seen]),
+        "below_min": _below_min(first.queue.parameters, series["queue_packets"][seen]),
         **_phases(series, delay, begin),
         **_levels(series, delay, capacities, seen),
         **_second_queue(result, (begin, end)),
@@ -118,21 +120,31 @@ def _second_queue(result: Any, window: tuple[float, float]) -> dict[str, float]:
     links = {link["name"]: link for link in summary["links"]}
     if name not in links:
         return {}
-    link, series = links[name], result.link(name)
-    seen = (series["time_s"] >= window[0]) & (series["time_s"] <= window[1])
+    link = links[name]
     row = {
-        "second_delay_ms": 8e3 * float(series["queue_bytes"][seen].mean()) / link["rate_bps"],
+        "second_wait_ms": mean_wait_ms(result.link(name), link, window, link["rate_bps"]),
         "second_drop_ratio": metrics.loss_ratio(link["packets_dropped"], link["packets_in"]),
     }
     if backward:
-        # What a link carries beside the data of one direction are the ACKs of the other.
-        ways = (summary["links"][0], link)
-        came, dropped = (
-            max(0, sum(way[of_link] for way in ways) - sum(flow[of_flow] for flow in summary["flows"]))
-            for of_link, of_flow in (("packets_in", "packets_sent"), ("packets_dropped", "packets_lost"))
-        )
-        row["ack_drop_ratio"] = metrics.loss_ratio(dropped, came)
+        row["ack_drop_ratio"] = _ack_drop_ratio(result, (summary["links"][0]["name"], name))
     return row
+
+
+def _ack_drop_ratio(result: Any, ways: Iterable[str]) -> float:
+    """Returns dropped over arrived ACKs of the links of both directions, over the whole run.
+
+    What a link carries beside the data of one direction are the ACKs of the other. Data packets that are on
+    their way when the run ends, or whose loss the sender does not know yet, count as ACKs: a few packets of
+    the run's thousands. A sender that takes packets for lost which are not makes the ratio smaller; it is not
+    clamped at 0.
+    """
+    flows = [result.flow(flow["name"]) for flow in result.summary["flows"]]
+    links = [result.link(name) for name in ways]
+    came, dropped = (
+        sum(float(link[of_link][-1]) for link in links) - sum(float(flow[of_flow][-1]) for flow in flows)
+        for of_link, of_flow in (("packets_in", "packets_sent"), ("packets_dropped", "packets_lost"))
+    )
+    return metrics.loss_ratio(dropped, came)
 
 
 def _classes(result: Any, window: tuple[float, float], capacity_bps: float) -> dict[str, float | None]:
@@ -149,13 +161,13 @@ def _classes(result: Any, window: tuple[float, float], capacity_bps: float) -> d
         row[f"share_{name}"] = 8.0 * delivered / ((window[1] - window[0]) * capacity_bps)
         lost, sent = (sum(flow[key] for flow in flows) for key in ("packets_lost", "packets_sent"))
         row[f"lost_{name}"] = metrics.loss_ratio(lost, sent)
-        if name in (PAGE, SEGMENT):
+        if name in (PAGE, SEGMENT, SHORT):
             row |= _completion(name, flows)
     return row
 
 
 def _completion(name: str, flows: Sequence[Flow]) -> dict[str, float | None]:
-    """Returns how long the pages or segments took; flows that start together are one."""
+    """Returns how long pages, segments or short flows took; flows that start together are one."""
     ends: dict[float, list[float | None]] = {}
     for flow in flows:
         ends.setdefault(flow["start_s"], []).append(flow["completed_s"])

@@ -11,12 +11,14 @@ from longfat.suites.kit.text import with_error
 
 def at_least(text: str, value: float, least: float, error: float = math.nan) -> Check:
     """Checks that the value is at least the bound; its standard error is shown."""
-    return Check(f"{text} at least {least:g}", _decided(value >= least, value), with_error(value, error))
+    return Check(
+        f"{text} at least {least:g}", _decided(value >= least, value, least), with_error(value, error)
+    )
 
 
 def at_most(text: str, value: float, most: float) -> Check:
     """Checks that the value is at most the bound."""
-    return Check(f"{text} at most {most:.3g}", _decided(value <= most, value), with_error(value))
+    return Check(f"{text} at most {most:.3g}", _decided(value <= most, value, most), with_error(value))
 
 
 def above(text: str, value: float, bound: float) -> Check:

@@ -6,8 +6,8 @@ from typing import Any
 
 from longfat.suites.kit.assumptions import Assumption, Change, Reading
 from longfat.suites.kit.claims import CHOSEN_HERE
-from longfat.suites.tcpeval.networks import UP
-from longfat.suites.tcpeval.settings import UP_SHARE
+from longfat.suites.tcpeval.networks import UP, link_of
+from longfat.suites.tcpeval.settings import UP_SHARE, WIRELESS, wireless
 
 Document = dict[str, Any]
 
@@ -26,6 +26,16 @@ def _users(document: Document) -> Document:
 
 
 def _half_back(document: Document) -> Document:
+    """Offers half of the bytes from left to right; what is offered from right to left stays.
+
+    The load of the wireless LAN is that of both directions together: both change, and so do the parts of the
+    medium that they have. In percent of these, their loads stay.
+    """
+    if _is_wireless(document):
+        document["bottleneck"] |= {
+            key: value for key, value in link_of(wireless(HALF)).items() if key.endswith("rate")
+        }
+        return document
     for part in document.get("background", ()):
         if f"-{UP}-" in part["name"]:
             share = float(part["load"].removesuffix(" %"))
@@ -33,9 +43,13 @@ def _half_back(document: Document) -> Document:
     return document
 
 
+def _is_wireless(document: Document) -> bool:
+    return str(document["title"]).startswith(WIRELESS.title)
+
+
 def _contention(document: Document) -> Document:
-    """Adds jitter where the wireless LAN is, which the title names."""
-    if document["title"].startswith("wireless"):
+    """Adds jitter to the wireless LAN."""
+    if _is_wireless(document):
         document["bottleneck"]["jitter"] = JITTER
     return document
 
@@ -43,7 +57,7 @@ def _contention(document: Document) -> Document:
 ASSUMPTIONS = (
     Assumption(
         "traffic",
-        "The draft replays Tmix traces of a campus; what traffic stands for them?",
+        "The draft replays Tmix traces of a campus, which Longfat does not have.",
         (
             Reading(
                 "arrivals",
@@ -103,11 +117,11 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "wireless",
-        "Longfat has no shared medium; how does the wireless LAN differ from a wire?",
+        "Longfat has no shared medium, so wires stand for the wireless LAN.",
         (
             Reading(
                 "rate",
-                "Only by its nominal rate.",
+                "Only by its nominal rate, which the two directions share as they share the load.",
                 "draft, 4.4.5: a nominal rate of 6 Mbit/s",
                 Change(),
             ),

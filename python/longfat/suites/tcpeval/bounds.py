@@ -4,9 +4,9 @@ from __future__ import annotations
 
 EXPENSE = 0.01
 """EVAL-5.1: share of its throughput that an algorithm loses with the smallest buffer."""
-NEAR_FACTOR = 2.0
-"""EVAL-A: measured number of flows over that of the M/M/1 queue."""
 MARGIN = 0.01
-"""EVAL-6.1: gain above 1, and loss below 1."""
+"""EVAL-6.1: how far gain and utilization are above 1, and loss is below 1."""
+ERRORS = 2.0
+"""EVAL-6.1: how many standard errors over repeats they are off 1 at least."""
 MANY = 0.5
-"""EVAL-6.1: share of the algorithms."""
+"""EVAL-5.1, EVAL-6.1: share of the algorithms."""

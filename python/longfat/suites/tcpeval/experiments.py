@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,11 +34,11 @@ from longfat.suites.tcpeval.settings import (
     HIGH_LOAD,
     IMPACT_LOADS,
     IMPACT_MBPS,
+    IMPACT_REPEATS,
     IMPACT_TIMES,
     INCREASE,
     INTER,
     INTRA,
-    LEFT_MS,
     LONG_RTT_MS,
     LOT_LOADS,
     LOT_MBPS,
@@ -50,8 +51,8 @@ from longfat.suites.tcpeval.settings import (
     RAMP_REPEATS,
     RAMP_RTTS_MS,
     RAMP_TIMES,
+    RELEASE_S,
     REPEATS,
-    RIGHT_MS,
     STANDARD,
     START_SHARE,
     STEP_MBPS,
@@ -77,8 +78,8 @@ START_S = 1.0
 
 def crossing(algorithm: str, load: float, name: str = "all") -> list[dict[str, Any]]:
     """Returns traffic on the paths of Table 1, both ways, with the central link of section 5.2."""
-    rtts = [2.0 * (left + CENTRAL_MS + right) for right in RIGHT_MS for left in LEFT_MS]
-    return traffic(algorithm, load, UP_SHARE * load, name, rtts_ms=rtts)
+    rtts_ms = replace(ACCESS, central_ms=CENTRAL_MS).rtts_ms()
+    return traffic(algorithm, load, UP_SHARE * load, name, rtts_ms=rtts_ms)
 
 
 def basic(choice: Choice, mode: Mode) -> list[Run]:
@@ -168,7 +169,8 @@ def transients(choice: Choice, mode: Mode) -> list[Run]:
         for transient in TRANSIENTS:
             for repeat in range(REPEATS[mode]):
                 cross = _cross(transient)
-                lasting_s = AFTER_S + (STEPS * STEP_S if cross.get("count") else 0.0)
+                lasting_s = RELEASE_S if transient == DECREASE else AFTER_S
+                lasting_s += STEPS * STEP_S if cross.get("count") else 0.0
                 times = Times(0.0, 0.0, TRANSIENT_S + lasting_s)
                 rtt = f"{TRANSIENT_RTT_MS:g} ms"
                 start = {"uniform": ["0 s", f"{START_S:g} s"]}
@@ -210,7 +212,7 @@ def impact(choice: Choice, mode: Mode) -> list[Run]:
     for algorithm in choice.all(mode):
         for mbps in IMPACT_MBPS[mode]:
             for load in IMPACT_LOADS:
-                for repeat in range(REPEATS[mode]):
+                for repeat in range(IMPACT_REPEATS):
                     times = IMPACT_TIMES[mode][load]
                     camps = [*crossing(STANDARD, load / 2, "a"), *crossing(algorithm, load / 2, "b")]
                     document = dumbbell(

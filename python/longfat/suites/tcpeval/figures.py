@@ -14,6 +14,7 @@ from longfat.suites.tcpeval.settings import (
     BYTES_UNIT,
     DECREASE,
     INCREASE,
+    INTER,
     INTRA,
     LONG_RTT_MS,
     LOT_EDGE_MBPS,
@@ -290,7 +291,7 @@ def fairness(runs: Runs, mode: Mode) -> Figure:
     """Draws the ratio of two throughputs over the RTT."""
     panels = []
     for mbps in runs.distinct("mbps"):
-        for kind in (INTRA, "inter"):
+        for kind in (INTRA, INTER):
             for buffer in runs.where(mbps=mbps).distinct("buffer"):
                 at = runs.where(mbps=mbps, kind=kind, buffer=buffer)
                 text = "like RTTs" if kind == INTRA else f"beside {LONG_RTT_MS} ms"

@@ -138,12 +138,12 @@ def _queue_sample(times: Times) -> str:
 
 
 def link_of(basic: Basic, buffer: str | None = None) -> Table:
-    """Returns the [bottleneck] of a basic scenario; ``buffer`` replaces its buffer."""
+    """Returns the [bottleneck] of a basic scenario; ``buffer`` replaces its buffers."""
     return {
-        "rate": f"{basic.mbps:g} Mbit/s",
-        "reverse_rate": f"{basic.up_mbps:g} Mbit/s",
+        "rate": f"{basic.mbps:.9g} Mbit/s",
+        "reverse_rate": f"{basic.up_mbps:.9g} Mbit/s",
         "buffer": buffer or basic.buffer,
-        "reverse_buffer": basic.up_buffer,
+        "reverse_buffer": buffer or basic.up_buffer,
         "access_rate": f"{basic.edge_mbps:g} Mbit/s",
     }
 

@@ -14,9 +14,9 @@ from longfat.runs import metrics
 from longfat.scenario.sizes import FileSizes
 from longfat.store.kept import kept_as
 from longfat.suites.kit.suite import Runs
+from longfat.suites.kit.waits import mean_wait_ms
 from longfat.suites.tcpeval.networks import DOWN, LOT
 from longfat.suites.tcpeval.settings import (
-    AFTER_S,
     BDP_PACKETS,
     BDP_SHARES,
     BYTES_UNIT,
@@ -25,7 +25,6 @@ from longfat.suites.tcpeval.settings import (
     QUARTILES,
     SINGLE,
     STANDARD,
-    TRANSIENT_RTT_MS,
     TRANSIENT_S,
 )
 
@@ -36,23 +35,23 @@ BOTTLENECKS = {DOWN: ("bottleneck", *LOT), "up": ("reverse", *(f"{name}-back" fo
 LEAST_TRANSFER_S = 1e-9
 
 
-@kept_as("longfat.suites.tcpeval.reduction.reduce_run", "1")
+@kept_as("longfat.suites.tcpeval.reduction.reduce_run", "2")
 def reduce_run(result: Any) -> dict[str, Any]:
     """Reduces a Result to one row of quantities over the scenario's window.
 
-    - `utilization`, `drop_ratio` (dropped over arrived packets), `delay_ms` (backlog over capacity): of the
-      bottlenecks from right to left, as a mean (drop_ratio: of all their packets); with `up_` from left to
-      right.
+    - `utilization`, `drop_ratio` (dropped over arrived packets), `delay_ms` (mean wait of the packets): of
+      the bottlenecks from right to left, as a mean (drop_ratio: of all their packets); with `up_` from left
+      to right.
     - `active`: mean number of connections from right to left, over those that completed.
     - `goodput_bps_NAME`: payload of the traffic of that name from right to left. `transfer_s_NAME`: mean
       completion time; `transfer_bps_NAME_1` and so on: mean of size / completion time in each quartile of
       file sizes, the smallest first.
     - `throughput_1_bps`, `throughput_2_bps`, `ratio` (second / first), `fairness` (lesser / greater): of two
       flows, from the later start on.
-    - `reached_N_s`: time until byte 1500 10^N of the flow `new` has arrived, IP headers included.
+    - `reached_N_s`: time until the receiver has delivered byte 1500 10^N of the flow `new`.
     - `window_P_s`: time from the transient until the window of the flow `test` is P % of the BDP;
-      `step_packets`: its greatest growth within one RTT until 90 %. `cross_dropped`: dropped packets of the
-      cross traffic.
+      `step_packets`: its greatest growth within one smoothed RTT until 90 %. `cross_dropped`: dropped packets
+      of the cross traffic.
     """
     summary = result.summary
     begin, end = summary["window_s"]
@@ -77,16 +76,12 @@ def _links(
     result: Any, links: Iterable[Mapping[str, Any]], window: tuple[float, float], prefix: str
 ) -> dict[str, float]:
     found = list(links)
-    delays = []
-    for link in found:
-        series = result.link(link["name"])
-        seen = (series["time_s"] >= window[0]) & (series["time_s"] <= window[1])
-        delays.append(8e3 * float(series["queue_bytes"][seen].mean()) / link["rate_bps"])
+    waits = [mean_wait_ms(result.link(link["name"]), link, window, link["rate_bps"]) for link in found]
     dropped, came = (sum(link[key] for link in found) for key in ("packets_dropped", "packets_in"))
     return {
         f"{prefix}utilization": float(np.mean([link["utilization"] for link in found])),
         f"{prefix}drop_ratio": metrics.loss_ratio(dropped, came),
-        f"{prefix}delay_ms": float(np.mean(delays)),
+        f"{prefix}delay_ms": float(np.mean(waits)),
     }
 
 
@@ -151,26 +146,26 @@ def _pair(result: Any, flows: Mapping[str, Mapping[str, Any]], end: float) -> di
 
 
 def _ramp(series: Mapping[str, Array], start_s: float) -> dict[str, float | None]:
-    time, received = series["time_s"], series["received_bytes"]
+    time, delivered = series["time_s"], series["delivered_bytes"]
     row: dict[str, float | None] = {}
     for power in range(1, MOST_POWER + 1):
         wanted = BYTES_UNIT * 10.0**power
-        reached = int(np.searchsorted(received, wanted))
-        row[f"reached_{power}_s"] = float(time[reached]) - start_s if reached < received.size else None
+        reached = int(np.searchsorted(delivered, wanted))
+        row[f"reached_{power}_s"] = float(time[reached]) - start_s if reached < delivered.size else None
     return row
 
 
 def _transient(series: Mapping[str, Array], crossing: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
-    seen = (series["time_s"] >= TRANSIENT_S) & (series["time_s"] <= TRANSIENT_S + AFTER_S)
+    seen = series["time_s"] >= TRANSIENT_S
     time, cwnd = series["time_s"][seen] - TRANSIENT_S, series["cwnd"][seen]
     row: dict[str, float | None] = {"cross_dropped": float(sum(flow["packets_lost"] for flow in crossing))}
     for share in BDP_SHARES:
         reached = np.flatnonzero(cwnd >= share / 100.0 * BDP_PACKETS)
         row[f"window_{share}_s"] = float(time[reached[0]]) if reached.size else None
     last = row[f"window_{BDP_SHARES[-1]}_s"]
-    growing = time <= (AFTER_S if last is None else last)
-    later = np.interp(time[growing] - TRANSIENT_RTT_MS / 1e3, time, cwnd)
-    row["step_packets"] = float((cwnd[growing] - later).max())
+    growing = time <= (time[-1] if last is None else last)
+    rtt_before = np.interp((time - series["srtt_s"][seen])[growing], time, cwnd)
+    row["step_packets"] = float((cwnd[growing] - rtt_before).max())
     return row
 
 
