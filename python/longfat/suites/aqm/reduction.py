@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 Flow = Mapping[str, Any]
 
 
-@kept_as("longfat.suites.aqm_reduction.reduce_run", "3")
+@kept_as("longfat.suites.aqm_reduction.reduce_run", "4")
 def reduce_run(result: Any) -> dict[str, Any]:
     """Reduces a Result to one row of quantities. Shares are of the capacity, ratios of the arrived packets.
 
@@ -44,8 +44,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     - `below_min`: the share of time that the queue is below RED's lower threshold, if that is given.
     - `flows_effective`: 1 / sum of squared shares, see `effective_flows`.
     - `second_wait_ms`, `second_drop_ratio`: of the queue of the other direction, or of the one before.
-      `ack_drop_ratio`: of the ACKs in both directions over the whole run, see
-      `_ack_drop_ratio`.
+      `ack_drop_ratio`: of the ACKs in both directions.
     - `share_NAME`, `lost_NAME`: goodput, and lost over sent packets, of each class of flows (`class_of`).
       `completion_s_NAME`, `finished_NAME`: mean completion time of the pages, segments or short flows
       that ended, and their share.
@@ -126,22 +125,21 @@ def _second_queue(result: Any, window: tuple[float, float]) -> dict[str, float]:
         "second_drop_ratio": metrics.loss_ratio(link["packets_dropped"], link["packets_in"]),
     }
     if backward:
-        row["ack_drop_ratio"] = _ack_drop_ratio(result, (summary["links"][0]["name"], name))
+        row["ack_drop_ratio"] = _ack_drop_ratio(summary, (summary["links"][0], link))
     return row
 
 
-def _ack_drop_ratio(result: Any, ways: Iterable[str]) -> float:
-    """Returns dropped over arrived ACKs of the links of both directions, over the whole run.
+def _ack_drop_ratio(summary: Mapping[str, Any], ways: Iterable[Mapping[str, Any]]) -> float:
+    """Returns dropped over arrived ACKs of the links of both directions.
 
-    What a link carries beside the data of one direction are the ACKs of the other. Data packets that are on
-    their way when the run ends, or whose loss the sender does not know yet, count as ACKs: a few packets of
-    the run's thousands. A sender that takes packets for lost which are not makes the ratio smaller; it is not
-    clamped at 0.
+    What a link carries beside the data of one direction are the ACKs of the other. A sender learns of a drop
+    about a round trip later, so at each end of the window some drops of data count for ACKs, or the other way
+    round: a few packets. A sender that takes packets for lost which are not makes the ratio smaller. It is
+    not clamped at 0.
     """
-    flows = [result.flow(flow["name"]) for flow in result.summary["flows"]]
-    links = [result.link(name) for name in ways]
+    links, flows = list(ways), summary["flows"]
     came, dropped = (
-        sum(float(link[of_link][-1]) for link in links) - sum(float(flow[of_flow][-1]) for flow in flows)
+        sum(link[of_link] for link in links) - sum(flow[of_flow] for flow in flows)
         for of_link, of_flow in (("packets_in", "packets_sent"), ("packets_dropped", "packets_lost"))
     )
     return metrics.loss_ratio(dropped, came)
