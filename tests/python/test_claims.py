@@ -1,9 +1,11 @@
 import json
+import math
 
 import pytest
 
 from longfat.errors import InputError
 from longfat.store.ledger import VERDICTS, load_ledgers, tally
+from longfat.suites.kit.checks import above, at_least, at_most, below
 from longfat.suites.kit.claims import Check, Claim, Finding, Missing, Setting, judge, verdict
 from longfat.words import natural_order
 
@@ -118,3 +120,12 @@ def test_tally_counts_every_verdict():
     assert counts["partly"] == 2
     assert counts["reproduced"] == 1
     assert set(counts) == set(VERDICTS)
+
+
+@pytest.mark.parametrize(
+    ("check", "held"), [(at_least, False), (at_most, True), (above, False), (below, True)]
+)
+def test_a_check_without_its_value_or_its_bound_is_undecided(check, held):
+    assert check("delay", math.nan, 1.0).passed is None
+    assert check("delay", 1.0, math.nan).passed is None
+    assert check("delay", 1.0, 2.0).passed is held
