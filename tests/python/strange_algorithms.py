@@ -33,6 +33,13 @@ class Breaks(Deaf):
         window.ssthresh = window.cwnd / 2
 
 
+class AlwaysBreaks(Deaf):
+    """Raises an exception at the first acknowledgement; each says another window."""
+
+    def on_ack(self, ack, window):
+        raise ValueError(f"a window of {window.cwnd + ack.now_s}")
+
+
 class Silent:
     """Paces at a segment in a year: a connection opens, and nothing follows."""
 

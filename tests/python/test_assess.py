@@ -352,6 +352,17 @@ def test_an_algorithm_that_raises_or_never_sends_has_a_dossier_that_says_so(tmp_
     assert silent["criteria"][1]["problems"] == ["strange_algorithms.py:Silent sent next to nothing at 1 BDP"]
 
 
+def test_each_cause_of_failures_is_said_once_over_all_sections(tmp_path, store):
+    wanted = {"bufferbloat": ["1 BDP", "16 BDP"], "high-loss": ["8 flows, 0.25 BDP"]}
+    document = assessed(mine("AlwaysBreaks"), tmp_path / "out", store, wanted=wanted)
+    (failure,) = document["failures"]
+    assert failure["runs"] == failure["of"] > 5
+    assert failure["sections"] == ["5.1.2", "5.1.3"]
+    page, markdown = ((tmp_path / "out" / name).read_text() for name in ("index.html", "dossier.md"))
+    for text in (page, markdown):
+        assert f"{failure['of']} of {failure['of']} runs (5.1.2, 5.1.3) failed: " in text
+
+
 # bad input
 
 

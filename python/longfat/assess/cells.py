@@ -26,6 +26,12 @@ def table(row: Entry, experiment: str) -> Iterator[tuple[str, list[str]]]:
             yield key, cells
 
 
+def failure_line(failure: Entry) -> str:
+    """Says in how many runs something went wrong, where, and what it was."""
+    sections = ", ".join(failure["sections"])
+    return f"{failure['algorithm']}: {failure['runs']} of {failure['of']} runs ({sections}) {failure['what']}"
+
+
 def value(found: Entry) -> str:
     """Writes a number with its interval and unit, or the words for its absence."""
     if found["mean"] is None:

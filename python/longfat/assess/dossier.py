@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from longfat.assess import beside, headline
+from longfat.assess import beside, failures, headline
 from longfat.assess.criteria import LIMITS, SOURCE
 from longfat.assess.estimate import METHOD, Cell, Results, difference, estimate
 from longfat.assess.figures import figures
@@ -53,6 +53,7 @@ def document(
             {"name": line.name, "section": line.section, "text": line.text, "size": line.size}
             for line in lines
         ],
+        "failures": failures.failures(results),
         "criteria": rows,
         "facts": facts(asked.algorithm.algorithm),
         "limits": list(LIMITS),
@@ -68,7 +69,7 @@ def _criterion(
         line
         for experiment in row.experiments
         for contender in asked.everyone
-        for line in results.problems(experiment, contender.label)
+        for line in failures.lines(results, experiment, contender.label)
     )
     problems = list(dict.fromkeys(told))  # two experiments may have a point of one name
     cells = {

@@ -144,21 +144,7 @@ class Results:
         failed = sum(name == experiment.name and of == label for name, _, of, _ in self.failed)
         return failed, len(experiment.points(self.asked.mode)) * self.asked.repeats
 
-    def problems(self, experiment: Experiment, label: str) -> list[str]:
-        """Returns a line for each thing that went wrong with an algorithm in an experiment."""
-        said: dict[str, list[str]] = {}
-        for (name, at, of, _), error in self.failed.items():
-            if name == experiment.name and of == label and at not in said.setdefault(error, []):
-                said[error].append(at)
-        silent = [
-            point.at
-            for point in experiment.points(self.asked.mode)
-            if any(self._is_silent(experiment, point.at, label, i) for i in range(self.asked.repeats))
-        ]
-        lines = [f"{label} failed at {', '.join(at)}: {error}" for error, at in said.items()]
-        return lines + ([f"{label} sent next to nothing at {', '.join(silent)}"] if silent else [])
-
-    def _is_silent(self, experiment: Experiment, at: str, label: str, repeat: int) -> bool:
+    def is_silent(self, experiment: Experiment, at: str, label: str, repeat: int) -> bool:
         """Whether an algorithm sent next to nothing where another one had much to send."""
         sent = {
             contender.label: row["assessed_sent"]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longfat.assess.cells import Entry, carriers, live_points, live_runs, live_table, repeats, table
+from longfat.assess.cells import (
+    Entry,
+    carriers,
+    failure_line,
+    live_points,
+    live_runs,
+    live_table,
+    repeats,
+    table,
+)
 
 
 def text(document: Entry) -> str:
@@ -33,6 +42,12 @@ def _lines(document: Entry) -> Iterator[str]:
         if lived["without"]:
             yield f"{lived['without']}."
             yield ""
+    if document["failures"]:
+        yield "## Runs without a result"
+        yield ""
+        for failure in document["failures"]:
+            yield f"- {failure_line(failure)}."
+        yield ""
     for row in document["criteria"]:
         yield from _row(row)
     yield "## Limitations of the method"

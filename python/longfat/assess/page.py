@@ -18,7 +18,9 @@ CLASSES = {"addressed": "reproduced", "text needed": "partly", "not applicable":
 def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat assess` wrote; returns its path."""
     path = root / DOSSIER_FILE
-    document = read(path, "criteria", "headline", "baselines", "limits", "performance", "provenance")
+    document = read(
+        path, "criteria", "failures", "headline", "baselines", "limits", "performance", "provenance"
+    )
     try:
         drawn = {
             row["section"]: [
@@ -49,6 +51,7 @@ def build(root: Path) -> Path:
             title=f"{document['algorithm']}, assessed by RFC 9743",
             dossier=document,
             classes=CLASSES,
+            failures=[cells.failure_line(each) for each in document["failures"]],
             tables=tables,
             lived=lived,
             lived_at=lived_at,

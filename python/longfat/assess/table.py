@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longfat.assess.cells import live_points, live_runs, live_table, repeats, value
+from longfat.assess.cells import failure_line, live_points, live_runs, live_table, repeats, value
 
 STYLES = {"addressed": "green", "text needed": "yellow", "not applicable": "dim"}
 
@@ -33,9 +33,8 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         sections = [row["section"] for row in document["criteria"] if row["status"] == name]
         if sections:
             console.print(f"[{STYLES[name]}]{name}[/]: {', '.join(sections)}", highlight=False)
-    for row in document["criteria"]:
-        for problem in row["problems"]:
-            console.print(f"{row['section']}: {problem}", style="red", markup=False, highlight=False)
+    for failure in document["failures"]:
+        console.print(failure_line(failure), style="red", markup=False, highlight=False)
     done = document["performance"]
     console.print(
         f"{done['runs']} runs, {done['packets'] / 1e6:.0f} M packets in {done['wall_s']:.0f} s; "
