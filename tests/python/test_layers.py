@@ -39,7 +39,7 @@ SUITE_PARTS = (
     ("requirements",),
     ("figures", "rules"),
     ("experiments", "claims"),
-    ("changes",),
+    ("changes", "hosts"),
     ("assumptions",),
 )
 """The parts of a suite from the bottom up; `friendly_rules` is a module of the part `rules`."""

@@ -15,6 +15,7 @@ from longfat.lazy import above
 from longfat.runs import metrics
 from longfat.suites.kit.assumptions import Assumption, check_table
 from longfat.suites.kit.claims import Claim, Finding, Missing
+from longfat.suites.kit.hosts import Hosts
 from longfat.words import Mode, natural_order
 
 Coordinate = str | float | int
@@ -55,7 +56,8 @@ class Suite:
 
     ``assumptions`` is what the paper leaves open, with the readings of each. ``closed`` says why nothing is
     open in a claim on which fewer than two readings bear, by the claim's id. ``counts`` says whether the
-    claims are about a run; readings leave out those that only figures show.
+    claims are about a run; readings leave out those that only figures show. ``hosts`` says how its runs
+    become runs between real hosts; without it, the suite runs in the simulator only.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Suite:
     assumptions: tuple[Assumption, ...] = ()
     closed: Mapping[str, str] = field(default_factory=dict)
     counts: Callable[[Run], bool] = lambda run: True
+    hosts: Hosts | None = None
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the experiments, and the claims."""

@@ -11,6 +11,7 @@ from longfat.suites.kit.suite import Suite
 from longfat.suites.lopez2008.assumptions import ASSUMPTIONS
 from longfat.suites.lopez2008.claims import CLAIMS
 from longfat.suites.lopez2008.experiments import EXPERIMENTS
+from longfat.suites.lopez2008.hosts import HOSTS
 from longfat.suites.lopez2008.reduction import reduce_run
 from longfat.suites.lopez2008.settings import PAPER
 
@@ -22,4 +23,5 @@ SUITE = Suite(
     claims=CLAIMS,
     reduce=reduce_run,
     assumptions=ASSUMPTIONS,
+    hosts=HOSTS,
 )
