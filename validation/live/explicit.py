@@ -46,6 +46,9 @@ UTILIZATION, JAIN, SHARES, ROUND_TRIPS = 0.05, 0.05, 0.05, 2.0
 """How much the two sides may differ; convergence in round trips of the last flow."""
 ACK_LOSS = 0.2
 """The share of acknowledgements that are lost in the second table."""
+FRIENDLY = {"kind": "friendly", "update": "packet"}
+EDGE, HOP_MS = 4, 10
+"""Links beside a cloud are this many times as fast as its own; each of four links has this delay."""
 LINUX = {"cubic": {"name": "cubic", "variant": "linux"}}
 """How a scenario names the kernel's form of an algorithm."""
 
@@ -55,7 +58,7 @@ class Case:
     """Flows of one algorithm at a router; the last one starts later if there are several.
 
     Attributes:
-        router: as in a scenario.
+        router: as in a scenario; of each link but the cloud's if there is one.
         others: algorithms of further flows, which are the kernel's own and have the first flow's round-trip
             time. Then all flows start at once, with the kernel's initial window.
         more: further keys of the bottleneck.
@@ -69,17 +72,28 @@ class Case:
     router: Any = "xcp"
     others: tuple[str, ...] = ()
     more: tuple[tuple[str, Any], ...] = ()
+    through_cloud: bool = False
+
+    @property
+    def link(self) -> str:
+        """The link that is measured."""
+        return "cloud" if self.through_cloud else "bottleneck"
 
     @property
     def key(self) -> str:
         """The name of its files."""
         name = "-".join([self.name.replace(" ", ""), *self.others, *(key for key, _ in self.more)])
+        if self.table in ("clouds", "elastic"):
+            kind = self.router["kind"] if isinstance(self.router, dict) else self.router
+            name += f"-{self.table}-{kind}"
         return f"{self.algorithm}-{self.rate_mbps}-{len(self.rtts_ms)}-{name}"
 
     @property
     def flows(self) -> str:
         """Describes the flows in words."""
         beside = f" beside {len(self.others)} x {self.others[0]}" if self.others else ""
+        if self.through_cloud:
+            beside = f", routers {self.router}"
         return f"{len(self.rtts_ms)} x {self.algorithm}, {self.name}{beside}"
 
     @property
@@ -100,11 +114,16 @@ class Case:
             {"algorithm": LINUX.get(other, other), "rtt": f"{self.rtts_ms[0]} ms", "stack": "linux"}
             for other in self.others
         ]
-        return {
+        run = {
             "duration": f"{END_S} s",
             "window": [f"{BEGIN_S} s", f"{END_S} s"],
             "sample": {"cwnd": f"{SAMPLE_S} s"},
             "seed": seed,
+        }
+        if self.through_cloud:
+            return {**run, "link": self.links(), "flow": [through(flow) for flow in flows]}
+        return {
+            **run,
             "bottleneck": {
                 "rate": f"{self.rate_mbps} Mbit/s",
                 "buffer": "100 % BDP",
@@ -113,6 +132,18 @@ class Case:
             },
             "flow": flows,
         }
+
+    def links(self) -> list[dict[str, Any]]:
+        """Returns a cloud, which is a drop-tail hop without a router, between hops that have one."""
+        edge: dict[str, Any] = {"rate": f"{EDGE * self.rate_mbps} Mbit/s", "router": self.router}
+        hops = [("s", "a", edge), ("a", "b", edge), ("b", "c", {"name": self.link}), ("c", "r", edge)]
+        base = {"rate": f"{self.rate_mbps} Mbit/s", "delay": f"{HOP_MS} ms", "buffer": f"{8 * HOP_MS} ms"}
+        return [{**base, "from": begin, "to": end, **more} for begin, end, more in hops]
+
+
+def through(flow: dict[str, Any]) -> dict[str, Any]:
+    """Returns a flow from one end of the links to the other, whose delays are its own."""
+    return {key: value for key, value in flow.items() if key != "rtt"} | {"from": "s", "to": "r"}
 
 
 @dataclass(frozen=True)
@@ -131,13 +162,15 @@ class Measured:
     @classmethod
     def of(cls, case: Case, result: Result) -> Measured:
         """Takes it from a result."""
-        link = result.summary["links"][0]
+        link = next(link for link in result.summary["links"] if link["name"] == case.link)
         told = result.summary.get("validity", {}).get("explicit", {}).values()
         return cls(
             utilization=link["utilization"],
             jain=result.summary["metrics"]["jain"],
             queue_packets=link["queue_mean_packets"],
-            drops=link["packets_dropped"],
+            drops=sum(each["packets_dropped"] for each in result.summary["links"])
+            if case.through_cloud
+            else link["packets_dropped"],
             converged_s=converged_s(case, result),
             share=share(case, result),
             acks=sum(each["acks"] for each in told),
@@ -177,8 +210,15 @@ def cases() -> Iterator[Case]:
             yield Case("others", protocol, rate_mbps, "80 ms", (80,) * 3, protocol)
     for rate_mbps in RATES_MBPS[:2]:
         for other in ("sack", "cubic"):
-            router = {"kind": "friendly", "update": "packet"}
-            yield Case("friendly", "xcp", rate_mbps, "80 ms", (80,) * 2, router, (other,) * 2)
+            yield Case("friendly", "xcp", rate_mbps, "80 ms", (80,) * 2, FRIENDLY, (other,) * 2)
+    for other in ("sack", "cubic"):
+        router = {**FRIENDLY, "p_drop": "elastic"}
+        yield Case("elastic", "xcp", RATES_MBPS[1], "80 ms", (80,) * 2, router, (other,) * 2)
+    for rate_mbps in RATES_MBPS[:2]:
+        for number in (1, 3):
+            rtts_ms = (8 * HOP_MS,) * number
+            yield Case("clouds", "xcp", rate_mbps, "80 ms", rtts_ms, "xcp-i", through_cloud=True)
+    yield Case("clouds", "xcp", RATES_MBPS[0], "80 ms", (80,) * 3, "xcp", through_cloud=True)
 
 
 def simulated(case: Case, seed: int, folder: Path) -> Measured:
@@ -258,6 +298,10 @@ TITLES = {
     "others": "VCP and JetMax:",
     "friendly": "XCP beside the kernel's own TCP, at the router `friendly` with "
     '`update = "packet"`; the last column is the share of the XCP flows:',
+    "elastic": 'The same with `p_drop = "elastic"`:',
+    "clouds": "XCP through a cloud, a drop-tail hop without a router between three hops of four times its "
+    "rate, which have XCP-i or, in the last row, XCP; queue and utilization are the cloud's, drops those of "
+    "all hops:",
 }
 HEADINGS = (
     "Mbit/s",
@@ -272,7 +316,7 @@ HEADINGS = (
 
 def table(name: str, rows: list[list[str]]) -> str:
     """Returns a title and the lines of a table in Markdown."""
-    headings = [*HEADINGS[:-1], "share of XCP" if name == "friendly" else HEADINGS[-1]]
+    headings = [*HEADINGS[:-1], "share of XCP" if name in ("friendly", "elastic") else HEADINGS[-1]]
     lines = [headings, ["---"] * len(headings), *rows]
     return f"{TITLES[name]}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
