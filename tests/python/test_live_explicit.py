@@ -172,6 +172,20 @@ WEB = {"kind": "web", "sessions": 2, "gap": "1 s", "algorithm": "xcp", "rtt": "4
             'background.0.algorithm = "xcp"',
         ),
         ({"flow": [{"algorithm": {"name": "xcp-r", "variant": "first"}, "rtt": "40 ms"}]}, "variant"),
+        (
+            {
+                "flow": [{"algorithm": "sack", "rtt": "40 ms", "quick_start": "5 Mbit/s"}],
+                "bottleneck.router": "quickstart",
+            },
+            'bottleneck.router = "quickstart"',
+        ),
+        (
+            {
+                "flow": [{"algorithm": "sack", "rtt": "40 ms", "quick_start": "5 Mbit/s"}],
+                "bottleneck.router": "xcp",
+            },
+            "flow.0.quick_start: Quick-Start is an option of the IP header",
+        ),
     ],
 )
 def test_what_has_no_hosts_in_the_kernel_is_refused_before_anything_is_run(

@@ -87,6 +87,30 @@ def test_xcp_shares_two_bottlenecks_as_in_the_simulator() -> None:
         assert link["queue_mean_packets"] < 10
 
 
+@pytest.mark.live
+@pytest.mark.usefixtures("as_root", "able_to_load")
+def test_xcp_i_carries_xcp_through_a_drop_tail_hop_that_plain_xcp_overflows() -> None:
+    def cloud(router: str) -> Scenario:
+        edge = {"rate": "40 Mbit/s", "router": router}
+        hops = [("a", "b", edge), ("b", "c", edge), ("c", "d", {"rate": "10 Mbit/s"}), ("d", "e", edge)]
+        links = [{"from": a, "to": b, "buffer": "50 ms", **more} for a, b, more in hops]
+        flows = [{"from": "a", "to": "e", "algorithm": "xcp", "stack": "linux"} for _ in range(2)]
+        return network(7, links, flows, window=["3 s", "7 s"])
+
+    simulated, real = longfat.run(cloud("xcp-i")), longfat.run(cloud("xcp-i"), backend="live")
+    for result in (simulated, real):
+        assert result.summary["links"][2]["utilization"] > 0.95
+        assert result.summary["metrics"]["jain"] > 0.98
+        assert sum(link["packets_dropped"] for link in result.summary["links"]) == 0
+        # a request, its answer, and an estimate each second
+        messages = result.summary["messages"]
+        assert messages["sent"] >= 6
+        assert messages["dropped"] + messages["undeliverable"] == 0
+    assert abs(simulated.summary["messages"]["sent"] - real.summary["messages"]["sent"]) <= 2
+    plain = longfat.run(cloud("xcp"), backend="live")
+    assert plain.summary["links"][2]["packets_dropped"] > 20
+
+
 @pytest.mark.long
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
@@ -125,7 +149,7 @@ def test_each_link_of_a_path_loses_what_the_scenario_says() -> None:
     ("link", "says"),
     [
         ({"router": "rcp"}, 'link.1.router = "rcp": no kernel has hosts'),
-        ({"router": "xcp-i"}, 'link.1.router = "xcp-i": no kernel has hosts'),
+        ({"router": "erica"}, 'link.1.router = "erica": no kernel has hosts'),
     ],
 )
 def test_a_router_that_no_kernels_hosts_speak_to_is_refused_with_its_link(link: Table, says: str) -> None:

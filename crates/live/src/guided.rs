@@ -16,7 +16,9 @@ use std::fs;
 use std::path::Path;
 
 /// The routers that live runs have.
-pub const ROUTERS: [&str; 5] = ["xcp", "vcp", "jetmax", "dqw", "friendly"];
+pub const ROUTERS: [&str; 6] = ["xcp", "xcp-i", "vcp", "jetmax", "dqw", "friendly"];
+/// Those of them that send messages to each other.
+pub const TALKING: [&str; 1] = ["xcp-i"];
 /// The protocols that those may speak.
 pub const PROTOCOLS: [&str; 3] = ["xcp", "vcp", "jetmax"];
 /// Since this version of Linux, programs write TCP options.
@@ -119,7 +121,11 @@ pub fn probe() -> String {
 }
 
 fn check_kernel(asked: &KernelForm) -> Result<(), LiveError> {
-    let release = fs::read_to_string(RELEASE).map_err(LiveError::setup(RELEASE))?;
+    check_release(asked, &fs::read_to_string(RELEASE).map_err(LiveError::setup(RELEASE))?)
+}
+
+/// The same for a kernel of this release, such as "6.1.0-13-amd64".
+fn check_release(asked: &KernelForm, release: &str) -> Result<(), LiveError> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version >= LEAST_KERNEL {
@@ -132,4 +138,26 @@ fn check_kernel(asked: &KernelForm) -> Result<(), LiveError> {
         LEAST_KERNEL.0,
         LEAST_KERNEL.1
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_before_5_10_is_refused_in_one_line_and_later_ones_are_not() {
+        let xcp = guided_form("xcp").expect("XCP has a form");
+        for release in ["5.10.0", "5.10.0-26-amd64\n", "5.11.1", "6.1.0-13-amd64"] {
+            assert!(check_release(xcp, release).is_ok(), "{release}");
+        }
+        for release in ["5.9.16", "5.9.16-arch1-1\n", "4.19.0-25-amd64"] {
+            let refused = check_release(xcp, release).expect_err(release).to_string();
+            let expected = format!(
+                "xcp: this is Linux {}, and programs write TCP options since Linux 5.10; accepted: a newer kernel",
+                release.trim()
+            );
+            assert!(refused.starts_with(&expected), "{refused}");
+            assert_eq!(refused.lines().count(), 1, "{refused}");
+        }
+    }
 }

@@ -16,8 +16,11 @@ pub struct Layout {
 
 impl Layout {
     /// The layout for the connections of a run over this many links. What programs at the first side send crosses the
-    /// first link, and what those at the second side send the second one.
-    pub fn new(run: &CheckedRun, links: usize, programs: bool) -> Self {
+    /// first link, and what those at the second side send the second one. Messages between routers may take any link.
+    pub fn new(run: &CheckedRun, links: usize, programs: bool, messages: bool) -> Self {
+        if messages {
+            return Layout { sides: None, links };
+        }
         let flows = run.flows().iter().map(|flow| &*flow.connection);
         let background = run.background().iter().map(|background| &*background.connection);
         let programs = programs.then_some((&[0][..], &[1][..]));
@@ -93,6 +96,26 @@ mod tests {
         assert_eq!(divided(&short, 6), Some(vec![0, 0, 0, 1, 1, 1]));
         let layout = Layout { sides: divided(&short, 6), links: 6 };
         assert_eq!(layout.threads(), [(vec![0], vec![0, 1, 2]), (vec![1], vec![3, 4, 5])]);
+    }
+
+    #[test]
+    fn one_thread_has_all_links_if_routers_send_each_other_messages() -> Result<(), longfat_sim::PlanError> {
+        let link = |name| {
+            format!(
+                r#"{{"name": "{name}", "rate_bps": 1e7, "delay_s": 0.0, "loss": {{"kind": "none"}},
+                "ack_loss": {{"kind": "none"}}, "queue": {{"kind": "droptail", "limit_packets": 9}}}}"#
+            )
+        };
+        let plan = longfat_sim::Plan::from_json(&format!(
+            r#"{{"seed": 1, "duration_s": 1.0, "window_s": [0.0, 1.0], "links": [{}, {}], "flows": [],
+            "background": [], "sample": {{"flows_s": 0.1, "links_s": 0.1}}, "events": false, "fast": true}}"#,
+            link("a"),
+            link("b"),
+        ))?;
+        let plan: longfat_sim::CheckedPlan = plan.check()?;
+        assert_eq!(Layout::new(&plan, 2, false, true).threads(), [(vec![0, 1], vec![0, 1])]);
+        assert_eq!(Layout::new(&plan, 2, false, false).threads().len(), 2);
+        Ok(())
     }
 
     #[test]

@@ -6,8 +6,10 @@ use crate::lanes::{Lanes, Stop};
 use crate::path::Path;
 use crate::ports::{CONNECTIONS, is_guest, opener};
 use longfat_capture::Watch;
-use longfat_net::DropReason;
-use longfat_sim::{Link, LinkCounters, LinkSample, LinkSummary, Series, link_summary};
+use longfat_net::{Address, DropReason};
+use longfat_sim::{
+    Link, LinkCounters, LinkSample, LinkSummary, MessageCounters, Messages, PROCESSING, Series, link_summary,
+};
 use longfat_units::Time;
 use longfat_wire::{FlowId, Kind, Packet, RealPacket};
 
@@ -35,6 +37,8 @@ struct Observed {
     summary: Option<LinkSummary>,
     /// The lane to each link that comes next on a path.
     onward: Vec<(usize, usize)>,
+    /// The lane of its router's own messages to each link that they cross first.
+    control: Vec<(usize, usize)>,
     /// Where copies of packets go, if there is a capture.
     watch: Option<Watch>,
 }
@@ -53,6 +57,8 @@ pub struct Network {
     places: Vec<Option<usize>>,
     lanes: Lanes,
     connections: Vec<Option<Box<Known>>>,
+    /// Messages between routers, if there can be any. Then the network has all links.
+    messages: Option<Messages>,
     measured: (Time, Time),
 }
 
@@ -73,6 +79,7 @@ impl Network {
                 before: None,
                 summary: None,
                 onward: Vec::new(),
+                control: Vec::new(),
                 watch,
             })
             .collect();
@@ -80,7 +87,12 @@ impl Network {
             places[link.index] = Some(place);
         }
         let connections = (0..CONNECTIONS).map(|_| None).collect();
-        Network { links, places, lanes: Lanes::default(), connections, measured }
+        Network { links, places, lanes: Lanes::default(), connections, messages: None, measured }
+    }
+
+    /// The same network with messages between its routers.
+    pub fn talking(self, messages: Option<Messages>) -> Self {
+        Network { messages, ..self }
     }
 
     /// Takes in a connection that is about to be opened, perhaps under the name of one that is over.
@@ -162,7 +174,7 @@ impl Network {
     /// A packet is at the end of a link, the one with this number on its path.
     fn arrived(&self, now: Time, packet: &RealPacket, hop: usize) {
         let kind = packet.kind();
-        let Some(known) = &self.connections[packet.flow().0 as usize] else { return };
+        let Some(known) = self.known(packet) else { return };
         let link = known.path.links(kind).get(hop).and_then(|&link| self.places[link]);
         if let (false, Some(watch)) =
             (kind.is_forward(), link.and_then(|place| self.links[place].watch.as_ref()))
@@ -171,11 +183,22 @@ impl Network {
         }
     }
 
+    /// The connection of a packet; `None` for messages between routers.
+    fn known(&self, packet: &RealPacket) -> Option<&Known> {
+        self.connections.get(packet.flow().0 as usize)?.as_deref()
+    }
+
     /// A packet comes to a link.
-    fn enter(&mut self, now: Time, index: usize, packet: RealPacket, lost: &mut Vec<RealPacket>) {
+    fn enter(&mut self, now: Time, index: usize, mut packet: RealPacket, lost: &mut Vec<RealPacket>) {
         let Some(place) = self.places[index] else { return };
-        let known = self.connections[packet.flow().0 as usize].as_mut();
+        let known = self.connections.get_mut(packet.flow().0 as usize).and_then(Option::as_mut);
         let Observed { link, watch, .. } = &mut self.links[place];
+        if let Some(messages) = &mut self.messages
+            && messages.enter(now, index, link, &mut packet)
+        {
+            link.deliver(now, packet);
+            return self.clear(now, place, lost);
+        }
         if let Some(watch) = watch {
             watch.enters(now, &packet);
         }
@@ -197,9 +220,16 @@ impl Network {
     fn clear(&mut self, now: Time, place: usize, lost: &mut Vec<RealPacket>) {
         let Observed { link, watch, .. } = &mut self.links[place];
         for (packet, reason) in link.dropped.drain(..) {
+            if let (Kind::Control, Some(messages)) = (packet.kind(), &mut self.messages) {
+                messages.counters.dropped += 1;
+            }
             lose(now, watch.as_ref(), packet, reason, lost);
         }
         link.doubled.clear();
+        for (packet, to) in core::mem::take(&mut link.originated) {
+            self.send_message(now, place, packet, to);
+        }
+        let Observed { link, .. } = &mut self.links[place];
         let mut departed = core::mem::take(&mut link.departed);
         for (packet, departure) in departed.drain(..) {
             self.pass_on(now, place, packet, departure);
@@ -209,9 +239,12 @@ impl Network {
 
     /// The last bit of a packet leaves a link at `departure`: it goes to the next link of its path, or to its end.
     fn pass_on(&mut self, now: Time, place: usize, mut packet: RealPacket, departure: Time) {
-        let Some(known) = &self.connections[packet.flow().0 as usize] else { return };
         let at = departure + self.links[place].link.delay;
         let kind = packet.kind();
+        if kind == Kind::Control {
+            return self.pass_message_on(now, place, packet, at);
+        }
+        let Some(known) = self.known(&packet) else { return };
         if is_guest(packet.flow()) && kind == Kind::Data && packet.got_marked() {
             known.path.counts.marked.add(1);
         }
@@ -224,18 +257,39 @@ impl Network {
             return self.lanes.put(known.last[way(kind)], at, packet);
         };
         packet.hop += 1;
+        self.lead(place, next, at, packet);
+    }
+
+    /// A packet goes from one link to another, where it arrives at `at`.
+    fn lead(&mut self, place: usize, next: usize, at: Time, mut packet: RealPacket) {
         let switched = self.places[next].is_some_and(|next| self.links[next].link.layer2);
         packet.set_ttl(packet.ttl().saturating_sub(u8::from(!switched)));
-        let onward = &mut self.links[place].onward;
-        let lane = match onward.iter().find(|(link, _)| *link == next) {
-            Some(&(_, lane)) => lane,
-            None => {
-                let lane = self.lanes.add(Stop::Link(next));
-                onward.push((next, lane));
-                lane
-            }
-        };
+        let lane = lane(&mut self.links[place].onward, &mut self.lanes, next);
         self.lanes.put(lane, at, packet);
+    }
+
+    /// The last bit of a message has left a link and is at its end at `at`.
+    #[cold]
+    fn pass_message_on(&mut self, now: Time, place: usize, packet: RealPacket, at: Time) {
+        let Observed { index, watch, .. } = &self.links[place];
+        if let Some(watch) = watch {
+            watch.leaves(now, &packet);
+        }
+        let next = self.messages.as_mut().and_then(|messages| messages.pass_on(&packet, *index));
+        if let Some(next) = next {
+            self.lead(place, next, at, packet);
+        }
+    }
+
+    /// A link's router sends a message.
+    #[cold]
+    fn send_message(&mut self, now: Time, place: usize, mut packet: RealPacket, to: Address) {
+        let index = self.links[place].index;
+        let first = self.messages.as_mut().and_then(|messages| messages.send(&mut packet, index, to));
+        if let Some(first) = first {
+            let lane = lane(&mut self.links[place].control, &mut self.lanes, first);
+            self.lanes.put(lane, now + PROCESSING, packet);
+        }
     }
 
     /// Takes a sample of every link.
@@ -261,6 +315,11 @@ impl Network {
         }
     }
 
+    /// Returns how many messages there were between routers, if there could be any.
+    pub fn messages(&self) -> Option<MessageCounters> {
+        self.messages.as_ref().map(|messages| messages.counters)
+    }
+
     /// Returns the reports at the end of the run.
     pub fn reports(self, end: Time) -> Vec<LinkReport> {
         let begin = self.measured.0;
@@ -279,6 +338,16 @@ impl Observed {
         let (occupancy, after) = self.link.settle(now);
         link_summary(&self.link, (begin, before), (now, after, occupancy))
     }
+}
+
+/// The lane to a link, of those that lead on from another; adds it if there is none yet.
+fn lane(leading: &mut Vec<(usize, usize)>, lanes: &mut Lanes, to: usize) -> usize {
+    if let Some(&(_, lane)) = leading.iter().find(|(link, _)| *link == to) {
+        return lane;
+    }
+    let lane = lanes.add(Stop::Link(to));
+    leading.push((to, lane));
+    lane
 }
 
 /// A packet goes no further.

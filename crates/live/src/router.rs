@@ -20,6 +20,7 @@ use crate::sys::tun::Device;
 use crate::sys::waiting::{sleep, wait_until_any_readable, would_block};
 use crate::until::Until;
 use longfat_net::Sojourn;
+use longfat_sim::MessageCounters;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Conversation, FlowId, Kind, Packet, Ports, RealPacket};
 use std::io;
@@ -55,6 +56,8 @@ pub struct Times {
 pub struct Report {
     /// What its links report.
     pub links: Vec<LinkReport>,
+    /// The messages between its links' routers, if there can be any.
+    pub messages: Option<MessageCounters>,
     /// How much later than due packets were handed to hosts.
     pub lateness: Sojourn,
     /// The greatest lateness.
@@ -198,6 +201,7 @@ impl<'a> Router<'a> {
             }
         }
         Ok(Report {
+            messages: self.network.messages(),
             links: self.network.reports(self.times.end),
             lateness: self.lateness,
             latest: self.latest,

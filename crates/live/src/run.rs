@@ -23,7 +23,9 @@ use crate::until::Until;
 use crate::validity::{Outside, Validity};
 use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration, Source};
 use longfat_capture::{Interface, LiveRecorder, Recording, Watch, Written, said};
-use longfat_sim::{CheckedLink, CheckedPlan, Link, LinkPlan, Outcome, PlanError, Summary, Transport};
+use longfat_sim::{
+    CheckedLink, CheckedPlan, Link, LinkPlan, Messages, Outcome, PlanError, Summary, Transport,
+};
 use longfat_units::parameters::Value;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Carrier, RealPacket};
@@ -113,7 +115,8 @@ pub fn run(
     let own = own_forms(&congestion.names);
     let rtt_s = programs.as_ref().map(|programs| programs.rtt_s);
     let outside = programs.as_ref().and_then(|programs| programs.outside.clone());
-    let layout = Layout::new(&plan, plan.links().len(), programs.is_some());
+    let mut messages = messages(&plan);
+    let layout = Layout::new(&plan, plan.links().len(), programs.is_some(), messages.is_some());
     let mut setup = setup(&plan, &layout, rtt_s)?;
     setup.outside =
         outside.as_ref().map(|outside| if outside.ipv6 { Families::Both } else { Families::Four });
@@ -162,7 +165,8 @@ pub fn run(
     for (sides, own) in plan.layout.threads() {
         let taken =
             own.into_iter().filter_map(|index| links[index].take().map(|(link, watch)| (index, link, watch)));
-        let network = Network::new(taken.collect(), all, times.measured);
+        // with messages, one thread has all links
+        let network = Network::new(taken.collect(), all, times.measured).talking(messages.take());
         let (announcing, news) = mpsc::channel();
         announce.push(announcing);
         // with programs, each side has a router of its own
@@ -230,11 +234,12 @@ pub fn run(
     let connections = reports.first().and_then(|report| Some(report.guests.as_ref()?.reports()));
     let programs =
         programs.zip(connections).map(|(programs, connections)| ProgramsRan { end_s, programs, connections });
+    let messages = reports.iter().find_map(|report| report.messages);
     let mut links: Vec<_> = reports.into_iter().flat_map(|report| report.links).collect();
     links.sort_by_key(|link| link.index);
     let packets = links.first().map_or(0, |link| link.packets);
     let (links, series) = links.into_iter().map(|link| (link.summary, (link.name, link.series))).unzip();
-    let summary = Summary { flows, links, background: hosts.background_summaries, packets, messages: None };
+    let summary = Summary { flows, links, background: hosts.background_summaries, packets, messages };
     let outcome = Outcome {
         summary,
         flows: hosts.flows.into_iter().map(|flow| (flow.name, flow.series)).collect(),
@@ -303,6 +308,13 @@ fn check<P>(plan: &CheckedPlan<P>, programs: bool) -> Result<(), LiveError> {
         }
     }
     Ok(())
+}
+
+/// Returns the messages between the routers of a plan, if some of them send any.
+fn messages<P>(plan: &CheckedPlan<P>) -> Option<Messages> {
+    let mut routers = plan.links().iter().filter_map(|link| link.router.as_ref());
+    let talks = routers.any(|router| guided::TALKING.contains(&router.kind.as_str()));
+    talks.then(|| Messages::new(plan.links())).flatten()
 }
 
 /// Returns the kernel forms of Longfat's own algorithms that were asked for.

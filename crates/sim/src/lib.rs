@@ -53,6 +53,7 @@ pub use results::summary::{
     MessageCounters, SampleMean, Summary, background_summary, flow_summary, link_summary,
 };
 pub use results::version::{RESULTS_VERSION, results_version};
+pub use run::messages::{Messages, PROCESSING};
 pub use run::state::{Rates, Simulation};
 pub use steps::Stepped;
 

@@ -46,6 +46,8 @@ struct Carried {
     /// Where the option's word begins in the packet.
     at: usize,
     explicit: Explicit,
+    /// The option has no room for it: it goes with the packet from router to router of one process only.
+    trail: Trail,
 }
 
 /// A real packet. Whoever reads it off the wire says which flow it belongs to.
@@ -67,6 +69,8 @@ pub struct RealPacket {
     pub hop: u8,
     /// Only once somebody has asked for it.
     carried: Option<Box<Carried>>,
+    /// Of a packet between two routers: no format is defined for it, so it is not in the packet's bytes.
+    message: Option<Box<Message>>,
 }
 
 impl RealPacket {
@@ -190,7 +194,7 @@ impl RealPacket {
     }
 
     /// Looks for an explicit header in TCP's options. Elements see it afterwards, and what they write into it is
-    /// in the packet's bytes after [`RealPacket::write_explicit`].
+    /// in the packet's bytes after [`RealPacket::write_explicit`]. The trail beside it begins at the sender.
     pub fn read_explicit(&mut self) {
         self.carried = None;
         let train = self.train();
@@ -200,8 +204,9 @@ impl RealPacket {
         }
         let Some(at) = train.bytes().get(tcp..train.headers.end).and_then(tcp_option::find) else { return };
         let at = tcp + at;
+        let trail = Trail { ttl: self.ttl, last_router: None };
         self.carried = tcp_option::decode(long_word(train.bytes(), at))
-            .map(|explicit| Box::new(Carried { at, explicit }));
+            .map(|explicit| Box::new(Carried { at, explicit, trail }));
     }
 
     /// Whether TCP's options leave room for that of explicit headers.
@@ -336,16 +341,15 @@ impl Packet for RealPacket {
     fn explicit_mut(&mut self) -> Option<&mut Explicit> {
         self.carried.as_mut().map(|carried| &mut carried.explicit)
     }
-    /// None: the option has no room for it.
     fn trail(&self) -> Option<&Trail> {
-        None
+        self.carried.as_ref().map(|carried| &carried.trail)
     }
     fn trail_mut(&mut self) -> Option<&mut Trail> {
-        None
+        self.carried.as_mut().map(|carried| &mut carried.trail)
     }
-    /// Makes an empty datagram: no format is defined for messages between routers, so a real packet carries
-    /// none.
-    fn control(_message: Message, bytes: u32) -> Self {
+    /// Makes an empty datagram, with the message beside it: no format is defined for messages between routers, so
+    /// only routers of one process can exchange them.
+    fn control(message: Message, bytes: u32) -> Self {
         let headers = Ipv4Header::MIN_LEN + UdpHeader::LEN;
         let length = (bytes as usize).clamp(headers, usize::from(u16::MAX));
         let mut ip = Ipv4Header {
@@ -360,13 +364,13 @@ impl Packet for RealPacket {
         packet.extend(udp.to_bytes());
         packet.resize(length, 0);
         let made = RealPacket::parse(packet).map(|(packet, _)| packet).unwrap_or_default();
-        RealPacket { kind: Kind::Control, ..made }
+        RealPacket { kind: Kind::Control, flow: FlowId::NONE, message: Some(Box::new(message)), ..made }
     }
     fn message(&self) -> Option<&Message> {
-        None
+        self.message.as_deref()
     }
     fn message_mut(&mut self) -> Option<&mut Message> {
-        None
+        self.message.as_deref_mut()
     }
 }
 

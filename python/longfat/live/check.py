@@ -35,7 +35,6 @@ KERNELS_OWN = (
     "initial_rto",
     "timestamps",
     "abe",
-    "quick_start",
     "receiver",
 )
 """Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
@@ -133,6 +132,11 @@ def _check_part(table: str, part: Transport) -> None:
                 f"{table}.{key}: the kernel decides this itself; "
                 f'accepted with --backend live: leave out this key, and any stack but "{stacks.LINUX.name}"'
             )
+    if getattr(part, "quick_start", None) is not None:
+        raise InputError(
+            f"{table}.quick_start: Quick-Start is an option of the IP header, which Longfat's programs for "
+            "the kernel do not read; accepted with --backend live: leave out this key"
+        )
     if isinstance(part.ecn, str):
         raise InputError(
             f'{table}.ecn = "{part.ecn}": the kernel\'s TCP has the feedback of RFC 3168; '

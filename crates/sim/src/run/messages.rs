@@ -6,7 +6,7 @@ use crate::plan::CheckedLink;
 use crate::results::summary::MessageCounters;
 use longfat_net::{Address, Meter};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Content, Crossing, Kind, Message, Packet, SimPacket};
+use longfat_wire::{Content, Crossing, Kind, Message, Packet};
 
 /// Time from an element's call until its message joins the first queue: a router's processor makes the
 /// message, not its line cards. Chosen here. The lookahead of a run with messages is no longer than this.
@@ -25,7 +25,7 @@ pub struct Messages {
 
 impl Messages {
     /// The messages over these links; `None` where no element can send one.
-    pub fn new(links: &[CheckedLink]) -> Option<Self> {
+    pub fn new<P>(links: &[CheckedLink<P>]) -> Option<Self> {
         let hops = links.iter().map(|link| {
             let (from, to) = link.nodes?;
             let delay = Interval::from_secs_f64(link.delay_s);
@@ -48,7 +48,7 @@ impl Messages {
 
     /// An element of link `from` sends a message. Completes the packet and returns the link that it crosses
     /// first, or whose element it is for; `None` if it is lost.
-    pub fn send(&mut self, packet: &mut SimPacket, from: usize, to: Address) -> Option<usize> {
+    pub fn send(&mut self, packet: &mut impl Packet, from: usize, to: Address) -> Option<usize> {
         self.counters.sent += 1;
         if let Some(message) = packet.message_mut() {
             (message.from, message.to) = (Address(from as u32), to);
@@ -58,7 +58,7 @@ impl Messages {
     }
 
     /// A message has crossed link `index`. Returns the next link, as [`Messages::send`] does.
-    pub fn pass_on(&mut self, packet: &SimPacket, index: usize) -> Option<usize> {
+    pub fn pass_on(&mut self, packet: &impl Packet, index: usize) -> Option<usize> {
         // if its own addressee has passed it on, that did not understand it
         if packet.message().is_none_or(|message| message.to.0 as usize == index) {
             self.counters.undeliverable += 1;
@@ -68,21 +68,27 @@ impl Messages {
         self.next(packet, at)
     }
 
-    fn next(&mut self, packet: &SimPacket, at: usize) -> Option<usize> {
+    fn next(&mut self, packet: &impl Packet, at: usize) -> Option<usize> {
         let addressee = packet.message().map(|message| message.to.0 as usize);
         let next = addressee.filter(|&to| self.routers.get(to) == Some(&true)).and_then(|to| {
             let node = self.routes.begin(to);
             if at == node { Some(to) } else { self.routes.next(at, node) }
         });
-        let next = next.filter(|_| packet.ttl > 0);
+        let next = next.filter(|_| packet.ttl() > 0);
         self.counters.undeliverable += u64::from(next.is_none());
         next
     }
 
     /// A packet comes to link `index`: counts it, and if it is a probe, writes the link's state into it.
     /// Returns whether it is a message for the element there.
-    pub fn enter(&mut self, now: Time, index: usize, link: &Link, packet: &mut SimPacket) -> bool {
-        if packet.kind == Kind::Control
+    pub fn enter<P: Packet + Clone + Default + Send + 'static>(
+        &mut self,
+        now: Time,
+        index: usize,
+        link: &Link<P>,
+        packet: &mut P,
+    ) -> bool {
+        if packet.kind() == Kind::Control
             && let Some(Message { to, content, .. }) = packet.message_mut()
         {
             if to.0 as usize == index {
@@ -97,7 +103,7 @@ impl Messages {
                 });
             }
         }
-        self.meters[index].add(now, u64::from(packet.bytes));
+        self.meters[index].add(now, u64::from(packet.bytes()));
         false
     }
 }

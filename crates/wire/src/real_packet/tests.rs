@@ -208,6 +208,25 @@ fn feedback_that_a_router_writes_leaves_the_packet_as_if_its_host_had_written_it
 }
 
 #[test]
+fn a_trail_begins_with_the_time_to_live_that_the_host_set_and_goes_with_the_header_only() {
+    let mut packet = parsed(with_word(&[], WORD, 100));
+    assert_eq!(packet.trail(), None, "nobody has looked for a header yet");
+    packet.set_ttl(60);
+    packet.read_explicit();
+    assert_eq!(packet.trail(), Some(&Trail { ttl: 60, last_router: None }));
+    let bytes = packet.to_bytes();
+    if let Some(trail) = packet.trail_mut() {
+        *trail = Trail { ttl: 59, last_router: Some(Address(3)) };
+    }
+    packet.write_explicit();
+    assert_eq!(packet.trail().and_then(|trail| trail.last_router), Some(Address(3)));
+    assert_eq!(packet.to_bytes(), bytes, "it is not in the packet's bytes");
+    let mut plain = parsed(tcp(ACK, 0, 8));
+    plain.read_explicit();
+    assert_eq!(plain.trail(), None);
+}
+
+#[test]
 fn packets_without_the_option_have_no_header_and_stay_as_they_are() {
     let mut bytes = Vec::new();
     let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(40_000, 5001);
@@ -228,7 +247,8 @@ fn a_control_packet_is_a_whole_datagram_of_the_length_asked_for() {
     let message = Message { from: Address(0), to: Address(1), content: Content::Request };
     for (asked, length) in [(0, 28), (40, 40), (1500, 1500)] {
         let packet = RealPacket::control(message.clone(), asked);
-        assert_eq!((packet.bytes(), packet.kind()), (length, Kind::Control));
+        assert_eq!((packet.bytes(), packet.kind(), packet.flow()), (length, Kind::Control, FlowId::NONE));
+        assert_eq!(packet.message(), Some(&message));
         assert!(has_right_ip_checksum(&packet));
         let (again, exchanged) = RealPacket::parse(packet.to_bytes()).unwrap();
         assert_eq!((exchanged.carrier, again.payload_bytes()), (Some(Carrier::Udp), length as usize - 28));
