@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-explicit validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
+.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
 SHELL := /bin/bash
 PYTHON ?= python3
 MINUTES ?= 10
@@ -30,6 +30,7 @@ help:
 	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 12 random paths, 15 minutes, table there too"
 	@echo "make validate-objects, make validate-selftests  eBPF objects in the simulator and in the kernel, tables there"
 	@echo "make validate-explicit  XCP and others between this machine's own TCPs beside the simulator, half an hour, table there too"
+	@echo "make validate-thesis    the thesis's experiments between this machine's own TCPs, more than an hour, table there too"
 	@echo "make validate-elastic   the elastic drop probability of friendly beside the printed one, table in docs/models/friendly.md"
 	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
@@ -157,6 +158,10 @@ validate-live: setup bpf
 
 validate-explicit: setup bpf
 	$(BIN)/python validation/live/explicit.py --write
+
+validate-thesis: setup bpf
+	$(BIN)/longfat suite lopez2008 --backend live --out out/lopez2008-live
+	$(BIN)/python validation/live/thesis.py --write
 
 validate-elastic: setup
 	$(BIN)/python validation/elastic.py --write

@@ -31,6 +31,13 @@ from longfat.errors import InputError
     "--runs", type=Folder(), metavar="DIR", help="Where finished runs are stored; --out by default."
 )
 @click.option(
+    "--backend",
+    type=click.Choice(["sim", "live"]),
+    default="sim",
+    show_default=True,
+    help="The simulator, or this machine's own TCP beside it.",
+)
+@click.option(
     "--assumptions",
     is_flag=True,
     help="Also run the claims under each reading of what the paper leaves open.",
@@ -56,6 +63,7 @@ def suite(
     jobs: int | None,
     out: Path | None,
     runs: Path | None,
+    backend: str,
     assumptions: bool,
     chosen: tuple[str, ...],
     readings_repeats: int | None,
@@ -66,6 +74,8 @@ def suite(
     NAME is a suite that comes with Longfat, or a Python file (paper.py) that defines one.
     With --assumptions it also runs the claims with one assumption changed at a time, and with pairs of
     those that moved a claim.
+    With --backend live it runs the experiments between this machine's own TCPs, in real time, and the same
+    scenarios in the simulator; DIR keeps what it has of the suite in the simulator. Run again, it goes on.
 
     The exit code is 0 when everything was measured, whatever the verdicts are: a claim that is not
     reproduced is a result. It is 1 when a run or a check failed, and 2 when the input is bad.
@@ -73,6 +83,8 @@ def suite(
     if not assumptions and (chosen or readings_repeats):
         option = "--assumption" if chosen else "--readings-repeats"
         raise InputError(f"{option}: accepted: only together with --assumptions")
+    if assumptions and backend == "live":
+        raise InputError("--assumptions: accepted: only with --backend sim")
     folder = out or Path("out") / Path(name).stem
 
     def kept() -> str:
@@ -94,6 +106,8 @@ def suite(
         if assumptions:
             repeats = {} if readings_repeats is None else {"repeats": readings_repeats}
             outcome = suites.run_assumptions(found, **options, assumptions=chosen, **repeats)
+        elif backend == "live":
+            outcome = suites.run_live(found, **options)
         else:
             outcome = suites.run_suite(found, **options)
     if as_json:

@@ -40,7 +40,9 @@ REPORT_FILES = frozenset({"index.html", "figures"})
 """What `longfat report` adds to any of these folders."""
 STORE_FILES = frozenset({"store.json", "segments", "series", "damaged"})
 """The store of runs in the folder of a suite, a screen or a sweep."""
-SUITE_FILES = frozenset({"suite.json", "claims.json", "assumptions.json", "experiments", "history.json"})
+SUITE_FILES = frozenset(
+    {"suite.json", "claims.json", "assumptions.json", "experiments", "history.json", "live"}
+)
 SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
 SWEEP_FILES = frozenset({"sweep.json", "tables"})
 COMPARE_FILES = frozenset({"compare.json"})

@@ -82,4 +82,6 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("longfat.suites.kit.runner"), name)
     if name in ("run_assumptions", "AssumptionsOutcome"):
         return getattr(import_module("longfat.suites.kit.readings"), name)
+    if name in ("run_live", "LiveOutcome"):
+        return getattr(import_module("longfat.suites.kit.live"), name)
     raise AttributeError(name)

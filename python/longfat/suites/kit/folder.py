@@ -8,7 +8,9 @@ experiments/NAME.json       title, mode, number of runs, origin and the figure o
 experiments/NAME.parquet    one row for each run: coordinates and quantities
 experiments/NAME.series.parquet   histories of cwnd and received bytes in long form, if the experiment keeps
 them
-SHA256SUMS, experiments/SHA256SUMS   the digests of the files beside them
+live/NAME.json              the figures of an experiment between real hosts, and simulated alike, as data
+live/NAME.live.parquet, live/NAME.simulated.parquet   one row for each of these runs
+SHA256SUMS, in each of these folders   the digests of the files beside them
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from longfat.words import Mode, natural_order
 SUITE_FILE = "suite.json"
 ASSUMPTIONS_FILE = "assumptions.json"
 EXPERIMENTS = "experiments"
+LIVE = "live"
 HISTORY_FILE = "history.json"
 
 
@@ -54,7 +57,7 @@ def write_experiment(
 ) -> None:
     """Stores an experiment's rows, its histories if it keeps any, and its figure and origin as data."""
     directory = out / EXPERIMENTS
-    whole.write_table(directory / f"{experiment.name}.parquet", rows_table(runs), way=whole.listed)
+    write_rows(directory / f"{experiment.name}.parquet", runs)
     if experiment.keeps_series:
         series = directory / f"{experiment.name}.series.parquet"
         whole.write_table(series, series_table(runs), way=whole.listed)
@@ -70,6 +73,11 @@ def write_experiment(
             "figure": experiment.figure(runs, mode).to_json(),
         },
     )
+
+
+def write_rows(path: Path, runs: Runs) -> None:
+    """Writes the rows of an experiment."""
+    whole.write_table(path, rows_table(runs), way=whole.listed)
 
 
 def rows_table(runs: Runs) -> pa.Table:
@@ -97,14 +105,15 @@ def merge_ledger(
     """Adds rows to a directory's ledger, so that `--only` renews some and keeps the others; returns all.
 
     A row that was not measured does not replace an earlier one, unless one of its experiments has been run
-    again since.
+    again since. What a claim came to between real hosts stays.
     """
     path = out / LEDGER_FILE
     merged = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
     for row in rows:
         measured = row["verdict"] != "not measured"
         if measured or row["id"] not in merged or set(row["experiments"]) & set(renewed):
-            merged[row["id"]] = row
+            live = {key: value for key, value in merged.get(row["id"], {}).items() if key == "live"}
+            merged[row["id"]] = {**row, **live}
     ordered = [merged[key] for key in sorted(merged, key=natural_order)]
     write_json(path, {"suite": suite, "claims": ordered})
     return ordered

@@ -32,8 +32,8 @@ class Hosts:
 
     Attributes:
         adapt: returns a run for real hosts, given its document and its estimated packets; raises `Unfit`.
-        restore: returns the row of such a run as if its rates had not been divided, given the divisor, so that
-            the claims' rules apply to it.
+        restore: returns the row of such a run as if its rates had not been divided, given the divisor: the
+            claims' rules apply to it.
         settings: what differs from the settings of the claims.
         without: why some experiments do not run between real hosts, by name.
     """

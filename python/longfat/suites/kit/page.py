@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from longfat.report.page import entries, read, render
 from longfat.store.ledger import LEDGER_FILE, read_ledger, tally
 from longfat.suites.kit import runs_page, turns
 from longfat.suites.kit.effects import headline_text
-from longfat.suites.kit.folder import ASSUMPTIONS_FILE, SUITE_FILE, read_assumptions, read_history
+from longfat.suites.kit.folder import ASSUMPTIONS_FILE, LIVE, SUITE_FILE, read_assumptions, read_history
 from longfat.words import natural_order
 
 
@@ -28,8 +29,9 @@ def build(root: Path, jobs: int | None = None) -> Path:
     assumptions = read_assumptions(root) if (root / ASSUMPTIONS_FILE).is_file() else None
     readings = _readings(root, assumptions)
     shown = [(_figure(root, experiment), experiment) for experiment in experiments]
-    drawn = entries(root, [*readings, *shown], jobs)
-    figures = drawn[len(readings) :]
+    drawn = entries(root, [*readings, *shown, *_live(root, order)], jobs)
+    figures = drawn[len(readings) : len(readings) + len(shown)]
+    live = drawn[len(readings) + len(shown) :]
     for figure, experiment in zip(figures, experiments, strict=True):
         address = runs_page.build(root, suite["suite"], experiment)
         if address is not None:
@@ -37,7 +39,9 @@ def build(root: Path, jobs: int | None = None) -> Path:
             link = {"label": f"{number} run{'' if number == 1 else 's'}", "href": address}
             figure["links"] = [link, *figure["links"]]
     try:
-        return _render_suite(root, suite, ledger, experiments, figures, assumptions, drawn[: len(readings)])
+        return _render_suite(
+            root, suite, ledger, experiments, figures, live, assumptions, drawn[: len(readings)]
+        )
     except UndefinedError as error:
         raise InputError(f"{root / SUITE_FILE}: damaged: {error}") from None
 
@@ -47,6 +51,29 @@ def _figure(root: Path, experiment: dict[str, Any]) -> Figure:
         return Figure.from_json(experiment["figure"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{root / 'experiments' / experiment['name']}.json: damaged: no figure") from None
+
+
+def _live(root: Path, order: dict[str, int]) -> list[tuple[Figure, dict[str, Any]]]:
+    """Returns two figures for each experiment between real hosts: theirs, and the simulator's beside it."""
+    found = [read(path, "name", "runs", "figures", "divisors") for path in (root / LIVE).glob("[!.]*.json")]
+    found.sort(key=lambda item: (order.get(item["name"], len(order)), natural_order(item["name"])))
+    shown = []
+    for experiment in found:
+        for side, words in (("live", "between real hosts"), ("simulated", "the same files in the simulator")):
+            try:
+                slower = " or ".join(f"{divisor:g}" for divisor in experiment["divisors"] if divisor != 1)
+                figure = Figure.from_json(experiment["figures"][side])
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise InputError(f"{root / LIVE / experiment['name']}.json: damaged: no figure") from None
+            note = f" Rates were divided by {slower}; the figure has them multiplied again." if slower else ""
+            figure = replace(
+                figure,
+                name=f"{figure.name}-{side}",
+                title=f"{figure.title}: {words}",
+                caption=figure.caption + note,
+            )
+            shown.append((figure, experiment))
+    return shown
 
 
 def _readings(root: Path, assumptions: dict[str, Any] | None) -> list[tuple[Figure, dict[str, Any]]]:
@@ -74,6 +101,7 @@ def _render_suite(
     ledger: list[dict[str, Any]],
     experiments: list[dict[str, Any]],
     figures: list[dict[str, Any]],
+    live: list[dict[str, Any]],
     assumptions: dict[str, Any] | None,
     readings: list[dict[str, Any]],
 ) -> Path:
@@ -89,8 +117,15 @@ def _render_suite(
         origins=_origins(experiments),
         ledger=ledger,
         tally={verdict: count for verdict, count in tally(ledger).items() if count},
-        figures=[*readings, *figures],
+        figures=[*readings, *figures, *live],
         experiments=figures,
+        live=live,
+        lively=any("live" in row for row in ledger),
+        live_tally={
+            verdict: count
+            for verdict, count in tally(row["live"] for row in ledger if "live" in row).items()
+            if count
+        },
         named={figure["name"]: figure["mirrors"] or figure["name"] for figure in figures},
         history={key: found for key, found in read_history(root).items() if len(found) > 1},
         readings=readings,

@@ -248,24 +248,28 @@ def cost(performance: Mapping[str, float]) -> str:
 
 
 def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
-    """Returns the ledger as a table for the terminal."""
+    """Returns the ledger as a table for the terminal; with a column if some claims ran between real hosts."""
+    rows = list(rows)
+    lively = any("live" in row for row in rows)
     table = Table(title=None, show_lines=True, expand=True)
     table.add_column("claim", no_wrap=True)
     table.add_column("the paper", ratio=3)
     table.add_column("measured", ratio=4)
     table.add_column("verdict", no_wrap=True)
+    if lively:
+        table.add_column("live", no_wrap=True)
     for row in rows:
-        verdict = row["verdict"]
         mark = " *" if row["indicative"] else ""
-        table.add_row(
-            row["id"],
-            row["published"],
-            row["measured"] or row["note"],
-            f"[{VERDICT_STYLES[verdict]}]{verdict}[/]{mark}",
-        )
+        cells = [row["id"], row["published"], row["measured"] or row["note"], shown(row["verdict"]) + mark]
+        table.add_row(*cells, *([shown(row["live"]["verdict"]) if "live" in row else "–"] if lively else []))
     if any(row["indicative"] for row in rows):
         table.caption = "* indicative: few points and repeats"
     return table
+
+
+def shown(verdict: str) -> str:
+    """Returns a verdict in its colour, for the terminal."""
+    return f"[{VERDICT_STYLES[verdict]}]{verdict}[/]"
 
 
 class _Collected:

@@ -148,9 +148,9 @@ HOSTS = Hosts(
     settings=(
         Setting(
             "rates and buffers",
-            f"divided by the least of {', '.join(map(str, DIVISORS[:4]))}, ... with which data cross the network "
-            f"at {MOST_MBPS:g} Mbit/s or less, or {MOST_TCP_MBPS:g} for TCP alone; results are multiplied by it, "
-            "but for windows",
+            f"divided by the least of {', '.join(map(str, DIVISORS[:4]))}, ... with which data cross the "
+            f"network at {MOST_MBPS:g} Mbit/s or less, or {MOST_TCP_MBPS:g} for TCP alone; results are "
+            "multiplied by it, but for windows",
             CHOSEN_HERE + ": what has been validated (docs/validation-live.md, docs/live.md)",
         ),
         Setting(
