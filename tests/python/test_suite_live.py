@@ -14,7 +14,7 @@ from longfat.live.check import check
 from longfat.runs import simulate
 from longfat.scenario.model import Scenario
 from longfat.store.ledger import read_ledger
-from longfat.suites.kit import live
+from longfat.suites.kit import folder, live, page
 from longfat.suites.kit.claims import Check, Claim, Finding
 from longfat.suites.kit.hosts import Adapted, Hosts, Unfit
 from longfat.suites.kit.reduction import reduce_run
@@ -168,8 +168,8 @@ class Machine:
         return result
 
 
-def ledger(folder: Path) -> dict[str, dict]:
-    return {row["id"]: row for row in read_ledger(folder / "claims.json")}
+def ledger(root: Path) -> dict[str, dict]:
+    return {row["id"]: row for row in read_ledger(root / "claims.json")}
 
 
 def test_claims_between_real_hosts_get_a_column_beside_those_of_the_simulator(
@@ -191,11 +191,11 @@ def test_claims_between_real_hosts_get_a_column_beside_those_of_the_simulator(
     assert rows["TINY-B"]["live"]["verdict"] == "not measured"
     assert rows["TINY-B"]["live"]["note"] == "No kernel is that old."
     assert outcome.to_json()["without"] == {"B": "No kernel is that old."}
-    page = (tmp_path / "index.html").read_text()
-    assert "<th>Live</th>" in page
-    assert "rates: between real hosts" in page
-    assert "rates: the same files in the simulator" in page
-    assert "No kernel is that old." in page
+    shown = (tmp_path / "index.html").read_text()
+    assert "<th>Live</th>" in shown
+    assert "rates: between real hosts" in shown
+    assert "rates: the same files in the simulator" in shown
+    assert "No kernel is that old." in shown
     # a later suite in the simulator keeps the column
     suites.run_suite(SUITE, out=tmp_path)
     assert ledger(tmp_path)["TINY-A"]["live"] == rows["TINY-A"]["live"]
@@ -264,6 +264,25 @@ def test_ctrl_c_keeps_the_live_runs_that_have_ended(tmp_path: Path, monkeypatch:
     again = Machine(monkeypatch)
     live.run_live(both, out=tmp_path)
     assert again.attempts == 1
+
+
+@pytest.mark.parametrize("name", ["live/A.json", "claims.json"])
+def test_damaged_results_of_live_runs_are_refused_by_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(monkeypatch)
+    live.run_live(SUITE, out=tmp_path)
+    file = tmp_path / name
+    document = json.loads(file.read_text())
+    if name == "claims.json":
+        document["claims"][0]["live"] = {"verdict": "perhaps"}
+    else:
+        document["divisors"] = ["two"]
+    folder.write_json(file, document)
+    with pytest.raises(InputError) as refused:
+        page.build(tmp_path)
+    assert Path(name).name in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

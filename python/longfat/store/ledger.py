@@ -40,7 +40,8 @@ def read_ledger(file: Path) -> list[dict[str, Any]]:
     try:
         document = documents.json_value(whole.read_text(file))
         rows = document["claims"]
-        if not all(isinstance(row, dict) and row.get("verdict") in VERDICTS and "id" in row for row in rows):
+        judged = [*rows, *(row["live"] for row in rows if "live" in row)]
+        if not all(row["verdict"] in VERDICTS for row in judged) or not all("id" in row for row in rows):
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{file}: not a claims ledger") from None
