@@ -163,14 +163,7 @@ WEB = {"kind": "web", "sessions": 2, "gap": "1 s", "algorithm": "xcp", "rtt": "4
         ({"bottleneck.router": "rcp"}, 'bottleneck.router = "rcp"'),
         ({"bottleneck.router": {"kind": "dqw", "protocol": "rcp"}}, 'bottleneck.router.protocol = "rcp"'),
         ({"bottleneck.router": "quickstart"}, 'bottleneck.router = "quickstart"'),
-        (
-            {
-                "background": [
-                    {"kind": "web", "sessions": 2, "gap": "1 s", "algorithm": "xcp", "rtt": "40 ms"}
-                ]
-            },
-            'background.0.algorithm = "xcp"',
-        ),
+        ({"background": [WEB]}, 'background.0.algorithm = "xcp"'),
         ({"flow": [{"algorithm": {"name": "xcp-r", "variant": "first"}, "rtt": "40 ms"}]}, "variant"),
         (
             {

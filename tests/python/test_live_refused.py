@@ -179,6 +179,24 @@ def test_a_user_without_rights_can_run_the_kernels_own_algorithms(one: Path) -> 
 
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root", "able_to_load")
+def test_a_user_without_rights_is_told_that_explicit_rate_needs_root(one: Path) -> None:
+    xcp = {"flow": [{"algorithm": "xcp", "rtt": "40 ms"}], "bottleneck.router": "xcp"}
+    one.write_text(live(1, **xcp).to_toml())
+    mounts = [*tun_for_all(one.parent), *opened_to_others(one.parent / "stage")]
+    ended = elsewhere(mounts, SOMEONE + command(one))
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.startswith(f"error: {one}: ")
+    assert "lf_xcp" in ended.stderr
+    assert "root" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    asked = elsewhere(mounts, [*SOMEONE, sys.executable, "-m", "longfat", "doctor", "--json"])
+    item = next(each for each in json.loads(asked.stdout) if each["name"] == "cgroup")
+    assert not item["ok"]
+    assert "root" in item["remedy"]
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("as_root", "able_to_load")
 def test_a_user_without_rights_is_told_what_needs_root(one: Path) -> None:
     mounts = [*tun_for_all(one.parent), *opened_to_others(one.parent / "stage")]
     ended = elsewhere(mounts, SOMEONE + command(one))
