@@ -69,7 +69,7 @@ pub struct RealPacket {
     pub hop: u8,
     /// Only once somebody has asked for it.
     carried: Option<Box<Carried>>,
-    /// Of a packet between two routers: no format is defined for it, so it is not in the packet's bytes.
+    /// What a packet between two routers says. No format is defined for it, so it is not in the packet's bytes.
     message: Option<Box<Message>>,
 }
 
