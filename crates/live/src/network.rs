@@ -204,11 +204,11 @@ impl Network {
         }
         if known.is_some_and(|known| known.path.losses.strike(index, packet.kind())) {
             link.counters.packets_lost += 1;
-            lose(now, watch.as_ref(), packet, DropReason::Lost, lost);
+            self.lose(now, place, packet, DropReason::Lost, lost);
         } else if link.is_arithmetic() {
             match link.offer(now, packet.bytes()) {
                 Some(departure) => self.pass_on(now, place, packet, departure),
-                None => lose(now, watch.as_ref(), packet, DropReason::Full, lost),
+                None => self.lose(now, place, packet, DropReason::Full, lost),
             }
         } else {
             link.arrive(now, packet);
@@ -216,15 +216,32 @@ impl Network {
         }
     }
 
+    /// A packet goes no further than this link.
+    fn lose(
+        &mut self,
+        now: Time,
+        place: usize,
+        packet: RealPacket,
+        reason: DropReason,
+        lost: &mut Vec<RealPacket>,
+    ) {
+        if let (Kind::Control, Some(messages)) = (packet.kind(), &mut self.messages) {
+            messages.counters.dropped += 1;
+        }
+        if let Some(watch) = &self.links[place].watch {
+            watch.drops(now, &packet, reason);
+        }
+        lost.push(packet);
+    }
+
     /// Passes on what a link has sent or dropped.
     fn clear(&mut self, now: Time, place: usize, lost: &mut Vec<RealPacket>) {
-        let Observed { link, watch, .. } = &mut self.links[place];
-        for (packet, reason) in link.dropped.drain(..) {
-            if let (Kind::Control, Some(messages)) = (packet.kind(), &mut self.messages) {
-                messages.counters.dropped += 1;
-            }
-            lose(now, watch.as_ref(), packet, reason, lost);
+        let mut dropped = core::mem::take(&mut self.links[place].link.dropped);
+        for (packet, reason) in dropped.drain(..) {
+            self.lose(now, place, packet, reason, lost);
         }
+        let Observed { link, .. } = &mut self.links[place];
+        link.dropped = dropped;
         link.doubled.clear();
         for (packet, to) in core::mem::take(&mut link.originated) {
             self.send_message(now, place, packet, to);
@@ -350,21 +367,48 @@ fn lane(leading: &mut Vec<(usize, usize)>, lanes: &mut Lanes, to: usize) -> usiz
     lane
 }
 
-/// A packet goes no further.
-fn lose(
-    now: Time,
-    watch: Option<&Watch>,
-    packet: RealPacket,
-    reason: DropReason,
-    lost: &mut Vec<RealPacket>,
-) {
-    if let Some(watch) = watch {
-        watch.drops(now, &packet, reason);
-    }
-    lost.push(packet);
-}
-
 /// 0 for what goes from opener to listener, 1 for what comes back.
 fn way(kind: Kind) -> usize {
     usize::from(!kind.is_forward())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longfat_sim::{CheckedPlan, Plan, PlanError};
+    use longfat_wire::{Content, Message};
+
+    #[test]
+    fn a_message_that_any_queue_refuses_counts_as_dropped() -> Result<(), PlanError> {
+        // without a router, a drop-tail queue of constant rate is arithmetic; with one, it holds its packets
+        for (router, is_arithmetic) in [("null", true), (r#"{"kind": "xcp-i"}"#, false)] {
+            let link = |name, nodes, router| {
+                format!(
+                    r#"{{"name": "{name}", "nodes": {nodes}, "rate_bps": 1e7, "delay_s": 0.0,
+                    "loss": {{"kind": "none"}}, "ack_loss": {{"kind": "none"}}, "router": {router},
+                    "queue": {{"kind": "droptail", "limit_packets": 2}}}}"#
+                )
+            };
+            let plan = Plan::from_json(&format!(
+                r#"{{"seed": 1, "duration_s": 1.0, "window_s": [0.0, 1.0], "links": [{}, {}], "flows": [],
+                "background": [], "sample": {{"flows_s": 0.1, "links_s": 0.1}}, "events": false, "fast": true}}"#,
+                link("there", "[0, 1]", router),
+                link("back", "[1, 0]", r#"{"kind": "xcp-i"}"#),
+            ))?;
+            let plan: CheckedPlan<RealPacket> = plan.check()?;
+            let messages = Messages::new(plan.links());
+            let links: Vec<_> = plan.into_parts().0.into_iter().map(|link| Link::new(link, true)).collect();
+            assert_eq!(links[0].is_arithmetic(), is_arithmetic);
+            let links = links.into_iter().enumerate().map(|(index, link)| (index, link, None)).collect();
+            let mut network = Network::new(links, 2, (Time::ZERO, Time::NEVER)).talking(messages);
+            let mut lost = Vec::new();
+            for _ in 0..9 {
+                let message = Message { from: Address(0), to: Address(1), content: Content::Request };
+                network.enter(Time::ZERO, 0, RealPacket::control(message, 1500), &mut lost);
+            }
+            assert!(lost.len() >= 5, "{}", lost.len());
+            assert_eq!(network.messages().map(|counters| counters.dropped), Some(lost.len() as u64));
+        }
+        Ok(())
+    }
 }
