@@ -25,12 +25,17 @@ def run_key(scenario: Scenario) -> str:
 
 def run_keys(scenario: Scenario, seeds: Iterable[int]) -> Iterator[str]:
     """Yields the key of the scenario with each of these seeds; see `run_key`."""
-    parts = plan.flow_parts(scenario)
-    own = {name: _own(part.algorithm) for name, part in parts.items() if part.algorithm.custom}
+    own = own_digests(scenario)
     planned = plan.build(scenario)
     version = _core.results_version(json.dumps(planned))
     for seed in seeds:
         yield digest([version, planned | {"seed": seed}, own])
+
+
+def own_digests(scenario: Scenario) -> dict[str, list[Any]]:
+    """Returns what identifies the users' own algorithms of a scenario, by the names of the flows."""
+    parts = plan.flow_parts(scenario)
+    return {name: _own(part.algorithm) for name, part in parts.items() if part.algorithm.custom}
 
 
 def digest(value: Any) -> str:
