@@ -32,8 +32,8 @@ class Hosts:
 
     Attributes:
         adapt: returns a run for real hosts, given its document and its estimated packets; raises `Unfit`.
-        restore: returns the row of such a run as if its rates had not been divided, given the divisor: the
-            claims' rules apply to it.
+        restore: returns the row of such a run, given the divisor, with all that is proportional to the rate
+            multiplied by it; the rest, such as windows and ratios, stays. The claims' rules apply to it.
         settings: what differs from the settings of the claims.
         without: why some experiments do not run between real hosts, by name.
     """

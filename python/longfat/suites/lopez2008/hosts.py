@@ -2,12 +2,14 @@
 
 The rules stood before anything was measured live. The kernel's hosts take the place of ns-2's. Rates are
 divided, with the buffers, where a machine would not carry the packets; delays and times stay, so that control
-intervals and round trips mean the same. A law of explicit rate is the same at any rate, but TCP's is not:
-the simulator runs the same files, which shows what the division alone changes.
+intervals and round trips mean the same. The laws of explicit rate are then the same, but what counts packets
+is not: TCP, the zombie lists of the router `friendly`, and bounds in segments. The simulator runs the same
+files, which shows what the division alone changes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +42,9 @@ FORMS: dict[str, Any] = {
 DATAGRAMS_SENDER = "cbr"
 NOT_TRAINS = frozenset({"xcp", "xcp-r", "jetmax", "vcp", DATAGRAMS_SENDER})
 
+FOLLOWS_RATE = re.compile(r" (BDP|[mu]?s)$")
+"""The units of buffers that get smaller with the rate by themselves."""
+
 LINEAR = ("means_mbps", "megabytes", "sent", "dropped")
 LINEAR_OVER_TIME = ("rates_mbps", "lost")
 """What is proportional to the rate: lists over flows or links, and lists over time of each flow. Windows stay
@@ -54,7 +59,7 @@ def adapt(document: Mapping[str, Any], packets: float) -> Adapted:
         packets: its estimated data packets.
 
     Raises:
-        Unfit: the kernel has no form of an algorithm.
+        Unfit: the kernel has no form of an algorithm, or the run cannot be made slow enough.
     """
     flows = [_flow(flow) for flow in document["flow"]]
     divisor = _divisor(document, packets)
@@ -90,7 +95,12 @@ def _divisor(document: Mapping[str, Any], packets: float) -> int:
     most = MOST_MBPS if slow else MOST_TCP_MBPS
     carried = carried_mbps(document, packets)
     # an estimate in packets may be a rounding error above the rate
-    return next(divisor for divisor in DIVISORS if carried / divisor <= most * (1.0 + 1e-9))
+    for divisor in DIVISORS:
+        if carried / divisor <= most * (1.0 + 1e-9):
+            return divisor
+    raise Unfit(
+        f"Data cross the network at {carried:g} Mbit/s: more than {DIVISORS[-1]} times {most:g} Mbit/s."
+    )
 
 
 def _flow(flow: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,8 +131,11 @@ def _slower(table: Mapping[str, Any], divisor: int) -> dict[str, Any]:
         changed["rate"] = (
             {"sine": _sine(rate["sine"], divisor)} if isinstance(rate, Mapping) else _over(rate, divisor)
         )
-    if str(changed.get("buffer", "")).endswith(" packets"):
-        changed["buffer"] = f"{max(1, round(_number(changed['buffer']) / divisor))} packets"
+    buffer = str(changed.get("buffer", "0 s"))
+    if buffer.endswith(" packets"):
+        changed["buffer"] = f"{max(1, round(_number(buffer) / divisor))} packets"
+    elif not FOLLOWS_RATE.search(buffer):
+        raise Unfit(f"A buffer of {buffer} would not be divided with the rate.")
     given = changed.get("algorithm")
     if isinstance(given, Mapping) and "rate" in given:
         changed["algorithm"] = {**given, "rate": _over(given["rate"], divisor)}
@@ -149,14 +162,25 @@ HOSTS = Hosts(
         Setting(
             "rates and buffers",
             f"divided by the least of {', '.join(map(str, DIVISORS[:4]))}, ... with which data cross the "
-            f"network at {MOST_MBPS:g} Mbit/s or less, or {MOST_TCP_MBPS:g} for TCP alone; results are "
-            "multiplied by it, but for windows",
+            f"network at {MOST_MBPS:g} Mbit/s or less, or {MOST_TCP_MBPS:g} for TCP alone. Rates, bytes, "
+            "queues and losses are multiplied by it; windows, ratios and timeouts are not. Runs of one claim "
+            "can have different divisors: in 3a and 3b, TCP at 1 Gbit/s is compared with XCP at 200 Mbit/s",
             CHOSEN_HERE + ": what has been validated (docs/validation-live.md, docs/live.md)",
         ),
         Setting(
             "hosts", f'this kernel\'s TCP; in the simulator stack = "linux"; segments of {MSS}', CHOSEN_HERE
         ),
-        Setting("TCP", "the kernel's reno, with SACK, and Longfat's HSTCP for the kernel", CHOSEN_HERE),
+        Setting(
+            "what counts packets",
+            "stays whole at a divided rate: at a fifth of the rate, the 1000 zombies of `friendly` (6b to "
+            "6e) take 5 times longer to fill, and 2 segments (6a) are 5 times the share",
+            "docs/models/friendly.md",
+        ),
+        Setting(
+            "TCP",
+            "the kernel's reno, with SACK; the kernel's HSTCP if it is loaded, else Longfat's for the kernel",
+            CHOSEN_HERE,
+        ),
         Setting(
             "TCP's window",
             "the kernel's own: no initial ssthresh, no greatest window",
