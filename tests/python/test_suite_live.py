@@ -1,6 +1,9 @@
 """Suites between real hosts: how runs are adapted, judged, kept and shown. One test runs live."""
 
+import dataclasses
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,8 @@ from longfat.figure.data import Figure, Panel, points
 from longfat.live.check import check
 from longfat.runs import simulate
 from longfat.scenario.model import Scenario
-from longfat.store.ledger import read_ledger
+from longfat.store import whole
+from longfat.store.ledger import load_ledgers, read_ledger
 from longfat.suites.kit import folder, live, page
 from longfat.suites.kit.claims import Check, Claim, Finding
 from longfat.suites.kit.hosts import Adapted, Hosts, Unfit
@@ -82,7 +86,7 @@ def test_every_experiment_of_the_thesis_can_run_live_or_says_in_a_line_why_not()
 
 def test_xcp_at_a_fifth_of_the_rate_fills_the_link_as_fast_as_at_the_whole_rate() -> None:
     run = THESIS.experiment("one").runs("quick")[0]
-    slow = HOSTS.adapt({**run.document, "flow": run.document["flow"]}, run.packets)
+    slow = HOSTS.adapt(run.document, run.packets)
     hosts = {**slow.document, "flow": run.document["flow"]}  # the thesis's hosts on both sides
     whole, fifth = (
         Row(row)
@@ -149,7 +153,7 @@ def longfat(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 class Machine:
-    """Stands in for live runs: the simulator's result, valid from a certain attempt on."""
+    """Stands in for live runs: the simulator at half of the rate, valid from a certain attempt on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, invalid: int = 0, breaks: int = 0) -> None:
         self.attempts, self.invalid, self.breaks = 0, invalid, breaks
@@ -160,7 +164,8 @@ class Machine:
         self.attempts += 1
         if self.attempts <= self.breaks:
             raise LongfatError(f"{source}: the process of the live run ended early")
-        result = simulate.run(scenario)
+        slower = scenario.bottleneck.model_copy(update={"rate": scenario.bottleneck.rate / 2})
+        result = simulate.run(scenario.model_copy(update={"bottleneck": slower}))
         ok = self.attempts > self.invalid + self.breaks
         result.summary["validity"] = {
             "checks": [{"name": "lateness, s", "value": 0.5, "bound": 0.1, "ok": ok}]
@@ -172,47 +177,114 @@ def ledger(root: Path) -> dict[str, dict]:
     return {row["id"]: row for row in read_ledger(root / "claims.json")}
 
 
+LACKS = {"name": "cgroup", "ok": False, "needed": False, "found": "no permission", "remedy": "run as root"}
+
+
+def suite_file(root: Path) -> dict:
+    return dict(json.loads((root / "suite.json").read_text()))
+
+
 def test_claims_between_real_hosts_get_a_column_beside_those_of_the_simulator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Machine(monkeypatch)
     suites.run_suite(SUITE, out=tmp_path)
-    before = ledger(tmp_path)
+    before, simulated = ledger(tmp_path), suite_file(tmp_path)
     outcome = live.run_live(SUITE, out=tmp_path)
     rows = ledger(tmp_path)
     assert {key: {**row, "live": None} for key, row in rows.items()} == {
         key: {**row, "live": None} for key, row in before.items()
     }
-    # 5 Mbit/s, multiplied by 2; in the simulator as published it is not
-    assert rows["TINY-A"]["verdict"] == "not reproduced"
-    assert rows["TINY-A"]["live"]["verdict"] == "reproduced"
-    assert rows["TINY-A"]["live"]["simulated"]["verdict"] == "reproduced"
-    assert rows["TINY-A"]["live"]["divisors"] == [2.0]
+    # the machine has half of the rate; both sides are multiplied by 2, and the suite as published is not
+    row = rows["TINY-A"]
+    assert (row["verdict"], row["measured"]) == ("not reproduced", "5.0 Mbit/s")
+    assert (row["live"]["verdict"], row["live"]["measured"]) == ("not reproduced", "5.0 Mbit/s")
+    beside = row["live"]["simulated"]
+    assert (beside["verdict"], beside["measured"]) == ("reproduced", "9.9 Mbit/s")
+    assert row["live"]["divided"] == "2"
+    rates = {
+        side: whole.read_table(tmp_path / "live" / f"A.{side}.parquet")["aggregate_bps"].to_pylist()
+        for side in ("live", "simulated")
+    }
+    assert rates["live"][0] == pytest.approx(rates["simulated"][0] / 2, rel=0.05)
+    drawn = json.loads((tmp_path / "live" / "A.json").read_text())["figures"]
+    assert {side: figure["panels"][0]["curves"][0]["y"] for side, figure in drawn.items()} == rates
     assert rows["TINY-B"]["live"]["verdict"] == "not measured"
     assert rows["TINY-B"]["live"]["note"] == "No kernel is that old."
-    assert outcome.to_json()["without"] == {"B": "No kernel is that old."}
+    told = outcome.to_json()
+    assert told["without"] == {"B": "No kernel is that old."}
+    assert [(each["name"], each["runs"], each["finished"]) for each in told["experiments"]] == [
+        ("A", 1, True)
+    ]
+    stored = suite_file(tmp_path)
+    assert {key: stored[key] for key in simulated} == simulated
     shown = (tmp_path / "index.html").read_text()
     assert "<th>Live</th>" in shown
     assert "rates: between real hosts" in shown
     assert "rates: the same files in the simulator" in shown
     assert "No kernel is that old." in shown
-    # a later suite in the simulator keeps the column
+    # a later suite in the simulator keeps all of this
     suites.run_suite(SUITE, out=tmp_path)
     assert ledger(tmp_path)["TINY-A"]["live"] == rows["TINY-A"]["live"]
+    assert suite_file(tmp_path)["live"] == stored["live"]
+    assert 'id="live">Between real hosts' in (tmp_path / "index.html").read_text()
     longfat(monkeypatch, "claims", str(tmp_path))
     assert "live" in capsys.readouterr().out
 
 
-def test_without_a_simulated_suite_the_folder_has_what_was_run_live(
+def test_without_a_simulated_suite_the_folder_says_that_it_has_only_live_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Machine(monkeypatch)
     live.run_live(SUITE, out=tmp_path)
     row = ledger(tmp_path)["TINY-A"]
-    assert (row["verdict"], row["live"]["verdict"]) == ("not measured", "reproduced")
+    assert (row["verdict"], row["live"]["verdict"]) == ("not measured", "not reproduced")
     assert "longfat suite tiny" in row["note"]
-    told = json.loads((tmp_path / "suite.json").read_text())
-    assert told["live"]["status"] == "complete"
+    live.run_live(SUITE, mode="full", out=tmp_path)
+    stored = suite_file(tmp_path)
+    assert (stored["status"], stored["mode"], stored["experiments"]) == ("not run", "", {})
+    assert (stored["live"]["status"], stored["live"]["mode"]) == ("complete", "full")
+    shown = (tmp_path / "index.html").read_text()
+    assert "nothing of the suite in the simulator" in shown
+    assert str(stored["live"]["provenance"]["created"]) in shown
+    suites.run_suite(SUITE, out=tmp_path)
+    assert suite_file(tmp_path)["status"] == "complete"
+    assert "nothing of the suite in the simulator" not in (tmp_path / "index.html").read_text()
+
+
+def test_a_folder_of_live_runs_hides_no_verdict_of_the_simulator_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(monkeypatch)
+    suites.run_suite(SUITE, out=tmp_path / "tiny")
+    live.run_live(SUITE, out=tmp_path / "tiny-live")
+    os.utime(tmp_path / "tiny" / "claims.json", (1, 1))
+    rows = {row["id"]: row for row in load_ledgers(tmp_path)}
+    assert (rows["TINY-A"]["verdict"], rows["TINY-B"]["verdict"]) == ("not reproduced", "not reproduced")
+    assert rows["TINY-A"]["live"]["simulated"]["verdict"] == "reproduced"
+    os.utime(tmp_path / "tiny-live" / "claims.json", (0, 0))
+    assert {row["id"]: row for row in load_ledgers(tmp_path)} == rows
+
+
+def test_each_claim_keeps_the_kernel_and_the_mode_under_which_it_was_run_live(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(monkeypatch)
+    monkeypatch.setattr("platform.release", lambda: "6.1-one")
+    live.run_live(SUITE, mode="full", out=tmp_path)
+    before = ledger(tmp_path)["TINY-A"]["live"]
+    assert (before["kernel"], before["mode"]) == ("6.1-one", "full")
+    Machine(monkeypatch, invalid=99)
+    monkeypatch.setattr("platform.release", lambda: "6.2-two")
+    live.run_live(SUITE, out=tmp_path)
+    assert ledger(tmp_path)["TINY-A"]["live"] == before
+    shown = (tmp_path / "index.html").read_text()
+    assert "Linux 6.1-one" in shown
+    assert "no valid result in 3 live runs: lateness, s 0.5" in shown
+    Machine(monkeypatch)
+    live.run_live(SUITE, out=tmp_path)
+    assert ledger(tmp_path)["TINY-A"]["live"]["kernel"] == "6.2-two"
+    assert suite_file(tmp_path)["live"]["invalid"] == {}
 
 
 def test_live_runs_are_repeated_until_they_are_valid_and_then_kept(
@@ -221,35 +293,74 @@ def test_live_runs_are_repeated_until_they_are_valid_and_then_kept(
     machine = Machine(monkeypatch, invalid=1, breaks=1)
     live.run_live(SUITE, out=tmp_path)
     assert machine.attempts == 3
-    assert ledger(tmp_path)["TINY-A"]["live"]["verdict"] == "reproduced"
+    assert ledger(tmp_path)["TINY-A"]["live"]["verdict"] == "not reproduced"
+    # without rights, stored runs can be judged again
+    monkeypatch.setattr(live.doctor, "examine", lambda: [{**LACKS, "needed": True}])
     live.run_live(SUITE, out=tmp_path)
     assert machine.attempts == 3, "the stored run is not repeated"
 
 
-def test_a_run_that_is_never_valid_leaves_its_claim_unmeasured_and_says_why(
+def test_a_run_that_is_never_valid_leaves_its_claim_unmeasured_and_ends_with_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = Machine(monkeypatch, invalid=98, breaks=1)
+    monkeypatch.setattr(suites, "get", lambda name: SUITE)
+    out = tmp_path / "out"
+    assert longfat(monkeypatch, "suite", "tiny", "--backend", "live", "--out", str(out), "--json") == 1
+    assert machine.attempts == live.ATTEMPTS
+    row = ledger(out)["TINY-A"]["live"]
+    assert row["verdict"] == "not measured"
+    assert row["note"] == (
+        "two sack: no valid result in 3 live runs: suite tiny, two sack: the process of the live run ended "
+        "early; lateness, s 0.5."
+    )
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["invalid"] == {"A": row["note"][:-1]}
+    assert "error: suite tiny: --backend live: without live results: A: two sack" in printed.err
+    assert suite_file(out)["live"]["status"] == "partly"
+    Machine(monkeypatch)
+    assert longfat(monkeypatch, "suite", "tiny", "--backend", "live", "--out", str(out)) == 0
+    assert ledger(out)["TINY-A"]["live"]["verdict"] == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("error", "attempts"), [(InputError("no memory"), 1), (LongfatError("no memory"), 2)]
+)
+def test_what_a_machine_refuses_is_not_asked_again_and_the_other_runs_go_on(
+    error: Exception, attempts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(monkeypatch)
+    refused: list[str] = []
+
+    def run(scenario: Scenario, source: str) -> object:
+        if scenario.title == "two sack":
+            refused.append(source)
+            raise error
+        return machine.run(scenario, source)
+
+    monkeypatch.setattr(live.live_run, "run", run)
+    outcome = live.run_live(BOTH, out=tmp_path)
+    assert len(refused) == attempts
+    assert outcome.invalid == {
+        "A": f"two sack: no valid result in {attempts} live run{'s' * (attempts > 1)}: no memory"
+    }
+    assert [row["live"]["verdict"] for row in outcome.ledger] == ["not measured", "not reproduced"]
+
+
+BOTH = Suite(
+    "tiny",
+    "",
+    "",
+    (tiny("A", "sack"), tiny("C", "cubic")),
+    (claim("A", "A"), claim("C", "C")),
+    reduce_run,
+    hosts=SUITE.hosts,
+)
+
+
+def test_ctrl_c_judges_and_keeps_the_live_runs_that_have_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine = Machine(monkeypatch, invalid=99)
-    live.run_live(SUITE, out=tmp_path)
-    assert machine.attempts == live.ATTEMPTS
-    row = ledger(tmp_path)["TINY-A"]["live"]
-    assert row["verdict"] == "not measured"
-    assert row["note"] == "two sack: none of 3 live runs was valid: lateness, s 0.5."
-    Machine(monkeypatch)
-    live.run_live(SUITE, out=tmp_path)
-    assert ledger(tmp_path)["TINY-A"]["live"]["verdict"] == "reproduced"
-
-
-def test_ctrl_c_keeps_the_live_runs_that_have_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    both = Suite(
-        "tiny",
-        "",
-        "",
-        (tiny("A", "sack"), tiny("C", "cubic")),
-        (claim("A", "A"),),
-        reduce_run,
-        hosts=SUITE.hosts,
-    )
     machine = Machine(monkeypatch)
 
     def interrupted(scenario: Scenario, source: str) -> object:
@@ -259,25 +370,72 @@ def test_ctrl_c_keeps_the_live_runs_that_have_ended(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(live.live_run, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        live.run_live(both, out=tmp_path)
-    assert json.loads((tmp_path / "suite.json").read_text())["live"]["status"] == "interrupted"
+        live.run_live(BOTH, out=tmp_path)
+    assert suite_file(tmp_path)["live"]["status"] == "interrupted"
+    rows = ledger(tmp_path)
+    assert rows["TINY-A"]["live"]["verdict"] == "not reproduced"
+    assert rows["TINY-A"]["live"]["simulated"]["verdict"] == "reproduced"
+    assert rows["TINY-C"]["live"]["note"] == "Experiment C did not finish."
+    assert (tmp_path / "live" / "A.json").exists()
     again = Machine(monkeypatch)
-    live.run_live(both, out=tmp_path)
+    live.run_live(BOTH, out=tmp_path)
     assert again.attempts == 1
 
 
-@pytest.mark.parametrize("name", ["live/A.json", "claims.json"])
+def test_a_number_of_jobs_that_cannot_be_is_refused_before_any_live_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(monkeypatch)
+    with pytest.raises(InputError, match="jobs = 0: accepted: 1 or more"):
+        live.run_live(SUITE, out=tmp_path, jobs=0)
+    assert machine.attempts == 0
+
+
+def test_runs_of_one_experiment_with_different_divisors_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def both(given: dict, packets: float) -> Adapted:
+        return Adapted(adapt(given, packets).document, 5.0 if given["title"] == "two cubic" else 1.0)
+
+    def runs(mode: str) -> list[Run]:
+        return [
+            Run({"repeat": 0, "algorithm": name}, document(name), 1000.0) for name in ("sack", "cubic", "bic")
+        ]
+
+    experiment = dataclasses.replace(tiny("A", "sack"), runs=runs)
+    Machine(monkeypatch)
+    live.run_live(
+        dataclasses.replace(
+            BOTH,
+            experiments=(experiment,),
+            claims=BOTH.claims[:1],
+            hosts=dataclasses.replace(SUITE.hosts, adapt=both),
+        ),
+        out=tmp_path,
+    )
+    assert ledger(tmp_path)["TINY-A"]["live"]["divided"] == "1 (bic, sack), 5 (cubic)"
+    shown = (tmp_path / "index.html").read_text()
+    assert "Rates were divided by 1 (bic, sack), 5 (cubic);" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("live/A.json", lambda document: document["figures"].pop("live")),
+        ("claims.json", lambda document: document["claims"][0]["live"].update(verdict="perhaps")),
+        ("claims.json", lambda document: document["claims"][0]["live"].pop("indicative")),
+        ("claims.json", lambda document: document["claims"][0]["live"]["simulated"].pop("checks")),
+        ("claims.json", lambda document: document["claims"][0].update(live="reproduced")),
+    ],
+)
 def test_damaged_results_of_live_runs_are_refused_by_name(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, damage: Callable[[dict], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Machine(monkeypatch)
     live.run_live(SUITE, out=tmp_path)
     file = tmp_path / name
     document = json.loads(file.read_text())
-    if name == "claims.json":
-        document["claims"][0]["live"] = {"verdict": "perhaps"}
-    else:
-        document["divisors"] = ["two"]
+    damage(document)
     folder.write_json(file, document)
     with pytest.raises(InputError) as refused:
         page.build(tmp_path)
@@ -312,14 +470,7 @@ def test_what_cannot_run_live_is_one_line_and_nothing_is_written(
 def test_a_machine_that_lacks_something_is_one_line_before_anything_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lacks = {
-        "name": "cgroup",
-        "ok": False,
-        "needed": False,
-        "found": "no permission",
-        "remedy": "run as root",
-    }
-    monkeypatch.setattr(live.doctor, "examine", lambda: [lacks])
+    monkeypatch.setattr(live.doctor, "examine", lambda: [LACKS])
     with pytest.raises(InputError) as refused:
         suites.run_live(THESIS, only=["one"], out=tmp_path / "out")
     assert (
@@ -335,7 +486,7 @@ def test_one_flow_of_the_thesis_fills_a_link_between_real_hosts_as_in_the_simula
     outcome = suites.run_live(THESIS, only=["LOP-5e"], out=tmp_path)
     row = outcome.ledger[0]["live"]
     assert row["verdict"] != "not measured", row["note"]
-    assert row["divisors"] == [5]
+    assert row["divided"] == "5"
     runs = json.loads((tmp_path / "live" / "one.json").read_text())
     assert runs["runs"] == 2
     # after ten round trips nine tenths of the link are full on both sides

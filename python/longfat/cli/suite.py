@@ -35,7 +35,7 @@ from longfat.errors import InputError
     type=click.Choice(["sim", "live"]),
     default="sim",
     show_default=True,
-    help="The simulator, or this machine's own TCP beside it.",
+    help="Where to run: the simulator only, or also this machine's own TCP.",
 )
 @click.option(
     "--assumptions",
@@ -75,7 +75,7 @@ def suite(
     With --assumptions it also runs the claims with one assumption changed at a time, and with pairs of
     those that moved a claim.
     With --backend live it runs the experiments between this machine's own TCPs, in real time, and the same
-    scenarios in the simulator; DIR keeps what it has of the suite in the simulator. Run again, it goes on.
+    files in the simulator. Simulated results in DIR stay. The same command continues an interrupted one.
 
     The exit code is 0 when everything was measured, whatever the verdicts are: a claim that is not
     reproduced is a result. It is 1 when a run or a check failed, and 2 when the input is bad.
@@ -91,6 +91,7 @@ def suite(
         written = (folder / "suite.json").exists()
         return f"finished runs are kept in {folder}" if written else "nothing was written"
 
+    live = None
     with on_ctrl_c(kept):
         from longfat import suites
 
@@ -107,8 +108,10 @@ def suite(
             repeats = {} if readings_repeats is None else {"repeats": readings_repeats}
             outcome = suites.run_assumptions(found, **options, assumptions=chosen, **repeats)
         elif backend == "live":
-            outcome = suites.run_live(found, **options)
+            live = outcome = suites.run_live(found, **options)
         else:
             outcome = suites.run_suite(found, **options)
     if as_json:
         echo_json(outcome.to_json())
+    if live is not None:
+        live.raise_if_invalid()

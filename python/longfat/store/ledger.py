@@ -15,12 +15,26 @@ Verdict = Literal["reproduced", "partly", "not reproduced", "undecidable", "not 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 LEDGER_FILE = "claims.json"
+SIDE_KEYS = ("measured", "checks", "note")
+"""What a ledger has beside a verdict of a claim between real hosts, and of the same files simulated."""
+LIVE_KEYS = (
+    *SIDE_KEYS,
+    "mode",
+    "indicative",
+    "divided",
+    "kernel",
+    "version",
+    "commit",
+    "created",
+    "simulated",
+)
 
 
 def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
     """Returns every ledger row in a directory and the directories directly below it, ordered by id.
 
-    If two rows have the same id, the one in the newer file counts. Raises `InputError` if there is no ledger.
+    If two rows have the same id, `later` decides: the newer file's is the later one. Raises `InputError` if
+    there is no ledger.
     """
     root = Path(directory)
     files = [*root.glob(LEDGER_FILE), *root.glob(f"*/{LEDGER_FILE}")]
@@ -31,8 +45,25 @@ def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for file in sorted(files, key=lambda path: (path.stat().st_mtime, str(path))):
         for row in read_ledger(file):
-            rows[str(row["id"])] = row
+            rows[str(row["id"])] = later(rows.get(str(row["id"])), row)
     return [rows[key] for key in sorted(rows, key=natural_order)]
+
+
+def later(earlier: dict[str, Any] | None, row: dict[str, Any]) -> dict[str, Any]:
+    """Returns the row of a claim that counts, given an earlier and a later one.
+
+    It is the later one, unless that was not measured and the earlier one was. What the claim came to between
+    real hosts, `live`, is decided alone by the same rule.
+    """
+    if earlier is None:
+        return row
+    sides = [each["live"] for each in (earlier, row) if "live" in each]
+    live = {"live": _counting(sides[0], sides[-1])} if sides else {}
+    return {**_counting(earlier, row), **live}
+
+
+def _counting(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    return earlier if later["verdict"] == "not measured" != earlier["verdict"] else later
 
 
 def read_ledger(file: Path) -> list[dict[str, Any]]:
@@ -40,12 +71,20 @@ def read_ledger(file: Path) -> list[dict[str, Any]]:
     try:
         document = documents.json_value(whole.read_text(file))
         rows = document["claims"]
-        judged = [*rows, *(row["live"] for row in rows if "live" in row)]
-        if not all(row["verdict"] in VERDICTS for row in judged) or not all("id" in row for row in rows):
-            raise TypeError
+        for row in rows:
+            _check(row, ("id",))
+            if "live" in row:
+                _check(row["live"], LIVE_KEYS)
+                _check(row["live"]["simulated"], SIDE_KEYS)
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{file}: not a claims ledger") from None
     return list(rows)
+
+
+def _check(row: Any, keys: Iterable[str]) -> None:
+    """Raises TypeError unless this is an object with these keys and a verdict."""
+    if not isinstance(row, dict) or row.get("verdict") not in VERDICTS or any(key not in row for key in keys):
+        raise TypeError
 
 
 def tally(rows: Iterable[Mapping[str, Any]]) -> dict[Verdict, int]:

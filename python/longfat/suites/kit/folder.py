@@ -1,6 +1,7 @@
 """Writes and reads the directory of a suite. Every file is written completely or not at all.
 
 suite.json                  the suite, the status of its experiments, and the last command: mode, how it ended
+                            (`live`: the last command between real hosts)
 claims.json                 the ledger
 history.json                what each claim came to under earlier versions
 assumptions.json            what the paper leaves open, and what each reading of it does to the claims
@@ -8,7 +9,8 @@ experiments/NAME.json       title, mode, number of runs, origin and the figure o
 experiments/NAME.parquet    one row for each run: coordinates and quantities
 experiments/NAME.series.parquet   histories of cwnd and received bytes in long form, if the experiment keeps
 them
-live/NAME.json              the figures of an experiment between real hosts, and simulated alike, as data
+live/NAME.json              the figures of an experiment between real hosts, and of the same files simulated,
+                            as data
 live/NAME.live.parquet, live/NAME.simulated.parquet   one row for each of these runs
 SHA256SUMS, in each of these folders   the digests of the files beside them
 """
@@ -180,6 +182,12 @@ def statuses(out: Path, selected: Collection[str]) -> dict[str, str]:
     met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*selected, *earlier}
     there = {name for name in met if (out / EXPERIMENTS / f"{name}.json").is_file()}
     return {name: "complete" if name in there else "interrupted" for name in sorted(met, key=natural_order)}
+
+
+def write_suite(out: Path, parts: Mapping[str, Any]) -> None:
+    """Writes these keys of `suite.json`. What it has beside them, such as `live`, stays."""
+    known = read_suite(out) if (out / SUITE_FILE).exists() else {}
+    write_json(out / SUITE_FILE, {**known, **parts})
 
 
 def read_suite(out: Path) -> dict[str, Any]:

@@ -1,16 +1,17 @@
-"""Runs a suite between real hosts, and beside that the same scenarios in the simulator.
+"""Runs a suite between real hosts, and the same files in the simulator.
 
-Live runs take real time and happen one after the other. Each is kept when it ends, so an interrupted command
-goes on. The claims' own rules are applied to both sides. What they came to is in the ledger, in the value
-`live` of each row; the figures are in the folder `live`.
+Live runs take real time and happen one after the other. Each is kept when it ends, so the same command
+continues an interrupted one. The claims' own rules are applied to both sides. The ledger has the verdicts in
+the value `live` of each row; the folder `live` has the figures.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,33 +24,44 @@ from longfat.errors import InputError, LongfatError
 from longfat.live import doctor, kernel
 from longfat.live import run as live_run
 from longfat.live.check import check
-from longfat.runs import plan
+from longfat.live.identity import live_key
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
-from longfat.store import output
-from longfat.store.identity import digest
+from longfat.store import ledger, output
 from longfat.store.kept import reduction_key
-from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.store import Store
 from longfat.suites.kit import effects, folder, page, runner
 from longfat.suites.kit.claims import Claim, unmeasured
 from longfat.suites.kit.hosts import Hosts, Unfit
 from longfat.suites.kit.suite import Data, Experiment, Run, Runs, Suite
+from longfat.suites.kit.text import counted
 from longfat.words import Mode, natural_order
 
 ATTEMPTS = 3
 """How often a live run is tried until it is valid (chosen here)."""
 SIDES = ("live", "simulated")
+NOT_RUN = "not run"
+"""The status of a suite whose folder has nothing of it in the simulator with the paper's settings."""
 
 
 @dataclass(frozen=True)
 class LiveOutcome:
-    """What a suite produced between real hosts: the ledger's rows of the selected claims, and the page."""
+    """What a suite produced between real hosts: the ledger's rows of the selected claims, and the page.
+
+    Attributes:
+        experiments: the selected ones that can run between real hosts.
+        without: why the others cannot, by name.
+        invalid: why experiments lack results, by name: no attempt of one of their live runs was valid.
+        performance: what the simulated runs have cost.
+    """
 
     suite: str
     mode: Mode
     ledger: list[dict[str, Any]]
+    experiments: list[dict[str, Any]]
     without: Mapping[str, str]
+    invalid: Mapping[str, str]
+    performance: Mapping[str, float]
     report_path: Path
 
     def to_json(self) -> dict[str, Any]:
@@ -59,21 +71,34 @@ class LiveOutcome:
             "backend": "live",
             "mode": self.mode,
             "claims": self.ledger,
+            "experiments": self.experiments,
             "without": dict(self.without),
+            "invalid": dict(self.invalid),
             "report": str(self.report_path),
+            "performance": dict(self.performance),
         }
+
+    def raise_if_invalid(self) -> None:
+        """Raises `LongfatError` if experiments lack results, because live runs of theirs were not valid."""
+        if self.invalid:
+            why = "; ".join(f"{name}: {text}" for name, text in self.invalid.items())
+            raise LongfatError(f"suite {self.suite}: --backend live: without live results: {why}")
 
 
 @dataclass
-class Place:
-    """A run of an experiment for real hosts: its scenario, its keys in the store, and how it went."""
+class LiveRun:
+    """A run of an experiment for real hosts: its scenario, its keys in the store, and its rows by side.
+
+    ``invalid`` says why there is no live row, if no attempt was valid.
+    """
 
     run: Run
     divisor: float
     scenario: Scenario
-    live_key: str
+    key: str
     simulated: runner.Work
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    invalid: str = ""
 
 
 def run_live(
@@ -85,26 +110,31 @@ def run_live(
     console: Console | None = None,
     runs: Path | str | None = None,
 ) -> LiveOutcome:
-    """Runs the selected experiments between real hosts and in the simulator; judges and writes both.
+    """Runs the selected experiments in the simulator and between real hosts; judges and writes both.
 
-    The arguments are those of `run_suite`; ``jobs`` is for the simulator. What ``out`` holds of the suite in
-    the simulator with the paper's settings is kept, and is what the ledger shows beside.
+    The arguments are those of `run_suite`; ``jobs`` is for the simulator. What ``out`` has of the suite
+    in the simulator with the paper's settings stays.
 
     Raises:
         InputError: the suite, or all that was selected of it, cannot run between real hosts; this machine
-            lacks what that takes; an id is unknown; the directory is not writable. Raised before any run.
-        KeyboardInterrupt: after what has finished was written.
+            lacks what the runs take that are not stored; an id is unknown; the directory is not writable.
+            Raised before any live run, and except for ``jobs`` before anything is written.
+        KeyboardInterrupt: after what has finished was judged and written.
     """
     directory, console = Path(out), console or Console(quiet=True)
     study = Study(suite, mode, list(only))
-    check_machine(suite.name, [place.scenario for place in study.every()])
+    reduction = reduction_key(suite.reduce)
+    stored = _stored(runs or directory, reduction, {each.key for each in study.runs})
+    check_machine(suite.name, [each.scenario for each in study.runs if each.key not in stored])
     folder.prepare(directory)
+    effort = runner.Effort()
     status = "interrupted"
     try:
-        with Store(runs or directory, reduction_key(suite.reduce)) as kept:
-            study.run_live(kept, console)
-            study.simulate(kept, jobs, console)
-        status = "complete"
+        with Store(runs or directory, reduction) as kept:
+            study.load(kept)
+            study.simulate(kept, jobs, console, effort)
+            study.measure(kept, console)
+        status = "partly" if study.invalid() else "complete"
     finally:
         # An interrupted suite also judges and writes what has finished.
         rows = study.write(directory, status)
@@ -112,7 +142,9 @@ def run_live(
         path = page.build(directory, jobs)
     console.print(live_table(rows))
     console.print(f"report: {path}", soft_wrap=True)
-    return LiveOutcome(suite.name, mode, rows, study.without, path)
+    return LiveOutcome(
+        suite.name, mode, rows, study.brief(), study.without, study.invalid(), effort.performance(), path
+    )
 
 
 class Study:
@@ -131,54 +163,77 @@ class Study:
         self.only = only
         self.experiments, self.claims = suite.select(only)
         self.without: dict[str, str] = {}
-        self.invalid: dict[str, str] = {}
-        self.places: dict[str, list[Place]] = {}
+        self.by_experiment: dict[str, list[LiveRun]] = {}
         for experiment in self.experiments:
             try:
-                self.places[experiment.name] = self._places(experiment)
+                self.by_experiment[experiment.name] = self._planned(experiment)
             except Unfit as why:
                 self.without[experiment.name] = str(why)
-        if not self.places:
-            told = "; ".join(f"{name}: {why}" for name, why in self.without.items())
+        if not self.by_experiment:
+            whys = "; ".join(f"{name}: {why}" for name, why in self.without.items())
             raise InputError(
-                f"suite {suite.name}: --backend live: nothing of this runs between real hosts ({told}); "
+                f"suite {suite.name}: --backend live: nothing of this runs between real hosts ({whys}); "
                 f"accepted: {', '.join(item.name for item in suite.experiments if self._fits(item))}"
             )
+        self.runs = [each for planned in self.by_experiment.values() for each in planned]
+        self.by_key: dict[str, list[LiveRun]] = {}
+        """The runs by each of their keys: experiments can share a run."""
+        for each in self.runs:
+            self.by_key.setdefault(each.key, []).append(each)
+            self.by_key.setdefault(each.simulated.key, []).append(each)
 
-    def every(self) -> Iterator[Place]:
-        """Yields all runs."""
-        for places in self.places.values():
-            yield from places
+    def load(self, kept: Store) -> None:
+        """Takes the live runs that the store has."""
+        for key, row in kept.get({each.key for each in self.runs}).items():
+            self._take("live", key, row)
 
-    def run_live(self, kept: Store, console: Console) -> None:
-        """Runs what the store does not have, one after the other, the shortest first."""
-        by_key = {place.live_key: place for place in self.every()}
-        missing = [place for key, place in by_key.items() if key not in kept]
-        missing.sort(key=lambda place: place.scenario.duration)
-        left_s = math.fsum(place.scenario.duration for place in missing)
-        for number, place in enumerate(missing, start=1):
-            about = f"about {left_s / 60:.0f} min left"
-            with console.status(f"live run {number} of {len(missing)}, {place.scenario.title}: {about}"):
-                row = self._valid(place)
-            if row is not None:
-                kept.add(place.live_key, row)
-            left_s -= place.scenario.duration
-        found = kept.get(by_key)
-        for place in self.every():
-            if place.live_key in found:
-                place.rows["live"] = found[place.live_key]
-
-    def simulate(self, kept: Store, jobs: int | None, console: Console) -> None:
-        """Runs the same scenarios in the simulator."""
-        works = list({place.simulated.key: place.simulated for place in self.every()}.values())
+    def simulate(self, kept: Store, jobs: int | None, console: Console, effort: runner.Effort) -> None:
+        """Runs the files in the simulator."""
+        works = list({each.simulated.key: each.simulated for each in self.runs}.values())
         title = f"{self.suite.name} {self.mode}, simulated"
-        found: dict[str, dict[str, Any]] = {}
-        with closing(runner.perform(self.suite, works, kept, jobs, console, title, runner.Effort())) as done:
+        with closing(runner.perform(self.suite, works, kept, jobs, console, title, effort)) as done:
             for work, row in done:
-                found[work.key] = row
-                for place in self.every():
-                    if place.simulated.key == work.key:
-                        place.rows["simulated"] = row
+                self._take("simulated", work.key, row)
+
+    def measure(self, kept: Store, console: Console) -> None:
+        """Runs live what has no live row yet, one run after the other, the shortest first."""
+        missing = list({each.key: each for each in self.runs if "live" not in each.rows}.values())
+        missing.sort(key=lambda each: each.scenario.duration)
+        left_s = math.fsum(each.scenario.duration for each in missing)
+        for number, each in enumerate(missing, start=1):
+            about = f"about {left_s / 60:.0f} min left"
+            with console.status(f"live run {number} of {len(missing)}, {each.scenario.title}: {about}"):
+                row, why = self._valid(each.scenario)
+            if row is not None:
+                kept.add(each.key, row)
+                self._take("live", each.key, row)
+            for same in self.by_key[each.key]:
+                same.invalid = why
+            left_s -= each.scenario.duration
+
+    def invalid(self) -> dict[str, str]:
+        """Says of each experiment that lacks valid live runs why."""
+        first: dict[str, str] = {}
+        for name, runs in self.by_experiment.items():
+            for each in runs:
+                if each.invalid:
+                    first.setdefault(name, each.invalid)
+        return first
+
+    def brief(self) -> list[dict[str, Any]]:
+        """Returns the experiments that can run between real hosts as `--json` prints them."""
+        return [
+            {
+                "name": experiment.name,
+                "mirrors": experiment.mirrors,
+                "title": experiment.title,
+                "runs": len(self.by_experiment[experiment.name]),
+                "finished": all(self._has(experiment.name, side) for side in SIDES),
+                "divided": divided(self.by_experiment[experiment.name]),
+            }
+            for experiment in self.experiments
+            if experiment.name in self.by_experiment
+        ]
 
     def write(self, directory: Path, status: str) -> list[dict[str, Any]]:
         """Judges the claims, writes figures and ledger, and returns the ledger's rows of the claims."""
@@ -187,22 +242,22 @@ class Study:
         for experiment in self.experiments:
             if all(experiment.name in data[side].experiments for side in SIDES):
                 self._write_experiment(directory, experiment, data, provenance)
-        found = {claim.id: self._judged(claim, data) for claim in self.claims}
+        found = {claim.id: self._judged(claim, data, provenance) for claim in self.claims}
         rows = merged(directory, self.suite, self.claims, found, self.mode)
-        folder.write_json(directory / folder.SUITE_FILE, self._suite_file(directory, status, provenance))
+        folder.write_suite(directory, self._parts(directory, status, provenance))
         return rows
 
     def _fits(self, experiment: Experiment) -> bool:
         try:
-            return bool(self._places(experiment))
+            return bool(self._planned(experiment))
         except Unfit:
             return False
 
-    def _places(self, experiment: Experiment) -> list[Place]:
+    def _planned(self, experiment: Experiment) -> list[LiveRun]:
         """Returns an experiment's runs for real hosts; raises `Unfit`."""
         if experiment.name in self.hosts.without:
             raise Unfit(self.hosts.without[experiment.name])
-        places = []
+        planned = []
         for run in experiment.runs(self.mode):
             adapted = self.hosts.adapt(run.document, run.packets)
             source = f"suite {self.suite.name}, {experiment.name}"
@@ -213,29 +268,36 @@ class Study:
                 raise Unfit(str(error)) from None
             grid = {experiment.name: [Run(run.coordinates, adapted.document, run.packets / adapted.divisor)]}
             work = runner.distinct(self.suite, grid)[0]
-            places.append(Place(run, adapted.divisor, scenario, live_key(scenario), work))
-        return places
+            planned.append(LiveRun(run, adapted.divisor, scenario, live_key(scenario), work))
+        return planned
 
-    def _valid(self, place: Place) -> dict[str, Any] | None:
-        """Runs it live until the result is valid; None if no attempt was."""
-        why = ""
+    def _take(self, side: str, key: str, row: dict[str, Any]) -> None:
+        for each in self.by_key[key]:
+            each.rows[side] = row
+
+    def _valid(self, scenario: Scenario) -> tuple[dict[str, Any] | None, str]:
+        """Runs it live until the result is valid; None and the reasons if no attempt was."""
+        whys: list[str] = []
         for _ in range(ATTEMPTS):
             try:
-                result = live_run.run(place.scenario, f"suite {self.suite.name}, {place.scenario.title}")
-            except InputError:
-                raise
+                result = live_run.run(scenario, f"suite {self.suite.name}, {scenario.title}")
             except LongfatError as error:
-                why = str(error)
+                whys.append(str(error))
+                # a refusal, or the same failure twice, would come back
+                if isinstance(error, InputError) or whys.count(str(error)) > 1:
+                    break
                 continue
             validity = result.summary["validity"]
             wrong = [each for each in validity["checks"] if not each["ok"]]
             if not wrong:
-                return {**self.suite.reduce(result), "validity": validity}
-            why = "; ".join(f"{each['name']} {each['value']:.4g}" for each in wrong)
-        self.invalid[place.live_key] = (
-            f"{place.scenario.title}: none of {ATTEMPTS} live runs was valid: {why}"
-        )
-        return None
+                # as text: its objects differ between runs, and a column of a table has one type
+                return {**self.suite.reduce(result), "validity": json.dumps(validity)}, ""
+            whys.append("; ".join(f"{each['name']} {each['value']:.4g}" for each in wrong))
+        told = "; ".join(dict.fromkeys(whys))
+        return None, f"{scenario.title}: no valid result in {counted(len(whys), 'live run')}: {told}"
+
+    def _has(self, name: str, side: str) -> bool:
+        return all(side in each.rows for each in self.by_experiment[name])
 
     def _data(self, side: str) -> Data:
         """Returns the rows of a side, of experiments all of whose runs are there, as the rules want them."""
@@ -244,12 +306,12 @@ class Study:
                 name: Runs(
                     name,
                     [
-                        {**place.run.coordinates, **self.hosts.restore(place.rows[side], place.divisor)}
-                        for place in places
+                        {**each.run.coordinates, **self.hosts.restore(each.rows[side], each.divisor)}
+                        for each in runs
                     ],
                 )
-                for name, places in self.places.items()
-                if all(side in place.rows for place in places)
+                for name, runs in self.by_experiment.items()
+                if self._has(name, side)
             }
         )
 
@@ -258,7 +320,7 @@ class Study:
     ) -> None:
         there = directory / folder.LIVE
         there.mkdir(exist_ok=True)
-        places = self.places[experiment.name]
+        runs = self.by_experiment[experiment.name]
         for side in SIDES:
             folder.write_rows(there / f"{experiment.name}.{side}.parquet", data[side][experiment.name])
         figures = {
@@ -271,23 +333,28 @@ class Study:
                 "mirrors": experiment.mirrors,
                 "title": experiment.title,
                 "mode": self.mode,
-                "runs": len(places),
-                "divisors": sorted({place.divisor for place in places}),
+                "runs": len(runs),
+                "divided": divided(runs),
                 "kernel": platform.release(),
                 "provenance": dict(provenance),
                 "figures": figures,
             },
         )
 
-    def _judged(self, claim: Claim[Data], data: Mapping[str, Data]) -> dict[str, Any]:
+    def _judged(
+        self, claim: Claim[Data], data: Mapping[str, Data], provenance: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Returns what the ledger has of a claim between real hosts."""
         live, simulated = (self._side(claim, data[side]) for side in SIDES)
-        names = [name for name in claim.experiments if name in self.places]
         return {
             **live,
             "mode": self.mode,
             "indicative": self.mode != "full" and live["verdict"] != "not measured",
-            "divisors": sorted({place.divisor for name in names for place in self.places[name]}),
+            "divided": divided(
+                each for name in claim.experiments for each in self.by_experiment.get(name, ())
+            ),
+            "kernel": platform.release(),
+            **{key: provenance[key] for key in ("version", "commit", "created")},
             "simulated": simulated,
         }
 
@@ -301,51 +368,75 @@ class Study:
         """Says why an experiment has no results."""
         if name in self.without:
             return self.without[name]
-        failed = [
-            self.invalid[place.live_key] for place in self.places[name] if place.live_key in self.invalid
-        ]
-        return f"{failed[0]}." if failed else f"Experiment {name} did not finish."
+        why = self.invalid().get(name)
+        return f"{why}." if why else f"Experiment {name} did not finish."
 
-    def _suite_file(self, directory: Path, status: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the content of suite.json: that of the simulated suite, if there is one, and `live`."""
-        there = (directory / folder.SUITE_FILE).exists()
-        known: dict[str, Any] = folder.read_suite(directory) if there else {}
-        base = {
+    def _parts(self, directory: Path, status: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns what suite.json gets: which suite it is, and this command under `live`."""
+        known = folder.read_suite(directory) if (directory / folder.SUITE_FILE).exists() else {}
+        earlier = known.get("live", {})
+        parts = {
             "suite": self.suite.name,
             "title": self.suite.title,
             "citation": self.suite.citation,
-            "mode": self.mode,
-            "only": self.only,
-            "status": "complete",
-            "experiments": {},
             "order": [experiment.name for experiment in self.suite.experiments],
-            "provenance": dict(provenance),
+            "live": {
+                "mode": self.mode,
+                "only": self.only,
+                "status": status,
+                "settings": [vars(setting) for setting in self.hosts.settings],
+                "without": self._updated(earlier.get("without", {}), self.without),
+                "invalid": self._updated(earlier.get("invalid", {}), self.invalid()),
+                "provenance": dict(provenance),
+            },
         }
-        live = {
-            "mode": self.mode,
-            "status": status,
-            "kernel": platform.release(),
-            "settings": [vars(setting) for setting in self.hosts.settings],
-            "without": {**known.get("live", {}).get("without", {}), **self.without},
-        }
-        return {**base, **known, "live": live}
+        return parts if known else {**parts, "mode": "", "status": NOT_RUN, "experiments": {}}
+
+    def _updated(self, earlier: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+        """Returns what is known of all experiments: of those of this command it is what is new."""
+        return {name: why for name, why in earlier.items() if name not in self.by_experiment} | dict(new)
 
 
-def live_key(scenario: Scenario) -> str:
-    """Returns the key of a live run: this kernel, and the scenario's plan with its seed."""
-    return digest(["live", platform.release(), plan.build(scenario) | {"seed": scenario.seed}])
+def divided(runs: Iterable[LiveRun]) -> str:
+    """Says by what the rates of these runs were divided, and of which runs if not of all; "" if of none."""
+    runs = list(runs)
+    divisors = sorted({each.divisor for each in runs})
+    if len(divisors) < 2:
+        return "".join(f"{divisor:g}" for divisor in divisors if divisor != 1.0)
+    for coordinate in runs[0].run.coordinates:
+        values = {(each.divisor, str(each.run.coordinates.get(coordinate))) for each in runs}
+        if len({value for _, value in values}) == len(values):
+            return ", ".join(
+                f"{divisor:g} ({', '.join(sorted(value for d, value in values if d == divisor))})"
+                for divisor in divisors
+            )
+    counts = [(divisor, sum(each.divisor == divisor for each in runs)) for divisor in divisors]
+    return ", ".join(f"{divisor:g} ({counted(count, 'run')})" for divisor, count in counts)
+
+
+def _stored(where: Path | str, reduction: str, keys: set[str]) -> set[str]:
+    """Returns which of these runs a store has, and creates nothing."""
+    try:
+        kept = Store(where, reduction, write=False)
+    except OSError:
+        return set()  # whoever opens it to write says what is wrong
+    return {key for key in keys if key in kept}
 
 
 def check_machine(name: str, scenarios: Iterable[Scenario]) -> None:
-    """Raises `InputError`, one line, if this machine lacks what these runs need."""
-    asked = {part.algorithm.name for scenario in scenarios for part in scenario.flow}
-    rows = [registry.find("algorithms", each) for each in sorted(asked)]
+    """Raises `InputError`, one line, if this machine lacks what these runs need. No run needs nothing."""
+    scenarios = list(scenarios)
+    if not scenarios:
+        return
+    parts = [part for scenario in scenarios for part in (*scenario.flow, *scenario.background)]
+    names = {part.algorithm.name for part in parts if part.algorithm.listed}
+    rows = [registry.find("algorithms", name) for name in sorted(names)]
     tcp = [row for row in rows if row.get("transport") == "tcp"]
-    wanted = {f"algorithm {row['name']}" for row in tcp}
+    items = {f"algorithm {row['name']}" for row in tcp}
     if any(row.get("protocol") and row.get("kernel_form") in kernel.own_forms() for row in tcp):
-        wanted.add("cgroup")
+        items.add("cgroup")
     for item in doctor.examine():
-        if not item["ok"] and (item["needed"] or item["name"] in wanted):
+        if not item["ok"] and (item["needed"] or item["name"] in items):
             raise InputError(
                 f"suite {name}: --backend live: {item['name']}: {item['found']}; to fix it: {item['remedy']}"
             )
@@ -358,39 +449,36 @@ def merged(
     found: Mapping[str, dict[str, Any]],
     mode: Mode,
 ) -> list[dict[str, Any]]:
-    """Puts what claims came to live into a directory's ledger; returns their rows.
+    """Puts the live verdicts of claims into a directory's ledger and returns their rows.
 
-    What was not measured does not replace what was measured earlier.
+    A verdict that was not measured does not replace one that was (`ledger.later`).
     """
-    path = directory / LEDGER_FILE
-    rows = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
+    path = directory / ledger.LEDGER_FILE
+    rows = {row["id"]: row for row in ledger.read_ledger(path)} if path.exists() else {}
     for claim in claims:
         row = rows.get(claim.id) or unmeasured(claim, mode, f"`longfat suite {suite.name}` measures it.")
-        earlier, new = row.get("live"), found[claim.id]
-        if earlier is None or new["verdict"] != "not measured":
-            row = {**row, "live": new}
-        rows[claim.id] = row
+        rows[claim.id] = ledger.later(row, {**row, "live": found[claim.id]})
     ordered = [rows[key] for key in sorted(rows, key=natural_order)]
     folder.write_json(path, {"suite": suite.name, "claims": ordered})
     return [rows[claim.id] for claim in claims]
 
 
 def live_table(rows: Iterable[Mapping[str, Any]]) -> Table:
-    """Returns what claims came to in the simulator and between real hosts, for the terminal."""
+    """Returns the verdicts on claims between real hosts and in the simulator, for the terminal."""
     table = Table(title="Between real hosts", title_justify="left", show_lines=True, expand=True)
-    for heading, ratio in (("claim", None), ("live", 4), ("simulated alike", 4), ("as published", None)):
-        table.add_column(heading, ratio=ratio, no_wrap=heading == "claim")
+    columns = (("claim", 2), ("live", 4), ("the same files, simulated", 4), ("as published", None))
+    for heading, ratio in columns:
+        table.add_column(heading, ratio=ratio)
     for row in rows:
-        found = row["live"]
-        divisors = [f"{divisor:g}" for divisor in found["divisors"] if divisor != 1]
-        slower = f" (rates / {' or '.join(divisors)})" if divisors else ""
+        live = row["live"]
+        slower = f"\nrates / {live['divided']}" if live["divided"] else ""
         table.add_row(
             row["id"] + slower,
-            *(_told(each) for each in (found, found["simulated"])),
+            *(_verdict_text(each) for each in (live, live["simulated"])),
             runner.shown(row["verdict"]),
         )
     return table
 
 
-def _told(judged: Mapping[str, Any]) -> str:
+def _verdict_text(judged: Mapping[str, Any]) -> str:
     return f"{runner.shown(judged['verdict'])}: {judged['measured'] or judged['note']}"

@@ -29,7 +29,8 @@ def build(root: Path, jobs: int | None = None) -> Path:
     assumptions = read_assumptions(root) if (root / ASSUMPTIONS_FILE).is_file() else None
     readings = _readings(root, assumptions)
     shown = [(_figure(root, experiment), experiment) for experiment in experiments]
-    drawn = entries(root, [*readings, *shown, *_live(root, order)], jobs)
+    of_live = _live(root, order)
+    drawn = entries(root, [*readings, *shown, *of_live], jobs)
     figures = drawn[len(readings) : len(readings) + len(shown)]
     live = drawn[len(readings) + len(shown) :]
     for figure, experiment in zip(figures, experiments, strict=True):
@@ -39,9 +40,8 @@ def build(root: Path, jobs: int | None = None) -> Path:
             link = {"label": f"{number} run{'' if number == 1 else 's'}", "href": address}
             figure["links"] = [link, *figure["links"]]
     try:
-        return _render_suite(
-            root, suite, ledger, experiments, figures, live, assumptions, drawn[: len(readings)]
-        )
+        came = [*experiments, *({**each, "name": f"{each['name']} (live)"} for _, each in of_live[::2])]
+        return _render_suite(root, suite, ledger, came, figures, live, assumptions, drawn[: len(readings)])
     except UndefinedError as error:
         raise InputError(f"{root / SUITE_FILE}: damaged: {error}") from None
 
@@ -54,22 +54,27 @@ def _figure(root: Path, experiment: dict[str, Any]) -> Figure:
 
 
 def _live(root: Path, order: dict[str, int]) -> list[tuple[Figure, dict[str, Any]]]:
-    """Returns two figures for each experiment between real hosts: theirs, and the simulator's beside it."""
-    found = [read(path, "name", "runs", "figures", "divisors") for path in (root / LIVE).glob("[!.]*.json")]
+    """Returns two figures for each experiment between real hosts: theirs, then those of the simulator."""
+    paths = (root / LIVE).glob("[!.]*.json")
+    found = [read(path, "name", "runs", "figures", "divided", "kernel") for path in paths]
     found.sort(key=lambda item: (order.get(item["name"], len(order)), natural_order(item["name"])))
     shown = []
     for experiment in found:
-        for side, words in (("live", "between real hosts"), ("simulated", "the same files in the simulator")):
+        words = {
+            "live": f"between real hosts, Linux {experiment['kernel']}",
+            "simulated": "the same files in the simulator",
+        }
+        by = experiment["divided"]
+        note = f" Rates were divided by {by}; the figure has them multiplied again." if by else ""
+        for side in words:
             try:
-                slower = " or ".join(f"{divisor:g}" for divisor in experiment["divisors"] if divisor != 1)
                 figure = Figure.from_json(experiment["figures"][side])
             except (KeyError, TypeError, ValueError, AttributeError):
                 raise InputError(f"{root / LIVE / experiment['name']}.json: damaged: no figure") from None
-            note = f" Rates were divided by {slower}; the figure has them multiplied again." if slower else ""
             figure = replace(
                 figure,
                 name=f"{figure.name}-{side}",
-                title=f"{figure.title}: {words}",
+                title=f"{figure.title}: {words[side]}",
                 caption=figure.caption + note,
             )
             shown.append((figure, experiment))
@@ -106,6 +111,7 @@ def _render_suite(
     readings: list[dict[str, Any]],
 ) -> Path:
     statuses = suite.get("experiments", {})
+    live_rows = [row["live"] for row in ledger if "live" in row]
     entries = assumptions["claims"] if assumptions else []
     return render(
         root,
@@ -120,12 +126,9 @@ def _render_suite(
         figures=[*readings, *figures, *live],
         experiments=figures,
         live=live,
-        lively=any("live" in row for row in ledger),
-        live_tally={
-            verdict: count
-            for verdict, count in tally(row["live"] for row in ledger if "live" in row).items()
-            if count
-        },
+        has_live=bool(live_rows),
+        live_tally={verdict: count for verdict, count in tally(live_rows).items() if count},
+        kernels=sorted({row["kernel"] for row in live_rows}, key=natural_order),
         named={figure["name"]: figure["mirrors"] or figure["name"] for figure in figures},
         history={key: found for key, found in read_history(root).items() if len(found) > 1},
         readings=readings,
@@ -133,7 +136,7 @@ def _render_suite(
         headline=headline_text(assumptions["headline"]) if assumptions else "",
         outcomes={item["id"]: turns.told(item) for item in entries},
         closed={item["id"]: item["closed"] for item in entries if item["closed"]},
-        provenance=suite.get("provenance", {}),
+        provenance=suite.get("provenance") or suite.get("live", {}).get("provenance", {}),
     )
 
 

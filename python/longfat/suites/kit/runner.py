@@ -176,8 +176,8 @@ def measure(
         stored = folder.merge_ledger(directory, suite.name, ledger, collected.finished)
         folder.keep_history(directory, ledger, provenance)
         summary = [_brief(experiment, grids, collected) for experiment in experiments]
-        folder.write_json(
-            directory / folder.SUITE_FILE,
+        folder.write_suite(
+            directory,
             {
                 "suite": suite.name,
                 "title": suite.title,
@@ -250,18 +250,20 @@ def cost(performance: Mapping[str, float]) -> str:
 def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
     """Returns the ledger as a table for the terminal; with a column if some claims ran between real hosts."""
     rows = list(rows)
-    lively = any("live" in row for row in rows)
+    has_live = any("live" in row for row in rows)
     table = Table(title=None, show_lines=True, expand=True)
     table.add_column("claim", no_wrap=True)
     table.add_column("the paper", ratio=3)
     table.add_column("measured", ratio=4)
     table.add_column("verdict", no_wrap=True)
-    if lively:
+    if has_live:
         table.add_column("live", no_wrap=True)
     for row in rows:
         mark = " *" if row["indicative"] else ""
         cells = [row["id"], row["published"], row["measured"] or row["note"], shown(row["verdict"]) + mark]
-        table.add_row(*cells, *([shown(row["live"]["verdict"]) if "live" in row else "–"] if lively else []))
+        table.add_row(
+            *cells, *([shown(row["live"]["verdict"]) if "live" in row else "–"] if has_live else [])
+        )
     if any(row["indicative"] for row in rows):
         table.caption = "* indicative: few points and repeats"
     return table
