@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from longfat.store.ledger import LEDGER_FILE, VERDICTS, read_ledger, tally
-from longfat.suites.kit.folder import read_suite
+from matrix import ROOT, write_page
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = ROOT / "docs" / "validation-live.md"
 PUBLISHED = ROOT / "docs" / "validation.md"
 MARKS = ("<!-- make validate-thesis -->\n", "<!-- end of make validate-thesis -->\n")
 HEADINGS = ("claim", "as published", "rates divided by", "the same files simulated", "live")
@@ -32,8 +30,8 @@ def told(judged: dict[str, Any]) -> str:
     return f"{judged['verdict']}: {judged['measured'] or judged['note']}"
 
 
-def table(rows: list[dict[str, Any]], kernel: str) -> str:
-    """Returns a sentence of numbers and the table in Markdown."""
+def table(rows: list[dict[str, Any]]) -> str:
+    """Returns how many claims have each verdict, and the table, in Markdown."""
     sides = {"live": [row["live"] for row in rows], "simulated": [row["live"]["simulated"] for row in rows]}
     counts = {
         side: ", ".join(f"{n} {verdict}" for verdict, n in tally(found).items() if n)
@@ -42,14 +40,16 @@ def table(rows: list[dict[str, Any]], kernel: str) -> str:
     both = [row["live"] for row in rows if row["live"]["verdict"] != "not measured"]
     alike = sum(row["verdict"] == row["simulated"]["verdict"] for row in both)
     before = published()
+    kernels = " and ".join(sorted({row["live"]["kernel"] for row in rows}))
     lines = [HEADINGS, ["---"] * len(HEADINGS)]
     for row in rows:
         live = row["live"]
-        divisors = ", ".join(f"{divisor:g}" for divisor in live["divisors"])
-        cells = [row["id"], before.get(row["id"], "-"), divisors or "-", told(live["simulated"]), told(live)]
+        if row["id"] not in before:
+            raise SystemExit(f"error: {PUBLISHED.relative_to(ROOT)}: no verdict of {row['id']} in its tables")
+        cells = [row["id"], before[row["id"]], live["divided"] or "1", told(live["simulated"]), told(live)]
         lines.append([cell.replace("|", "/") for cell in cells])
     return (
-        f"Linux {kernel}. Live: {counts['live']}. The same files in the simulator: {counts['simulated']}. "
+        f"Linux {kernels}. Live: {counts['live']}. The same files in the simulator: {counts['simulated']}. "
         f"The two verdicts are the same for {alike} of the {len(both)} claims that were measured live.\n\n"
         + "".join(f"| {' | '.join(line)} |\n" for line in lines)
     )
@@ -62,14 +62,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the table into the page")
     options = parser.parse_args()
     rows = [row for row in read_ledger(options.folder / LEDGER_FILE) if "live" in row]
-    text = table(rows, read_suite(options.folder)["live"]["kernel"])
-    if not options.write:
+    if not rows:
+        parser.error(f"{options.folder}: nothing in it was run live")
+    text = table(rows)
+    if options.write:
+        write_page(text, MARKS)
+    else:
         print(text)
-        return
-    page = PAGE.read_text()
-    before, rest = page.split(MARKS[0])
-    _, after = rest.split(MARKS[1])
-    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
 
 
 if __name__ == "__main__":
