@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from longfat.errors import InputError
 from longfat.store.ledger import LEDGER_FILE, VERDICTS, read_ledger, tally
 from matrix import ROOT, write_page
 
@@ -61,7 +62,10 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "lopez2008-live")
     parser.add_argument("--write", action="store_true", help="put the table into the page")
     options = parser.parse_args()
-    rows = [row for row in read_ledger(options.folder / LEDGER_FILE) if "live" in row]
+    try:
+        rows = [row for row in read_ledger(options.folder / LEDGER_FILE) if "live" in row]
+    except InputError as error:
+        parser.error(str(error))
     if not rows:
         parser.error(f"{options.folder}: nothing in it was run live")
     text = table(rows)
