@@ -3,12 +3,16 @@
 import dataclasses
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from live_runs import able, able_to_load, as_root
+from live_runs import Left, able, able_to_load, as_root, begun, own_algorithms, started
 from longfat import suites
 from longfat.cli import app
 from longfat.errors import InputError, LongfatError
@@ -492,3 +496,76 @@ def test_one_flow_of_the_thesis_fills_a_link_between_real_hosts_as_in_the_simula
     # after ten round trips nine tenths of the link are full on both sides
     for side in (row, row["simulated"]):
         assert [check["passed"] for check in side["checks"]][-1], side
+
+
+PAPER = """
+from longfat.figure.data import Figure, Panel, points
+from longfat.suites.kit.claims import Check, Claim, Finding
+from longfat.suites.kit.hosts import Adapted, Hosts
+from longfat.suites.kit.reduction import reduce_run
+from longfat.suites.kit.suite import Experiment, Run, Suite
+
+
+def runs(mode):
+    flow = {"algorithm": "ltcp", "rtt": "40 ms", "stack": "linux"}
+    bottleneck = {"rate": "5 Mbit/s", "buffer": "20 packets"}
+    document = {"title": "long", "duration": "60 s", "bottleneck": bottleneck, "flow": [flow]}
+    return [Run({"repeat": 0}, document, 30000.0)]
+
+
+def figure(runs, mode):
+    return Figure("A", "Fig. A", "rates", "all", (Panel("", "x", "y", (points("all", []),)),))
+
+
+def find(data):
+    return Finding((Check("more than nothing", data["A"].mean("aggregate_bps") > 0.0, ""),), "something")
+
+
+SUITE = Suite(
+    "paper", "A paper", "", (Experiment("A", "Fig. A", "rates", runs, figure),),
+    (Claim("PAPER-A", "", "", "", (), "", "", ("A",), find),), reduce_run,
+    hosts=Hosts(lambda document, packets: Adapted(document), lambda row, divisor: dict(row), ()),
+)
+"""
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able_to_load")
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_whatever_ends_a_suite_nothing_of_its_live_run_is_left(end: signal.Signals, tmp_path: Path) -> None:
+    paper, out = tmp_path / "paper.py", tmp_path / "out"
+    paper.write_text(PAPER)
+    others = own_algorithms("lf_ltcp")
+    command = [sys.executable, "-m", "longfat", "suite", paper, "--backend", "live", "--out", out]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
+    with started(list(map(str, command)), **pipes) as process:
+        limit = time.monotonic() + 20.0
+        while not (out / "segments").exists():  # the simulated run is stored before the live one begins
+            assert time.monotonic() < limit
+            assert process.poll() is None
+            time.sleep(0.05)
+        left = Left(begun(process.pid))
+        names = own_algorithms("lf_ltcp") - others
+        assert names
+        process.send_signal(end)
+        process.communicate(timeout=20)
+    assert process.returncode in (-end, 128 + end)
+    assert left.in_a_while() == []
+    assert not names & own_algorithms("lf_ltcp")
+    if end == signal.SIGINT:
+        row = ledger(out)["PAPER-A"]["live"]
+        assert (row["verdict"], row["simulated"]["verdict"]) == ("not measured", "reproduced")
+        assert suite_file(out)["live"]["status"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [({"rate": "50000 Mbit/s"}, "more than 100 times"), ({"buffer": "512 KiB"}, "A buffer of 512 KiB")],
+)
+def test_a_run_that_the_division_does_not_suit_is_unfit_and_says_why(
+    changes: dict[str, str], why: str
+) -> None:
+    run = THESIS.experiment("one").runs("quick")[0]
+    bottleneck = {**run.document["bottleneck"], **changes}
+    with pytest.raises(Unfit, match=why):
+        HOSTS.adapt({**run.document, "bottleneck": bottleneck}, run.packets)

@@ -194,6 +194,7 @@ class Study:
         with closing(runner.perform(self.suite, works, kept, jobs, console, title, effort)) as done:
             for work, row in done:
                 self._take("simulated", work.key, row)
+        kept.flush()
 
     def measure(self, kept: Store, console: Console) -> None:
         """Runs live what has no live row yet, one run after the other, the shortest first."""
@@ -206,6 +207,7 @@ class Study:
                 row, why = self._valid(each.scenario)
             if row is not None:
                 kept.add(each.key, row)
+                kept.flush()  # whatever ends the next run, this one is on disk
                 self._take("live", each.key, row)
             for same in self.by_key[each.key]:
                 same.invalid = why
