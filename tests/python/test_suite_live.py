@@ -283,11 +283,12 @@ def test_each_claim_keeps_the_kernel_and_the_mode_under_which_it_was_run_live(
     live.run_live(SUITE, out=tmp_path)
     assert ledger(tmp_path)["TINY-A"]["live"] == before
     shown = (tmp_path / "index.html").read_text()
-    assert "Linux 6.1-one" in shown
+    assert "between TCPs of Linux 6.1-one, judged" in shown
     assert "no valid result in 3 live runs: lateness, s 0.5" in shown
     Machine(monkeypatch)
     live.run_live(SUITE, out=tmp_path)
     assert ledger(tmp_path)["TINY-A"]["live"]["kernel"] == "6.2-two"
+    assert "between TCPs of Linux 6.2-two, judged" in (tmp_path / "index.html").read_text()
     assert suite_file(tmp_path)["live"]["invalid"] == {}
 
 

@@ -128,7 +128,9 @@ def _render_suite(
         live=live,
         has_live=bool(live_rows),
         live_tally={verdict: count for verdict, count in tally(live_rows).items() if count},
-        kernels=sorted({row["kernel"] for row in live_rows}, key=natural_order),
+        kernels=sorted(
+            {row["kernel"] for row in live_rows if row["verdict"] != "not measured"}, key=natural_order
+        ),
         named={figure["name"]: figure["mirrors"] or figure["name"] for figure in figures},
         history={key: found for key, found in read_history(root).items() if len(found) > 1},
         readings=readings,
