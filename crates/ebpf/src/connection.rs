@@ -23,14 +23,15 @@
 //! the least burst of a paced connection.
 
 use crate::address::{address, region};
-use crate::bytes::{u32_at, u64_at};
 use crate::host::{Host, UPTIME_NS};
 use crate::image::Image;
 use crate::interpreter::Machine;
-use crate::kernel_model::{ACK_SAMPLE_BYTES, PRIVATE_WORDS, RATE_SAMPLE_BYTES, model};
+use crate::kernel_model::model;
+use crate::kernel_types::PRIVATE_WORDS;
 use crate::maps::Maps;
 use crate::memory::{FRAME_BYTES, MOST_ARGUMENTS, Memory};
-use crate::sock::{INFINITE_SSTHRESH, Sock, micros, state};
+use crate::samples::{Room, Sample};
+use crate::sock::{INFINITE_SSTHRESH, Sock, state};
 use crate::struct_ops::{Callback, Ops};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
@@ -76,9 +77,6 @@ pub struct Called {
     pub after: (u32, u32),
 }
 
-/// The fields of a sample, by their names in the kernel.
-pub type Sample = Vec<(&'static str, i64)>;
-
 type Observer = Box<dyn FnMut(&Called) + Send>;
 
 /// A connection, for the sender.
@@ -91,7 +89,7 @@ pub struct Connection {
     uses_maps: bool,
     sock: Sock,
     stack: Vec<u8>,
-    sample: [u8; RATE_SAMPLE_BYTES],
+    sample: Room,
     host: Host,
     budget: u64,
     /// The window as the sender and the programs have last agreed on it.
@@ -137,7 +135,7 @@ impl Connection {
             sock: Sock::new(),
             // the further one holds keys that helpers pass
             stack: vec![0; (frames + 1) * FRAME_BYTES],
-            sample: [0; RATE_SAMPLE_BYTES],
+            sample: Room::new(),
             host: Host::new(connection),
             budget: BUDGET,
             agreed: (0, 0),
@@ -213,7 +211,7 @@ impl Connection {
             argument_count: program.arguments,
             stack: &mut self.stack,
             sock: &mut self.sock.bytes,
-            sample: &self.sample[..sample_bytes],
+            sample: self.sample.first(sample_bytes),
             maps,
             constants: &self.image.constants,
         };
@@ -243,7 +241,7 @@ impl Connection {
             callback: callback.name(),
             now: Time::from_ns(self.host.now_ns - UPTIME_NS),
             arguments: arguments.iter().map(|&a| if a == sample { 0 } else { a }).collect(),
-            sample: if arguments.contains(&sample) { self.sampled(callback) } else { Sample::new() },
+            sample: if arguments.contains(&sample) { self.sample.told(callback) } else { Sample::new() },
             result,
             before,
             after: (self.sock.cwnd(), self.sock.ssthresh()),
@@ -251,30 +249,6 @@ impl Connection {
         if let Some(observer) = &mut self.observer {
             observer(&called);
         }
-    }
-
-    /// What is in the sample of this callback.
-    fn sampled(&self, callback: Callback) -> Sample {
-        let f = self.sock.fields();
-        let narrow = |at: usize| i64::from(u32_at(&self.sample, at).unwrap_or(0) as i32);
-        let wide = |at: usize| u64_at(&self.sample, at).unwrap_or(0) as i64;
-        if callback == Callback::PktsAcked {
-            return vec![
-                ("pkts_acked", narrow(f.ack_pkts_acked)),
-                ("rtt_us", narrow(f.ack_rtt_us)),
-                ("in_flight", narrow(f.ack_in_flight)),
-            ];
-        }
-        vec![
-            ("delivered", narrow(f.rs_delivered)),
-            ("interval_us", wide(f.rs_interval_us)),
-            ("rtt_us", wide(f.rs_rtt_us)),
-            ("losses", narrow(f.rs_losses)),
-            ("acked_sacked", narrow(f.rs_acked_sacked)),
-            ("prior_in_flight", narrow(f.rs_prior_in_flight)),
-            ("delivered_ce", narrow(f.rs_delivered_ce)),
-            ("is_app_limited", i64::from(self.sample[f.rs_is_app_limited])),
-        ]
     }
 
     #[inline]
@@ -347,39 +321,6 @@ impl Connection {
         if self.host.native.is_used() {
             self.host.native.ack = Some(*ack);
         }
-    }
-
-    fn put(&mut self, field: usize, value: u32) {
-        self.sample[field..field + 4].copy_from_slice(&value.to_le_bytes());
-    }
-
-    fn put_wide(&mut self, field: usize, value: i64) {
-        self.sample[field..field + 8].copy_from_slice(&value.to_le_bytes());
-    }
-
-    /// Fills in a rate sample (struct rate_sample).
-    fn fill_rate_sample(&mut self, d: &Delivery) {
-        let f = self.sock.fields();
-        self.sample.fill(0);
-        let interval_us =
-            d.rate.filter(|rate| *rate > 0.0).map(|rate| (d.delivered as f64 / rate * 1e6) as i64);
-        let interval = interval_us.unwrap_or(-1);
-        let now_us = (self.host.now_ns / 1000) as i64;
-        self.put_wide(f.rs_prior_mstamp, if interval > 0 { now_us - interval } else { 0 });
-        self.put(f.rs_prior_delivered, d.prior_delivered.unwrap_or(0) as u32);
-        self.put(f.rs_delivered, if interval > 0 { d.delivered as u32 } else { -1_i32 as u32 });
-        self.put_wide(f.rs_interval_us, interval);
-        self.put(f.rs_snd_interval_us, interval.max(0) as u32);
-        self.put(f.rs_rcv_interval_us, interval.max(0) as u32);
-        self.put_wide(f.rs_rtt_us, d.rtt.map_or(-1, |rtt| i64::from(micros(rtt))));
-        let marked = std::mem::take(&mut self.marked);
-        self.put(f.rs_delivered_ce, marked);
-        self.put(f.rs_losses, d.newly_lost as u32);
-        self.put(f.rs_acked_sacked, d.newly_delivered as u32);
-        self.put(f.rs_prior_in_flight, d.prior_in_flight as u32);
-        let end = self.sock.get(f.snd_una);
-        self.put(f.rs_last_end_seq, end);
-        self.sample[f.rs_is_app_limited] = u8::from(d.app_limited);
     }
 
     /// After an acknowledgement: the kernel's own pacing rate, and how much leaves at once.
@@ -484,13 +425,8 @@ impl CongestionControl for Connection {
         self.hear(ack);
         self.told = true;
         if self.has(Callback::PktsAcked) {
-            let f = self.sock.fields();
-            self.put(f.ack_pkts_acked, ack.newly_delivered);
-            self.put(f.ack_rtt_us, ack.rtt.map_or(-1_i32 as u32, micros));
-            // tcp_clean_rtx_queue has it in bytes
-            let segments = (ack.in_flight as u32).saturating_add(ack.newly_delivered);
-            self.put(f.ack_in_flight, segments.saturating_mul(self.sock.mss));
-            self.call(Callback::PktsAcked, &[address(region::SAMPLE, 0)], ACK_SAMPLE_BYTES);
+            let bytes = self.sample.fill_acknowledged(ack, self.sock.mss);
+            self.call(Callback::PktsAcked, &[address(region::SAMPLE, 0)], bytes);
         }
         if self.has(Callback::InAckEvent) {
             let una = self.sock.get(self.sock.fields().snd_una);
@@ -605,7 +541,8 @@ impl CongestionControl for Connection {
         self.sock.set(f.delivered, d.total_delivered as u32);
         self.sock.set_wide(f.tcp_wstamp_ns, d.next_departure.as_ns() + UPTIME_NS);
         self.sock.set_limited(d.window_limited);
-        self.fill_rate_sample(d);
+        let marked = std::mem::take(&mut self.marked);
+        let bytes = self.sample.fill_rate(d, marked, self.host.now_ns, &self.sock);
         let sample = address(region::SAMPLE, 0);
         let short = self.ops().program(Callback::CongControl).is_some_and(|p| p.arguments == 2);
         let una = self.sock.get(f.snd_una);
@@ -614,7 +551,7 @@ impl CongestionControl for Connection {
         flag |= if d.newly_delivered > 0 && !advances { DATA_SACKED } else { 0 };
         flag |= if std::mem::take(&mut self.carries_ece) { CARRIES_ECE } else { 0 };
         let arguments = if short { &[sample][..] } else { &[u64::from(una), flag, sample] };
-        self.call(Callback::CongControl, arguments, RATE_SAMPLE_BYTES);
+        self.call(Callback::CongControl, arguments, bytes);
         self.give_out(w);
         self.pace();
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! object file ──► elf, btf, btf_ext      sections, types, places that depend on the kernel's types
-//!             ──► core_relo              the kernel's types are those of kernel_model
+//!             ──► core_relo              the kernel's types are those of kernel_model (tables in kernel_types)
 //!             ──► program                instructions, decoded once; object joins all of it
 //!             ──► verify, struct_ops     what can be refused before a run; which program is which callback
 //! Algorithm   ──► Connection             one for each flow: a CongestionControl of longfat-transport
@@ -53,6 +53,7 @@ mod image;
 mod instruction_tests;
 mod interpreter;
 mod kernel_model;
+mod kernel_types;
 mod kfuncs;
 mod maps;
 mod memory;
@@ -60,12 +61,14 @@ mod native;
 mod needs;
 mod object;
 mod program;
+mod samples;
 mod sock;
 mod struct_ops;
 mod verify;
 
 pub use algorithm::Algorithm;
-pub use connection::{BUDGET, Called, Connection, Sample};
+pub use connection::{BUDGET, Called, Connection};
 pub use error::{Fault, LoadError};
 pub use needs::{Need, NeedKind, Needs};
 pub use object::Object;
+pub use samples::Sample;
