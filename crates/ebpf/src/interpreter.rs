@@ -37,6 +37,11 @@ fn stopped(pc: usize, reason: impl Into<String>) -> Stop {
     Stop { pc, reason: reason.into() }
 }
 
+#[cold]
+fn exhausted(pc: usize) -> Stop {
+    stopped(pc, "it ran longer than its budget of instructions; does a loop not end?")
+}
+
 fn divided(a: u64, b: u64) -> u64 {
     a.checked_div(b).unwrap_or(0)
 }
@@ -85,7 +90,9 @@ impl Machine<'_> {
     /// Runs a function as a callback of the kernel, whose arguments are in memory. Returns r0.
     pub fn run(&mut self, function: usize) -> Result<u64, Fault> {
         let pc = self.code.functions[function].start;
-        let result = self.call(pc, [address(region::ARGUMENTS, 0), 0, 0, 0, 0], 0);
+        let mut r: Registers = [0; 16];
+        r[1] = address(region::ARGUMENTS, 0);
+        let result = self.enter(pc, &mut r, 0);
         result.map_err(|stop| {
             let (program, instruction) = self.code.place(stop.pc);
             Fault { program, instruction, reason: stop.reason }
@@ -96,6 +103,11 @@ impl Machine<'_> {
     pub fn call(&mut self, pc: usize, arguments: [u64; MOST_ARGUMENTS], frame: usize) -> Result<u64, Stop> {
         let mut r: Registers = [0; 16];
         r[1..6].copy_from_slice(&arguments);
+        self.enter(pc, &mut r, frame)
+    }
+
+    /// Gives a function with these registers its frame, and runs it.
+    fn enter(&mut self, pc: usize, r: &mut Registers, frame: usize) -> Result<u64, Stop> {
         let end = (frame + 1) * FRAME_BYTES;
         if frame >= MOST_FRAMES {
             return Err(stopped(pc, format!("calls more than {MOST_FRAMES} functions deep")));
@@ -105,13 +117,23 @@ impl Machine<'_> {
         };
         stack.fill(0);
         r[usize::from(FRAME)] = address(region::STACK, end as u32);
-        self.execute(pc, &mut r, frame)
+        self.execute(pc, r, frame)
     }
 
     fn execute(&mut self, start: usize, r: &mut Registers, frame: usize) -> Result<u64, Stop> {
         let code = self.code;
         let mut pc = start;
+        // the budget pays for whole stretches of instructions, each where it ends: at a jump that is taken, a call, the exit
         let mut left = self.budget;
+        let mut from = pc;
+        macro_rules! pay {
+            () => {
+                match left.checked_sub((pc - from) as u64) {
+                    Some(rest) => left = rest,
+                    None => return Err(exhausted(from + left as usize)),
+                }
+            };
+        }
         macro_rules! dst {
             ($i:ident) => {
                 r[usize::from($i.dst & 15)]
@@ -153,7 +175,9 @@ impl Machine<'_> {
         macro_rules! jump {
             ($i:ident, $taken:expr) => {
                 if $taken {
+                    pay!();
                     pc = $i.off as usize;
+                    from = pc;
                 }
             };
         }
@@ -176,13 +200,6 @@ impl Machine<'_> {
         }
         loop {
             let Some(i) = code.insns.get(pc) else { return Err(stopped(pc, "leaves the program")) };
-            if left == 0 {
-                return Err(stopped(
-                    pc,
-                    "it ran longer than its budget of instructions; does a loop not end?",
-                ));
-            }
-            left -= 1;
             pc += 1;
             match i.op {
                 0x07 => wide!(i, imm, |a, b| a.wrapping_add(b)),
@@ -256,6 +273,7 @@ impl Machine<'_> {
                 op::LD_IMM64 => {
                     dst!(i) = i.imm as u64;
                     pc += 1;
+                    from += 1; // its second half is no instruction
                 }
                 0x71 => load!(i, 1, |b| u64::from(u8::from_le_bytes(b))),
                 0x69 => load!(i, 2, |b| u64::from(u16::from_le_bytes(b))),
@@ -276,7 +294,7 @@ impl Machine<'_> {
                     self.atomic(pc - 1, i, r)?;
                 }
 
-                op::JUMP => pc = i.off as usize,
+                op::JUMP => jump!(i, true),
                 op::MAY_GOTO => {} // it leaves loops that are too long; the budget ends those
                 0x15 => jump!(i, dst!(i) == i.imm as u64),
                 0x1d => jump!(i, dst!(i) == src!(i)),
@@ -324,15 +342,18 @@ impl Machine<'_> {
                 0xde => jump!(i, dst!(i) as i32 <= src!(i) as i32),
 
                 op::EXIT => {
+                    pay!();
                     self.budget = left;
                     return Ok(r[0]);
                 }
                 op::CALL_LOCAL => {
+                    pay!();
                     self.budget = left;
                     r[0] = self.call(i.off as usize, [r[1], r[2], r[3], r[4], r[5]], frame + 1)?;
-                    left = self.budget;
+                    (left, from) = (self.budget, pc);
                 }
                 op::CALL_HELPER => {
+                    pay!();
                     self.budget = left;
                     let arguments = [r[1], r[2], r[3], r[4], r[5]];
                     r[0] = match i.imm {
@@ -341,7 +362,7 @@ impl Machine<'_> {
                         number => helpers::call(&mut self.memory, self.host, number, arguments)
                             .map_err(|reason| stopped(pc - 1, reason))?,
                     };
-                    left = self.budget;
+                    (left, from) = (self.budget, pc);
                 }
                 op::CALL_KFUNC => {
                     let arguments = [r[1], r[2], r[3], r[4], r[5]];
