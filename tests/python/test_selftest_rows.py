@@ -1,4 +1,4 @@
-"""How the table of the kernel's selftests compares one simulated value with several live ones."""
+"""The tables of eBPF objects: a simulated value is put beside several live ones, and no row gets lost."""
 
 import sys
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "validation" / "live"))
 
+import matrix
 import selftests
 
 
@@ -28,3 +29,24 @@ def test_only_an_object_that_noise_moves_between_states_runs_live_several_times(
         for name in selftests.SELFTESTS
     }
     assert seeds == {"bpf_cubic": [1], "bpf_cc_cubic": [1, 2, 3], "bpf_dctcp": [1]}
+
+
+def test_rows_of_the_page_whose_live_runs_are_elsewhere_are_named_before_they_are_lost() -> None:
+    page = matrix.PAGE.read_text()
+    lost = matrix.lost_rows([], page)
+    assert "hstcp, 10, 1 flow" in lost
+    assert "africa, 250, 2 flows" in lost  # marked with an asterisk
+    assert matrix.lost_rows([], page.partition(matrix.OBJECT_MARKS[0])[0]) == []
+
+
+def test_a_page_is_not_written_without_the_rows_that_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = matrix.PAGE.read_text()
+    if len(list((matrix.ROOT / "bpf" / "out").glob("lf_*.o"))) < len(
+        list((matrix.ROOT / "bpf").glob("lf_*.c"))
+    ):
+        pytest.skip("the objects are not built (make bpf)")
+    code = matrix.main(["--objects", "--no-run", "--write", "--kept", str(tmp_path)])
+    assert (code, matrix.PAGE.read_text()) == (2, before)
+    assert "would be lost" in capsys.readouterr().err

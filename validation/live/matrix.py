@@ -187,6 +187,22 @@ def on_the_page(case: Case) -> bool | None:
     return None
 
 
+def lost_rows(rows: list[Row], page: str) -> list[str]:
+    """Returns which rows of the page's tables with objects `rows` lacks, such as "bic, 10, 2 flows"."""
+    _, _, rest = page.partition(OBJECT_MARKS[0])
+    tables = rest.partition(OBJECT_MARKS[1])[0]
+    known = {(row.case.network.name, row.case.flows, row.case.algorithm) for row in rows}
+    lost = []
+    for network in NETWORKS:
+        for flows in (1, 2):
+            _, _, table = tables.partition(network.title(flows))
+            for line in table.split("\n\n")[1].splitlines()[2:] if table else []:
+                algorithm = line.strip("| ").split(" | ")[0].removesuffix(" *")
+                if (network.name, flows, algorithm) not in known:
+                    lost.append(f"{algorithm}, {network.name}, {'1 flow' if flows == 1 else '2 flows'}")
+    return lost
+
+
 def markdown(rows: list[Row]) -> str:
     """Returns the tables of the page."""
     agree = sum(not row.disagrees for row in rows)
@@ -263,6 +279,14 @@ def main(arguments: list[str] | None = None) -> int:
         if (found := row(case, kept, known)) is not None
     ]
     text = markdown(rows)
+    if asked.write and asked.objects and (lost := lost_rows(rows, PAGE.read_text())):
+        print(
+            f"error: {len(lost)} rows of docs/{PAGE.name} have no live runs in {kept.folder} "
+            f"and would be lost: "
+            f"{'; '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}; nothing was written",
+            file=sys.stderr,
+        )
+        return 2
     if asked.write:
         write_page(text, OBJECT_MARKS if asked.objects else MARKS)
     console.print(text, markup=False, highlight=False, soft_wrap=True)
