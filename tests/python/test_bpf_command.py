@@ -59,7 +59,7 @@ def test_a_check_names_everything_that_an_object_needs_and_what_of_it_is_missing
     assert needs["helper", "bpf_ktime_get_ns"] == (True, False)
     assert needs["map", "counts (type 1)"] == (True, False)
     assert needs["field", "struct tcp_sock.snd_cwnd"] == (True, False)
-    assert found["problem"] == "kfunc bbr_init: not available here"
+    assert found["problem"] == "kfunc bbr_init: not available here; Linux offers it since 5.13"
     assert found["usable"] is False
 
 

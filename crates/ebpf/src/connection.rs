@@ -11,7 +11,7 @@
 //! | `on_undo` | undo_cwnd, then set_state(TCP_CA_Open) |
 //! | `on_delivery` | pkts_acked and in_ack_event in `on_sample` before it, cong_control |
 //! | `on_timeout` | set_state(TCP_CA_Loss), if `on_congestion` did not just do so |
-//! | `on_restart` | cwnd_event(CA_EVENT_TX_START) |
+//! | `on_restart` | cwnd_event_tx_start (Linux 7.1); without it cwnd_event(CA_EVENT_TX_START) |
 //! | the end | release |
 //!
 //! The order is that of tcp_ack, tcp_fastretrans_alert, tcp_enter_loss and tcp_undo_cwnd_reduction (net/ipv4/tcp_input.c
@@ -573,7 +573,11 @@ impl CongestionControl for Connection {
         let f = self.sock.fields();
         let delivered = self.sock.get(f.delivered).max(1);
         self.sock.set(f.app_limited, delivered);
-        self.call(Callback::CwndEvent, &[TX_START], 0);
+        if self.has(Callback::CwndEventTxStart) {
+            self.call(Callback::CwndEventTxStart, &[], 0);
+        } else {
+            self.call(Callback::CwndEvent, &[TX_START], 0);
+        }
         self.give_out(w);
     }
 

@@ -1,5 +1,6 @@
 //! Why an object is refused, and why a running program ends.
 
+use crate::kfunc_names;
 use thiserror::Error;
 
 /// Why an object cannot run here. Each text is one line, and names what is wrong and where.
@@ -48,7 +49,7 @@ pub enum LoadError {
         reason: String,
     },
     /// A function of the kernel that is not had.
-    #[error("kfunc {0}: not available here")]
+    #[error("kfunc {0}: {reason}", reason = kfunc_names::refusal(.0))]
     Kfunc(String),
     /// A variable of the kernel that is not had.
     #[error("extern variable {0}: not available here")]

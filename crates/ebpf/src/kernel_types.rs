@@ -222,6 +222,7 @@ pub(crate) const STRUCTS: &[(&str, &[(&str, Of)])] = &[
             ("cong_avoid", Pointer),
             ("set_state", Pointer),
             ("cwnd_event", Pointer),
+            ("cwnd_event_tx_start", Pointer),
             ("in_ack_event", Pointer),
             ("pkts_acked", Pointer),
             ("min_tso_segs", Pointer),

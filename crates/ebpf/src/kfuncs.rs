@@ -2,8 +2,8 @@
 //! (net/ipv4/tcp_cubic.c, its kfunc set), and numeric iterators (kernel/bpf/bpf_iter.c). CUBIC is the simulator's
 //! `cubic` with `variant = "linux"`, which follows the same source.
 //!
-//! The kernel also offers the callbacks of bbr and dctcp. They keep their state in the connection's private memory, in
-//! a layout that a program may read; they are refused by name.
+//! The kernel also offers the callbacks of bbr and dctcp (`kfunc_names`). They keep their state in the connection's
+//! private memory, in a layout that a program may read; they are refused by name.
 
 use crate::bytes::u32_at;
 use crate::helpers::connection;
@@ -33,6 +33,7 @@ const KFUNCS: &[(&str, Body)] = &[
     ("cubictcp_cong_avoid", |m, host, a| cubic_cong_avoid(m, host, a[2] as u32)),
     ("cubictcp_state", |m, host, a| if a[1] == CA_LOSS { cubic_init(m, host) } else { Ok(0) }),
     ("cubictcp_cwnd_event", |_, _, _| Ok(0)), // the simulator's connections are not idle while they have data
+    ("cubictcp_cwnd_event_tx_start", |_, _, _| Ok(0)),
     ("cubictcp_acked", |_, host, _| cubic_acked(host)),
     ("bpf_iter_num_new", |m, _, a| iterate(m, a)),
     ("bpf_iter_num_next", |m, _, a| next(m, a[0])),
@@ -44,6 +45,12 @@ const KFUNCS: &[(&str, Body)] = &[
 /// The number of a kfunc; `None` if it is not had.
 pub(crate) fn number(name: &str) -> Option<u32> {
     KFUNCS.iter().position(|(known, _)| *known == name).map(|at| at as u32)
+}
+
+/// The names of the kfuncs that there are.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KFUNCS.iter().map(|(name, _)| *name)
 }
 
 /// Calls the kfunc with this number.

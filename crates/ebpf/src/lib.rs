@@ -54,6 +54,7 @@ mod instruction_tests;
 mod interpreter;
 mod kernel_model;
 mod kernel_types;
+mod kfunc_names;
 mod kfuncs;
 mod maps;
 mod memory;

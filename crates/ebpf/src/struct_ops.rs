@@ -15,6 +15,8 @@ pub(crate) enum Callback {
     CongAvoid,
     SetState,
     CwndEvent,
+    /// Since Linux 7.1, instead of CA_EVENT_TX_START.
+    CwndEventTxStart,
     InAckEvent,
     PktsAcked,
     MinTsoSegs,
@@ -26,11 +28,12 @@ pub(crate) enum Callback {
 }
 
 impl Callback {
-    pub const ALL: [Callback; 12] = [
+    pub const ALL: [Callback; 13] = [
         Callback::Ssthresh,
         Callback::CongAvoid,
         Callback::SetState,
         Callback::CwndEvent,
+        Callback::CwndEventTxStart,
         Callback::InAckEvent,
         Callback::PktsAcked,
         Callback::MinTsoSegs,
@@ -48,6 +51,7 @@ impl Callback {
             Callback::CongAvoid => "cong_avoid",
             Callback::SetState => "set_state",
             Callback::CwndEvent => "cwnd_event",
+            Callback::CwndEventTxStart => "cwnd_event_tx_start",
             Callback::InAckEvent => "in_ack_event",
             Callback::PktsAcked => "pkts_acked",
             Callback::MinTsoSegs => "min_tso_segs",

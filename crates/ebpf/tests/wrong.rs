@@ -196,7 +196,12 @@ fn an_object_that_cannot_run_here_is_refused_with_what_it_lacks() {
         (
             "kfunc",
             "extern void bbr_main(struct tcp_sock *tp) __ksym; AVOID(a) { bbr_main(tp); }",
-            "kfunc bbr_main: not available here",
+            "kfunc bbr_main: not available here; Linux offers it since 5.13",
+        ),
+        (
+            "no_kfunc",
+            "extern void frobnicate(struct tcp_sock *tp) __ksym; AVOID(a) { frobnicate(tp); }",
+            "kfunc frobnicate: not available here; Longfat knows no Linux that offers it to congestion control",
         ),
         (
             "gigabytes",
